@@ -38,6 +38,9 @@ export const reportLost = (tenantId: string, partitions: number): Effect.Effect<
     )
   )
 
+export const reportClockChange = (millis: number): Effect.Effect<void> =>
+  Effect.logWarning("Database clock changed. Retries and rate limits keep their intervals.").pipe(Effect.annotateLogs({ seconds: Math.round(millis / 100) / 10 }))
+
 /** One line a drop, or a step of the backlog's upkeep. */
 export const reportDropped = (tenantId: string, reason: DropReason, entries: number): Effect.Effect<void> =>
   Effect.andThen(

@@ -1,6 +1,7 @@
 /** How many POSTs a destination may make now, so that no sixty seconds ever see more than `rateLimitPerMinute`. */
 
-const windowMillis = 60_000
+/** The window of a rate limit. */
+export const rateWindowMillis = 60_000
 
 /** Of a minute's allowance, this share may go out at once after a quiet time. */
 const burstShare = 0.1
@@ -19,7 +20,7 @@ const markErrorMillis = 0.05
 
 const rhythm = (rateLimitPerMinute: number) => {
   const burst = Math.max(1, Math.floor(rateLimitPerMinute * burstShare))
-  return { burst, spacing: windowMillis / (rateLimitPerMinute - burst + 1) }
+  return { burst, spacing: rateWindowMillis / (rateLimitPerMinute - burst + 1) }
 }
 
 /**

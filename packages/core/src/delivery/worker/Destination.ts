@@ -6,6 +6,7 @@
  */
 import { compareText } from "../../shared/CodePoints.ts"
 import type { LoadedDestination, TakeFrom, TakenFrom, WaitingDelivery } from "../DeliveryStore.ts"
+import { latestRateMark, withoutStoredFuture } from "./ClockChange.ts"
 import { afterFailure, afterSuccess, type Breaker, breakerState, closedBreaker } from "../model/Breaker.ts"
 import { markAfter, markAfterOthers, takeFromRate } from "../model/RateLimit.ts"
 
@@ -303,11 +304,12 @@ export const endLoad = (destination: Destination): void => {
   if (destination.loads === 0) destination.loading.clear()
 }
 
-/** Replaces the state by the loaded one, except for newer knowledge of this worker. */
-export const loadInto = (destination: Destination, loaded: LoadedDestination, load: number): void => {
+/** Replaces the state by the one that was loaded at `now`, except for newer knowledge of this worker. */
+export const loadInto = (destination: Destination, stored: LoadedDestination, load: number, now: number): void => {
   // a later load was answered first
   if (load < destination.loadedBy) return
   destination.loadedBy = load
+  const loaded = withoutStoredFuture(stored, now)
   const before = destination.settings
   destination.settings = loaded
   const { inFlight, loading } = destination
@@ -322,7 +324,7 @@ export const loadInto = (destination: Destination, loaded: LoadedDestination, lo
   destination.moreWaiting = loaded.moreWaiting
   destination.leftOut.clear()
   if (before === undefined) {
-    destination.rateMark = rateMarkOf(loaded, destination.othersUntil)
+    destination.rateMark = latestRateMark(rateMarkOf(loaded, destination.othersUntil), now)
     destination.bytesPerDelivery = loaded.policy.batchMaxSize * guessedEventBytes
   }
   // outcomes of the old endpoint do not apply to the new one

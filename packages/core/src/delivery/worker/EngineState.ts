@@ -2,8 +2,10 @@
 import { Effect } from "effect"
 import { StorageError } from "../../shared/StorageError.ts"
 import type { UniqueIds } from "../../shared/UniqueIds.ts"
+import { leastClockChangeMillis } from "./ClockChange.ts"
 import { AttemptsInFlight } from "./AttemptsInFlight.ts"
 import type { ObserveAttempts } from "../statistics/StatisticsRecorder.ts"
+import { reportClockChange } from "../DeliveryReport.ts"
 import type { DeliveryOptionValues } from "../DeliveryOptions.ts"
 import { type DeliveryStore, type WorkerLease, wrapCalls } from "../DeliveryStore.ts"
 import { WorkSet } from "./WorkSet.ts"
@@ -54,10 +56,14 @@ export class EngineState {
     return now + (this.storeAhead ?? 0)
   }
 
-  /** Updates the clock difference from a response with `storeNow`, with the worker's times of request and response. */
-  learnTime(storeNow: number, asked: number, answered: number): void {
+  /** Updates the clock difference from a response with `storeNow`, with the worker's times of request and response. Reports a changed clock. */
+  learnTime(storeNow: number, asked: number, answered: number): Effect.Effect<void> {
     const before = this.storeAhead ?? storeNow - answered
     this.storeAhead = Math.min(Math.max(before, storeNow - answered), storeNow - asked)
+    const change = this.storeAhead - before
+    if (Math.abs(change) < leastClockChangeMillis) return Effect.void
+    this.work.clockChanged(change)
+    return reportClockChange(change)
   }
 }
 

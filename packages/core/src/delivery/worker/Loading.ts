@@ -26,7 +26,7 @@ export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknow
       work.unready(tenant, destination)
       if (settings === undefined) destinationClosed(parts, tenant, destination)
       else {
-        loadInto(destination, settings, loads.get(destination)!)
+        loadInto(destination, settings, loads.get(destination)!, now)
         tenant.sources.add(settings.source)
         secretOpened(destination, !unreadable.has(settings), now)
         if (settings.secretRefused) {

@@ -104,7 +104,7 @@ export class Owning {
       this.nextRenewal = this.renewedAt = asked
       const { active, now, owned, startedAt, workers } = yield* store.renew(worker)
       const answered = yield* workerMillis
-      this.parts.learnTime(now, asked, answered)
+      yield* this.parts.learnTime(now, asked, answered)
       const kept = new Map(owned.map((each) => [`${each.tenantId} ${each.partition}`, each.epoch]))
       // a later epoch comes from an acquisition after a timeout, or from a reclaim without a response
       const lost = work.partitions.filter(({ epoch, partition, tenantId }) => {
@@ -188,10 +188,11 @@ export class Owning {
     return Effect.forEach(byTenant(partitions), ([tenantId, own]) =>
       this.answered(Effect.flatMap(workerMillis, (asked) =>
         Effect.flatMap(store.acquire(worker, tenantId, own.map(({ partition }) => partition)), (answer) =>
-          Effect.map(workerMillis, (answered) => {
-            this.parts.learnTime(answer.now, asked, answered)
+          Effect.flatMap(workerMillis, (answered) => {
+            const learned = this.parts.learnTime(answer.now, asked, answered)
             for (const each of answer.partitions) work.hold(isLeased ? { ...each, takenOver: true } : each, answer.now)
             this.active += answer.partitions.length
+            return learned
           })))), { discard: true }).pipe(Effect.onError(() =>
       Effect.sync(() => {
         // the next renewal returns whether this worker owns them

@@ -7,7 +7,8 @@ import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, typ
 import { dropUnsendable } from "./Dropping.ts"
 import type { EngineState } from "./EngineState.ts"
 import { destinationClosed, loadDestinations } from "./Loading.ts"
-import { hasDrops, type OwnedTenant, rememberedMillis } from "./WorkSet.ts"
+import { rateWindowMillis } from "../model/RateLimit.ts"
+import { hasDrops, type OwnedTenant } from "./WorkSet.ts"
 import type { Sending } from "./Sending.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
@@ -193,7 +194,7 @@ export class Taking {
         for (const { destination } of asked) destination.behind = true
       })))
       const answered = yield* workerMillis
-      parts.learnTime(answer.now, now, answered)
+      yield* parts.learnTime(answer.now, now, answered)
       const taken = ofPartitions(answer, isHeld)
       // a refused partition that is still owned was fenced by this worker's own reclaim
       if (yield* this.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
@@ -222,7 +223,7 @@ export class Taking {
     const sentAt = Math.floor(this.parts.storeTime(now))
     const owned = Array.from(tenant.partitions.values()).filter(({ leaving }) => !leaving)
     // attempts of a previous owner in the last minute are unknown
-    const isKnown = owned.every(({ othersUntil = -Infinity }) => othersUntil + rememberedMillis <= sentAt)
+    const isKnown = owned.every(({ othersUntil = -Infinity }) => othersUntil + rateWindowMillis <= sentAt)
     const hears = asked.length === 0
     const mayGuess = hears && tenant.sources.size > 0 && tenant.guess === undefined && isKnown && slots.used <= options.concurrency * fewPart
     const unrequested = mayGuess ? Math.min(Math.ceil(options.concurrency * unrequestedPart), slots.ofTenant(tenant.tenantId)) : 0

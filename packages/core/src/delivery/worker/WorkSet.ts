@@ -1,10 +1,9 @@
 /** The work set of a worker: its partitions and destinations by tenant, and those that may send now. */
 import { Latch } from "effect"
+import { moveInstants } from "./ClockChange.ts"
 import { type Destination, hasWork, makeDestination, signalled } from "./Destination.ts"
 import { type AcquiredPartition, type OwnedPartition, partitionOf } from "../DeliveryStore.ts"
-
-/** The window of a rate limit. */
-export const rememberedMillis = 60_000
+import { rateWindowMillis } from "../model/RateLimit.ts"
 
 export interface OwnedPartitionState {
   readonly tenantId: string
@@ -67,7 +66,7 @@ export class WorkSet {
   readonly waitingForSlots = new Set<OwnedTenant>()
   /** Open while a take loop should run. */
   readonly workAvailable = Latch.makeUnsafe(false)
-  private readonly scheduledChecks: Array<ScheduledCheck> = []
+  private scheduledChecks: Array<ScheduledCheck> = []
   private events = 0
 
   /** Numbers requests, signals and writes, to compare their order. */
@@ -237,6 +236,14 @@ export class WorkSet {
     }
   }
 
+  /** The store's clock was set by so many milliseconds. */
+  clockChanged(millis: number): void {
+    for (const { destinations } of this.partitions) for (const destination of destinations.values()) moveInstants(destination, millis)
+    // all by the same amount, so the order of the heap holds
+    this.scheduledChecks = this.scheduledChecks.map(({ at, destination }) => ({ at: at + millis, destination }))
+    this.workAvailable.openUnsafe()
+  }
+
   /** Removes idle destinations without state to keep. Returns whether the partition is idle. */
   tidy(partition: OwnedPartitionState, now: number): boolean {
     const tenant = this.tenants.get(partition.tenantId)
@@ -244,7 +251,7 @@ export class WorkSet {
     let quiet = !hasDrops(tenant)
     for (const [destinationId, destination] of partition.destinations) {
       if (destination.taking || destination.loads > 0 || destination.stale || destination.pause !== undefined || destination.sends && hasWork(destination) || destination.inFlight.size > 0) quiet = false
-      else if (destination.usedAt + rememberedMillis <= now && destination.breaker.failures === 0 && destination.unreadableUntil === undefined) {
+      else if (destination.usedAt + rateWindowMillis <= now && destination.breaker.failures === 0 && destination.unreadableUntil === undefined) {
         partition.destinations.delete(destinationId)
         tenant.busy.delete(destination)
         this.unready(tenant, destination)

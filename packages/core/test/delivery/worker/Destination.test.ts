@@ -10,7 +10,7 @@ const now = 1_763_600_000_000
 /** A loaded destination with entries to send. */
 const ready = (loaded = makeLoaded()): Destination => {
   const destination = newDestination()
-  loadInto(destination, loaded, 1)
+  loadInto(destination, loaded, 1, now)
   signalled(destination, "A", 1)
   return destination
 }
@@ -85,7 +85,7 @@ describe("a destination", () => {
 
   it("is scheduled for its next retry", () => {
     const destination = newDestination()
-    loadInto(destination, makeLoaded({}, { waiting: [waiting("later", now + 500)] }), 1)
+    loadInto(destination, makeLoaded({}, { waiting: [waiting("later", now + 500)] }), 1, now)
     assert.deepStrictEqual(planOf(destination, now, 10), { again: [], batches: 0, lookAt: now + 500 })
   })
 
@@ -171,7 +171,7 @@ describe("the window", () => {
   it("is reset for another endpoint", () => {
     const destination = ready()
     for (let n = 0; n < breakerThreshold; n++) failed(destination, now, 60_000)
-    loadInto(destination, makeLoaded({}, { endpointUrl: "https://moved.example/hook" }), 1)
+    loadInto(destination, makeLoaded({}, { endpointUrl: "https://moved.example/hook" }), 1, now)
     assert.deepStrictEqual([destination.window, isFailing(destination), destination.breaker.failures], [2, false, 0])
     assert.strictEqual(planOf(destination, now, 10).batches, 2)
   })
@@ -179,7 +179,7 @@ describe("the window", () => {
   it("is not changed by other settings", () => {
     const destination = ready()
     for (let n = 0; n < breakerThreshold; n++) failed(destination, now, 60_000)
-    loadInto(destination, makeLoaded({ maxAttempts: 3 }), 1)
+    loadInto(destination, makeLoaded({ maxAttempts: 3 }), 1, now)
     assert.deepStrictEqual([destination.window, isFailing(destination), destination.breaker.failures], [1, true, breakerThreshold])
   })
 })
@@ -237,7 +237,7 @@ describe("the rate", () => {
       // a killed owner leaves no mark; a stopped one hands its mark over
       const { rateMark } = destination
       destination = newDestination(does === "killed" ? at : undefined)
-      loadInto(destination, makeLoaded(policy, { rateMark: does === "killed" ? undefined : rateMark }), 1)
+      loadInto(destination, makeLoaded(policy, { rateMark: does === "killed" ? undefined : rateMark }), 1, at)
       signalled(destination, "A", 1)
     }
     for (const [n, from] of sent.entries()) assert.isAtMost(sent.slice(n).filter((each) => each < from + 60_000).length, rateLimitPerMinute)

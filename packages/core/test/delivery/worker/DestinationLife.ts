@@ -237,7 +237,7 @@ export class Life {
     const load = at(this.loads, n)
     if (load === undefined) return
     this.loads.splice(this.loads.indexOf(load), 1)
-    loadInto(this.destination, load.answer ?? this.store.load(), load.number)
+    loadInto(this.destination, load.answer ?? this.store.load(), load.number, this.now)
     endLoad(this.destination)
   }
 

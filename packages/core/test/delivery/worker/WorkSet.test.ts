@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { AcquiredPartition } from "@waybill/core/delivery"
 import { attemptsBegin, type Destination, failed, loadInto, signalled } from "../../../src/delivery/worker/Destination.ts"
-import { WorkSet, rememberedMillis } from "../../../src/delivery/worker/WorkSet.ts"
+import { rateWindowMillis } from "../../../src/delivery/model/RateLimit.ts"
+import { WorkSet } from "../../../src/delivery/worker/WorkSet.ts"
 import { int, listOf } from "../../arbitraries.ts"
 import { makeLoaded } from "./DestinationLife.ts"
 
@@ -30,7 +31,7 @@ const tenantOf = (work: WorkSet) => work.tenants.get("acme")!
 
 const loaded = (work: WorkSet, n: number): Destination => {
   const destination = work.destination("acme", idOf(n))!
-  loadInto(destination, makeLoaded({}, { destinationId: idOf(n) }), 1)
+  loadInto(destination, makeLoaded({}, { destinationId: idOf(n) }), 1, now)
   return destination
 }
 
@@ -85,7 +86,7 @@ describe("a destination that may have something to send", () => {
     work.touch(destination)
     assert.isTrue(tenantOf(work).unloaded.has(destination))
     work.unready(tenantOf(work), destination)
-    loadInto(destination, makeLoaded(), 1)
+    loadInto(destination, makeLoaded(), 1, now)
     work.touch(destination)
     assert.isFalse(tenantOf(work).unloaded.has(destination))
     assert.isTrue(tenantOf(work).ready.get("client")!.has(destination))
@@ -145,7 +146,7 @@ describe("scheduledChecks", () => {
 })
 
 describe("a partition that is cleaned up", () => {
-  const tidied = (change: (destination: Destination) => void, at = now + rememberedMillis) => {
+  const tidied = (change: (destination: Destination) => void, at = now + rateWindowMillis) => {
     const work = holding()
     const destination = loaded(work, 1)
     attemptsBegin(destination, now, 1)
@@ -156,7 +157,7 @@ describe("a partition that is cleaned up", () => {
 
   it("removes an idle destination at the end of its rate window", () => {
     assert.deepStrictEqual(tidied(() => {}), { isQuiet: true, isKept: false })
-    assert.deepStrictEqual(tidied(() => {}, now + rememberedMillis - 1), { isQuiet: true, isKept: true })
+    assert.deepStrictEqual(tidied(() => {}, now + rateWindowMillis - 1), { isQuiet: true, isKept: true })
   })
 
   it("keeps a destination with failures", () => {
@@ -200,7 +201,7 @@ describe("a partition that is cleaned up", () => {
     const work = holding()
     const forgotten = loaded(work, 1)
     work.touch(forgotten)
-    assert.isTrue(work.tidy(work.partition("acme", 0)!, now + rememberedMillis))
+    assert.isTrue(work.tidy(work.partition("acme", 0)!, now + rateWindowMillis))
     assert.strictEqual(tenantOf(work).ready.size, 0)
     const known = loaded(work, 1)
     work.touch(forgotten)

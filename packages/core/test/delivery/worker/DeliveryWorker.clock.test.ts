@@ -1,0 +1,78 @@
+import { assert, describe, it } from "@effect/vitest"
+import { wrapCalls } from "@waybill/core/delivery"
+import { Receiver, TestWaybill } from "@waybill/testkit"
+import { Effect, Fiber } from "effect"
+import * as Clock from "effect/Clock"
+import { clockAhead, engineBy, hook, makeEngine, ways, workerOn } from "../Engine.ts"
+
+const hour = 3_600_000
+
+/** A store whose clock can be set, and workers on it. */
+const storeWithOwnClock = Effect.gen(function*() {
+  const clock = yield* Clock.clockWith(Effect.succeed)
+  let ahead = 0
+  const byStore = Effect.provideService(Clock.Clock, clockAhead(clock, () => ahead))
+  return {
+    set: (millis: number) =>
+      Effect.sync(() => {
+        ahead = millis
+      }),
+    worker: Effect.flatMap(workerOn((store) => wrapCalls(store, (_, answer) => byStore(answer))), ({ run }) => Effect.forkScoped(run))
+  }
+})
+
+describe.each(ways)("by %s, when the store's clock is set", (way) => {
+  const inEngine = engineBy(way)
+
+  for (const [name, before, after] of [["back", 3 * hour, 0], ["forward", 0, 3 * hour]] as const) {
+    it.effect(`${name}, entries are sent at once`, Effect.fnUntraced(function*() {
+      const store = yield* storeWithOwnClock
+      yield* store.set(before)
+      const engine = yield* makeEngine()
+      yield* store.worker
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("2 seconds")
+      assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
+      yield* store.set(after)
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("20 seconds")
+      yield* engine.publish("B")
+      yield* TestWaybill.pass("2 seconds")
+      assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2", "B/1"])
+    }, Effect.scoped, inEngine))
+
+    it.effect(`${name}, retries and the probe of an open breaker keep their pauses`, Effect.fnUntraced(function*() {
+      const store = yield* storeWithOwnClock
+      yield* store.set(before)
+      const engine = yield* makeEngine({ policy: { initialBackoffSeconds: 60, maxBackoffSeconds: 60, batchMaxSize: 1 } })
+      yield* engine.receivers.script(hook, Receiver.fail(500))
+      yield* store.worker
+      yield* engine.publish("A", "B", "C", "D", "E")
+      yield* TestWaybill.pass("5 seconds")
+      const failed = (yield* engine.receivers.requests(hook)).length
+      assert.isAtLeast(failed, 2)
+      yield* store.set(after)
+      yield* engine.receivers.script(hook, Receiver.accept())
+      yield* TestWaybill.pass("30 seconds")
+      // pauses are 48 seconds or longer; other shipments may still be sent for the first time
+      assert.lengthOf(new Set((yield* engine.receivers.requests(hook)).map(({ headers }) => headers["webhook-id"])), (yield* engine.receivers.requests(hook)).length)
+      yield* TestWaybill.pass("3 minutes")
+      assert.sameMembers([...yield* engine.delivered()], ["A/1", "B/1", "C/1", "D/1", "E/1"])
+    }, Effect.scoped, inEngine))
+  }
+
+  it.effect("back while no worker runs, the next one waits no longer than the longest pause of the subscription", Effect.fnUntraced(function*() {
+    const store = yield* storeWithOwnClock
+    yield* store.set(3 * hour)
+    const engine = yield* makeEngine({ policy: { initialBackoffSeconds: 60, maxBackoffSeconds: 60, rateLimitPerMinute: 1 } })
+    yield* engine.receivers.script(hook, [Receiver.fail(500), Receiver.accept()])
+    const first = yield* store.worker
+    yield* engine.publish("A")
+    yield* TestWaybill.pass("5 seconds")
+    yield* Fiber.interrupt(first)
+    yield* store.set(0)
+    yield* store.worker
+    yield* TestWaybill.pass("3 minutes")
+    assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
+  }, Effect.scoped, inEngine))
+})
