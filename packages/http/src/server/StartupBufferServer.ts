@@ -6,7 +6,7 @@ import { type IncomingMessage, Server, type ServerOptions, type ServerResponse }
 import type { Socket } from "node:net"
 import { problemContentType, problemDetails } from "../shared/ProblemDetails.ts"
 import { instanceOf } from "../shared/CorrelationId.ts"
-import { stopping } from "../shared/Refused.ts"
+import { expectationFailed, hostMissing, type Refused, stopping } from "../shared/Refused.ts"
 
 /** Maximum number of held requests; further ones are asked to retry. */
 const maxHeld = 1024
@@ -26,7 +26,9 @@ class StartupBufferServer extends Server {
   #idleClosedAt = -Infinity
 
   constructor(options: ServerOptions) {
-    super(options)
+    // Node answers a request without a host, and one with another expectation, without a body.
+    super({ ...options, requireHostHeader: false })
+    super.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => void refuse(response, expectationFailed))
     super.on("newListener", (event: string) => {
       // The listener is attached right after this event.
       if (event === "request") setImmediate(() => this.#release())
@@ -55,9 +57,10 @@ class StartupBufferServer extends Server {
     if (event !== "request" && event !== "checkContinue") return super.emit(event, ...args)
     const [request, response] = args as unknown as readonly [IncomingMessage, ServerResponse]
     this.#silent.delete(request.socket)
-    if (this.#stopping) return refuse(response)
+    if (this.#stopping) return refuse(response, stopping)
+    if (request.headers.host === undefined && request.httpVersion === "1.1") return refuse(response, hostMissing)
     if (event === "request" && this.listenerCount("request") === 0) {
-      if (this.#held.length >= maxHeld) return refuse(response)
+      if (this.#held.length >= maxHeld) return refuse(response, stopping)
       this.#held.push([request, response])
       return true
     }
@@ -70,7 +73,7 @@ class StartupBufferServer extends Server {
     this.#stopping = true
     // A keep-alive connection would outlive the last response and delay the shutdown.
     for (const response of this.#running) if (!response.headersSent) response.shouldKeepAlive = false
-    for (const [, response] of this.#held.splice(0)) refuse(response)
+    for (const [, response] of this.#held.splice(0)) refuse(response, stopping)
     return super.close(callback)
   }
 
@@ -89,9 +92,9 @@ class StartupBufferServer extends Server {
   }
 }
 
-const refuse = (response: ServerResponse): true => {
-  const body = problemDetails.write(stopping.problem, instanceOf(crypto.randomUUID()))
-  response.writeHead(503, { ...stopping.problem.headers, "content-type": problemContentType, "content-length": Buffer.byteLength(body) })
+const refuse = (response: ServerResponse, { problem }: Refused): true => {
+  const body = problemDetails.write(problem, instanceOf(crypto.randomUUID()))
+  response.writeHead(problem.status, { ...problem.headers, "content-type": problemContentType, "content-length": Buffer.byteLength(body) })
   response.end(body)
   return true
 }

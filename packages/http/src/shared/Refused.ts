@@ -28,6 +28,12 @@ export const unknownPublicTenant = refused(
   "The tenant of this request is unknown. Use the carrier's own host name, or send credentials."
 )
 
+export const hostMissing = refused(400, "host_missing", "Bad request", "The request has no Host header.", { headers: { connection: "close" } })
+
+export const expectationFailed = refused(417, "expectation_failed", "Expectation failed", "The only expectation that is met is 100-continue.", {
+  headers: { connection: "close" }
+})
+
 export const severalHosts = refused(
   400,
   "ambiguous_host",

@@ -136,3 +136,27 @@ it("closes the oldest connections without a request beyond half of maxConnection
   const beyond = await connection(port)
   await Promise.all([kept, second, third, fourth, beyond].map(({ closed }) => closed))
 })
+
+it.each([
+  ["no host", "GET / HTTP/1.1\r\n\r\n", 400, "host_missing"],
+  ["an unknown expectation", "POST / HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\nContent-Length: 1\r\n\r\n", 417, "expectation_failed"]
+] as const)("answers a request with %s with a problem, and closes the connection", async (_name, request, status, code) => {
+  const server = createStartupBufferServer()
+  server.on("request", (_request, response) => response.end("reached"))
+  const socket = connect(await listen(server), "127.0.0.1")
+  socket.write(request)
+  const [head, body] = Buffer.concat(await socket.toArray()).toString().split("\r\n\r\n")
+  expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  expect(head?.toLowerCase()).toContain("connection: close")
+  expect(JSON.parse(body!)).toMatchObject({ status, code })
+  server.close()
+})
+
+it("serves HTTP/1.0 without a host", async () => {
+  const server = createStartupBufferServer()
+  server.on("request", (_request, response) => response.end("reached"))
+  const socket = connect(await listen(server), "127.0.0.1")
+  socket.write("GET / HTTP/1.0\r\n\r\n")
+  expect(Buffer.concat(await socket.toArray()).toString()).toMatch(/\r\n\r\nreached$/)
+  server.close()
+})
