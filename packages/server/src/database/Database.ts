@@ -26,6 +26,15 @@ export const openDatabase = Effect.fnUntraced(function*(config: Pick<ServerConfi
   return url
 })
 
+/** Fails if the read replica does not speak TLS as its URL requires. It may be away: the database answers lookups meanwhile. */
+export const checkReplicaTls = ({ readDatabaseUrl }: Pick<ServerConfig, "readDatabaseUrl">): Effect.Effect<void, DatabaseUnusable> =>
+  readDatabaseUrl === undefined ? Effect.void : Effect.catch(Effect.asVoid(askVersion(readDatabaseUrl)), (error) => {
+    const tls = tlsFault(error, "WAYBILL_READ_DATABASE_URL")
+    return tls === undefined
+      ? Effect.void
+      : Effect.fail(new DatabaseUnusable({ detail: `The read replica at ${databaseLocation(readDatabaseUrl)} ${tls.detail}. ${tls.todo}` }))
+  })
+
 /** A connection pool for the database. */
 export const poolLayer = (
   config: Pick<ServerConfig, "poolSize" | "statementTimeoutMillis" | "idleTransactionTimeoutMillis">,
@@ -96,11 +105,8 @@ const waitUntilReady = Effect.fnUntraced(function*(url: Redacted.Redacted) {
       return yield* new DatabaseUnusable({ detail: `The Postgres at ${place} is version ${Math.floor(result / 10_000)}. Waybill needs ${minPostgresVersion} or newer.` })
     }
     const why = driverMessage(result)
-    const certificate = certificateHint(result)
-    if (certificate !== undefined) return yield* new DatabaseUnusable({ detail: `The certificate of the database at ${place} is refused: ${why}. ${certificate}` })
-    if (why === noTlsMessage) {
-      return yield* new DatabaseUnusable({ detail: `The database at ${place} does not offer TLS, which WAYBILL_DATABASE_URL requires. Switch it on there (ssl = on), or remove sslmode from the URL.` })
-    }
+    const tls = tlsFault(result, "WAYBILL_DATABASE_URL")
+    if (tls !== undefined) return yield* new DatabaseUnusable({ detail: `The database at ${place} ${tls.detail}. ${tls.todo}` })
     if (result.reason._tag !== "ConnectionError") {
       return yield* new DatabaseUnusable({ detail: `The database at ${place} refused the connection: ${why}. Check WAYBILL_DATABASE_URL.` })
     }
@@ -121,14 +127,28 @@ const waitUntilReady = Effect.fnUntraced(function*(url: Redacted.Redacted) {
 /** The driver's error when the database refuses to encrypt. It has no code. */
 const noTlsMessage = "The server does not support TLS"
 
-/** What to do about a TLS certificate that this process does not accept. Waiting does not help. */
-const certificateHint = ({ reason: { cause } }: SqlError.SqlError): string | undefined => {
+export interface TlsFault {
+  /** About the database, without a subject. */
+  readonly detail: string
+  readonly todo: string
+}
+
+/** Why a connection cannot be encrypted as the URL in this variable requires. Waiting does not help. */
+export const tlsFault = (error: SqlError.SqlError, variable: "WAYBILL_DATABASE_URL" | "WAYBILL_READ_DATABASE_URL"): TlsFault | undefined => {
+  const why = driverMessage(error)
+  if (why === noTlsMessage) return { detail: `does not offer TLS, which ${variable} requires`, todo: "Switch it on there (ssl = on), or remove sslmode from the URL." }
+  const todo = certificateHint(error, variable)
+  return todo === undefined ? undefined : { detail: `has a certificate that is refused: ${why}`, todo }
+}
+
+/** What to do about a TLS certificate that this process does not accept. */
+const certificateHint = ({ reason: { cause } }: SqlError.SqlError, variable: string): string | undefined => {
   for (let error = cause, depth = 0; typeof error === "object" && error !== null && depth < 5; error = (error as { readonly cause?: unknown }).cause, depth++) {
     const { code } = error as { readonly code?: unknown }
-    if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "Use the host name that is in the certificate in WAYBILL_DATABASE_URL, or sslmode=verify-ca."
+    if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return `Use the host name that is in the certificate in ${variable}, or sslmode=verify-ca.`
     if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID") return "Renew it, and check the clock of this machine."
     if (typeof code === "string" && /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)|CERT_UNTRUSTED/.test(code)) {
-      return "Name its certificate authority in WAYBILL_DATABASE_URL: sslmode=verify-full&sslrootcert=/path/to/ca.pem. sslmode=require encrypts without checking it."
+      return `Name its certificate authority in ${variable}: sslmode=verify-full&sslrootcert=/path/to/ca.pem. sslmode=require encrypts without checking it.`
     }
   }
   return undefined

@@ -71,6 +71,17 @@ describe("doctor", { timeout: 90_000 }, () => {
     expect(same).toMatchObject({ code: 0, found: { "read replica": { result: "warning", detail: expect.stringContaining("it is no standby") } } })
   })
 
+  it("says that the database or the read replica offers no TLS, when the URL requires it", async () => {
+    const { env } = sharedSettings(pgUrl)
+    const url = new URL(pgUrl)
+    url.searchParams.set("sslmode", "require")
+    for (const [variable, name] of [["WAYBILL_DATABASE_URL", "database"], ["WAYBILL_READ_DATABASE_URL", "read replica"]] as const) {
+      const { code, found } = await examined({ ...env, [variable]: url.href })
+      expect(code).toBe(1)
+      expect(found[name]).toMatchObject({ result: "failed", detail: expect.stringContaining(`does not offer TLS, which ${variable} requires`), todo: expect.stringContaining("ssl = on") })
+    }
+  })
+
   it("changes nothing, and reports missing migrations", async () => {
     const { env } = sharedSettings(pgUrl)
     for (let round = 1; round <= 2; round++) {

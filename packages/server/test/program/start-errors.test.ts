@@ -45,7 +45,7 @@ describe("a server that cannot start", { timeout: 90_000 }, () => {
     const at = (mode: string) => sharedSettings(`postgres://waybill:not-the-password@localhost:${port}/freight?sslmode=${mode}`).env
     const program = new Program({ env: at("verify-full") })
     const reason = await reasonOf(program)
-    expect(reason).toMatch(/^The certificate of the database at localhost:\d+\/freight is refused: self-signed certificate.*sslmode=verify-full&sslrootcert=/)
+    expect(reason).toMatch(/^The database at localhost:\d+\/freight has a certificate that is refused: self-signed certificate.*sslmode=verify-full&sslrootcert=/)
     expect(leaked(program.output, ["not-the-password"])).toEqual([])
   })
 
@@ -55,6 +55,13 @@ describe("a server that cannot start", { timeout: 90_000 }, () => {
     const program = new Program({ env: { ...sharedSettings(pgUrl).env, WAYBILL_DATABASE_URL: url.href } })
     expect(await reasonOf(program)).toMatch(/^The database at .* does not offer TLS, which WAYBILL_DATABASE_URL requires\. Switch it on there \(ssl = on\), or remove sslmode from the URL\.$/)
     expect(program.log.filter(({ message }) => /does not answer/.test(message))).toEqual([])
+  })
+
+  it("says at once that the read replica offers no TLS, when the URL requires it", async () => {
+    const url = new URL(pgUrl)
+    url.searchParams.set("sslmode", "require")
+    const program = new Program({ env: { ...sharedSettings(pgUrl).env, WAYBILL_READ_DATABASE_URL: url.href } })
+    expect(await reasonOf(program)).toMatch(/^The read replica at .* does not offer TLS, which WAYBILL_READ_DATABASE_URL requires\. Switch it on there \(ssl = on\), or remove sslmode from the URL\.$/)
   })
 
   it("names the missing permission in the database, and who may help", async () => {

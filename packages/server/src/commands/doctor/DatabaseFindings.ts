@@ -5,7 +5,7 @@ import { MigrationRefused, migrations, pending, PgClient, quoteSchema, replicaLa
 import { Context, Effect, Layer, type Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { databaseLocation, type ServerConfig } from "../../config/ServerConfig.ts"
-import { minPostgresVersion, driverMessage } from "../../database/Database.ts"
+import { driverMessage, minPostgresVersion, tlsFault } from "../../database/Database.ts"
 import { lastAddress } from "../../database/EmbeddedPostgres.ts"
 import { counted } from "../shared/Output.ts"
 import { broken, type Finding, ok, skipped, warning } from "./Finding.ts"
@@ -26,14 +26,16 @@ export const databaseFindings = Effect.fnUntraced(function*(config: ServerConfig
       Effect.succeed(withoutDatabase(
         isEmbedded
           ? warning(name, `the embedded Postgres does not run: ${driverMessage(error)}`, "It runs with the server: start waybill serve, then repeat this command.")
-          : broken(
-            name,
-            `the Postgres at ${databaseLocation(url)} ${error.reason._tag === "ConnectionError" ? "does not answer" : "refuses"}: ${driverMessage(error)}`,
-            "Start it, or correct WAYBILL_DATABASE_URL: address, user, password, and whether this machine may connect."
-          )
+          : unreachable(name, url, error)
       )))
   )
 })
+
+const unreachable = (name: string, url: Redacted.Redacted, error: SqlError.SqlError): Finding => {
+  const tls = tlsFault(error, "WAYBILL_DATABASE_URL")
+  const detail = tls?.detail ?? `${error.reason._tag === "ConnectionError" ? "does not answer" : "refuses"}: ${driverMessage(error)}`
+  return broken(name, `the Postgres at ${databaseLocation(url)} ${detail}`, tls?.todo ?? "Start it, or correct WAYBILL_DATABASE_URL: address, user, password, and whether this machine may connect.")
+}
 
 const connection = (url: Redacted.Redacted) => PgClient.layer({ url, maxConnections: 2, connectTimeout: "5 seconds", applicationName: "waybill doctor" })
 
@@ -77,7 +79,7 @@ const writesFinding = Effect.gen(function*() {
 /** More than a busy database writes in a second. */
 const longReplicaLagBytes = 64 * 1024 * 1024
 
-/** Without the replica everything works, more slowly. */
+/** Without the replica everything works, more slowly. The server does not start if its URL requires a TLS that it does not offer. */
 const replicaFinding = ({ readDatabaseUrl }: ServerConfig): Effect.Effect<Finding, never, PgClient.PgClientService> => {
   const name = "read replica"
   if (readDatabaseUrl === undefined) return Effect.succeed(ok(name, "none: the database answers lookups"))
@@ -90,7 +92,10 @@ const replicaFinding = ({ readDatabaseUrl }: ServerConfig): Effect.Effect<Findin
     if (refusal !== undefined) return unused(refusal)
     const lag = yield* replicaLag(primary, replica)
     return lag > longReplicaLagBytes ? unused(`it is ${lag} bytes behind`) : ok(name, `${place}, ${lag} bytes behind`)
-  }).pipe(Effect.scoped, Effect.catch((error) => Effect.succeed(unused(driverMessage(error)))))
+  }).pipe(Effect.scoped, Effect.catch((error) => {
+    const tls = tlsFault(error, "WAYBILL_READ_DATABASE_URL")
+    return Effect.succeed(tls === undefined ? unused(driverMessage(error)) : broken(name, `the standby at ${place} ${tls.detail}`, tls.todo))
+  }))
 }
 
 const clockFinding = (aheadMillis: number): Finding => {
