@@ -1,5 +1,6 @@
 /** Runs a use case of core as a promise, for a principal from the host. */
 import {
+  CallingClient,
   fault,
   type IntakeOptions,
   type IntakeResults,
@@ -16,6 +17,7 @@ import {
 } from "@waybill/core"
 import { type Context, Effect } from "effect"
 import { type HostPrincipal, isHostOperator, principalOf } from "../access/AuthenticatorHost.ts"
+import { clientKeyOf } from "../access/ClientKey.ts"
 import { existingTenant, tenantNamed } from "../operator/ExistingTenant.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import { plainItems } from "./Plain.ts"
@@ -33,7 +35,8 @@ export const as = <I extends CallServices, S, A, E extends ServiceFailure>(
   service: Context.Key<I, S>,
   call: (service: S, principal: Principal) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | InvalidInput | TenantNotFound | TenantSuspended | StorageError, I | Tenants> =>
-  Effect.flatMap(service, (found) => Effect.flatMap(servedPrincipal(given), (principal) => call(found, principal)))
+  Effect.flatMap(service, (found) => Effect.flatMap(servedPrincipal(given), (principal) =>
+    Effect.provideService(call(found, principal), CallingClient, clientKeyOf(principal))))
 
 /** Calls of one service. */
 export const callsOf = <I extends CallServices, S>(run: Run, service: Context.Key<I, S>, around: Around) =>

@@ -2,6 +2,7 @@
 import { isCarrier, type Limits, type Principal, type Quota, RateExceeded, RecentMap, type StorageError, TenantLimits } from "@waybill/core"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
+import { clientKeyOf } from "../access/ClientKey.ts"
 import type { TakeBytes } from "../shared/RequestBody.ts"
 
 /** Maximum number of clients to remember. An evicted client, the least recently used, starts with a full bucket. */
@@ -18,6 +19,9 @@ const uploadRetrySeconds = 5
 /** Bytes of one client's request bodies in memory: eight of the largest. */
 export const maxBodyBytesPerClient = 128 * 1024 ** 2
 
+/** Bytes of all clients' request bodies in memory. What is parsed from them takes up to three times as much. */
+export const maxBodyBytesPerProcess = 2 * maxBodyBytesPerClient
+
 interface TokenBucket {
   tokens: number
   filledAt: number
@@ -26,11 +30,10 @@ interface TokenBucket {
 /** Whose quotas a request uses. */
 export interface QuotaClient {
   readonly principal: Principal
-  /** A text for each client of each tenant. */
   readonly key: string
 }
 
-export const quotaClientOf = (principal: Principal): QuotaClient => ({ principal, key: JSON.stringify([principal.tenantId, principal.client]) })
+export const quotaClientOf = (principal: Principal): QuotaClient => ({ principal, key: clientKeyOf(principal) })
 
 export interface ClientQuotas {
   /** Takes one request out of the client's rate. */
@@ -47,6 +50,7 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
   const uploads = new Map<string, number>()
 
   const bodyBytes = new Map<string, number>()
+  let allBodyBytes = 0
 
   const take = (key: string, quota: Quota, limit: number, now: number): Effect.Effect<void, RateExceeded> => {
     const bucket = buckets.get(key) ?? { tokens: limit * burstSeconds, filledAt: now }
@@ -90,11 +94,14 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
       const take: TakeBytes = (bytes) => Effect.suspend(() => {
         const total = (bodyBytes.get(key) ?? 0) + bytes
         if (total > maxBodyBytesPerClient) return Effect.fail(bodyBytesExceeded)
+        if (allBodyBytes + bytes > maxBodyBytesPerProcess) return Effect.fail(allBodyBytesExceeded)
         bodyBytes.set(key, total)
+        allBodyBytes += bytes
         taken += bytes
         return Effect.void
       })
       return Effect.ensuring(request(take), Effect.sync(() => {
+        allBodyBytes -= taken
         const left = (bodyBytes.get(key) ?? 0) - taken
         if (left > 0) bodyBytes.set(key, left)
         else bodyBytes.delete(key)
@@ -104,5 +111,7 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
 })
 
 const bodyBytesExceeded = new RateExceeded({ quota: "bodyBytesPerClient", limit: maxBodyBytesPerClient, retryAfterSeconds: uploadRetrySeconds })
+
+const allBodyBytesExceeded = new RateExceeded({ quota: "bodyBytesPerProcess", limit: maxBodyBytesPerProcess, retryAfterSeconds: uploadRetrySeconds })
 
 const rateOf = (principal: Principal): keyof Limits => isCarrier(principal) ? "requestsPerSecondPerCarrier" : "requestsPerSecondPerCustomer"

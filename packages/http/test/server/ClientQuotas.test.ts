@@ -3,7 +3,7 @@ import { TenantLimits, Tenants } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { makeClientQuotas, maxBodyBytesPerClient, type QuotaClient, quotaClientOf } from "../../src/server/ClientQuotas.ts"
+import { makeClientQuotas, maxBodyBytesPerClient, maxBodyBytesPerProcess, type QuotaClient, quotaClientOf } from "../../src/server/ClientQuotas.ts"
 
 const clientOf = (client: string, role: "carrier" | "customer" = "customer", tenantId = "acme"): QuotaClient =>
   quotaClientOf({ tenantId, client, roles: [role], accounts: [], origin: "key" })
@@ -84,6 +84,19 @@ describe("the quota of body bytes", () => {
         yield* quotas.withBodyBytes(clientOf("two"), (take) => take(half))
         yield* Fiber.interrupt(held)
       }
+      yield* quotas.withBodyBytes(one, (take) => take(2 * half))
+    })))
+
+  it.effect("counts what the requests of all clients take together, until they end", () =>
+    withLimits({}, Effect.gen(function*() {
+      const quotas = yield* makeClientQuotas
+      const held = yield* Effect.forEach(Array.from({ length: maxBodyBytesPerProcess / half }, (_, n) => n), (n) =>
+        Effect.forkChild(quotas.withBodyBytes(clientOf(`client ${n}`), (take) => Effect.andThen(take(half), Effect.never)), { startImmediately: true }))
+      const one = clientOf("one")
+      assert.deepInclude(yield* Effect.flip(quotas.withBodyBytes(one, (take) => take(1))), { _tag: "RateExceeded", quota: "bodyBytesPerProcess", limit: maxBodyBytesPerProcess })
+      yield* Fiber.interrupt(held[0]!)
+      yield* quotas.withBodyBytes(one, (take) => take(half))
+      yield* Fiber.interruptAll(held)
       yield* quotas.withBodyBytes(one, (take) => take(2 * half))
     })))
 })
