@@ -236,7 +236,7 @@ export class Operators {
     const now = this.simulation.storeNow
     const effect = Effect.gen(function*() {
       const store = yield* SecretStore
-      const before = Option.getOrUndefined(yield* store.findForUpdate(tenantId, "main"))?.versions ?? []
+      const before = Option.getOrUndefined(yield* store.find(tenantId, "main", "change"))?.versions ?? []
       const retired = before.map(({ sealed, signsUntil }) => ({ sealed, signsUntil: Math.min(signsUntil ?? Infinity, now + overlapMillis) }))
       const versions = [{ sealed: sealedKey(tenantId, "main", key), signsUntil: undefined }, ...retired].slice(0, 3)
       yield* store.put(tenantId, "main", storedSecret(versions))

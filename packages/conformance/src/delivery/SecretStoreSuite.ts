@@ -20,8 +20,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
     it.effect("finds nothing under an unknown id", Effect.fnUntraced(function*() {
       const store = yield* SecretStore
       assert.isTrue(Option.isNone(yield* store.find(freshTenant(), "main")))
-      assert.isTrue(Option.isNone(yield* store.findForUse(freshTenant(), "main")))
-      assert.isTrue(Option.isNone(yield* store.findForUpdate(freshTenant(), "main")))
+      assert.isTrue(Option.isNone(yield* store.find(freshTenant(), "main", "use")))
+      assert.isTrue(Option.isNone(yield* store.find(freshTenant(), "main", "change")))
     }))
 
     it.effect("returns every version, newest first, to the millisecond", Effect.fnUntraced(function*() {
@@ -33,8 +33,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         { owner: { _tag: "Accounts", accounts: ["A", "B,{}\"\\", "船"] }, bodySignature: true, rotatedAt: occurredAt + 1 }
       )
       yield* store.put(tenantId, "schlüssel / 1", secret)
-      for (const find of [store.find, store.findForUse, store.findForUpdate]) {
-        assert.deepStrictEqual(plain(Option.getOrThrow(yield* find(tenantId, "schlüssel / 1"))), plain(secret))
+      for (const lock of [undefined, "use", "change"] as const) {
+        assert.deepStrictEqual(plain(Option.getOrThrow(yield* store.find(tenantId, "schlüssel / 1", lock))), plain(secret))
       }
     }))
 

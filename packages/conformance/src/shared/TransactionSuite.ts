@@ -197,7 +197,7 @@ export const suite = storeSuite("Transaction", Transaction, (test) => {
     const secrets = yield* SecretStore
     yield* secrets.put(tenantId, "main", secret("0"))
     const increment = transaction.run(Effect.gen(function*() {
-      const stored = Option.getOrThrow(yield* secrets.findForUpdate(tenantId, "main"))
+      const stored = Option.getOrThrow(yield* secrets.find(tenantId, "main", "change"))
       const count = Number(new TextDecoder().decode(stored.versions[0]!.sealed))
       yield* Effect.yieldNow
       yield* secrets.put(tenantId, "main", secret(String(count + 1)))

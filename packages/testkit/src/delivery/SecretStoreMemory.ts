@@ -14,16 +14,12 @@ export const SecretStoreMemory = {
       const rows = yield* SecretTables
       const destinations = yield* DestinationTables
       const access = yield* AccessTables
-      const find = (tenantId: string, hmacSecretId: string) =>
-        operate((now) => Option.fromUndefinedOr(rows.find(tenantId, hmacSecretId, now)))
       const signed = (tenantId: string, hmacSecretId: string) =>
         [...destinations.tenant(tenantId).destinations.values()].filter(({ settings }) => settings.hmacSecretId === hmacSecretId)
       const usesOf = (tenantId: string, hmacSecretId: string) => signed(tenantId, hmacSecretId).length
 
       return SecretStore.of({
-        find,
-        findForUse: find,
-        findForUpdate: find,
+        find: (tenantId, hmacSecretId) => operate((now) => Option.fromUndefinedOr(rows.find(tenantId, hmacSecretId, now))),
         put: (tenantId, hmacSecretId, secret) =>
           operate(() => {
             journal.put(rows.of(tenantId), hmacSecretId, secret)

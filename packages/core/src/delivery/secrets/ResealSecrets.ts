@@ -33,7 +33,7 @@ export const resealSecrets = Effect.fnUntraced(function*(
 
   const reseal = (hmacSecretId: string): Effect.Effect<"resealed" | "unchanged" | "unreadable", StorageError> =>
     transaction.run(Effect.gen(function*() {
-      const stored = Option.getOrUndefined(yield* store.findForUpdate(tenantId, hmacSecretId))
+      const stored = Option.getOrUndefined(yield* store.find(tenantId, hmacSecretId, "change"))
       if (stored === undefined || isCurrent(stored)) return "unchanged"
       const place = placeOf(hmacSecretId)
       const versions = yield* Effect.forEach(stored.versions, ({ sealed, signsUntil }) =>

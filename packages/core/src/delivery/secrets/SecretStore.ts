@@ -39,11 +39,11 @@ export interface ListedSecret {
 export const maxCountedUses = 1000
 
 export class SecretStore extends Context.Service<SecretStore, {
-  /** Locks the secret until the transaction ends, so that two rotations follow one another. */
-  readonly findForUpdate: (tenantId: string, hmacSecretId: string) => Effect.Effect<Option.Option<StoredSecret>, StorageError>
-  readonly find: (tenantId: string, hmacSecretId: string) => Effect.Effect<Option.Option<StoredSecret>, StorageError>
-  /** Like `find`, and the secret is neither changed nor removed until the transaction ends. Several may hold it at once. */
-  readonly findForUse: (tenantId: string, hmacSecretId: string) => Effect.Effect<Option.Option<StoredSecret>, StorageError>
+  /**
+   * With a lock, the secret is neither changed nor removed by others until the transaction ends. Several may hold one for `use` at once; one for a
+   * `change` is held alone, also of an id that has no secret yet, so that two rotations follow one another.
+   */
+  readonly find: (tenantId: string, hmacSecretId: string, lock?: "use" | "change") => Effect.Effect<Option.Option<StoredSecret>, StorageError>
   /** Replaces everything that is stored under the id. */
   readonly put: (tenantId: string, hmacSecretId: string, secret: StoredSecret) => Effect.Effect<void, StorageError>
   /** By id, after one of them; `limit` at most. `client`: only secrets that belong to this client (qualified). */
@@ -52,7 +52,7 @@ export class SecretStore extends Context.Service<SecretStore, {
     range: ListRange & { readonly client?: string }
   ) => Effect.Effect<ReadonlyArray<ListedSecret>, StorageError>
   /**
-   * Removes the secret unless a destination that is not closed is signed with it. Waits for those who hold it (`findForUse`), so that
+   * Removes the secret unless a destination that is not closed is signed with it. Waits for those who hold it for use, so that
    * no destination opened by then is left without it.
    */
   readonly remove: (tenantId: string, hmacSecretId: string) => Effect.Effect<"removed" | "used" | "unknown", StorageError>

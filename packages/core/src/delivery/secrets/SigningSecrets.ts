@@ -166,7 +166,7 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
         const place = placeOfSecret(tenantId, id)
         return yield* transaction.run(Effect.gen(function*() {
           const now = yield* Clock.currentTimeMillis
-          const stored = Option.getOrUndefined(yield* store.findForUpdate(tenantId, id))
+          const stored = Option.getOrUndefined(yield* store.find(tenantId, id, "change"))
           const current = stored?.versions[0]
           const kept = settings.rotate === false
           if (kept && (stored === undefined || current === undefined)) return yield* new SecretNotFound({ hmacSecretId: id })
@@ -203,7 +203,7 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
         const id = canonicalSecretId(hmacSecretId)
         return yield* transaction.run(Effect.gen(function*() {
           // locked until the rotation is stored, so that its owner cannot change in between
-          const stored = Option.getOrUndefined(yield* store.findForUpdate(tenantId, id))
+          const stored = Option.getOrUndefined(yield* store.find(tenantId, id, "change"))
           if (stored?.owner._tag !== "Client" || stored.owner.client !== client) return yield* new SecretNotFound({ hmacSecretId: id })
           return yield* put(tenantId, id, settings)
         }))
@@ -229,13 +229,13 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
         Effect.map(store.find(principal.tenantId, hmacSecretId), (stored) => isFor(principal, stored)))
 
       const use = Effect.fn("SigningSecrets.use")(function*(principal: Principal, hmacSecretId: string) {
-        const stored = yield* store.findForUse(principal.tenantId, hmacSecretId)
+        const stored = yield* store.find(principal.tenantId, hmacSecretId, "use")
         if (!isFor(principal, stored)) return yield* unknownSecret(hmacSecretId)
       })
 
       const useFor = Effect.fn("SigningSecrets.useFor")(function*(tenantId: string, hmacSecretId: string, client: string) {
         // locked first: what is read afterwards stays true until the transaction ends
-        yield* store.findForUse(tenantId, hmacSecretId)
+        yield* store.find(tenantId, hmacSecretId, "use")
         if (!(yield* store.usableBy(tenantId, hmacSecretId, qualifiedClient(client)))) return yield* secretOfAnother(hmacSecretId, client)
       })
 

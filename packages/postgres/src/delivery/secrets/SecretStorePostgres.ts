@@ -14,20 +14,14 @@ export const layer = Layer.effect(
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
 
-    const found = (statement: Statement) =>
-      Effect.map(sql.rows(statements.secretRow, statement), ([row]) =>
-        row === undefined || row.sealed.length === 0 ? Option.none<StoredSecret>() : Option.some(secretOf(row)))
     const isThere = (statement: Statement) => Effect.map(sql.rows(bool, statement), (rows) => rows.length > 0)
 
     return SecretStore.of({
-      find: (tenantId, hmacSecretId) => found(statements.findSecret(schema, tenantId, hmacSecretId, "")).pipe(StorageError.refail("SecretStore.find")),
-      findForUse: (tenantId, hmacSecretId) =>
-        found(statements.findSecret(schema, tenantId, hmacSecretId, "FOR SHARE")).pipe(StorageError.refail("SecretStore.findForUse")),
-      findForUpdate: (tenantId, hmacSecretId) =>
-        Effect.andThen(
-          sql.run(statements.lockSecretForPut(schema, tenantId, hmacSecretId)),
-          found(statements.findSecret(schema, tenantId, hmacSecretId, ""))
-        ).pipe(StorageError.refail("SecretStore.findForUpdate")),
+      find: Effect.fnUntraced(function*(tenantId, hmacSecretId, lock) {
+        if (lock === "change") yield* sql.run(statements.lockSecretForPut(schema, tenantId, hmacSecretId))
+        const [row] = yield* sql.rows(statements.secretRow, statements.findSecret(schema, tenantId, hmacSecretId, lock === "use" ? "FOR SHARE" : ""))
+        return row === undefined || row.sealed.length === 0 ? Option.none() : Option.some(secretOf(row))
+      }, StorageError.refail("SecretStore.find")),
 
       put: (tenantId, hmacSecretId, secret) =>
         sql.withTransaction(Effect.andThen(

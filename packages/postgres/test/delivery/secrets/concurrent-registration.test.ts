@@ -18,7 +18,7 @@ layer(testStorage(freshSchema()), { excludeTestServices: true })("a secret that 
       const tenantId = freshTenant()
       // the same steps as SigningSecrets.put
       const put = (byte: number, owner: SecretOwner | undefined) => transaction.run(Effect.gen(function*() {
-        const stored = Option.getOrUndefined(yield* store.findForUpdate(tenantId, "main"))
+        const stored = Option.getOrUndefined(yield* store.find(tenantId, "main", "change"))
         yield* store.put(tenantId, "main", storedSecret(
           [{ sealed: Uint8Array.of(byte), signsUntil: undefined }, ...(stored?.versions ?? []).map((v) => ({ ...v, signsUntil: Date.now() + 60_000 }))],
           { owner: owner ?? stored!.owner }
