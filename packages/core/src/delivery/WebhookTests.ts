@@ -6,11 +6,10 @@ import type { Principal } from "../access/model/Principal.ts"
 import { ClientLimiter } from "../shared/ClientLimiter.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
-import type { SecretUnreadable } from "./DeliveryErrors.ts"
 import { DeliveryOptions } from "./DeliveryOptions.ts"
 import { Hmac } from "./secrets/Hmac.ts"
 import type { RequestBody } from "./model/RequestBody.ts"
-import { bodySignatureHeader, signatureHeader } from "./model/Signature.ts"
+import { requestHeaders } from "./model/Signature.ts"
 import { Sealer } from "./secrets/Sealer.ts"
 import { SecretStore } from "./secrets/SecretStore.ts"
 import { placeOfSecret } from "./secrets/SigningSecrets.ts"
@@ -60,39 +59,19 @@ export class WebhookTests extends Context.Service<WebhookTests, {
         if (waitMillis > 0) return yield* new TooManyCalls({ retryAfterSeconds: Math.ceil(waitMillis / 1000) })
       })
 
-      /** The signature headers; `undefined` when there is no key and there has to be one. */
-      const signatures = Effect.fnUntraced(function*(
-        { body, hmacSecretId, mustSign, tenantId }: WebhookTestRequest,
-        deliveryId: string,
-        now: number
-      ): Effect.fn.Return<Readonly<Record<string, string>> | undefined, SecretUnreadable | StorageError> {
-        const stored = Option.getOrUndefined(yield* secrets.find(tenantId, hmacSecretId))
-        const live = (stored?.versions ?? []).filter((version) => version.signsUntil === undefined || version.signsUntil > now)
-        const keys = yield* Effect.forEach(live, (version) => sealer.open(placeOfSecret(tenantId, hmacSecretId), version.sealed))
-        if (keys.length === 0) return mustSign ? undefined : {}
-        const timestampSeconds = Math.floor(now / 1000)
-        return {
-          "webhook-signature": signatureHeader(hmac.sha256, keys, { deliveryId, timestampSeconds, body }),
-          ...(stored?.bodySignature === true ? { "x-signature": bodySignatureHeader(hmac.sha256, keys[0]!, body) } : {})
-        }
-      })
-
-      const send = Effect.fn("WebhookTests.send")(function*(request: WebhookTestRequest) {
+      const send = Effect.fn("WebhookTests.send")(function*({ body, hmacSecretId, mustSign, tenantId, url }: WebhookTestRequest) {
         const now = yield* Clock.currentTimeMillis
         const deliveryId = ids.nextAt(now)
-        const signed = yield* signatures(request, deliveryId, now).pipe(
+        const stored = Option.getOrUndefined(yield* secrets.find(tenantId, hmacSecretId))
+        const keys = yield* Effect.forEach(stored?.versions ?? [], ({ sealed }) => sealer.open(placeOfSecret(tenantId, hmacSecretId), sealed)).pipe(
           Effect.catchTag("SecretUnreadable", (error) => Effect.as(Effect.logError(error.message), undefined))
         )
-        if (signed === undefined) return refused("The signing secret cannot be read. Ask the operator to register it again.")
+        if (keys === undefined || mustSign && keys.length === 0) return refused("The signing secret cannot be read. Ask the operator to register it again.")
+        const content = { deliveryId, timestampSeconds: Math.floor(now / 1000), body }
         const outcome = yield* sender.send({
-          url: request.url,
-          headers: {
-            "content-type": "application/json",
-            "webhook-id": deliveryId,
-            "webhook-timestamp": String(Math.floor(now / 1000)),
-            ...signed
-          },
-          body: request.body,
+          url,
+          headers: requestHeaders(hmac.sha256, keys, content, stored?.bodySignature === true),
+          body,
           deadlineMillis: attemptTimeoutMillis
         })
         switch (outcome._tag) {

@@ -7,20 +7,12 @@ import { Data } from "effect"
  * `address_not_allowed` is deliberately one code for every reason an address is refused, so that a tenant cannot
  * use it to map the inside of our network.
  */
-export type AttemptFailure =
-  | "dns"
-  | "address_not_allowed"
-  | "connect_refused"
-  | "connect_timeout"
-  | "tls"
-  | "timeout"
-  | "response_too_large"
-  | "protocol"
-  | "http_3xx"
-  | "http_4xx"
-  | "http_429"
-  | "http_5xx"
-  | "signing"
+export const attemptFailures = [
+  "dns", "address_not_allowed", "connect_refused", "connect_timeout", "tls", "timeout", "response_too_large", "protocol",
+  "http_3xx", "http_4xx", "http_429", "http_5xx", "signing"
+] as const
+
+export type AttemptFailure = (typeof attemptFailures)[number]
 
 /** The first bytes of the receiver's answer as printable text: control characters, NUL and broken UTF-8 replaced. */
 export type AnswerExcerpt = string

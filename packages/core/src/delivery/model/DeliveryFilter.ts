@@ -4,14 +4,11 @@ import { qualifiedClient } from "../../access/model/Client.ts"
 import { fault, type Fault } from "../../shared/Fault.ts"
 import { InstantText, parseInstant } from "../../shared/Instant.ts"
 import { isUniqueId } from "../../shared/UniqueIds.ts"
-import type { AttemptFailure } from "./AttemptOutcome.ts"
+import { attemptFailures } from "./AttemptOutcome.ts"
 import type { DeliveryState } from "./DeliveryState.ts"
 
 /** Outcomes of a last attempt that a filter can name. */
-export const deliveryErrors = [
-  "dns", "address_not_allowed", "connect_refused", "connect_timeout", "tls", "timeout", "response_too_large", "protocol",
-  "http_3xx", "http_4xx", "http_429", "http_5xx", "signing", "gone", "interrupted"
-] as const satisfies ReadonlyArray<AttemptFailure | "gone" | "interrupted">
+export const deliveryErrors = [...attemptFailures, "gone", "interrupted"] as const
 
 export type DeliveryError = (typeof deliveryErrors)[number]
 

@@ -22,6 +22,14 @@ export const signatureHeader = (hmac: HmacSha256, keys: ReadonlyArray<Uint8Array
 /** The older `X-Signature` header: base64 of the HMAC over the bare body. It carries no time, so it cannot stop a replay. */
 export const bodySignatureHeader = (hmac: HmacSha256, key: Uint8Array, body: RequestBody): string => hmac(key, body)
 
+/** The headers of a request; without keys it is not signed. `isBodySigned`: it carries the older header too. */
+export const requestHeaders = (hmac: HmacSha256, keys: ReadonlyArray<Uint8Array>, content: SignedContent, isBodySigned: boolean): Readonly<Record<string, string>> => {
+  const named = { "content-type": "application/json", "webhook-id": content.deliveryId, "webhook-timestamp": String(content.timestampSeconds) }
+  if (keys.length === 0) return named
+  const signed = { ...named, "webhook-signature": signatureHeader(hmac, keys, content) }
+  return isBodySigned ? { ...signed, "x-signature": bodySignatureHeader(hmac, keys[0]!, content.body) } : signed
+}
+
 /** `whsec_` and standard base64 of 24 to 64 random bytes, as bytes; `undefined` when it is anything else. */
 export const parseSecret = (text: string): Uint8Array | undefined => {
   const match = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/.exec(text)

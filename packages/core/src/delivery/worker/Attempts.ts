@@ -9,7 +9,7 @@ import { AttemptOutcome } from "../model/AttemptOutcome.ts"
 import { wrap } from "../model/Envelope.ts"
 import type { RequestBody } from "../model/RequestBody.ts"
 import { decideRetry } from "../model/RetryDecision.ts"
-import { bodySignatureHeader, signatureHeader } from "../model/Signature.ts"
+import { requestHeaders } from "../model/Signature.ts"
 import { NotAccepted, spanAttributesOf, spanResultOf } from "./AttemptSpan.ts"
 import type { WebhookRequest, WebhookSender } from "../WebhookSender.ts"
 import { workerMillis } from "./WorkerTime.ts"
@@ -94,11 +94,8 @@ export const requestOf = (
   if (keys.length === 0 && destination.signing === "required") return unsignable
   // receivers refuse timestamps that are minutes off, and the clock of this process may be wrong
   const timestampSeconds = Math.floor((startedAt + storeAhead) / 1000)
-  const named = { "content-type": "application/json", "webhook-id": deliveryId, "webhook-timestamp": String(timestampSeconds) }
-  const request = { url: destination.endpointUrl, body, deadlineMillis: timeoutMillis }
-  if (keys.length === 0) return { ...request, headers: named }
-  const signed = { ...named, "webhook-signature": signatureHeader(hmac.sha256, keys, { deliveryId, timestampSeconds, body }) }
-  return { ...request, headers: destination.bodySignature ? { ...signed, "x-signature": bodySignatureHeader(hmac.sha256, keys[0]!, body) } : signed }
+  const headers = requestHeaders(hmac.sha256, keys, { deliveryId, timestampSeconds, body }, destination.bodySignature)
+  return { url: destination.endpointUrl, headers, body, deadlineMillis: timeoutMillis }
 }
 
 const attempted = (services: Parameters<typeof runAttempt>[0], attempt: Attempt, startedAt: number): Effect.Effect<AttemptOutcome> => {
