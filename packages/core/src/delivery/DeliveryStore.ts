@@ -232,6 +232,9 @@ export interface DropRequest {
   readonly deliveries: ReadonlyArray<string>
 }
 
+/** What operators read of a delivery that was cancelled because of what was in it. */
+export const withdrawnReason = "Its client may no longer see everything in it. What the client may still see goes out in another delivery."
+
 export interface WorkerLease {
   readonly workerId: string
   readonly leaseMillis: number

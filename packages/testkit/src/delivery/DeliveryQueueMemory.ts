@@ -30,6 +30,9 @@ export const DeliveryQueueMemory = {
         return state
       }
 
+      const retryDead = (tenant: Tenant, deliveries: ReadonlyArray<Delivery>, now: number): number =>
+        deliveries.filter(({ state }) => state === "dead").filter((each) => retry(tenant, each, now) === "dead").length
+
       return DeliveryQueue.of({
         openDestination: (tenantId, destination) =>
           operate((now) => {
@@ -78,15 +81,13 @@ export const DeliveryQueueMemory = {
         recover: (tenantId, destinationId, since) =>
           operate((now) => {
             const tenant = rows.tenant(tenantId)
-            const dead = [...tenant.deliveries.values()].filter((each) => each.destinationId === destinationId && each.state === "dead" && each.settledAt! >= since)
-            return dead.filter((each) => retry(tenant, each, now) === "dead").length
+            const deliveries = [...tenant.deliveries.values()].filter((each) => each.destinationId === destinationId && each.settledAt !== undefined && each.settledAt >= since)
+            return retryDead(tenant, deliveries, now)
           }),
         retryDead: (tenantId, deliveryIds) =>
           operate((now) => {
             const tenant = rows.tenant(tenantId)
-            const dead = deliveryIds.flatMap((id) => tenant.deliveries.get(id) ?? []).filter(({ destinationId, state }) => state === "dead" && tenant.destinations.has(destinationId))
-            for (const each of dead) retry(tenant, each, now)
-            return dead.length
+            return retryDead(tenant, deliveryIds.flatMap((id) => tenant.deliveries.get(id) ?? []), now)
           }),
         prune: (tenantId, settledBefore) =>
           operate(() => {

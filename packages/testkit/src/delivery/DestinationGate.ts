@@ -1,11 +1,9 @@
 /** Which destinations may be sent to and which entries their clients may see. Removes entries and deliveries that they may not see. */
+import { withdrawnReason } from "@waybill/core/delivery"
 import type { AccessRows } from "../access/AccessTables.ts"
 import type { ShipmentRows } from "../access/ShipmentTables.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { type Delivery, type Entry, joinedPayloads, type Destination, type DestinationRows } from "./DestinationTables.ts"
-
-export const withdrawnReason =
-  "Its client may no longer see everything in it. What the client may still see goes out in another delivery."
 
 export class DestinationGate {
   private readonly rows: DestinationRows

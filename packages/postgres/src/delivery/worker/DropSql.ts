@@ -1,5 +1,5 @@
 /** SQL statements that drop entries. They run after `lockFence`, in its transaction. */
-import { purgeStep } from "@waybill/core/delivery"
+import { purgeStep, withdrawnReason } from "@waybill/core/delivery"
 import { type Decoded, int4Array, int8, int8Array, row, text, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { holdsUnseen, mayBeSent } from "../DeliveryGateSql.ts"
@@ -73,9 +73,6 @@ removed AS (
 counted AS (${countDrops(schema, tenantId)})
 SELECT g.destination_id, g.ref FROM gone AS g`
 }
-
-/** What operators read of a delivery that ended because of what was in it. */
-const withdrawnReason = "Its client may no longer see everything in it. What the client may still see goes out in another delivery."
 
 /**
  * Ends deliveries that wait and hold something that their client may no longer see, and lets what is in them wait again as entries: those that may not
