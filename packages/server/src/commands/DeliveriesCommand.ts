@@ -5,14 +5,12 @@ import { Argument, Command, Flag } from "effect/cli"
 import { deliveryRow, deliveryText } from "./shared/Deliveries.ts"
 import { clientFlag, endpointFlag, errorFlag, untilFlag } from "./shared/Filters.ts"
 import { instantFlag } from "./shared/Instants.ts"
+import { firstOf, given, limitFault, limitFlag, printFirst } from "./shared/OperatorCommands.ts"
 import { usageError } from "./shared/Outcome.ts"
-import { counted, jsonFlag, printProgress, printResult, printRows } from "./shared/Output.ts"
-import { callServer, callServerForAll, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
+import { counted, jsonFlag, printResult } from "./shared/Output.ts"
+import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const states = ["sending", "waiting", "delivered", "dead", "dismissed", "cancelled"] as const satisfies ReadonlyArray<DeliveryState>
-
-/** Deliveries per request to the server. */
-const pageSize = 500
 
 const dayMillis = 86_400_000
 
@@ -28,7 +26,7 @@ export const deliveriesCommand = Command.make(
     error: errorFlag("deliveries that wait for a retry or are dead letters, and"),
     since: instantFlag("since").pipe(Flag.withDescription("Only deliveries created since then, such as 15m, 2h or 2026-11-20T08:15:00Z; default 24h"), Flag.optional),
     until: untilFlag("deliveries"),
-    limit: Flag.Int("limit").pipe(Flag.withDescription("Maximum number to list; default 100"), Flag.withDefault(100)),
+    limit: limitFlag,
     body: Flag.Boolean("body").pipe(Flag.withDescription("Print only the body of one delivery, byte for byte"), Flag.withDefault(false)),
     json: jsonFlag
   },
@@ -41,23 +39,18 @@ export const deliveriesCommand = Command.make(
       return yield* printResult(flags.json, { json: delivery, text: deliveryText(delivery) })
     }
     if (flags.body) return yield* usageError("--body needs a delivery's id.")
-    if (flags.limit < 1) return yield* usageError("--limit is a number from 1.")
+    const fault = limitFault(flags)
+    if (fault !== undefined) return yield* usageError(fault)
 
-    const query = {
-      state: Option.getOrUndefined(flags.state),
-      subscriptionId: Option.getOrUndefined(flags.subscription),
-      client: Option.getOrUndefined(flags.client),
-      endpoint: Option.getOrUndefined(flags.endpoint),
-      error: Option.getOrUndefined(flags.error),
-      until: Option.getOrUndefined(flags.until),
-      since: Option.getOrElse(flags.since, () => new Date(Date.now() - dayMillis)),
-      // One more than shown, to see whether there are more.
-      limit: Math.min(pageSize, flags.limit + 1)
-    }
-    const found = yield* callServerForAll((options) => operator.allDeliveries(tenantId, query, options), flags.limit + 1)
-    const shown = found.slice(0, flags.limit)
-    yield* printRows(flags.json, shown, deliveryRow, `No such delivery since ${query.since.toISOString()}.`)
-    if (found.length > shown.length) yield* printProgress(`The newest ${counted(shown.length, "delivery", "deliveries")}; there are more. Raise --limit, or narrow it down.`)
+    const { client, endpoint, error, limit, state, subscription, until } = flags
+    const since = Option.getOrElse(flags.since, () => new Date(Date.now() - dayMillis))
+    const filters = { ...given({ state, subscriptionId: subscription, client, endpoint, error, until }), since }
+    const found = yield* callServer((signal) => firstOf(limit, (page) => operator.allDeliveries(tenantId, { ...filters, ...page }, { signal })))
+    yield* printFirst(flags.json, found, limit, {
+      cellsOf: deliveryRow,
+      none: `No such delivery since ${since.toISOString()}.`,
+      more: (shown) => `The newest ${counted(shown, "delivery", "deliveries")}; there are more. Raise --limit, or narrow it down.`
+    })
   })
 ).pipe(
   Command.withDescription("List deliveries of a tenant, newest first, or show one with its body and every attempt"),

@@ -1,11 +1,12 @@
 /** `waybill keys`: API keys. */
 import type { ListedApiKey } from "@waybill/client"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
+import { allOf, given, tenantCommand } from "./shared/OperatorCommands.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { jsonFlag, printable, printResult, printRows } from "./shared/Output.ts"
-import { callServer, callServerForAll, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
+import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const createCommand = Command.make(
   "create",
@@ -20,28 +21,23 @@ const createCommand = Command.make(
     ...disclosureFlags,
     json: jsonFlag
   },
-  (given) =>
+  ({ accounts, dot, expires, json, mc, name, roles: givenRoles, ...flags }) =>
     Effect.scoped(Effect.gen(function*() {
-      const roles = [...new Set(given.roles)]
-      if (roles.includes("customer") && given.accounts.length === 0) return yield* usageError("A customer sees the shipments of its accounts. Give --account, at least once.")
-      const { operator, tenantId } = yield* operatorOfTenant(given)
-      const kept = yield* disclosure(given, "The key", true)
-      const dot = Option.getOrUndefined(given.dot)
-      const mc = Option.getOrUndefined(given.mc)
-      const expiresAt = Option.getOrUndefined(given.expires)
+      const roles = [...new Set(givenRoles)]
+      if (roles.includes("customer") && accounts.length === 0) return yield* usageError("A customer sees the shipments of its accounts. Give --account, at least once.")
+      const { operator, tenantId } = yield* operatorOfTenant(flags)
+      const kept = yield* disclosure(flags, "The key", true)
       const made = yield* callServer((signal) =>
         operator.createApiKey(tenantId, {
-          name: given.name,
+          name,
           roles,
-          ...(given.accounts.length === 0 ? {} : { accounts: given.accounts }),
-          ...(dot === undefined ? {} : { dot }),
-          ...(mc === undefined ? {} : { mc }),
-          ...(expiresAt === undefined ? {} : { expiresAt })
+          ...(accounts.length === 0 ? {} : { accounts }),
+          ...given({ dot, mc, expiresAt: expires })
         }, { signal }))
       yield* kept.keep(made.key)
-      yield* printResult(given.json, {
-        json: { id: made.id, name: given.name, ...(kept.isShown ? { key: made.key } : {}) },
-        text: `Key ${made.id} of ${given.name} works from now on.${kept.note}${kept.isShown ? `\n${made.key}` : ""}`
+      yield* printResult(json, {
+        json: { id: made.id, name, ...(kept.isShown ? { key: made.key } : {}) },
+        text: `Key ${made.id} of ${name} works from now on.${kept.note}${kept.isShown ? `\n${made.key}` : ""}`
       })
     }))
 ).pipe(
@@ -52,34 +48,24 @@ const createCommand = Command.make(
   ])
 )
 
-const listCommand = Command.make(
-  "list",
-  { ...operatorFlags, json: jsonFlag },
-  Effect.fnUntraced(function*({ json, ...flags }) {
-    const { operator, tenantId } = yield* operatorOfTenant(flags)
-    const keys = yield* callServerForAll((options) => operator.allApiKeys(tenantId, { limit: 500 }, options))
-    yield* printRows(json, keys, keyRow, "No key yet. Create one: waybill keys create <name> --role carrier.")
-  })
-).pipe(
-  Command.withDescription("List API keys in order of creation"),
-  Command.withExamples([{ command: "waybill keys list --tenant acme", description: "With expiry and last use" }])
-)
+const listCommand = tenantCommand("list", {
+  description: "List API keys in order of creation",
+  examples: [{ command: "waybill keys list --tenant acme", description: "With expiry and last use" }],
+  flags: {},
+  call: ({ operator, tenantId }, _, options) => allOf((page) => operator.allApiKeys(tenantId, page, options)),
+  print: (asJson, keys) => printRows(asJson, keys, keyRow, "No key yet. Create one: waybill keys create <name> --role carrier.")
+})
 
 const keyRow = ({ client, expiresAt, id, lastUsedAt, roles }: ListedApiKey): ReadonlyArray<string> =>
   [id, client, roles.join(" "), expiresAt === null ? "no end" : `until ${expiresAt}`, lastUsedAt === null ? "never used" : `used ${lastUsedAt}`].map(printable)
 
-const revokeCommand = Command.make(
-  "revoke",
-  { id: Argument.String("keyId").pipe(Argument.withDescription("Id from keys create or keys list")), ...operatorFlags, json: jsonFlag },
-  Effect.fnUntraced(function*({ id, json, ...flags }) {
-    const { operator, tenantId } = yield* operatorOfTenant(flags)
-    yield* callServer((signal) => operator.revokeApiKey(tenantId, id, { signal }))
-    yield* printResult(json, { json: { id, revoked: true }, text: `Key ${id} no longer works, on any node.` })
-  })
-).pipe(
-  Command.withDescription("Revoke an API key, at once and on every node"),
-  Command.withExamples([{ command: "waybill keys revoke 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --tenant acme", description: "Revoke a leaked key" }])
-)
+const revokeCommand = tenantCommand("revoke", {
+  description: "Revoke an API key, at once and on every node",
+  examples: [{ command: "waybill keys revoke 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --tenant acme", description: "Revoke a leaked key" }],
+  flags: { id: Argument.String("keyId").pipe(Argument.withDescription("Id from keys create or keys list")) },
+  call: ({ operator, tenantId }, { id }, options) => operator.revokeApiKey(tenantId, id, options),
+  print: (asJson, _, { id }) => printResult(asJson, { json: { id, revoked: true }, text: `Key ${id} no longer works, on any node.` })
+})
 
 export const keysCommand = Command.make("keys").pipe(
   Command.withDescription("Create, list and revoke API keys"),

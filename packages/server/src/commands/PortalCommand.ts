@@ -3,6 +3,7 @@ import type { PortalTheme } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
+import { given } from "./shared/OperatorCommands.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { jsonFlag, printResult } from "./shared/Output.ts"
 import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
@@ -23,21 +24,20 @@ const linkCommand = Command.make(
     ...disclosureFlags,
     json: jsonFlag
   },
-  (given) =>
+  ({ client, expires, json, theme: themeText, ...flags }) =>
     Effect.scoped(Effect.gen(function*() {
-      const theme = Option.isSome(given.theme) ? yield* themeOf(given.theme.value) : undefined
-      const { operator, tenantId } = yield* operatorOfTenant(given)
-      const kept = yield* disclosure(given, "The link", true)
-      const expiresInSeconds = Option.getOrUndefined(given.expires)
+      const theme = Option.isSome(themeText) ? yield* themeOf(themeText.value) : undefined
+      const { operator, tenantId } = yield* operatorOfTenant(flags)
+      const kept = yield* disclosure(flags, "The link", true)
       const link = yield* callServer((signal) =>
         operator.createPortalLink(tenantId, {
-          client: given.client,
-          ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }),
+          client,
+          ...given({ expiresInSeconds: expires }),
           ...(theme === undefined ? {} : { theme })
         }, { signal }))
       const opens = link.url ?? link.token
       yield* kept.keep(opens)
-      yield* printResult(given.json, {
+      yield* printResult(json, {
         json: { client: link.client, expiresAt: link.expiresAt, ...(kept.isShown ? { url: link.url, token: link.token } : {}) },
         text: `${link.url === null ? "The token" : "The link"} opens the portal of ${link.client} until ${link.expiresAt}.${kept.note}${kept.isShown ? `\n${opens}` : ""}`
       })

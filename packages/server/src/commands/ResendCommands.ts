@@ -7,6 +7,7 @@ import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { deadLetterFilterOf, deadLetterFlags, inSteps } from "./shared/Filters.ts"
 import { instantFlag } from "./shared/Instants.ts"
+import { given, tenantCommand } from "./shared/OperatorCommands.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printProgress, printResult } from "./shared/Output.ts"
 import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
@@ -80,58 +81,46 @@ export const dismissCommand = deadLetterCommand("dismiss", {
   ])
 )
 
-export const recoverCommand = Command.make(
-  "recover",
-  {
+export const recoverCommand = tenantCommand("recover", {
+  description: "Send every dead letter of a subscription again, with the same ids",
+  examples: [
+    { command: "waybill recover --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --since 6h", description: "After a receiver was down for some hours" }
+  ],
+  flags: {
     subscription,
-    ...operatorFlags,
-    since: instantFlag("since").pipe(Flag.withDescription("Only dead letters since then, such as 2h, 3d or 2026-11-20T08:15:00Z")),
-    json: jsonFlag
+    since: instantFlag("since").pipe(Flag.withDescription("Only dead letters since then, such as 2h, 3d or 2026-11-20T08:15:00Z"))
   },
-  Effect.fnUntraced(function*({ json, since, subscription, ...flags }) {
-    const { operator, tenantId } = yield* operatorOfTenant(flags)
-    const recovered = yield* callServer((signal) => operator.recover(tenantId, subscription, { since }, { signal }))
-    yield* printResult(json, {
+  call: ({ operator, tenantId }, { since, subscription }, options) => operator.recover(tenantId, subscription, { since }, options),
+  print: (asJson, recovered, { since, subscription }) =>
+    printResult(asJson, {
       json: { subscriptionId: subscription, since: since.toISOString(), recovered },
       text: recovered === 0
         ? `There are no dead letters of ${subscription} since ${since.toISOString()}.`
         : `${counted(recovered, "dead letter")} of ${subscription} since ${since.toISOString()} ${recovered === 1 ? "goes" : "go"} out again.`
     })
-  })
-).pipe(
-  Command.withDescription("Send every dead letter of a subscription again, with the same ids"),
-  Command.withExamples([
-    { command: "waybill recover --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --since 6h", description: "After a receiver was down for some hours" }
-  ])
-)
+})
 
-export const replayCommand = Command.make(
-  "replay",
-  {
+export const replayCommand = tenantCommand("replay", {
+  description: "Send past transit events, or past changes of pickups, again as new deliveries",
+  examples: [
+    { command: "waybill replay --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --from 3d --shipment S-1 --shipment S-2", description: "Two shipments whose events a receiver lost" }
+  ],
+  flags: {
     subscription,
-    ...operatorFlags,
     from: instantFlag("from").pipe(Flag.withDescription("Start of the range: publication time, such as 2h, 3d or 2026-11-20T08:15:00Z")),
     to: instantFlag("to").pipe(Flag.withDescription("End of the range; default: now"), Flag.optional),
-    shipments: Flag.String("shipment").pipe(Flag.withDescription("Only events of this shipment; can be given several times"), Flag.atLeast(0)),
-    json: jsonFlag
+    shipments: Flag.String("shipment").pipe(Flag.withDescription("Only events of this shipment; can be given several times"), Flag.atLeast(0))
   },
-  Effect.fnUntraced(function*({ from, json, shipments, subscription, to: until, ...flags }) {
-    const to = Option.getOrUndefined(until)
-    if (to !== undefined && to < from) return yield* usageError("--to is before --from.")
-    const { operator, tenantId } = yield* operatorOfTenant(flags)
-    const range = { from, ...(to === undefined ? {} : { to }), ...(shipments.length === 0 ? {} : { shipmentIds: shipments }) }
-    const queued = yield* callServer((signal) => operator.replay(tenantId, subscription, range, { signal }))
-    yield* printResult(json, {
-      json: { subscriptionId: subscription, from: from.toISOString(), to: to?.toISOString() ?? null, shipmentIds: shipments, queued },
+  check: ({ from, to }) => Option.isSome(to) && to.value < from ? "--to is before --from." : undefined,
+  call: ({ operator, tenantId }, { from, shipments, subscription, to }, options) =>
+    operator.replay(tenantId, subscription, { from, ...given({ to }), ...(shipments.length === 0 ? {} : { shipmentIds: shipments }) }, options),
+  print: (asJson, queued, { from, shipments, subscription, to }) => Effect.gen(function*() {
+    yield* printResult(asJson, {
+      json: { subscriptionId: subscription, from: from.toISOString(), to: Option.getOrUndefined(to)?.toISOString() ?? null, shipmentIds: shipments, queued },
       text: queued === 0
         ? `There is nothing to replay for ${subscription} since ${from.toISOString()}.`
         : `${counted(queued, "entry", "entries")} since ${from.toISOString()} ${queued === 1 ? "goes" : "go"} out again for ${subscription}, as new deliveries.`
     })
     if (queued === 0) yield* Console.error("A replay is limited to what the subscription's filters and its client admit now.")
   })
-).pipe(
-  Command.withDescription("Send past transit events, or past changes of pickups, again as new deliveries"),
-  Command.withExamples([
-    { command: "waybill replay --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --from 3d --shipment S-1 --shipment S-2", description: "Two shipments whose events a receiver lost" }
-  ])
-)
+})

@@ -5,9 +5,10 @@ import { Argument, Command, Flag } from "effect/cli"
 import { observed, readConfig } from "./ServeCommand.ts"
 import { resealAll } from "./shared/ResealAll.ts"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
+import { allOf, given, tenantCommand } from "./shared/OperatorCommands.ts"
 import { failed, usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printable, printResult, printRows } from "./shared/Output.ts"
-import { callServer, callServerForAll, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
+import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 import { secretFlags, secretsFrom } from "./shared/WebhookSecrets.ts"
 
 const idArgument = Argument.String("secretId").pipe(
@@ -32,54 +33,36 @@ const flags = {
   json: jsonFlag
 }
 
-interface Flags {
-  readonly id: string
-  readonly url: Option.Option<string>
-  readonly key: Parameters<typeof operatorOfTenant>[0]["key"]
-  readonly tenant: Option.Option<string>
-  readonly client: Option.Option<string>
-  readonly accounts: ReadonlyArray<string>
-  readonly anyClient: boolean
-  readonly overlap: Option.Option<number>
-  readonly bodySignature: boolean
-  readonly show: boolean
-  readonly out: Option.Option<string>
-  readonly json: boolean
-}
+type Flags = Command.Command.Config.Infer<typeof flags>
 
-const settingsOf = (given: Flags): SecretSettings => {
-  const client = Option.getOrUndefined(given.client)
-  const overlap = Option.getOrUndefined(given.overlap)
-  return {
-    ...(client === undefined ? {} : { client }),
-    ...(given.accounts.length === 0 ? {} : { accounts: given.accounts }),
-    ...(given.anyClient ? { anyClient: true } : {}),
-    ...(overlap === undefined ? {} : { overlapSeconds: overlap }),
-    ...(given.bodySignature ? { bodySignature: true } : {})
-  }
-}
+const settingsOf = ({ accounts, anyClient, bodySignature, client, overlap }: Flags): SecretSettings => ({
+  ...given({ client, overlapSeconds: overlap }),
+  ...(accounts.length === 0 ? {} : { accounts }),
+  ...(anyClient ? { anyClient } : {}),
+  ...(bodySignature ? { bodySignature } : {})
+})
 
 /** Without a secret, the server generates one. */
-const put = (given: Flags, secret: string | undefined) =>
+const put = (values: Flags, secret: string | undefined) =>
   Effect.scoped(Effect.gen(function*() {
-    const { operator, tenantId } = yield* operatorOfTenant(given)
-    const kept = yield* disclosure(given, "The secret", secret === undefined)
-    const settings = { ...settingsOf(given), ...(secret === undefined ? {} : { secret }) }
-    const made = yield* callServer((signal) => operator.putSecret(tenantId, given.id, settings, { signal }))
+    const { operator, tenantId } = yield* operatorOfTenant(values)
+    const kept = yield* disclosure(values, "The secret", secret === undefined)
+    const settings = { ...settingsOf(values), ...(secret === undefined ? {} : { secret }) }
+    const made = yield* callServer((signal) => operator.putSecret(tenantId, values.id, settings, { signal }))
     yield* kept.keep(made.secret)
-    yield* printResult(given.json, {
+    yield* printResult(values.json, {
       json: { hmacSecretId: made.hmacSecretId, ...(kept.isShown ? { secret: made.secret } : {}) },
       text: `${made.hmacSecretId} signs from now on.${kept.note}${kept.isShown ? `\n${made.secret}` : ""}`
     })
   }))
 
 /** Changes only the owner, so there is no secret to disclose. */
-const change = Effect.fnUntraced(function*(given: Flags) {
-  if (given.show || Option.isSome(given.out)) return yield* usageError("With --no-rotate no secret is made. Leave --out and --show out.")
-  const { operator, tenantId } = yield* operatorOfTenant(given)
-  const settings = { ...settingsOf(given), rotate: false as const }
-  const { hmacSecretId } = yield* callServer((signal) => operator.putSecret(tenantId, given.id, settings, { signal }))
-  yield* printResult(given.json, { json: { hmacSecretId }, text: `${hmacSecretId} is changed. The secret is the same as before.` })
+const change = Effect.fnUntraced(function*(values: Flags) {
+  if (values.show || Option.isSome(values.out)) return yield* usageError("With --no-rotate no secret is made. Leave --out and --show out.")
+  const { operator, tenantId } = yield* operatorOfTenant(values)
+  const settings = { ...settingsOf(values), rotate: false as const }
+  const { hmacSecretId } = yield* callServer((signal) => operator.putSecret(tenantId, values.id, settings, { signal }))
+  yield* printResult(values.json, { json: { hmacSecretId }, text: `${hmacSecretId} is changed. The secret is the same as before.` })
 })
 
 const putCommand = Command.make(
@@ -119,31 +102,22 @@ const ownerOf = ({ accounts, anyClient, client }: Secret): string => anyClient ?
 const secretRow = (secret: Secret): ReadonlyArray<string> =>
   [secret.hmacSecretId, ownerOf(secret), secret.rotatedAt ?? secret.createdAt, secret.signsUntil ?? "", String(secret.usedBy)].map(printable)
 
-const listCommand = Command.make(
-  "list",
-  { ...operatorFlags, json: jsonFlag },
-  Effect.fnUntraced(function*({ json, ...flags }) {
-    const { operator, tenantId } = yield* operatorOfTenant(flags)
-    const secrets = yield* callServerForAll((options) => operator.allSecrets(tenantId, { limit: 500 }, options))
-    yield* printRows(json, secrets, secretRow, "No secret yet. Create one: waybill secrets put <secretId> --client <name>.", [["SECRET", "OWNER", "SINCE", "OLDER SIGN UNTIL", "USED BY"]])
-  })
-).pipe(
-  Command.withDescription("List secrets with their owners and number of subscriptions. Never prints a secret"),
-  Command.withExamples([{ command: "waybill secrets list --tenant acme", description: "Of one tenant" }])
-)
+const listCommand = tenantCommand("list", {
+  description: "List secrets with their owners and number of subscriptions. Never prints a secret",
+  examples: [{ command: "waybill secrets list --tenant acme", description: "Of one tenant" }],
+  flags: {},
+  call: ({ operator, tenantId }, _, options) => allOf((page) => operator.allSecrets(tenantId, page, options)),
+  print: (asJson, secrets) =>
+    printRows(asJson, secrets, secretRow, "No secret yet. Create one: waybill secrets put <secretId> --client <name>.", [["SECRET", "OWNER", "SINCE", "OLDER SIGN UNTIL", "USED BY"]])
+})
 
-const deleteCommand = Command.make(
-  "delete",
-  { id: idArgument, ...operatorFlags, json: jsonFlag },
-  Effect.fnUntraced(function*({ id, json, ...flags }) {
-    const { operator, tenantId } = yield* operatorOfTenant(flags)
-    yield* callServer((signal) => operator.deleteSecret(tenantId, id, { signal }))
-    yield* printResult(json, { json: { hmacSecretId: id, deleted: true }, text: `${id} is deleted.` })
-  })
-).pipe(
-  Command.withDescription("Delete a secret that no subscription uses"),
-  Command.withExamples([{ command: "waybill secrets delete old --tenant acme", description: "An obsolete secret" }])
-)
+const deleteCommand = tenantCommand("delete", {
+  description: "Delete a secret that no subscription uses",
+  examples: [{ command: "waybill secrets delete old --tenant acme", description: "An obsolete secret" }],
+  flags: { id: idArgument },
+  call: ({ operator, tenantId }, { id }, options) => operator.deleteSecret(tenantId, id, options),
+  print: (asJson, _, { id }) => printResult(asJson, { json: { hmacSecretId: id, deleted: true }, text: `${id} is deleted.` })
+})
 
 /** Works on the database, because it needs the sealing keys. */
 const resealCommand = Command.make(

@@ -1,12 +1,13 @@
 /** `waybill subscriptions`: lists subscriptions and manages one. */
-import type { OperatorClient, OperatorSubscription, PurgeResult, SubscriptionState } from "@waybill/client"
+import type { OperatorSubscription, PurgeResult, SubscriptionState } from "@waybill/client"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { editCommand } from "./SubscriptionEditCommand.ts"
-import { clientFlag, endpointFlag, errorFlag, given, inSteps } from "./shared/Filters.ts"
+import { clientFlag, endpointFlag, errorFlag, inSteps } from "./shared/Filters.ts"
+import { firstOf, given, limitFault, limitFlag, printFirst, tenantCommand } from "./shared/OperatorCommands.ts"
 import { usageError } from "./shared/Outcome.ts"
-import { counted, jsonFlag, printable, printProgress, printResult, printRows, table } from "./shared/Output.ts"
-import { callServer, callServerForAll, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
+import { counted, jsonFlag, printable, printResult, table } from "./shared/Output.ts"
+import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const states = ["active", "paused", "inactive"] as const satisfies ReadonlyArray<SubscriptionState>
 
@@ -58,63 +59,47 @@ const filterFlags = {
   state: Flag.Literals("state", states).pipe(Flag.withDescription("Only subscriptions in this state"), Flag.optional)
 }
 
-const listCommand = Command.make(
-  "list",
-  {
-    ...operatorFlags,
-    ...filterFlags,
-    error: errorFlag("subscriptions"),
-    limit: Flag.Int("limit").pipe(Flag.withDescription("Maximum number to list; default 100"), Flag.withDefault(100)),
-    json: jsonFlag
-  },
-  Effect.fnUntraced(function*(flags) {
-    if (flags.limit < 1) return yield* usageError("--limit is a number from 1.")
-    const { operator, tenantId } = yield* operatorOfTenant(flags)
-    const { client, endpoint, error, state } = flags
-    const query = { ...given({ client, endpoint, error, state }), limit: Math.min(500, flags.limit + 1) }
-    const found = yield* callServerForAll((options) => operator.allSubscriptions(tenantId, query, options), flags.limit + 1)
-    const shown = found.slice(0, flags.limit)
-    yield* printRows(flags.json, shown, rowOf, "No such subscription.")
-    if (found.length > shown.length) yield* printProgress(`The first ${counted(shown.length, "subscription")}; there are more. Raise --limit, or narrow it down.`)
-  })
-).pipe(
-  Command.withDescription("List subscriptions of every client and area"),
-  Command.withExamples([{ command: "waybill subscriptions list --tenant acme --client shipper-tms --state paused", description: "Paused subscriptions of one client" }])
-)
-
-/** A command that calls the server about one subscription and prints it. */
-const oneCommand = (
-  name: "show" | "resume",
-  description: string,
-  call: (operator: OperatorClient, tenantId: string, id: string, signal: AbortSignal) => Promise<OperatorSubscription>
-) =>
-  Command.make(
-    name,
-    { id, ...operatorFlags, json: jsonFlag },
-    Effect.fnUntraced(function*({ id, json, ...flags }) {
-      const { operator, tenantId } = yield* operatorOfTenant(flags)
-      const subscription = yield* callServer((signal) => call(operator, tenantId, id, signal))
-      yield* printResult(json, { json: subscription, text: textOf(subscription) })
+const listCommand = tenantCommand("list", {
+  description: "List subscriptions of every client and area",
+  examples: [{ command: "waybill subscriptions list --tenant acme --client shipper-tms --state paused", description: "Paused subscriptions of one client" }],
+  flags: { ...filterFlags, error: errorFlag("subscriptions"), limit: limitFlag },
+  check: limitFault,
+  call: ({ operator, tenantId }, { limit, ...filters }, options) => firstOf(limit, (page) => operator.allSubscriptions(tenantId, { ...given(filters), ...page }, options)),
+  print: (asJson, found, { limit }) =>
+    printFirst(asJson, found, limit, {
+      cellsOf: rowOf,
+      none: "No such subscription.",
+      more: (shown) => `The first ${counted(shown, "subscription")}; there are more. Raise --limit, or narrow it down.`
     })
-  ).pipe(Command.withDescription(description), Command.withExamples([{ command: `waybill subscriptions ${name} --tenant acme ${sample}`, description }]))
+})
 
-const pauseCommand = Command.make(
-  "pause",
-  {
-    id,
-    ...operatorFlags,
-    reason: Flag.String("reason").pipe(Flag.withDescription("Reason, which its client can read")),
-    json: jsonFlag
-  },
-  Effect.fnUntraced(function*({ id, json, reason, ...flags }) {
-    const { operator, tenantId } = yield* operatorOfTenant(flags)
-    const subscription = yield* callServer((signal) => operator.pause(tenantId, id, { reason }, { signal }))
-    yield* printResult(json, { json: subscription, text: `${id} is paused. Nothing more is sent until an operator resumes it.` })
-  })
-).pipe(
-  Command.withDescription("Pause a subscription. Its client cannot resume it"),
-  Command.withExamples([{ command: `waybill subscriptions pause --tenant acme ${sample} --reason "The receiver floods us."`, description: "Until an operator resumes it" }])
-)
+const showDescription = "Show a subscription with its backlog, dead letters, and why nothing is sent"
+
+const showCommand = tenantCommand("show", {
+  description: showDescription,
+  examples: [{ command: `waybill subscriptions show --tenant acme ${sample}`, description: showDescription }],
+  flags: { id },
+  call: ({ operator, tenantId }, { id }, options) => operator.getSubscription(tenantId, id, options),
+  print: (asJson, subscription) => printResult(asJson, { json: subscription, text: textOf(subscription) })
+})
+
+const resumeDescription = "Resume a paused subscription, also if its client or an operator paused it"
+
+const resumeCommand = tenantCommand("resume", {
+  description: resumeDescription,
+  examples: [{ command: `waybill subscriptions resume --tenant acme ${sample}`, description: resumeDescription }],
+  flags: { id },
+  call: ({ operator, tenantId }, { id }, options) => operator.resume(tenantId, id, options),
+  print: (asJson, subscription) => printResult(asJson, { json: subscription, text: textOf(subscription) })
+})
+
+const pauseCommand = tenantCommand("pause", {
+  description: "Pause a subscription. Its client cannot resume it",
+  examples: [{ command: `waybill subscriptions pause --tenant acme ${sample} --reason "The receiver floods us."`, description: "Until an operator resumes it" }],
+  flags: { id, reason: Flag.String("reason").pipe(Flag.withDescription("Reason, which its client can read")) },
+  call: ({ operator, tenantId }, { id, reason }, options) => operator.pause(tenantId, id, { reason }, options),
+  print: (asJson, subscription, { id }) => printResult(asJson, { json: subscription, text: `${id} is paused. Nothing more is sent until an operator resumes it.` })
+})
 
 const purgeCommand = Command.make(
   "purge",
@@ -147,31 +132,20 @@ const purgeCommand = Command.make(
 ).pipe(
   Command.withDescription("Drop waiting entries of subscriptions and cancel their retries"),
   Command.withExamples([
-    { command: "waybill subscriptions purge --tenant acme --endpoint old-tms.example", description: "Everything that waits for a receiver that is gone" },{ command: `waybill subscriptions purge --tenant acme ${sample}`, description: "Drop an obsolete backlog" }])
+    { command: "waybill subscriptions purge --tenant acme --endpoint old-tms.example", description: "Everything that waits for a receiver that is gone" },
+    { command: `waybill subscriptions purge --tenant acme ${sample}`, description: "Drop an obsolete backlog" }
+  ])
 )
 
-const deleteCommand = Command.make(
-  "delete",
-  { id, ...operatorFlags, json: jsonFlag },
-  Effect.fnUntraced(function*({ id, json, ...flags }) {
-    const { operator, tenantId } = yield* operatorOfTenant(flags)
-    yield* callServer((signal) => operator.deleteSubscription(tenantId, id, { signal }))
-    yield* printResult(json, { json: { subscriptionId: id, deleted: true }, text: `${id} is deleted.` })
-  })
-).pipe(
-  Command.withDescription("Delete a subscription, like a call of its client"),
-  Command.withExamples([{ command: `waybill subscriptions delete --tenant acme ${sample}`, description: "Nothing more is sent" }])
-)
+const deleteCommand = tenantCommand("delete", {
+  description: "Delete a subscription, like a call of its client",
+  examples: [{ command: `waybill subscriptions delete --tenant acme ${sample}`, description: "Nothing more is sent" }],
+  flags: { id },
+  call: ({ operator, tenantId }, { id }, options) => operator.deleteSubscription(tenantId, id, options),
+  print: (asJson, _, { id }) => printResult(asJson, { json: { subscriptionId: id, deleted: true }, text: `${id} is deleted.` })
+})
 
 export const subscriptionsCommand = Command.make("subscriptions").pipe(
   Command.withDescription("List, show, edit, pause, resume, purge and delete subscriptions of any area"),
-  Command.withSubcommands([
-    listCommand,
-    oneCommand("show", "Show a subscription with its backlog, dead letters, and why nothing is sent", (operator, tenantId, id, signal) => operator.getSubscription(tenantId, id, { signal })),
-    editCommand,
-    pauseCommand,
-    oneCommand("resume", "Resume a paused subscription, also if its client or an operator paused it", (operator, tenantId, id, signal) => operator.resume(tenantId, id, { signal })),
-    purgeCommand,
-    deleteCommand
-  ])
+  Command.withSubcommands([listCommand, showCommand, editCommand, pauseCommand, resumeCommand, purgeCommand, deleteCommand])
 )

@@ -1,8 +1,9 @@
 /** Flags that deliveries and subscriptions are found by, and steps of bulk actions on those that match. */
 import { deliveryErrors } from "@waybill/client"
-import { Effect, Option } from "effect"
-import { Flag } from "effect/cli"
+import { Effect } from "effect"
+import { type Command, Flag } from "effect/cli"
 import { instantFlag } from "./Instants.ts"
+import { given } from "./OperatorCommands.ts"
 import { printProgress } from "./Output.ts"
 
 export const clientFlag = (what: string) =>
@@ -27,16 +28,8 @@ export const deadLetterFlags = {
   until: untilFlag("dead letters")
 }
 
-type Given<Flags> = { readonly [Name in keyof Flags]: Flags[Name] extends Flag.Flag<infer A> ? A : never }
-
-export const deadLetterFilterOf = ({ client, endpoint, error, since, subscription, until }: Given<typeof deadLetterFlags>) =>
+export const deadLetterFilterOf = ({ client, endpoint, error, since, subscription, until }: Command.Command.Config.Infer<typeof deadLetterFlags>) =>
   given({ subscriptionId: subscription, client, endpoint, error, since, until })
-
-/** The members that were given. */
-export const given = <F extends Readonly<Record<string, Option.Option<unknown>>>>(flags: F) =>
-  Object.fromEntries(Object.entries(flags).flatMap(([name, value]) => Option.isSome(value) ? [[name, value.value]] : [])) as {
-    readonly [Name in keyof F]?: F[Name] extends Option.Option<infer A> ? A : never
-  }
 
 /** Calls step after step until nothing is left. Each step says how far it got, so that an interrupted run shows what is done. */
 export const inSteps = Effect.fnUntraced(function*<Step extends { readonly nextCursor: string | null }, E>(

@@ -117,16 +117,6 @@ const keyInDataDir = Effect.fnUntraced(function*(url: string) {
 export const callServer = <A>(work: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, CommandFailed> =>
   Effect.tryPromise({ try: work, catch: failureOf })
 
-/** The entries of all pages, or the first of them. */
-export const callServerForAll = <A>(entries: (options: { readonly signal: AbortSignal }) => AsyncIterable<A>, most = Infinity): Effect.Effect<ReadonlyArray<A>, CommandFailed> =>
-  callServer(async (signal) => {
-    const found: Array<A> = []
-    for await (const entry of entries({ signal })) {
-      if (found.push(entry) >= most) break
-    }
-    return found
-  })
-
 export const failureOf = (error: unknown): CommandFailed => {
   if (error instanceof WaybillProblem) {
     const code = error.status >= 500 || error.status === 429 ? exitCodes.unreachable : exitCodes.refused
