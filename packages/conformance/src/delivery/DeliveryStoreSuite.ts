@@ -1,6 +1,6 @@
 /** What a `DeliveryStore` promises of taking and loading: order, batches, keys in flight. */
 import type { StoragePorts } from "@waybill/core"
-import { deliveryIdOf, DeliveryQueue, DeliveryStore, flightOf, SecretStore, type TakenDelivery, waitingPerDestination } from "@waybill/core/delivery"
+import { deliveryIdOf, DeliveryControl, DeliveryQueue, DeliveryStore, flightOf, SecretStore, type TakenDelivery, waitingPerDestination } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
@@ -255,6 +255,7 @@ const loads = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
         ...expected,
         version: own.version,
         secrets: [],
+        isActive: true,
         secretRefused: false,
         bodySignature: false,
         breaker: { failures: 0, openUntil: undefined },
@@ -263,6 +264,17 @@ const loads = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
         moreWaiting: false
       })
       assert.deepStrictEqual(yield* store.load(freshTenant(), [idOf(1)]), [])
+    }))
+
+    it.effect("says whether a destination is active, also after it was paused", Effect.fnUntraced(function*() {
+      const [control, queue, store] = [yield* DeliveryControl, yield* DeliveryQueue, yield* DeliveryStore]
+      const tenantId = freshTenant()
+      yield* queue.openDestination(tenantId, destinationSettings())
+      yield* queue.openDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
+      const isActive = (n: number) => Effect.map(store.load(tenantId, [idOf(n)]), ([loaded]) => loaded!.isActive)
+      assert.deepStrictEqual([yield* isActive(1), yield* isActive(2)], [true, false])
+      yield* control.pause(tenantId, idOf(1), "moving")
+      assert.isFalse(yield* isActive(1))
     }))
 
     it.effect("returns changed settings, and keeps those that are fixed at opening", Effect.fnUntraced(function*() {

@@ -22,7 +22,7 @@ export const droppedTotal = Metric.counter("waybill_delivery_dropped_total", {
 })
 
 export const pausedDestinationsTotal = Metric.counter("waybill_destinations_paused_total", {
-  description: "Subscriptions paused because their receiver answered 410.",
+  description: "Subscriptions that this process paused: their receiver answered 410, a dead letter pauses them, or their secret belongs to another client.",
   incremental: true
 })
 

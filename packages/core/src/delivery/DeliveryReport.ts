@@ -29,6 +29,13 @@ export const report = (finished: ReadonlyArray<Reported>): Effect.Effect<void> =
     if (events > 0) yield* Metric.update(metrics.deliveredEventsTotal, events)
   })
 
+/** A pause without an attempt. */
+export const reportPaused = (tenantId: string, subscription: string, reason: string): Effect.Effect<void> =>
+  Effect.andThen(
+    Metric.update(metrics.pausedDestinationsTotal, 1),
+    Effect.logWarning(`Subscription paused. ${reason}`).pipe(Effect.annotateLogs({ tenant: tenantId, subscription }))
+  )
+
 /** One line for a tenant, however many there are: after an outage they are all of them. */
 export const reportLost = (tenantId: string, partitions: number): Effect.Effect<void> =>
   Effect.andThen(

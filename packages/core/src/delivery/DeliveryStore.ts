@@ -69,6 +69,8 @@ export interface LoadedDestination extends Omit<DestinationSettings, "state"> {
   /** Increases with every change of settings, secret or state. */
   readonly version: number
   readonly secrets: ReadonlyArray<SealedVersion>
+  /** Whether it may send; false while it is paused or inactive. */
+  readonly isActive: boolean
   /** The secret has another owner now, so nothing is signed with it for this client. */
   readonly secretRefused: boolean
   readonly bodySignature: boolean

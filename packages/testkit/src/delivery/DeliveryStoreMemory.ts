@@ -64,6 +64,7 @@ const loaded = (destination: Destination, { access, secrets }: { readonly secret
     ...settings,
     version,
     secrets: secret?.versions ?? [],
+    isActive: destination.status.state === "active",
     secretRefused: secret !== undefined && !isUsableBy(secret, access, tenantId, settings.client),
     bodySignature: secret?.bodySignature ?? false,
     breaker,

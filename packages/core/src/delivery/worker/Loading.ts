@@ -1,6 +1,7 @@
 /** Loads destinations that are unknown or have changed, before anything is taken from them. */
 import { Effect } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
+import { reportPaused } from "../DeliveryReport.ts"
 import { beginLoad, type Destination, endLoad, loadInto, pause, secretOpened } from "./Destination.ts"
 import type { EngineState } from "./EngineState.ts"
 import type { OwnedTenant } from "./WorkSet.ts"
@@ -29,8 +30,10 @@ export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknow
         loadInto(destination, settings, loads.get(destination)!, now)
         tenant.sources.add(settings.source)
         secretOpened(destination, !unreadable.has(settings), now)
-        if (settings.secretRefused) {
-          pause(destination, pausedBySecret(settings.hmacSecretId), false)
+        if (settings.secretRefused && settings.isActive) {
+          const reason = pausedBySecret(settings.hmacSecretId)
+          if (destination.pause === undefined) yield* reportPaused(tenant.tenantId, destination.destinationId, reason)
+          pause(destination, reason, false)
           outcomes.change(destination)
         }
         work.touch(destination)

@@ -29,6 +29,7 @@ const destination: LoadedDestination = {
   hmacSecretId: "main",
   secrets: [],
   bodySignature: false,
+  isActive: true,
   secretRefused: false,
   signing: "required",
   whenDead: "goOn",

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { AccessStore } from "@waybill/core"
 import { DeliveryQueue, type SecretOwner, SecretStore, Wakeups } from "@waybill/core/delivery"
 import { Receiver, reportedEvent, TestWaybill } from "@waybill/testkit"
-import { Effect, Option } from "effect"
+import { Effect, Logger, Option, References } from "effect"
 import { account, engineBy, hook, makeEngine, ways } from "../Engine.ts"
 
 type Engine = Effect.Success<ReturnType<typeof makeEngine>>
@@ -91,11 +91,16 @@ describe.each(ways)("by %s", (way) => {
     const owner: SecretOwner = { _tag: "Client", client: "key:somebody-else" }
     yield* secrets.put(tenantId, hmacSecretId, { ...secret, owner })
     yield* engine.publish("S")
-    yield* TestWaybill.run
+    const lines: Array<unknown> = []
+    const logger = Logger.make(({ message }) => void lines.push(message))
+    yield* TestWaybill.run.pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Warn"))
+    yield* TestWaybill.pass(60_000)
+    yield* engine.publish("S")
     yield* TestWaybill.pass(60_000)
     assert.deepStrictEqual(yield* engine.delivered(), [])
     const status = Option.getOrThrow(yield* queue.destinationStatus(tenantId, destination!.destinationId))
     assert.strictEqual(status.state, "paused")
     assert.match(status.reason!, /signing secret/)
+    assert.deepStrictEqual(lines.flat(), [`Subscription paused. ${status.reason}`])
   }, inEngine))
 })

@@ -34,6 +34,7 @@ export const makeLoaded = (policy: Partial<DeliveryPolicy> = {}, rest: Partial<L
   whenDead: "goOn",
   version: 1,
   secrets: [],
+  isActive: true,
   secretRefused: false,
   bodySignature: false,
   breaker: { failures: 0, openUntil: undefined },

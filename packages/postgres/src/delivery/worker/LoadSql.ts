@@ -11,6 +11,7 @@ export const loadedRow = row({
   envelopeClose: text,
   signing: only<DestinationSigning>(text),
   version: int8,
+  isActive: bool,
   breakerFailures: int4,
   breakerOpenUntil: optional(float8),
   rateMark: optional(float8),
@@ -27,7 +28,7 @@ export const loadedRow = row({
 export const load = (schema: Statement, tenantId: string, destinationIds: ReadonlyArray<string>) => {
   const own = tenant(tenantId)
   return statement`
-SELECT ${settingsRow.columns("l")}, l.envelope_open, l.envelope_close, l.signing, l.version,
+SELECT ${settingsRow.columns("l")}, l.envelope_open, l.envelope_close, l.signing, l.version, l.state = 'active' AS is_active,
        l.breaker_failures, l.breaker_open_until, l.rate_mark, s.sealed, s.signs_until, s.body_signature, s.refused AS secret_refused,
        w.ids AS waiting_ids, w.due AS waiting_due, (extract(epoch FROM now()) * 1000)::float8 AS now
 FROM unnest(${ofAnyLength(uuidArray(destinationIds))}) AS g (destination_id)
