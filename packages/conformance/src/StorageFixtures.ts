@@ -67,6 +67,9 @@ export interface SubscriptionFixture {
   readonly endpointUrl?: string
 }
 
+/** One event in each delivery. */
+export const single = { policy: { batchMaxSize: 1 } }
+
 /** The destination of a sample subscription. */
 export const destinationSettings = (fixture: SubscriptionFixture = {}): DestinationSettings => ({
   destinationId: idOf(fixture.n ?? 1),
@@ -102,6 +105,12 @@ export const subscribe = Effect.fnUntraced(function*(tenantId: string, fixture: 
     queue.openDestination(tenantId, destinationSettings(fixture)),
     subscriptions.insert(tenantId, recordOf(fixture))
   ))
+})
+
+/** Subscriptions of one client, which sees account A. */
+export const subscribeEach = Effect.fnUntraced(function*(tenantId: string, numbers: ReadonlyArray<number>, fixture: SubscriptionFixture = {}) {
+  yield* letSee(tenantId, "client", ["A"])
+  for (const n of numbers) yield* subscribe(tenantId, { ...fixture, n })
 })
 
 /** What differs from the sample event. */

@@ -2,7 +2,7 @@
 import { type StoragePorts, Transaction } from "@waybill/core"
 import { DeliveryQueue } from "@waybill/core/delivery"
 import { layer } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
+import { Effect, type Layer, type Scope } from "effect"
 import { freshTenant } from "./StorageFixtures.ts"
 
 export interface Given<Store> {
@@ -14,7 +14,7 @@ export interface Given<Store> {
 
 export type Test<Store> = (
   sentence: string,
-  body: (given: Given<Store>) => Generator<Effect.Effect<unknown, unknown, StoragePorts>, void, never>,
+  body: (given: Given<Store>) => Generator<Effect.Effect<unknown, unknown, StoragePorts | Scope.Scope>, void, never>,
   timeoutMillis?: number
 ) => void
 

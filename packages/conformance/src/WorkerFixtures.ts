@@ -4,6 +4,7 @@ import {
   closedBreaker,
   type DeliveryOutcome,
   deliveriesPerTake,
+  DeliveryQueue,
   DeliveryStore,
   type DestinationChange,
   type DropRequest,
@@ -15,7 +16,7 @@ import {
   type TakeFrom,
   type TakeRequest
 } from "@waybill/core/delivery"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { destinationSettings, idOf, occurredAt, textOf } from "./StorageFixtures.ts"
 
 /** A worker with the partitions of a tenant that it acquired. */
@@ -121,6 +122,14 @@ export const drop = ({ owned, tenantId }: OwningWorker, parts: Partial<DropReque
 
 export const release = ({ owned, tenantId }: OwningWorker, idle: boolean) =>
   Effect.flatMap(DeliveryStore, (store) => store.release(tenantId, owned.map((each) => ({ ...each, idle, othersUntil: undefined })), []))
+
+export const load = (tenantId: string, n = 1) =>
+  Effect.flatMap(DeliveryStore, (store) => Effect.map(store.load(tenantId, [idOf(n)]), ([loaded]) => loaded!))
+
+export const find = (tenantId: string, deliveryId: string) =>
+  Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), Option.getOrThrow))
+
+export const stateOf = (tenantId: string, deliveryId: string) => Effect.map(find(tenantId, deliveryId), ({ state }) => state)
 
 /** Whether the tenant has work without an owner. */
 export const hasWork = (tenantId: string) =>

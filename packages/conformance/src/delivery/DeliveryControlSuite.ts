@@ -1,22 +1,16 @@
 /** What a `DeliveryControl` promises operators who act on destinations and deliveries, and look for what became of a subject. */
-import type { StoragePorts } from "@waybill/core"
 import { backlogStep, DeliveryControl, DeliveryQueue, DeliveryStore, type DestinationOverview, purgeReason } from "@waybill/core/delivery"
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
-import { destinationSettings, freshTenant, idOf, publish, seed, subscribe } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, outcomeOf, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { assert } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { destinationSettings, freshTenant, idOf, publish, seed, single, subscribe } from "../StorageFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, outcomeOf, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 const overview = (tenantId: string, n = 1): Effect.Effect<DestinationOverview, unknown, DeliveryQueue> =>
   Effect.flatMap(DeliveryQueue, (queue) =>
     Effect.map(queue.destinations(tenantId, { state: undefined, after: undefined, limit: 100 }), ({ destinations }) => destinations.find(({ destinationId }) => destinationId === idOf(n))!))
 
-const stateOf = (tenantId: string, n = 1) => Effect.map(overview(tenantId, n), ({ status: { pausedBy, reason, state } }) => ({ state, pausedBy, reason }))
-
-const deliveryState = (tenantId: string, deliveryId: string) =>
-  Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), (found) => Option.getOrThrow(found).state))
-
-/** One event in each delivery. */
-const single = { policy: { batchMaxSize: 1 } }
+const statusOf = (tenantId: string, n = 1) => Effect.map(overview(tenantId, n), ({ status: { pausedBy, reason, state } }) => ({ state, pausedBy, reason }))
 
 /** A worker and the first deliveries of destination 1, with these outcomes. */
 const deliverEach = Effect.fnUntraced(function*(tenantId: string, outcomes: ReadonlyArray<"sending" | "delivered" | "waiting" | "dead">) {
@@ -46,380 +40,328 @@ const purge = Effect.fnUntraced(function*(tenantId: string, destinationId = idOf
 
 const nowhere = idOf(9)
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryControl`, (it) => {
-    it.effect("pauses a destination with the operator's reason, and nothing is taken from it until it is resumed", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      assert.isTrue(yield* control.pause(tenantId, idOf(1), "It's \"unpaid\"."))
-      assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: "It's \"unpaid\"." })
-      const worker = yield* acquire(tenantId)
-      assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
-      assert.isFalse((yield* takeFrom(worker)).found!.sends)
-      assert.isTrue(yield* control.resume(tenantId, idOf(1)))
-      assert.deepStrictEqual(yield* stateOf(tenantId), { state: "active", pausedBy: undefined, reason: undefined })
-      assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
-      assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker)), ["S/1"])
-    }))
-
-    it.effect("does not affect deliveries in flight, and lets a worker take no further ones", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { A: 1, B: 1 }, single)
-      const { deliveries, ids: [id], worker } = yield* deliverEach(tenantId, ["sending"])
-      yield* control.pause(tenantId, idOf(1), "Unpaid.")
-      assert.deepStrictEqual((yield* takeFrom(worker)).deliveries, [])
-      yield* end(worker, deliveries)
-      assert.strictEqual(yield* deliveryState(tenantId, id!), "delivered")
-      assert.deepStrictEqual((yield* overview(tenantId)).waiting, 1)
-    }))
-
-    it.effect("raises the version of a destination that is paused or resumed", Effect.fnUntraced(function*() {
-      const [control, store] = [yield* DeliveryControl, yield* DeliveryStore]
-      const tenantId = freshTenant()
-      yield* seed(tenantId, {})
-      const version = Effect.map(store.load(tenantId, [idOf(1)]), ([loaded]) => loaded!.version)
-      const versions = [yield* version]
-      for (const change of [control.pause(tenantId, idOf(1), "Unpaid."), control.resume(tenantId, idOf(1)), control.beginPurge(tenantId, idOf(1)), control.endPurge(tenantId, idOf(1))]) {
-        yield* change
-        versions.push(yield* version)
-      }
-      assert.deepStrictEqual(versions, [...new Set(versions)].sort((a, b) => a - b))
-    }))
-
-    it.effect("keeps the time of an engine's pause under an operator's pause, and resumes both", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      yield* settle(yield* acquire(tenantId), { destinations: [changeOf(1, { pause: "The receiver answered 410." })] })
-      const before = yield* overview(tenantId)
-      assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "service", reason: "The receiver answered 410." })
-      yield* control.pause(tenantId, idOf(1), "Unpaid.")
-      const after = yield* overview(tenantId)
-      assert.deepStrictEqual(after.status, { state: "paused", pausedBy: "operator", reason: "Unpaid.", since: before.status.since })
-      yield* control.resume(tenantId, idOf(1))
-      yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
-      assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "client", reason: undefined })
-      yield* control.resume(tenantId, idOf(1))
-      assert.strictEqual((yield* stateOf(tenantId)).state, "active")
-    }))
-
-    it.effect("lets a client resume its own pauses and those of the service only", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      assert.isFalse(yield* control.resumeOwn(tenantId, idOf(1)))
-      yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
-      assert.isTrue(yield* control.resumeOwn(tenantId, idOf(1)))
-      assert.strictEqual((yield* stateOf(tenantId)).state, "active")
-      const worker = yield* acquire(tenantId)
-      yield* take(worker)
-      yield* settle(worker, { destinations: [changeOf(1, { pause: "The receiver answered 410." })] })
-      assert.isTrue(yield* control.resumeOwn(tenantId, idOf(1)))
-      assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
-      yield* control.pause(tenantId, idOf(1), "Unpaid.")
-      assert.isFalse(yield* control.resumeOwn(tenantId, idOf(1)))
-      assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
-      assert.isFalse(yield* control.resumeOwn(freshTenant(), idOf(1)))
-    }))
-
-    it.effect("lets its client pause what is active, and nothing else", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const worker = yield* acquire(tenantId)
-      assert.isTrue(yield* control.pauseOwn(tenantId, idOf(1)))
-      assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "client", reason: undefined })
-      assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
-      assert.isFalse(yield* control.pauseOwn(tenantId, idOf(1)))
-      yield* control.pause(tenantId, idOf(1), "Unpaid.")
-      assert.isFalse(yield* control.pauseOwn(tenantId, idOf(1)))
-      assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
-      yield* control.resume(tenantId, idOf(1))
-      yield* queue.changeDestination(tenantId, destinationSettings({ state: "inactive" }))
-      assert.isFalse(yield* control.pauseOwn(tenantId, idOf(1)))
-      assert.isFalse(yield* control.pauseOwn(freshTenant(), idOf(1)))
-    }))
-
-    it.effect("restores the inactive state after a pause, and keeps the pause when the client changes settings", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, {})
-      yield* queue.changeDestination(tenantId, destinationSettings({ state: "inactive" }))
-      yield* control.pause(tenantId, idOf(1), "Unpaid.")
-      yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused", endpointUrl: "https://other.example/" }))
-      assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
-      yield* control.resume(tenantId, idOf(1))
-      assert.deepStrictEqual(yield* stateOf(tenantId), { state: "inactive", pausedBy: undefined, reason: undefined })
-    }))
-
-    it.effect("does not change an active destination, and finds no closed destination and none of another tenant", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const queue = yield* DeliveryQueue
-      const [tenantId, other] = [freshTenant(), freshTenant()]
-      yield* seed(tenantId, { S: 1 })
-      yield* subscribe(tenantId, { n: 2 })
-      yield* queue.closeDestination(tenantId, idOf(2))
-      const before = yield* overview(tenantId)
-      assert.isTrue(yield* control.resume(tenantId, idOf(1)))
-      assert.deepStrictEqual((yield* overview(tenantId)).status, before.status)
-      for (const [tenant, destinationId] of [[tenantId, idOf(2)], [tenantId, nowhere], [other, idOf(1)]] as const) {
-        assert.isFalse(yield* control.pause(tenant, destinationId, "x"))
-        assert.isFalse(yield* control.resume(tenant, destinationId))
-        assert.isUndefined(yield* purge(tenant, destinationId))
-      }
-      assert.strictEqual((yield* stateOf(tenantId)).state, "active")
-    }))
-
-    it.effect("drops waiting entries and cancels retries, and keeps deliveries that are in flight or ended", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1, E: 3 }, single)
-      yield* subscribe(tenantId, { n: 2 })
-      const { deliveries, ids, worker } = yield* deliverEach(tenantId, ["sending", "delivered", "waiting", "dead"])
-      assert.strictEqual(yield* purge(tenantId), 4)
-      const states = yield* Effect.forEach(ids, (id) => deliveryState(tenantId, id))
-      assert.deepStrictEqual(states, ["sending", "delivered", "cancelled", "dead"])
-      const after = yield* overview(tenantId)
-      assert.deepStrictEqual([after.waiting, after.inFlight, after.dead, after.dropped], [0, 1, 1, 4])
-      assert.deepStrictEqual(yield* stateOf(tenantId), { state: "active", pausedBy: undefined, reason: undefined })
-      yield* end(worker, deliveries.slice(0, 1))
-      assert.strictEqual(yield* deliveryState(tenantId, ids[0]!), "delivered")
-      yield* publish(tenantId, [{ shipmentId: "F" }])
-      assert.strictEqual(yield* purge(tenantId), 0)
-    }))
-
-    it.effect("counts waiting entries by destination, without frozen ones and those of closed destinations", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      assert.deepStrictEqual((yield* control.countBacklog(tenantId, 60_000, undefined)).counts, [])
-      for (const n of [2, 3]) yield* subscribe(tenantId, { n })
-      yield* seed(tenantId, { A: 2, B: 1 }, single)
-      yield* queue.closeDestination(tenantId, idOf(3))
-      yield* queue.changeDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
-      yield* deliverEach(tenantId, ["sending"])
-      // so wide that all of them fall into one stretch
-      const { counts, next, now } = yield* control.countBacklog(tenantId, 2 ** 45, undefined)
-      assert.deepStrictEqual(counts, [{ destinationId: idOf(1), client: "client", queuedFrom: 0, entries: 2, dropped: 0 }, { destinationId: idOf(2), client: "client", queuedFrom: 0, entries: 3, dropped: 0 }])
-      assert.isUndefined(next)
-      const narrow = yield* control.countBacklog(tenantId, 1000, undefined)
-      for (const { queuedFrom } of narrow.counts) {
-        assert.strictEqual(queuedFrom % 1000, 0)
-        assert.closeTo(queuedFrom, now, 60_000)
-      }
-      const after = { destinationId: idOf(1), key: "B", sequence: 1_000_000, ref: 0 }
-      assert.deepStrictEqual((yield* control.countBacklog(tenantId, 2 ** 45, after)).counts, [counts[1]!])
-    }))
-
-    it.effect("drops older entries of a destination in order, up to the limit, with a reason", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* subscribe(tenantId, { n: 2, state: "paused" })
-      yield* seed(tenantId, { A: 3, B: 2 }, single)
-      const { deliveries, ids: [id], worker } = yield* deliverEach(tenantId, ["sending"])
-      yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
-      const { now } = yield* control.countBacklog(tenantId, 1000, undefined)
-      const drop = (limit: number, dropped: number, queuedBefore = now + 60_000, reason: "over_count" | "over_age" = "over_count") =>
-        Effect.map(control.dropExcess(tenantId, idOf(1), { queuedBefore, limit, reason, dropped }, undefined), (step) => step.dropped)
-      const why = (key: string, orderId: string) =>
-        Effect.map(control.trace(tenantId, idOf(1), { key, orderIds: [orderId] }), ({ dropped, waiting }) => dropped?.reason ?? waiting)
-      assert.strictEqual(yield* drop(10, 0, now - 60_000), 0)
-      assert.strictEqual(yield* drop(2, 0), 2)
-      assert.deepStrictEqual([yield* why("A", "A/2"), yield* why("A", "A/3"), yield* why("B", "B/1")], ["over_count", "over_count", true])
-      // somebody who knows nothing of these two
-      assert.strictEqual(yield* drop(2, 0), 0)
-      assert.strictEqual(yield* drop(1, 2, now + 60_000, "over_age"), 1)
-      assert.deepStrictEqual([yield* why("B", "B/1"), yield* why("B", "B/2")], ["over_age", true])
-      const [after, other] = [yield* overview(tenantId), yield* overview(tenantId, 2)]
-      assert.deepStrictEqual([after.waiting, after.inFlight, after.dropped, other.waiting, other.dropped], [1, 1, 3, 5, 0])
-      yield* end(worker, deliveries)
-      assert.strictEqual(yield* deliveryState(tenantId, id!), "delivered")
-      assert.deepStrictEqual(yield* control.dropExcess(tenantId, nowhere, { queuedBefore: now, limit: 1, reason: "over_age", dropped: 0 }, undefined), { dropped: 0, next: undefined })
-      assert.strictEqual((yield* control.countBacklog(freshTenant(), 1000, undefined)).counts.length, 0)
-    }))
-
-    it.effect("scans a large backlog in steps, each from the end of the previous one", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { A: backlogStep, B: 2 })
-      const first = yield* control.countBacklog(tenantId, 2 ** 45, undefined)
-      const second = yield* control.countBacklog(tenantId, 2 ** 45, first.next)
-      assert.deepStrictEqual([first, second].map(({ counts }) => counts.map(({ entries }) => entries)), [[backlogStep], [2]])
-      assert.isUndefined(second.next)
-      const excess = { queuedBefore: first.now + 60_000, limit: backlogStep + 1, reason: "over_count" as const, dropped: 0 }
-      const step = yield* control.dropExcess(tenantId, idOf(1), excess, undefined)
-      assert.strictEqual(step.dropped, backlogStep)
-      const last = yield* control.dropExcess(tenantId, idOf(1), { ...excess, limit: 1, dropped: backlogStep }, step.next)
-      assert.deepStrictEqual(last, { dropped: 1, next: undefined })
-    }))
-
-    it.effect("pauses an active destination with a reason during a purge, and does not change a paused one", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { A: 2, B: 1 })
-      yield* control.beginPurge(tenantId, idOf(1))
-      assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: purgeReason })
-      assert.isFalse((yield* takeFrom(yield* acquire(tenantId))).found!.sends)
-      // somebody resumes it before the purge is done: nothing more is removed
-      yield* control.resume(tenantId, idOf(1))
-      assert.deepStrictEqual(yield* control.purgeNext(tenantId, idOf(1), undefined), { dropped: 0, next: undefined })
-      yield* control.pause(tenantId, idOf(1), "Unpaid.")
-      assert.strictEqual(yield* purge(tenantId), 3)
-      assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
-    }))
-
-    it.effect("dismisses dead letters only, and neither counts nor recovers them; one can still be retried", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
-      const { ids: [first, second, third] } = yield* deliverEach(tenantId, ["dead", "dead", "delivered"])
-      assert.deepStrictEqual(yield* control.dismiss(tenantId, first!), Option.some("dead"))
-      assert.deepStrictEqual(yield* control.dismiss(tenantId, first!), Option.some("dismissed"))
-      assert.deepStrictEqual(yield* control.dismiss(tenantId, third!), Option.some("delivered"))
-      assert.deepStrictEqual(yield* control.dismiss(tenantId, idOf(109)), Option.none())
-      assert.deepStrictEqual(yield* control.dismiss(freshTenant(), second!), Option.none())
-      assert.strictEqual((yield* overview(tenantId)).dead, 1)
-      assert.strictEqual((yield* control.health(tenantId)).dead, 1)
-      const { deliveries: listed } = yield* queue.list(tenantId, { state: "dismissed", destinationId: idOf(1), since: undefined, order: "newest", after: undefined, limit: 10 })
-      assert.deepStrictEqual(listed.map(({ deliveryId }) => deliveryId), [first])
-      assert.strictEqual(yield* queue.recover(tenantId, idOf(1), 0), 1)
-      assert.strictEqual(yield* deliveryState(tenantId, first!), "dismissed")
-      assert.deepStrictEqual(yield* queue.retry(tenantId, first!), Option.some("dismissed"))
-      assert.strictEqual(yield* deliveryState(tenantId, first!), "waiting")
-    }))
-
-    it.effect("traces waiting entries, entries before them, and deliveries", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { A: 2, B: 1 }, single)
-      const trace = (key: string, ...orderIds: ReadonlyArray<string>) =>
-        Effect.map(control.trace(tenantId, idOf(1), { key, orderIds: orderIds.length === 0 ? undefined : orderIds }), ({ behind, deliveries, dropped, waiting }) =>
-          ({ behind, deliveries: deliveries.map(({ state }) => state), dropped: dropped?.reason, waiting }))
-      const nothing = { behind: false, deliveries: [], dropped: undefined, waiting: false }
-      assert.deepStrictEqual(yield* trace("A"), { ...nothing, waiting: true })
-      assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, waiting: true })
-      assert.deepStrictEqual(yield* trace("A", "A/2"), { ...nothing, waiting: true, behind: true })
-      assert.deepStrictEqual(yield* trace("C"), nothing)
-      assert.deepStrictEqual(yield* trace("A", "A/7"), nothing)
-      const { deliveries: [delivery], worker } = yield* deliverEach(tenantId, ["sending"])
-      assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, deliveries: ["sending"] })
-      assert.deepStrictEqual(yield* trace("A", "A/2"), { ...nothing, waiting: true, behind: true })
-      yield* end(worker, [delivery!], { state: "waiting", dueInMillis: 60_000 })
-      assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, deliveries: ["waiting"] })
-      assert.deepStrictEqual(yield* trace("A", "A/2"), { ...nothing, waiting: true, behind: true })
-      assert.deepStrictEqual(yield* trace("A"), { ...nothing, waiting: true, behind: true, deliveries: ["waiting"] })
-      yield* purge(tenantId)
-      assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, deliveries: ["cancelled"] })
-      assert.deepStrictEqual(yield* trace("A", "A/2"), { ...nothing, dropped: "purged" })
-      assert.deepStrictEqual(yield* trace("B"), { ...nothing, dropped: "purged" })
-      assert.deepStrictEqual((yield* control.trace(freshTenant(), idOf(1), { key: "A", orderIds: undefined })).deliveries, [])
-    }))
-
-    it.effect("finds nothing by ids of another source", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { ONE: 1 })
-      for (const [at, source] of ["shipment-status", "freight-charges", "freight-charge-windows"].entries()) {
-        yield* queue.openDestination(tenantId, { ...destinationSettings({ n: 2 + at }), source })
-        for (const orderIds of [undefined, ["ONE/1"], ["1", "garbage"]]) {
-          assert.isFalse((yield* control.trace(tenantId, idOf(2 + at), { key: "ONE", orderIds })).waiting)
-        }
-      }
-    }))
-
-    it.effect("returns the health of a tenant's destinations", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      assert.deepStrictEqual(yield* control.health(tenantId), { subscriptions: 0, inTrouble: 0, waiting: 0, oldestWaitingAt: undefined, dead: 0 })
-      yield* seed(tenantId, { A: 1, B: 2 }, single)
-      yield* deliverEach(tenantId, ["dead"])
-      for (const n of [2, 3, 4]) yield* subscribe(tenantId, { n, client: "other" })
-      yield* queue.changeDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
-      yield* control.pause(tenantId, idOf(3), "Unpaid.")
-      const { oldestWaitingAt, ...counts } = yield* control.health(tenantId)
-      assert.deepStrictEqual(counts, { subscriptions: 4, inTrouble: 2, waiting: 2, dead: 1 })
-      assert.closeTo(oldestWaitingAt!, (yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 1 })).now, 60_000)
-    }))
-
-    it.effect("returns only destinations that the engine paused, whose breaker is open, or that have recent dead letters", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const source = `source of ${tenantId}`
-      for (const n of [1, 2, 3, 4, 5]) yield* queue.openDestination(tenantId, { ...destinationSettings({ n }), source })
-      const troubles = Effect.map(control.troubles, ({ destinations, sources }) => ({
-        own: destinations.filter((each) => each.tenantId === tenantId).map(({ breakerOpen, dead, destinationId, paused }) => [destinationId, { paused, breakerOpen, dead }] as const)
-          .sort(([a], [b]) => a < b ? -1 : 1),
-        of: sources.filter((each) => each.source === source).map(({ waitingMillis: _, ...counts }) => counts)
-      }))
-      assert.deepStrictEqual((yield* troubles).own, [])
-      const worker = yield* acquire(tenantId)
-      const open = { failures: 5, openUntil: Number.MAX_SAFE_INTEGER / 1000 }
-      yield* settle(worker, { destinations: [changeOf(1, { pause: "The receiver answered 410 Gone." }), changeOf(2, { breaker: open }), changeOf(5, { breaker: open })] })
-      yield* control.pause(tenantId, idOf(3), "Unpaid.")
-      yield* queue.changeDestination(tenantId, { ...destinationSettings({ n: 5, state: "paused" }), source })
-      assert.deepStrictEqual(yield* troubles, {
-        own: [[idOf(1), { paused: true, breakerOpen: false, dead: 0 }], [idOf(2), { paused: false, breakerOpen: true, dead: 0 }]],
-        of: [{ source, paused: 1, breakersOpen: 1, dead: 0 }]
-      })
-      yield* queue.closeDestination(tenantId, idOf(1))
-      yield* control.pause(tenantId, idOf(2), "Its receiver is gone.")
-      assert.deepStrictEqual((yield* troubles).own, [])
-    }))
-
-    it.effect("returns destinations in trouble of every client, however many another client has", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const many = Array.from({ length: 105 }, (_, index) => index + 1)
-      for (const n of many) yield* queue.openDestination(tenantId, destinationSettings({ n, client: "many" }))
-      yield* queue.openDestination(tenantId, destinationSettings({ n: 200, client: "one" }))
-      const worker = yield* acquire(tenantId)
-      yield* settle(worker, { destinations: [...many, 200].map((n) => changeOf(n, { pause: "The receiver answered 410 Gone." })) })
-      const { destinations } = yield* control.troubles
-      assert.include(destinations.filter((each) => each.tenantId === tenantId).map(({ destinationId }) => destinationId), idOf(200))
-    }))
-
-    it.effect("returns dead letters until they are dismissed, and the age of the oldest entry", Effect.fnUntraced(function*() {
-      const control = yield* DeliveryControl
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
-      const { ids: [first, second] } = yield* deliverEach(tenantId, ["dead", "dead"])
-      const own = Effect.map(control.troubles, ({ destinations }) => destinations.filter((each) => each.tenantId === tenantId))
-      const [before] = yield* own
-      assert.deepStrictEqual([before?.destinationId, before?.dead], [idOf(1), 2])
-      assert.isAtLeast(before!.waitingMillis!, 0)
-      yield* control.dismiss(tenantId, first!)
-      assert.deepStrictEqual((yield* own).map(({ dead }) => dead), [1])
-      yield* control.dismiss(tenantId, second!)
-      assert.deepStrictEqual(yield* own, [])
-    }))
-
-    it.effect("lists destinations and deliveries of one client only", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
-      const { ids } = yield* deliverEach(tenantId, ["dead", "delivered", "waiting"])
-      yield* subscribe(tenantId, { n: 2, client: "other" })
-      const destinations = (client: string) =>
-        Effect.map(queue.destinations(tenantId, { client, state: undefined, after: undefined, limit: 10 }), (found) => found.destinations.map(({ destinationId }) => destinationId))
-      assert.deepStrictEqual([yield* destinations("client"), yield* destinations("other"), yield* destinations("nobody")], [[idOf(1)], [idOf(2)], []])
-      const deliveries = (client: string, order: "oldest" | "newest" = "newest", limit = 10) =>
-        Effect.map(queue.list(tenantId, { client, state: undefined, destinationId: undefined, since: undefined, order, after: undefined, limit }), ({ deliveries: found }) =>
-          found.map(({ deliveryId }) => ids.indexOf(deliveryId)))
-      assert.deepStrictEqual(yield* deliveries("client"), [2, 1, 0])
-      assert.deepStrictEqual(yield* deliveries("client", "oldest", 2), [0, 1])
-      assert.deepStrictEqual(yield* deliveries("other"), [])
-      const { deliveries: dead } = yield* queue.list(tenantId, { client: "client", state: "dead", destinationId: undefined, since: undefined, order: "newest", after: undefined, limit: 10 })
-      assert.lengthOf(dead, 1)
-    }))
+export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
+  test("pauses a destination with the operator's reason, and nothing is taken from it until it is resumed", function*({ store: control, tenantId }) {
+    yield* seed(tenantId, { S: 1 })
+    assert.isTrue(yield* control.pause(tenantId, idOf(1), "It's \"unpaid\"."))
+    assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: "It's \"unpaid\"." })
+    const worker = yield* acquire(tenantId)
+    assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
+    assert.isFalse((yield* takeFrom(worker)).found!.sends)
+    assert.isTrue(yield* control.resume(tenantId, idOf(1)))
+    assert.deepStrictEqual(yield* statusOf(tenantId), { state: "active", pausedBy: undefined, reason: undefined })
+    assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
+    assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker)), ["S/1"])
   })
+
+  test("does not affect deliveries in flight, and lets a worker take no further ones", function*({ store: control, tenantId }) {
+    yield* seed(tenantId, { A: 1, B: 1 }, single)
+    const { deliveries, ids: [id], worker } = yield* deliverEach(tenantId, ["sending"])
+    yield* control.pause(tenantId, idOf(1), "Unpaid.")
+    assert.deepStrictEqual((yield* takeFrom(worker)).deliveries, [])
+    yield* end(worker, deliveries)
+    assert.strictEqual(yield* stateOf(tenantId, id!), "delivered")
+    assert.deepStrictEqual((yield* overview(tenantId)).waiting, 1)
+  })
+
+  test("raises the version of a destination that is paused or resumed", function*({ store: control, tenantId }) {
+    const store = yield* DeliveryStore
+    yield* seed(tenantId, {})
+    const version = Effect.map(store.load(tenantId, [idOf(1)]), ([loaded]) => loaded!.version)
+    const versions = [yield* version]
+    for (const change of [control.pause(tenantId, idOf(1), "Unpaid."), control.resume(tenantId, idOf(1)), control.beginPurge(tenantId, idOf(1)), control.endPurge(tenantId, idOf(1))]) {
+      yield* change
+      versions.push(yield* version)
+    }
+    assert.deepStrictEqual(versions, [...new Set(versions)].sort((a, b) => a - b))
+  })
+
+  test("keeps the time of an engine's pause under an operator's pause, and resumes both", function*({ store: control, queue, tenantId }) {
+    yield* seed(tenantId, { S: 1 })
+    yield* settle(yield* acquire(tenantId), { destinations: [changeOf(1, { pause: "The receiver answered 410." })] })
+    const before = yield* overview(tenantId)
+    assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "service", reason: "The receiver answered 410." })
+    yield* control.pause(tenantId, idOf(1), "Unpaid.")
+    const after = yield* overview(tenantId)
+    assert.deepStrictEqual(after.status, { state: "paused", pausedBy: "operator", reason: "Unpaid.", since: before.status.since })
+    yield* control.resume(tenantId, idOf(1))
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
+    assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "client", reason: undefined })
+    yield* control.resume(tenantId, idOf(1))
+    assert.strictEqual((yield* statusOf(tenantId)).state, "active")
+  })
+
+  test("lets a client resume its own pauses and those of the service only", function*({ store: control, queue, tenantId }) {
+    yield* seed(tenantId, { S: 1 })
+    assert.isFalse(yield* control.resumeOwn(tenantId, idOf(1)))
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
+    assert.isTrue(yield* control.resumeOwn(tenantId, idOf(1)))
+    assert.strictEqual((yield* statusOf(tenantId)).state, "active")
+    const worker = yield* acquire(tenantId)
+    yield* take(worker)
+    yield* settle(worker, { destinations: [changeOf(1, { pause: "The receiver answered 410." })] })
+    assert.isTrue(yield* control.resumeOwn(tenantId, idOf(1)))
+    assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
+    yield* control.pause(tenantId, idOf(1), "Unpaid.")
+    assert.isFalse(yield* control.resumeOwn(tenantId, idOf(1)))
+    assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
+    assert.isFalse(yield* control.resumeOwn(freshTenant(), idOf(1)))
+  })
+
+  test("lets its client pause what is active, and nothing else", function*({ store: control, queue, tenantId }) {
+    yield* seed(tenantId, { S: 1 })
+    const worker = yield* acquire(tenantId)
+    assert.isTrue(yield* control.pauseOwn(tenantId, idOf(1)))
+    assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "client", reason: undefined })
+    assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
+    assert.isFalse(yield* control.pauseOwn(tenantId, idOf(1)))
+    yield* control.pause(tenantId, idOf(1), "Unpaid.")
+    assert.isFalse(yield* control.pauseOwn(tenantId, idOf(1)))
+    assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
+    yield* control.resume(tenantId, idOf(1))
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "inactive" }))
+    assert.isFalse(yield* control.pauseOwn(tenantId, idOf(1)))
+    assert.isFalse(yield* control.pauseOwn(freshTenant(), idOf(1)))
+  })
+
+  test("restores the inactive state after a pause, and keeps the pause when the client changes settings", function*({ store: control, queue, tenantId }) {
+    yield* seed(tenantId, {})
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "inactive" }))
+    yield* control.pause(tenantId, idOf(1), "Unpaid.")
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused", endpointUrl: "https://other.example/" }))
+    assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
+    yield* control.resume(tenantId, idOf(1))
+    assert.deepStrictEqual(yield* statusOf(tenantId), { state: "inactive", pausedBy: undefined, reason: undefined })
+  })
+
+  test("does not change an active destination, and finds no closed destination and none of another tenant", function*({ store: control, queue, tenantId }) {
+    const other = freshTenant()
+    yield* seed(tenantId, { S: 1 })
+    yield* subscribe(tenantId, { n: 2 })
+    yield* queue.closeDestination(tenantId, idOf(2))
+    const before = yield* overview(tenantId)
+    assert.isTrue(yield* control.resume(tenantId, idOf(1)))
+    assert.deepStrictEqual((yield* overview(tenantId)).status, before.status)
+    for (const [tenant, destinationId] of [[tenantId, idOf(2)], [tenantId, nowhere], [other, idOf(1)]] as const) {
+      assert.isFalse(yield* control.pause(tenant, destinationId, "x"))
+      assert.isFalse(yield* control.resume(tenant, destinationId))
+      assert.isUndefined(yield* purge(tenant, destinationId))
+    }
+    assert.strictEqual((yield* statusOf(tenantId)).state, "active")
+  })
+
+  test("drops waiting entries and cancels retries, and keeps deliveries that are in flight or ended", function*({ tenantId }) {
+    yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1, E: 3 }, single)
+    yield* subscribe(tenantId, { n: 2 })
+    const { deliveries, ids, worker } = yield* deliverEach(tenantId, ["sending", "delivered", "waiting", "dead"])
+    assert.strictEqual(yield* purge(tenantId), 4)
+    const states = yield* Effect.forEach(ids, (id) => stateOf(tenantId, id))
+    assert.deepStrictEqual(states, ["sending", "delivered", "cancelled", "dead"])
+    const after = yield* overview(tenantId)
+    assert.deepStrictEqual([after.waiting, after.inFlight, after.dead, after.dropped], [0, 1, 1, 4])
+    assert.deepStrictEqual(yield* statusOf(tenantId), { state: "active", pausedBy: undefined, reason: undefined })
+    yield* end(worker, deliveries.slice(0, 1))
+    assert.strictEqual(yield* stateOf(tenantId, ids[0]!), "delivered")
+    yield* publish(tenantId, [{ shipmentId: "F" }])
+    assert.strictEqual(yield* purge(tenantId), 0)
+  })
+
+  test("counts waiting entries by destination, without frozen ones and those of closed destinations", function*({ store: control, queue, tenantId }) {
+    assert.deepStrictEqual((yield* control.countBacklog(tenantId, 60_000, undefined)).counts, [])
+    for (const n of [2, 3]) yield* subscribe(tenantId, { n })
+    yield* seed(tenantId, { A: 2, B: 1 }, single)
+    yield* queue.closeDestination(tenantId, idOf(3))
+    yield* queue.changeDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
+    yield* deliverEach(tenantId, ["sending"])
+    // so wide that all of them fall into one stretch
+    const { counts, next, now } = yield* control.countBacklog(tenantId, 2 ** 45, undefined)
+    assert.deepStrictEqual(counts, [{ destinationId: idOf(1), client: "client", queuedFrom: 0, entries: 2, dropped: 0 }, { destinationId: idOf(2), client: "client", queuedFrom: 0, entries: 3, dropped: 0 }])
+    assert.isUndefined(next)
+    const narrow = yield* control.countBacklog(tenantId, 1000, undefined)
+    for (const { queuedFrom } of narrow.counts) {
+      assert.strictEqual(queuedFrom % 1000, 0)
+      assert.closeTo(queuedFrom, now, 60_000)
+    }
+    const after = { destinationId: idOf(1), key: "B", sequence: 1_000_000, ref: 0 }
+    assert.deepStrictEqual((yield* control.countBacklog(tenantId, 2 ** 45, after)).counts, [counts[1]!])
+  })
+
+  test("drops older entries of a destination in order, up to the limit, with a reason", function*({ store: control, queue, tenantId }) {
+    yield* subscribe(tenantId, { n: 2, state: "paused" })
+    yield* seed(tenantId, { A: 3, B: 2 }, single)
+    const { deliveries, ids: [id], worker } = yield* deliverEach(tenantId, ["sending"])
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
+    const { now } = yield* control.countBacklog(tenantId, 1000, undefined)
+    const drop = (limit: number, dropped: number, queuedBefore = now + 60_000, reason: "over_count" | "over_age" = "over_count") =>
+      Effect.map(control.dropExcess(tenantId, idOf(1), { queuedBefore, limit, reason, dropped }, undefined), (step) => step.dropped)
+    const why = (key: string, orderId: string) =>
+      Effect.map(control.trace(tenantId, idOf(1), { key, orderIds: [orderId] }), ({ dropped, waiting }) => dropped?.reason ?? waiting)
+    assert.strictEqual(yield* drop(10, 0, now - 60_000), 0)
+    assert.strictEqual(yield* drop(2, 0), 2)
+    assert.deepStrictEqual([yield* why("A", "A/2"), yield* why("A", "A/3"), yield* why("B", "B/1")], ["over_count", "over_count", true])
+    // somebody who knows nothing of these two
+    assert.strictEqual(yield* drop(2, 0), 0)
+    assert.strictEqual(yield* drop(1, 2, now + 60_000, "over_age"), 1)
+    assert.deepStrictEqual([yield* why("B", "B/1"), yield* why("B", "B/2")], ["over_age", true])
+    const [after, other] = [yield* overview(tenantId), yield* overview(tenantId, 2)]
+    assert.deepStrictEqual([after.waiting, after.inFlight, after.dropped, other.waiting, other.dropped], [1, 1, 3, 5, 0])
+    yield* end(worker, deliveries)
+    assert.strictEqual(yield* stateOf(tenantId, id!), "delivered")
+    assert.deepStrictEqual(yield* control.dropExcess(tenantId, nowhere, { queuedBefore: now, limit: 1, reason: "over_age", dropped: 0 }, undefined), { dropped: 0, next: undefined })
+    assert.strictEqual((yield* control.countBacklog(freshTenant(), 1000, undefined)).counts.length, 0)
+  })
+
+  test("scans a large backlog in steps, each from the end of the previous one", function*({ store: control, tenantId }) {
+    yield* seed(tenantId, { A: backlogStep, B: 2 })
+    const first = yield* control.countBacklog(tenantId, 2 ** 45, undefined)
+    const second = yield* control.countBacklog(tenantId, 2 ** 45, first.next)
+    assert.deepStrictEqual([first, second].map(({ counts }) => counts.map(({ entries }) => entries)), [[backlogStep], [2]])
+    assert.isUndefined(second.next)
+    const excess = { queuedBefore: first.now + 60_000, limit: backlogStep + 1, reason: "over_count" as const, dropped: 0 }
+    const step = yield* control.dropExcess(tenantId, idOf(1), excess, undefined)
+    assert.strictEqual(step.dropped, backlogStep)
+    const last = yield* control.dropExcess(tenantId, idOf(1), { ...excess, limit: 1, dropped: backlogStep }, step.next)
+    assert.deepStrictEqual(last, { dropped: 1, next: undefined })
+  })
+
+  test("pauses an active destination with a reason during a purge, and does not change a paused one", function*({ store: control, tenantId }) {
+    yield* seed(tenantId, { A: 2, B: 1 })
+    yield* control.beginPurge(tenantId, idOf(1))
+    assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: purgeReason })
+    assert.isFalse((yield* takeFrom(yield* acquire(tenantId))).found!.sends)
+    // somebody resumes it before the purge is done: nothing more is removed
+    yield* control.resume(tenantId, idOf(1))
+    assert.deepStrictEqual(yield* control.purgeNext(tenantId, idOf(1), undefined), { dropped: 0, next: undefined })
+    yield* control.pause(tenantId, idOf(1), "Unpaid.")
+    assert.strictEqual(yield* purge(tenantId), 3)
+    assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
+  })
+
+  test("dismisses dead letters only, and neither counts nor recovers them; one can still be retried", function*({ store: control, queue, tenantId }) {
+    yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
+    const { ids: [first, second, third] } = yield* deliverEach(tenantId, ["dead", "dead", "delivered"])
+    assert.deepStrictEqual(yield* control.dismiss(tenantId, first!), Option.some("dead"))
+    assert.deepStrictEqual(yield* control.dismiss(tenantId, first!), Option.some("dismissed"))
+    assert.deepStrictEqual(yield* control.dismiss(tenantId, third!), Option.some("delivered"))
+    assert.deepStrictEqual(yield* control.dismiss(tenantId, idOf(109)), Option.none())
+    assert.deepStrictEqual(yield* control.dismiss(freshTenant(), second!), Option.none())
+    assert.strictEqual((yield* overview(tenantId)).dead, 1)
+    assert.strictEqual((yield* control.health(tenantId)).dead, 1)
+    const { deliveries: listed } = yield* queue.list(tenantId, { state: "dismissed", destinationId: idOf(1), since: undefined, order: "newest", after: undefined, limit: 10 })
+    assert.deepStrictEqual(listed.map(({ deliveryId }) => deliveryId), [first])
+    assert.strictEqual(yield* queue.recover(tenantId, idOf(1), 0), 1)
+    assert.strictEqual(yield* stateOf(tenantId, first!), "dismissed")
+    assert.deepStrictEqual(yield* queue.retry(tenantId, first!), Option.some("dismissed"))
+    assert.strictEqual(yield* stateOf(tenantId, first!), "waiting")
+  })
+
+  test("traces waiting entries, entries before them, and deliveries", function*({ store: control, tenantId }) {
+    yield* seed(tenantId, { A: 2, B: 1 }, single)
+    const trace = (key: string, ...orderIds: ReadonlyArray<string>) =>
+      Effect.map(control.trace(tenantId, idOf(1), { key, orderIds: orderIds.length === 0 ? undefined : orderIds }), ({ behind, deliveries, dropped, waiting }) =>
+        ({ behind, deliveries: deliveries.map(({ state }) => state), dropped: dropped?.reason, waiting }))
+    const nothing = { behind: false, deliveries: [], dropped: undefined, waiting: false }
+    assert.deepStrictEqual(yield* trace("A"), { ...nothing, waiting: true })
+    assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, waiting: true })
+    assert.deepStrictEqual(yield* trace("A", "A/2"), { ...nothing, waiting: true, behind: true })
+    assert.deepStrictEqual(yield* trace("C"), nothing)
+    assert.deepStrictEqual(yield* trace("A", "A/7"), nothing)
+    const { deliveries: [delivery], worker } = yield* deliverEach(tenantId, ["sending"])
+    assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, deliveries: ["sending"] })
+    assert.deepStrictEqual(yield* trace("A", "A/2"), { ...nothing, waiting: true, behind: true })
+    yield* end(worker, [delivery!], { state: "waiting", dueInMillis: 60_000 })
+    assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, deliveries: ["waiting"] })
+    assert.deepStrictEqual(yield* trace("A", "A/2"), { ...nothing, waiting: true, behind: true })
+    assert.deepStrictEqual(yield* trace("A"), { ...nothing, waiting: true, behind: true, deliveries: ["waiting"] })
+    yield* purge(tenantId)
+    assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, deliveries: ["cancelled"] })
+    assert.deepStrictEqual(yield* trace("A", "A/2"), { ...nothing, dropped: "purged" })
+    assert.deepStrictEqual(yield* trace("B"), { ...nothing, dropped: "purged" })
+    assert.deepStrictEqual((yield* control.trace(freshTenant(), idOf(1), { key: "A", orderIds: undefined })).deliveries, [])
+  })
+
+  test("finds nothing by ids of another source", function*({ store: control, queue, tenantId }) {
+    yield* seed(tenantId, { ONE: 1 })
+    for (const [at, source] of ["shipment-status", "freight-charges", "freight-charge-windows"].entries()) {
+      yield* queue.openDestination(tenantId, { ...destinationSettings({ n: 2 + at }), source })
+      for (const orderIds of [undefined, ["ONE/1"], ["1", "garbage"]]) {
+        assert.isFalse((yield* control.trace(tenantId, idOf(2 + at), { key: "ONE", orderIds })).waiting)
+      }
+    }
+  })
+
+  test("returns the health of a tenant's destinations", function*({ store: control, queue, tenantId }) {
+    assert.deepStrictEqual(yield* control.health(tenantId), { subscriptions: 0, inTrouble: 0, waiting: 0, oldestWaitingAt: undefined, dead: 0 })
+    yield* seed(tenantId, { A: 1, B: 2 }, single)
+    yield* deliverEach(tenantId, ["dead"])
+    for (const n of [2, 3, 4]) yield* subscribe(tenantId, { n, client: "other" })
+    yield* queue.changeDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
+    yield* control.pause(tenantId, idOf(3), "Unpaid.")
+    const { oldestWaitingAt, ...counts } = yield* control.health(tenantId)
+    assert.deepStrictEqual(counts, { subscriptions: 4, inTrouble: 2, waiting: 2, dead: 1 })
+    assert.closeTo(oldestWaitingAt!, (yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 1 })).now, 60_000)
+  })
+
+  test("returns only destinations that the engine paused, whose breaker is open, or that have recent dead letters", function*({ store: control, queue, tenantId }) {
+    const source = `source of ${tenantId}`
+    for (const n of [1, 2, 3, 4, 5]) yield* queue.openDestination(tenantId, { ...destinationSettings({ n }), source })
+    const troubles = Effect.map(control.troubles, ({ destinations, sources }) => ({
+      own: destinations.filter((each) => each.tenantId === tenantId).map(({ breakerOpen, dead, destinationId, paused }) => [destinationId, { paused, breakerOpen, dead }] as const)
+        .sort(([a], [b]) => a < b ? -1 : 1),
+      of: sources.filter((each) => each.source === source).map(({ waitingMillis: _, ...counts }) => counts)
+    }))
+    assert.deepStrictEqual((yield* troubles).own, [])
+    const worker = yield* acquire(tenantId)
+    const open = { failures: 5, openUntil: Number.MAX_SAFE_INTEGER / 1000 }
+    yield* settle(worker, { destinations: [changeOf(1, { pause: "The receiver answered 410 Gone." }), changeOf(2, { breaker: open }), changeOf(5, { breaker: open })] })
+    yield* control.pause(tenantId, idOf(3), "Unpaid.")
+    yield* queue.changeDestination(tenantId, { ...destinationSettings({ n: 5, state: "paused" }), source })
+    assert.deepStrictEqual(yield* troubles, {
+      own: [[idOf(1), { paused: true, breakerOpen: false, dead: 0 }], [idOf(2), { paused: false, breakerOpen: true, dead: 0 }]],
+      of: [{ source, paused: 1, breakersOpen: 1, dead: 0 }]
+    })
+    yield* queue.closeDestination(tenantId, idOf(1))
+    yield* control.pause(tenantId, idOf(2), "Its receiver is gone.")
+    assert.deepStrictEqual((yield* troubles).own, [])
+  })
+
+  test("returns destinations in trouble of every client, however many another client has", function*({ store: control, queue, tenantId }) {
+    const many = Array.from({ length: 105 }, (_, index) => index + 1)
+    for (const n of many) yield* queue.openDestination(tenantId, destinationSettings({ n, client: "many" }))
+    yield* queue.openDestination(tenantId, destinationSettings({ n: 200, client: "one" }))
+    const worker = yield* acquire(tenantId)
+    yield* settle(worker, { destinations: [...many, 200].map((n) => changeOf(n, { pause: "The receiver answered 410 Gone." })) })
+    const { destinations } = yield* control.troubles
+    assert.include(destinations.filter((each) => each.tenantId === tenantId).map(({ destinationId }) => destinationId), idOf(200))
+  })
+
+  test("returns dead letters until they are dismissed, and the age of the oldest entry", function*({ store: control, tenantId }) {
+    yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
+    const { ids: [first, second] } = yield* deliverEach(tenantId, ["dead", "dead"])
+    const own = Effect.map(control.troubles, ({ destinations }) => destinations.filter((each) => each.tenantId === tenantId))
+    const [before] = yield* own
+    assert.deepStrictEqual([before?.destinationId, before?.dead], [idOf(1), 2])
+    assert.isAtLeast(before!.waitingMillis!, 0)
+    yield* control.dismiss(tenantId, first!)
+    assert.deepStrictEqual((yield* own).map(({ dead }) => dead), [1])
+    yield* control.dismiss(tenantId, second!)
+    assert.deepStrictEqual(yield* own, [])
+  })
+
+  test("lists destinations and deliveries of one client only", function*({ queue, tenantId }) {
+    yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
+    const { ids } = yield* deliverEach(tenantId, ["dead", "delivered", "waiting"])
+    yield* subscribe(tenantId, { n: 2, client: "other" })
+    const destinations = (client: string) =>
+      Effect.map(queue.destinations(tenantId, { client, state: undefined, after: undefined, limit: 10 }), (found) => found.destinations.map(({ destinationId }) => destinationId))
+    assert.deepStrictEqual([yield* destinations("client"), yield* destinations("other"), yield* destinations("nobody")], [[idOf(1)], [idOf(2)], []])
+    const deliveries = (client: string, order: "oldest" | "newest" = "newest", limit = 10) =>
+      Effect.map(queue.list(tenantId, { client, state: undefined, destinationId: undefined, since: undefined, order, after: undefined, limit }), ({ deliveries: found }) =>
+        found.map(({ deliveryId }) => ids.indexOf(deliveryId)))
+    assert.deepStrictEqual(yield* deliveries("client"), [2, 1, 0])
+    assert.deepStrictEqual(yield* deliveries("client", "oldest", 2), [0, 1])
+    assert.deepStrictEqual(yield* deliveries("other"), [])
+    const { deliveries: dead } = yield* queue.list(tenantId, { client: "client", state: "dead", destinationId: undefined, since: undefined, order: "newest", after: undefined, limit: 10 })
+    assert.lengthOf(dead, 1)
+  })
+})

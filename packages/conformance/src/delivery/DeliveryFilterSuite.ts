@@ -1,10 +1,10 @@
 /** What a `DeliveryQueue` and a `DeliveryControl` promise operators who look for deliveries by a filter and change those that match. */
-import type { StoragePorts } from "@waybill/core"
 import { type DeliveryMatch, DeliveryControl, DeliveryQueue, type DestinationMatch, endpointFilterOf, mostPassedOver } from "@waybill/core/delivery"
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
-import { destinationSettings, freshTenant, idOf, letSee, publish, subscribe } from "../StorageFixtures.ts"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { destinationSettings, freshTenant, idOf, letSee, publish, single, subscribe } from "../StorageFixtures.ts"
 import { acquire, outcomeOf, type OwningWorker, settle, takeFrom } from "../WorkerFixtures.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 const everything = { state: undefined, order: "oldest", after: undefined, limit: 100 } as const
 
@@ -25,19 +25,17 @@ const deliver = Effect.fnUntraced(function*(worker: OwningWorker, n: number, res
  * Destination 1 at one.example has two dead letters and a delivery of each other state, destination 2 at two.example:8443 has a dead letter, and
  * destination 3 is of another client at one.example.
  */
-const prepare = Effect.fnUntraced(function*() {
-  const tenantId = freshTenant()
-  const policy = { batchMaxSize: 1 }
+const prepare = Effect.fnUntraced(function*(tenantId: string) {
   yield* letSee(tenantId, "client", ["A"])
   yield* letSee(tenantId, "other", ["A"])
-  yield* subscribe(tenantId, { n: 1, endpointUrl: "https://ONE.example/hook?a=b", policy })
+  yield* subscribe(tenantId, { n: 1, endpointUrl: "https://ONE.example/hook?a=b", ...single })
   const worker = yield* acquire(tenantId)
   yield* publish(tenantId, ["A", "B", "C", "D", "E"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
   const first = yield* deliver(worker, 1, [["dead", "timeout"], ["dead", "http_5xx"], ["delivered", "accepted"], ["waiting", "timeout"], ["sending", ""]])
-  yield* subscribe(tenantId, { n: 2, endpointUrl: "https://two.example:8443/", policy })
+  yield* subscribe(tenantId, { n: 2, endpointUrl: "https://two.example:8443/", ...single })
   yield* publish(tenantId, [{ shipmentId: "F" }], { accounts: ["A"] })
   const second = yield* deliver(worker, 2, [["dead", "timeout"]])
-  yield* subscribe(tenantId, { n: 3, client: "other", endpointUrl: "http://one.example", policy })
+  yield* subscribe(tenantId, { n: 3, client: "other", endpointUrl: "http://one.example", ...single })
   yield* publish(tenantId, [{ shipmentId: "G" }], { accounts: ["A"] })
   const third = yield* deliver(worker, 3, [["dead", "tls"]])
   const ids = [...first, ...second, ...third]
@@ -49,46 +47,47 @@ const prepare = Effect.fnUntraced(function*() {
       assert.strictEqual(yield* queue.count(tenantId, { state: undefined, ...match }), found.length)
       return known.map(({ deliveryId }) => ids.indexOf(deliveryId)).sort((a, b) => a - b)
     })
-  return { tenantId, ids, list }
+  return { ids, list }
 })
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: deliveries by a filter`, (it) => {
-    it.effect("lists and counts deliveries by the host or the whole address of their endpoint", Effect.fnUntraced(function*() {
-      const { list } = yield* prepare()
-      assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("one.example"), state: "dead" }), [0, 1, 6])
-      assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("One.Example") }), [0, 1, 2, 3, 4, 6])
-      assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("one.example"), client: "other" }), [6])
-      assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("two.example") }), [])
-      assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("two.example:8443") }), [5])
-      assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("https://ONE.example/hook?a=b"), state: "sending" }), [4])
-      assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("https://one.example/hook?a=b") }), [])
-    }))
+export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) => {
+  test("lists and counts deliveries by the host or the whole address of their endpoint", function*({ tenantId }) {
+    const { list } = yield* prepare(tenantId)
+    assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("one.example"), state: "dead" }), [0, 1, 6])
+    assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("One.Example") }), [0, 1, 2, 3, 4, 6])
+    assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("one.example"), client: "other" }), [6])
+    assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("two.example") }), [])
+    assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("two.example:8443") }), [5])
+    assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("https://ONE.example/hook?a=b"), state: "sending" }), [4])
+    assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("https://one.example/hook?a=b") }), [])
+  })
 
-    it.effect("lists and counts what failed last with an error, and is not settled otherwise since", Effect.fnUntraced(function*() {
-      const [control, { ids, list, tenantId }] = [yield* DeliveryControl, yield* prepare()]
-      assert.deepStrictEqual(yield* list({ error: "timeout" }), [0, 3, 5])
-      assert.deepStrictEqual(yield* list({ error: "timeout", state: "dead" }), [0, 5])
-      assert.deepStrictEqual(yield* list({ error: "timeout", state: "waiting" }), [3])
-      assert.deepStrictEqual(yield* list({ error: "timeout", destinationId: idOf(1) }), [0, 3])
-      assert.deepStrictEqual(yield* list({ error: "timeout", client: "other" }), [])
-      assert.deepStrictEqual(yield* list({ error: "tls", endpoint: endpointFilterOf("one.example") }), [6])
-      assert.deepStrictEqual(yield* list({ error: "accepted" }), [])
-      yield* control.dismiss(tenantId, ids[0]!)
-      assert.deepStrictEqual(yield* list({ error: "timeout" }), [3, 5])
-    }))
+  test("lists and counts what failed last with an error, and is not settled otherwise since", function*({ tenantId }) {
+    const control = yield* DeliveryControl
+    const { ids, list } = yield* prepare(tenantId)
+    assert.deepStrictEqual(yield* list({ error: "timeout" }), [0, 3, 5])
+    assert.deepStrictEqual(yield* list({ error: "timeout", state: "dead" }), [0, 5])
+    assert.deepStrictEqual(yield* list({ error: "timeout", state: "waiting" }), [3])
+    assert.deepStrictEqual(yield* list({ error: "timeout", destinationId: idOf(1) }), [0, 3])
+    assert.deepStrictEqual(yield* list({ error: "timeout", client: "other" }), [])
+    assert.deepStrictEqual(yield* list({ error: "tls", endpoint: endpointFilterOf("one.example") }), [6])
+    assert.deepStrictEqual(yield* list({ error: "accepted" }), [])
+    yield* control.dismiss(tenantId, ids[0]!)
+    assert.deepStrictEqual(yield* list({ error: "timeout" }), [3, 5])
+  })
 
-    it.effect("lists and counts what was created in a stretch of time: since then, and before", Effect.fnUntraced(function*() {
-      const [queue, { list, tenantId }] = [yield* DeliveryQueue, yield* prepare()]
-      const last = (yield* queue.list(tenantId, { ...everything, order: "newest", limit: 1 })).deliveries[0]!.createdAt
-      assert.deepStrictEqual(yield* list({ until: last + 1, state: "dead" }), [0, 1, 5, 6])
-      assert.deepStrictEqual((yield* list({ until: last })).includes(6), false)
-      assert.deepStrictEqual((yield* list({ since: last })).includes(6), true)
-      assert.deepStrictEqual(yield* list({ since: last, until: last }), [])
-    }))
+  test("lists and counts what was created in a stretch of time: since then, and before", function*({ queue, tenantId }) {
+    const { list } = yield* prepare(tenantId)
+    const last = (yield* queue.list(tenantId, { ...everything, order: "newest", limit: 1 })).deliveries[0]!.createdAt
+    assert.deepStrictEqual(yield* list({ until: last + 1, state: "dead" }), [0, 1, 5, 6])
+    assert.deepStrictEqual((yield* list({ until: last })).includes(6), false)
+    assert.deepStrictEqual((yield* list({ since: last })).includes(6), true)
+    assert.deepStrictEqual(yield* list({ since: last, until: last }), [])
+  })
 
-    it.effect.each([["newest", 1], ["newest", 2], ["oldest", 3], ["oldest", mostPassedOver]] as const)("lists the %s first in short pages that pass over %s others, and leaves none out", Effect.fnUntraced(function*([order, passOver]) {
-      const [queue, { ids, tenantId }] = [yield* DeliveryQueue, yield* prepare()]
+  for (const [order, passOver] of [["newest", 1], ["newest", 2], ["oldest", 3], ["oldest", mostPassedOver]] as const) {
+    test(`lists the ${order} first in short pages that pass over ${passOver} others, and leaves none out`, function*({ queue, tenantId }) {
+      const { ids } = yield* prepare(tenantId)
       const pages = Effect.fnUntraced(function*(match: Partial<DeliveryMatch>) {
         const found: Array<string> = []
         for (let after: string | undefined, rounds = 0; rounds < 50; rounds++) {
@@ -117,59 +116,59 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       assert.deepStrictEqual(yield* pages({ client: "client", error: "timeout" }), [0, 3, 5])
       assert.deepStrictEqual(yield* pages({ error: "timeout" }), [0, 3, 5])
       assert.deepStrictEqual(yield* pages({ state: "dismissed" }), [])
-    }))
+    })
+  }
 
-    it.effect("ends a page where it has passed over as many as it may, with the id that it looked at last", Effect.fnUntraced(function*() {
-      const [queue, { ids, tenantId }] = [yield* DeliveryQueue, yield* prepare()]
-      const { deliveries, lookedTo } = yield* queue.list(tenantId, { ...everything, client: "client", state: "delivered", passOver: 1 })
-      assert.isAtMost(deliveries.length, 1)
-      assert.include(ids, lookedTo)
-      assert.deepInclude(yield* queue.list(tenantId, { ...everything, passOver: 1 }), { lookedTo: undefined, passedOver: 0 })
-    }))
-
-    it.effect("sends the dead letters among some deliveries again, and no others", Effect.fnUntraced(function*() {
-      const [queue, { ids, list, tenantId }] = [yield* DeliveryQueue, yield* prepare()]
-      yield* queue.closeDestination(tenantId, idOf(3))
-      assert.strictEqual(yield* queue.retryDead(freshTenant(), ids), 0)
-      assert.strictEqual(yield* queue.retryDead(tenantId, [...ids.slice(1), idOf(99)]), 2)
-      assert.deepStrictEqual(yield* list({ state: "waiting" }), [1, 3, 5])
-      assert.deepStrictEqual(yield* list({ state: "dead" }), [0, 6])
-      assert.strictEqual(yield* queue.retryDead(tenantId, ids.slice(1)), 0)
-      assert.strictEqual(yield* queue.retryDead(tenantId, []), 0)
-    }))
-
-    it.effect("dismisses the dead letters among some deliveries, and no others", Effect.fnUntraced(function*() {
-      const [control, { ids, list, tenantId }] = [yield* DeliveryControl, yield* prepare()]
-      assert.strictEqual(yield* control.dismissDead(freshTenant(), ids), 0)
-      assert.strictEqual(yield* control.dismissDead(tenantId, [...ids.slice(1), idOf(99)]), 3)
-      assert.deepStrictEqual(yield* list({ state: "dismissed" }), [1, 5, 6])
-      assert.deepStrictEqual(yield* list({ state: "dead" }), [0])
-      assert.strictEqual(yield* control.dismissDead(tenantId, ids.slice(1)), 0)
-      assert.strictEqual(yield* control.dismissDead(tenantId, []), 0)
-    }))
-
-    it.effect("lists and counts destinations by the host or the whole address of their endpoint", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const urls = ["https://a.example/x", "HTTPS://A.Example:443/y", "https://a.example", "https://b.example/a.example"]
-      for (const [at, endpointUrl] of urls.entries()) {
-        yield* queue.openDestination(tenantId, destinationSettings({ n: at + 1, client: at === 2 ? "other" : "client", endpointUrl, state: at === 0 ? "paused" : "active" }))
-      }
-      const found = Effect.fnUntraced(function*(endpoint: string, match: Partial<DestinationMatch> = {}) {
-        const asked = { state: undefined, ...match, endpoint: endpointFilterOf(endpoint) }
-        const { destinations } = yield* queue.destinations(tenantId, { ...asked, after: undefined, limit: 10 })
-        assert.strictEqual(yield* queue.countMatching(tenantId, asked), destinations.length)
-        return destinations.map(({ destinationId }) => Number(destinationId.slice(-4)))
-      })
-      assert.deepStrictEqual(yield* found("A.EXAMPLE"), [1, 3])
-      assert.deepStrictEqual(yield* found("a.example:443"), [2])
-      assert.deepStrictEqual(yield* found("a.example", { state: "paused" }), [1])
-      assert.deepStrictEqual(yield* found("a.example", { client: "other" }), [3])
-      assert.deepStrictEqual(yield* found("https://b.example/a.example"), [4])
-      assert.deepStrictEqual(yield* found("https://b.example/"), [])
-      yield* queue.closeDestination(tenantId, idOf(3))
-      assert.deepStrictEqual(yield* found("a.example"), [1])
-      assert.strictEqual(yield* queue.countMatching(tenantId, { state: undefined }), 3)
-      assert.strictEqual(yield* queue.countMatching(freshTenant(), { state: undefined }), 0)
-    }))
+  test("ends a page where it has passed over as many as it may, with the id that it looked at last", function*({ queue, tenantId }) {
+    const { ids } = yield* prepare(tenantId)
+    const { deliveries, lookedTo } = yield* queue.list(tenantId, { ...everything, client: "client", state: "delivered", passOver: 1 })
+    assert.isAtMost(deliveries.length, 1)
+    assert.include(ids, lookedTo)
+    assert.deepInclude(yield* queue.list(tenantId, { ...everything, passOver: 1 }), { lookedTo: undefined, passedOver: 0 })
   })
+
+  test("sends the dead letters among some deliveries again, and no others", function*({ queue, tenantId }) {
+    const { ids, list } = yield* prepare(tenantId)
+    yield* queue.closeDestination(tenantId, idOf(3))
+    assert.strictEqual(yield* queue.retryDead(freshTenant(), ids), 0)
+    assert.strictEqual(yield* queue.retryDead(tenantId, [...ids.slice(1), idOf(99)]), 2)
+    assert.deepStrictEqual(yield* list({ state: "waiting" }), [1, 3, 5])
+    assert.deepStrictEqual(yield* list({ state: "dead" }), [0, 6])
+    assert.strictEqual(yield* queue.retryDead(tenantId, ids.slice(1)), 0)
+    assert.strictEqual(yield* queue.retryDead(tenantId, []), 0)
+  })
+
+  test("dismisses the dead letters among some deliveries, and no others", function*({ tenantId }) {
+    const control = yield* DeliveryControl
+    const { ids, list } = yield* prepare(tenantId)
+    assert.strictEqual(yield* control.dismissDead(freshTenant(), ids), 0)
+    assert.strictEqual(yield* control.dismissDead(tenantId, [...ids.slice(1), idOf(99)]), 3)
+    assert.deepStrictEqual(yield* list({ state: "dismissed" }), [1, 5, 6])
+    assert.deepStrictEqual(yield* list({ state: "dead" }), [0])
+    assert.strictEqual(yield* control.dismissDead(tenantId, ids.slice(1)), 0)
+    assert.strictEqual(yield* control.dismissDead(tenantId, []), 0)
+  })
+
+  test("lists and counts destinations by the host or the whole address of their endpoint", function*({ queue, tenantId }) {
+    const urls = ["https://a.example/x", "HTTPS://A.Example:443/y", "https://a.example", "https://b.example/a.example"]
+    for (const [at, endpointUrl] of urls.entries()) {
+      yield* queue.openDestination(tenantId, destinationSettings({ n: at + 1, client: at === 2 ? "other" : "client", endpointUrl, state: at === 0 ? "paused" : "active" }))
+    }
+    const found = Effect.fnUntraced(function*(endpoint: string, match: Partial<DestinationMatch> = {}) {
+      const asked = { state: undefined, ...match, endpoint: endpointFilterOf(endpoint) }
+      const { destinations } = yield* queue.destinations(tenantId, { ...asked, after: undefined, limit: 10 })
+      assert.strictEqual(yield* queue.countMatching(tenantId, asked), destinations.length)
+      return destinations.map(({ destinationId }) => Number(destinationId.slice(-4)))
+    })
+    assert.deepStrictEqual(yield* found("A.EXAMPLE"), [1, 3])
+    assert.deepStrictEqual(yield* found("a.example:443"), [2])
+    assert.deepStrictEqual(yield* found("a.example", { state: "paused" }), [1])
+    assert.deepStrictEqual(yield* found("a.example", { client: "other" }), [3])
+    assert.deepStrictEqual(yield* found("https://b.example/a.example"), [4])
+    assert.deepStrictEqual(yield* found("https://b.example/"), [])
+    yield* queue.closeDestination(tenantId, idOf(3))
+    assert.deepStrictEqual(yield* found("a.example"), [1])
+    assert.strictEqual(yield* queue.countMatching(tenantId, { state: undefined }), 3)
+    assert.strictEqual(yield* queue.countMatching(freshTenant(), { state: undefined }), 0)
+  })
+})

@@ -1,11 +1,12 @@
 /** What a worker may send, holds and drops after any changes of access, against a model of the rules in a few lines. */
 import { AccessStore, type StoragePorts, Transaction } from "@waybill/core"
 import { DeliveryQueue } from "@waybill/core/delivery"
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
 import { SeededRandom } from "../SeededRandom.ts"
 import { freshTenant, publish, subscribe } from "../StorageFixtures.ts"
 import { acquire, byDestination, drain, end, eventIdsOf, release, takeFrom } from "../WorkerFixtures.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 const schedules = 30
 
@@ -185,10 +186,9 @@ const schedule = Effect.fnUntraced(function*(seed: number) {
   return model.did
 })
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, against a model of access`, (it) => {
-    it.effect("sends, holds and drops what the rules of access say, after any changes", Effect.fnUntraced(function*() {
-      const did = yield* Effect.forEach(Array.from({ length: schedules }, (_, n) => n + 1), schedule)
-      for (const rule of ["held", "dropped", "withdrawn"] as const) assert.isAbove(did.reduce((sum, each) => sum + each[rule], 0), 3, rule)
-    }), 60_000)
-  })
+export const suite = storeSuite("DeliveryStore, against a model of access", DeliveryQueue, (test) => {
+  test("sends, holds and drops what the rules of access say, after any changes", function*() {
+    const did = yield* Effect.forEach(Array.from({ length: schedules }, (_, n) => n + 1), schedule)
+    for (const rule of ["held", "dropped", "withdrawn"] as const) assert.isAbove(did.reduce((sum, each) => sum + each[rule], 0), 3, rule)
+  }, 60_000)
+})

@@ -1,10 +1,11 @@
 /** What a `DeliveryStore` keeps back: what a client may not see at the moment of sending. */
-import { AccessStore, type StoragePorts } from "@waybill/core"
+import { AccessStore } from "@waybill/core"
 import { DeliveryQueue, DeliveryStore, type SecretOwner, SecretStore } from "@waybill/core/delivery"
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
-import { bytesOf, freshTenant, idOf, letSee, letSeeAll, publish, seed, storedSecret, subscribe } from "../StorageFixtures.ts"
-import { acquire, drop, drain, drainedEvents, end, eventIdsOf, from, hasWork, outcomeOf, release, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { bytesOf, idOf, letSee, letSeeAll, publish, seed, single, storedSecret, subscribe } from "../StorageFixtures.ts"
+import { acquire, drain, drainedEvents, drop, end, eventIdsOf, find, from, hasWork, outcomeOf, release, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 /** Ends the access of a client; what it saw last stays. */
 const endAccess = (tenantId: string, client: string, accounts: ReadonlyArray<string>) =>
@@ -18,192 +19,172 @@ const giveAccess = (tenantId: string, client: string, accounts: ReadonlyArray<st
 const reassign = (tenantId: string, shipmentId: string, accounts: ReadonlyArray<string>) =>
   publish(tenantId, [{ shipmentId, eventId: `${shipmentId} of ${accounts.join()}` }], { accounts })
 
-const stateOf = Effect.fnUntraced(function*(tenantId: string, deliveryId: string) {
-  const { reason, state } = Option.getOrThrow(yield* (yield* DeliveryQueue).find(tenantId, deliveryId))
-  return { state, reason }
-})
-
 /** Drops entries of shipments that destination 1 may not see. */
 const dropKeys = (worker: Parameters<typeof drop>[0], keys: ReadonlyArray<string>) =>
   Effect.map(drop(worker, { keys: keys.map((key) => ({ destinationId: idOf(1), key })) }), ({ dropped }) => dropped)
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, access checks`, (it) => {
-    it.effect("takes nothing of a client without access, has no work meanwhile, and continues when access returns", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 9 })
-      yield* endAccess(tenantId, "client", ["A"])
-      const worker = yield* acquire(tenantId)
-      const { deliveries, from: [found], signals } = yield* take(worker, { unrequested: 1 })
-      assert.deepStrictEqual([deliveries, found?.sends ?? false, signals.length], [[], false, 1])
-      // what comes meanwhile waits as well
-      yield* publish(tenantId, [{ shipmentId: "S" }])
-      const asked = yield* takeFrom(worker)
-      assert.deepStrictEqual([asked.deliveries, asked.found!.sends], [[], false])
-      yield* release(worker, true)
-      assert.isFalse(yield* hasWork(tenantId))
-      yield* giveAccess(tenantId, "client", ["A"])
-      assert.isTrue(yield* hasWork(tenantId))
-      assert.lengthOf(eventIdsOf(yield* takeOne(yield* acquire(tenantId))), 10)
-    }))
-
-    it.effect("takes nothing of a tenant that is suspended", Effect.fnUntraced(function*() {
-      const [access, queue] = [yield* AccessStore, yield* DeliveryQueue]
-      const tenantId = freshTenant()
-      yield* access.putTenant({ tenantId, name: "Acme", hosts: [] })
-      yield* seed(tenantId, { S: 1 })
-      yield* access.setTenantState(tenantId, "suspended")
-      const worker = yield* acquire(tenantId)
-      const { deliveries, found } = yield* takeFrom(worker)
-      assert.deepStrictEqual([deliveries, found!.sends], [[], false])
-      yield* access.setTenantState(tenantId, "active")
-      yield* queue.accessRestored(tenantId, undefined)
-      assert.strictEqual((yield* takeFrom(worker)).deliveries.length, 1)
-    }))
-
-    it.effect("keeps a delivery that waits for its next attempt, without counting an attempt", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const worker = yield* acquire(tenantId)
-      const delivery = yield* takeOne(worker)
-      yield* end(worker, [delivery], { state: "waiting" })
-      yield* endAccess(tenantId, "client", ["A"])
-      const held = yield* takeFrom(worker, 1, { again: [delivery.deliveryId] })
-      assert.deepStrictEqual([held.deliveries, held.found!.sends, held.found!.unseenDeliveries], [[], false, []])
-      assert.strictEqual((yield* stateOf(tenantId, delivery.deliveryId)).state, "waiting")
-      yield* giveAccess(tenantId, "client", ["A"])
-      const again = yield* takeOne(worker, 1, { again: [delivery.deliveryId] })
-      assert.deepStrictEqual([again.deliveryId, again.attempt, again.tries], [delivery.deliveryId, 2, 2])
-    }))
-
-    it.effect("does not affect destinations of other clients", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      yield* letSee(tenantId, "other", ["A"])
-      yield* subscribe(tenantId, { n: 2, client: "other" })
-      yield* publish(tenantId, [{ shipmentId: "S" }])
-      yield* endAccess(tenantId, "client", ["A"])
-      assert.deepStrictEqual(yield* drainedEvents(tenantId), { 2: ["S/2"] })
-    }))
-
-    it.effect("skips entries that the client may no longer see, and drops them", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A", "B"])
-      yield* subscribe(tenantId)
-      for (const [shipmentId, account] of [["R", "A"], ["S", "B"], ["T", "A"]] as const) {
-        yield* publish(tenantId, [{ shipmentId }, { shipmentId }], { accounts: [account] })
-      }
-      yield* letSee(tenantId, "client", ["A"])
-      const worker = yield* acquire(tenantId)
-      const { deliveries, found } = yield* takeFrom(worker)
-      assert.deepStrictEqual([deliveries.map(eventIdsOf), found!.unseenKeys, found!.blocked, found!.more], [[["R/1", "R/2", "T/1", "T/2"]], ["S"], false, false])
-      assert.strictEqual(yield* dropKeys(worker, ["S"]), 2)
-      yield* letSee(tenantId, "client", ["A", "B"])
-      const again = yield* takeFrom(worker)
-      assert.deepStrictEqual([again.deliveries, again.found!.unseenKeys], [[], []])
-    }))
-
-    it.effect("keeps entries that the client may see again", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const worker = yield* acquire(tenantId)
-      yield* letSee(tenantId, "client", ["B"])
-      assert.deepStrictEqual((yield* takeFrom(worker)).found!.unseenKeys, ["S"])
-      yield* letSee(tenantId, "client", ["A"])
-      assert.strictEqual(yield* dropKeys(worker, ["S"]), 0)
-      assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker)), ["S/1"])
-    }))
-
-    it.effect("drops waiting entries of a shipment that left the account", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 3, T: 1 })
-      yield* reassign(tenantId, "S", ["B"])
-      const { dropped, sent } = yield* drain(tenantId)
-      assert.deepStrictEqual([dropped, sent.map(eventIdsOf)], [3, [["T/1"]]])
-    }))
-
-    it.effect("sends everything to a client that sees everything", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* letSeeAll(tenantId, "client")
-      yield* subscribe(tenantId)
-      yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }], { accounts: [] })
-      const { dropped, sent } = yield* drain(tenantId)
-      assert.deepStrictEqual([dropped, sent.map(eventIdsOf)], [0, [["S/1", "T/1"]]])
-    }))
-
-    it.effect("cancels a delivery with an entry that the client may no longer see, and queues its other entries again in order", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 2, T: 2 })
-      const worker = yield* acquire(tenantId)
-      const delivery = yield* takeOne(worker)
-      yield* end(worker, [delivery], { state: "waiting" })
-      yield* publish(tenantId, [{ shipmentId: "T" }])
-      yield* reassign(tenantId, "S", ["B"])
-      const { deliveries, found } = yield* takeFrom(worker, 1, { again: [delivery.deliveryId] })
-      assert.deepStrictEqual([deliveries, found!.unseenDeliveries], [[], [delivery.deliveryId]])
-      yield* drop(worker, { deliveries: [delivery.deliveryId] })
-      const { reason, state } = yield* stateOf(tenantId, delivery.deliveryId)
-      assert.strictEqual(state, "cancelled")
-      assert.match(reason!, /may no longer see/)
-      const next = yield* takeFrom(worker)
-      assert.deepStrictEqual([next.deliveries.map(eventIdsOf), next.found!.unseenKeys], [[["T/1", "T/2", "T/3"]], ["S"]])
-      yield* queue.retry(tenantId, delivery.deliveryId)
-      assert.strictEqual((yield* stateOf(tenantId, delivery.deliveryId)).state, "cancelled")
-    }))
-
-    it.effect("does the same for a retried dead letter, and for a delivery after a takeover", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1, T: 1 }, { policy: { batchMaxSize: 1 } })
-      const before = yield* acquire(tenantId)
-      const { deliveries } = yield* takeFrom(before)
-      const ids = deliveries.map(({ deliveryId }) => deliveryId)
-      yield* settle(before, { outcomes: [outcomeOf(deliveries[0]!, { state: "dead" })] })
-      yield* release(before, false)
-      yield* letSee(tenantId, "client", ["B"])
-      yield* queue.retry(tenantId, ids[0]!)
-      const worker = yield* acquire(tenantId)
-      const { from: [found] } = yield* take(worker, { from: [from(1, { again: ids })] })
-      assert.deepStrictEqual(found!.unseenDeliveries, ids)
-      yield* drop(worker, { deliveries: ids })
-      for (const id of ids) assert.strictEqual((yield* stateOf(tenantId, id)).state, "cancelled")
-      const next = yield* takeFrom(worker)
-      assert.deepStrictEqual([next.deliveries, next.found!.unseenKeys], [[], ["S", "T"]])
-    }))
-
-    it.effect("does not send a delivery again when it may not be seen by the end of its attempt", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const worker = yield* acquire(tenantId)
-      const delivery = yield* takeOne(worker)
-      yield* reassign(tenantId, "S", ["B"])
-      yield* drop(worker, { deliveries: [delivery.deliveryId] })
-      assert.strictEqual((yield* stateOf(tenantId, delivery.deliveryId)).state, "sending")
-      yield* end(worker, [delivery], { state: "waiting" })
-      assert.deepStrictEqual((yield* takeFrom(worker, 1, { again: [delivery.deliveryId] })).deliveries, [])
-      yield* drop(worker, { deliveries: [delivery.deliveryId] })
-      assert.strictEqual((yield* stateOf(tenantId, delivery.deliveryId)).state, "cancelled")
-    }))
-
-    it.effect("reports that the secret of a destination has another owner", Effect.fnUntraced(function*() {
-      const [secrets, store] = [yield* SecretStore, yield* DeliveryStore]
-      const tenantId = freshTenant()
-      const versions = [{ sealed: bytesOf("sealed"), signsUntil: undefined }]
-      yield* letSee(tenantId, "key:client", ["A"])
-      yield* subscribe(tenantId, { client: "key:client" })
-      const owners: ReadonlyArray<readonly [SecretOwner, boolean]> = [
-        [{ _tag: "Client", client: "key:other" }, true],
-        [{ _tag: "Client", client: "key:client" }, false],
-        [{ _tag: "Accounts", accounts: ["B"] }, true],
-        [{ _tag: "Accounts", accounts: ["A", "B"] }, false],
-        [{ _tag: "AnyClient" }, false]
-      ]
-      const isRefused = Effect.map(store.load(tenantId, [idOf(1)]), ([loaded]) => loaded!.secretRefused)
-      assert.isFalse(yield* isRefused, "a secret that nobody registered is nobody's")
-      for (const [owner, refused] of owners) {
-        yield* secrets.put(tenantId, "main", storedSecret(versions, { owner }))
-        assert.strictEqual(yield* isRefused, refused, JSON.stringify(owner))
-      }
-    }))
+export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (test) => {
+  test("takes nothing of a client without access, has no work meanwhile, and continues when access returns", function*({ tenantId }) {
+    yield* seed(tenantId, { S: 9 })
+    yield* endAccess(tenantId, "client", ["A"])
+    const worker = yield* acquire(tenantId)
+    const { deliveries, from: [found], signals } = yield* take(worker, { unrequested: 1 })
+    assert.deepStrictEqual([deliveries, found?.sends ?? false, signals.length], [[], false, 1])
+    // what comes meanwhile waits as well
+    yield* publish(tenantId, [{ shipmentId: "S" }])
+    const asked = yield* takeFrom(worker)
+    assert.deepStrictEqual([asked.deliveries, asked.found!.sends], [[], false])
+    yield* release(worker, true)
+    assert.isFalse(yield* hasWork(tenantId))
+    yield* giveAccess(tenantId, "client", ["A"])
+    assert.isTrue(yield* hasWork(tenantId))
+    assert.lengthOf(eventIdsOf(yield* takeOne(yield* acquire(tenantId))), 10)
   })
+
+  test("takes nothing of a tenant that is suspended", function*({ queue, tenantId }) {
+    const access = yield* AccessStore
+    yield* access.putTenant({ tenantId, name: "Acme", hosts: [] })
+    yield* seed(tenantId, { S: 1 })
+    yield* access.setTenantState(tenantId, "suspended")
+    const worker = yield* acquire(tenantId)
+    const { deliveries, found } = yield* takeFrom(worker)
+    assert.deepStrictEqual([deliveries, found!.sends], [[], false])
+    yield* access.setTenantState(tenantId, "active")
+    yield* queue.accessRestored(tenantId, undefined)
+    assert.strictEqual((yield* takeFrom(worker)).deliveries.length, 1)
+  })
+
+  test("keeps a delivery that waits for its next attempt, without counting an attempt", function*({ tenantId }) {
+    yield* seed(tenantId, { S: 1 })
+    const worker = yield* acquire(tenantId)
+    const delivery = yield* takeOne(worker)
+    yield* end(worker, [delivery], { state: "waiting" })
+    yield* endAccess(tenantId, "client", ["A"])
+    const held = yield* takeFrom(worker, 1, { again: [delivery.deliveryId] })
+    assert.deepStrictEqual([held.deliveries, held.found!.sends, held.found!.unseenDeliveries], [[], false, []])
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "waiting")
+    yield* giveAccess(tenantId, "client", ["A"])
+    const again = yield* takeOne(worker, 1, { again: [delivery.deliveryId] })
+    assert.deepStrictEqual([again.deliveryId, again.attempt, again.tries], [delivery.deliveryId, 2, 2])
+  })
+
+  test("does not affect destinations of other clients", function*({ tenantId }) {
+    yield* seed(tenantId, { S: 1 })
+    yield* letSee(tenantId, "other", ["A"])
+    yield* subscribe(tenantId, { n: 2, client: "other" })
+    yield* publish(tenantId, [{ shipmentId: "S" }])
+    yield* endAccess(tenantId, "client", ["A"])
+    assert.deepStrictEqual(yield* drainedEvents(tenantId), { 2: ["S/2"] })
+  })
+
+  test("skips entries that the client may no longer see, and drops them", function*({ tenantId }) {
+    yield* letSee(tenantId, "client", ["A", "B"])
+    yield* subscribe(tenantId)
+    for (const [shipmentId, account] of [["R", "A"], ["S", "B"], ["T", "A"]] as const) {
+      yield* publish(tenantId, [{ shipmentId }, { shipmentId }], { accounts: [account] })
+    }
+    yield* letSee(tenantId, "client", ["A"])
+    const worker = yield* acquire(tenantId)
+    const { deliveries, found } = yield* takeFrom(worker)
+    assert.deepStrictEqual([deliveries.map(eventIdsOf), found!.unseenKeys, found!.blocked, found!.more], [[["R/1", "R/2", "T/1", "T/2"]], ["S"], false, false])
+    assert.strictEqual(yield* dropKeys(worker, ["S"]), 2)
+    yield* letSee(tenantId, "client", ["A", "B"])
+    const again = yield* takeFrom(worker)
+    assert.deepStrictEqual([again.deliveries, again.found!.unseenKeys], [[], []])
+  })
+
+  test("keeps entries that the client may see again", function*({ tenantId }) {
+    yield* seed(tenantId, { S: 1 })
+    const worker = yield* acquire(tenantId)
+    yield* letSee(tenantId, "client", ["B"])
+    assert.deepStrictEqual((yield* takeFrom(worker)).found!.unseenKeys, ["S"])
+    yield* letSee(tenantId, "client", ["A"])
+    assert.strictEqual(yield* dropKeys(worker, ["S"]), 0)
+    assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker)), ["S/1"])
+  })
+
+  test("drops waiting entries of a shipment that left the account", function*({ tenantId }) {
+    yield* seed(tenantId, { S: 3, T: 1 })
+    yield* reassign(tenantId, "S", ["B"])
+    const { dropped, sent } = yield* drain(tenantId)
+    assert.deepStrictEqual([dropped, sent.map(eventIdsOf)], [3, [["T/1"]]])
+  })
+
+  test("sends everything to a client that sees everything", function*({ tenantId }) {
+    yield* letSeeAll(tenantId, "client")
+    yield* subscribe(tenantId)
+    yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }], { accounts: [] })
+    const { dropped, sent } = yield* drain(tenantId)
+    assert.deepStrictEqual([dropped, sent.map(eventIdsOf)], [0, [["S/1", "T/1"]]])
+  })
+
+  test("cancels a delivery with an entry that the client may no longer see, and queues its other entries again in order", function*({ queue, tenantId }) {
+    yield* seed(tenantId, { S: 2, T: 2 })
+    const worker = yield* acquire(tenantId)
+    const delivery = yield* takeOne(worker)
+    yield* end(worker, [delivery], { state: "waiting" })
+    yield* publish(tenantId, [{ shipmentId: "T" }])
+    yield* reassign(tenantId, "S", ["B"])
+    const { deliveries, found } = yield* takeFrom(worker, 1, { again: [delivery.deliveryId] })
+    assert.deepStrictEqual([deliveries, found!.unseenDeliveries], [[], [delivery.deliveryId]])
+    yield* drop(worker, { deliveries: [delivery.deliveryId] })
+    const { reason, state } = yield* find(tenantId, delivery.deliveryId)
+    assert.strictEqual(state, "cancelled")
+    assert.match(reason!, /may no longer see/)
+    const next = yield* takeFrom(worker)
+    assert.deepStrictEqual([next.deliveries.map(eventIdsOf), next.found!.unseenKeys], [[["T/1", "T/2", "T/3"]], ["S"]])
+    yield* queue.retry(tenantId, delivery.deliveryId)
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "cancelled")
+  })
+
+  test("does the same for a retried dead letter, and for a delivery after a takeover", function*({ queue, tenantId }) {
+    yield* seed(tenantId, { S: 1, T: 1 }, single)
+    const before = yield* acquire(tenantId)
+    const { deliveries } = yield* takeFrom(before)
+    const ids = deliveries.map(({ deliveryId }) => deliveryId)
+    yield* settle(before, { outcomes: [outcomeOf(deliveries[0]!, { state: "dead" })] })
+    yield* release(before, false)
+    yield* letSee(tenantId, "client", ["B"])
+    yield* queue.retry(tenantId, ids[0]!)
+    const worker = yield* acquire(tenantId)
+    const { from: [found] } = yield* take(worker, { from: [from(1, { again: ids })] })
+    assert.deepStrictEqual(found!.unseenDeliveries, ids)
+    yield* drop(worker, { deliveries: ids })
+    for (const id of ids) assert.strictEqual(yield* stateOf(tenantId, id), "cancelled")
+    const next = yield* takeFrom(worker)
+    assert.deepStrictEqual([next.deliveries, next.found!.unseenKeys], [[], ["S", "T"]])
+  })
+
+  test("does not send a delivery again when it may not be seen by the end of its attempt", function*({ tenantId }) {
+    yield* seed(tenantId, { S: 1 })
+    const worker = yield* acquire(tenantId)
+    const delivery = yield* takeOne(worker)
+    yield* reassign(tenantId, "S", ["B"])
+    yield* drop(worker, { deliveries: [delivery.deliveryId] })
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "sending")
+    yield* end(worker, [delivery], { state: "waiting" })
+    assert.deepStrictEqual((yield* takeFrom(worker, 1, { again: [delivery.deliveryId] })).deliveries, [])
+    yield* drop(worker, { deliveries: [delivery.deliveryId] })
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "cancelled")
+  })
+
+  test("reports that the secret of a destination has another owner", function*({ store, tenantId }) {
+    const secrets = yield* SecretStore
+    const versions = [{ sealed: bytesOf("sealed"), signsUntil: undefined }]
+    yield* letSee(tenantId, "key:client", ["A"])
+    yield* subscribe(tenantId, { client: "key:client" })
+    const owners: ReadonlyArray<readonly [SecretOwner, boolean]> = [
+      [{ _tag: "Client", client: "key:other" }, true],
+      [{ _tag: "Client", client: "key:client" }, false],
+      [{ _tag: "Accounts", accounts: ["B"] }, true],
+      [{ _tag: "Accounts", accounts: ["A", "B"] }, false],
+      [{ _tag: "AnyClient" }, false]
+    ]
+    const isRefused = Effect.map(store.load(tenantId, [idOf(1)]), ([loaded]) => loaded!.secretRefused)
+    assert.isFalse(yield* isRefused, "a secret that nobody registered is nobody's")
+    for (const [owner, refused] of owners) {
+      yield* secrets.put(tenantId, "main", storedSecret(versions, { owner }))
+      assert.strictEqual(yield* isRefused, refused, JSON.stringify(owner))
+    }
+  })
+})

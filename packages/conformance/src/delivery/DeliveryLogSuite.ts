@@ -1,19 +1,17 @@
 /** What a `DeliveryQueue` promises operators who look at destinations and at what carried a shipment. */
-import { AccessStore, type StoragePorts } from "@waybill/core"
+import { AccessStore } from "@waybill/core"
 import { defaultPolicy, DeliveryQueue, type DestinationOverview, type DestinationQuery, overviewCount, type TakenDelivery } from "@waybill/core/delivery"
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
-import { destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, subscribe } from "../StorageFixtures.ts"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, single, subscribeEach } from "../StorageFixtures.ts"
 import { acquire, changeOf, from, outcomeOf, settle, take, takeFrom } from "../WorkerFixtures.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 const destinations = (tenantId: string, query: Partial<DestinationQuery> = {}) =>
   Effect.flatMap(DeliveryQueue, (queue) =>
     Effect.map(queue.destinations(tenantId, { state: undefined, after: undefined, limit: 100, ...query }), (found) => found.destinations))
 
 const numbers = (found: ReadonlyArray<Pick<DestinationOverview, "destinationId">>) => found.map((each) => Number(each.destinationId.slice(-4)))
-
-/** One event in each delivery. */
-const single = { policy: { batchMaxSize: 1 } }
 
 const carrying = (tenantId: string, keys: Readonly<Record<string, ReadonlyArray<string>>>, range: { readonly newest?: number; readonly limit?: number } = {}) =>
   Effect.flatMap(DeliveryQueue, (queue) =>
@@ -22,162 +20,147 @@ const carrying = (tenantId: string, keys: Readonly<Record<string, ReadonlyArray<
       ({ deliveries, since }) => ({ ids: deliveries.map(({ deliveryId }) => deliveryId), since, deliveries })
     ))
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryQueue, operators' reads`, (it) => {
-    it.effect("shows a new destination", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      yield* queue.openDestination(tenantId, destinationSettings({ endpointUrl: "https://ä.example/\"x\"?a=b" }))
-      const { destinations: [destination], now } = yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 10 })
-      assert.isAtMost(destination!.status.since, now)
-      assert.deepStrictEqual({ ...destination!, status: destination!.status.state }, {
-        destinationId: idOf(1),
-        client: "client",
-        source: "transit-events",
-        endpointUrl: "https://ä.example/\"x\"?a=b",
-        hmacSecretId: "main",
-        policy: defaultPolicy,
-        whenDead: "goOn",
-        status: "active",
-        held: false,
-        breaker: { failures: 0, openUntil: undefined },
-        waiting: 0,
-        oldestWaitingAt: undefined,
-        inFlight: 0,
-        dead: 0,
-        dropped: 0,
-        dueAt: undefined,
-        lastAttempt: undefined
-      })
-    }))
-
-    it.effect("counts waiting entries, deliveries in flight and dead letters, and returns the last attempt", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
-      const [before] = yield* destinations(tenantId)
-      assert.deepStrictEqual([before!.waiting, before!.inFlight, before!.dead, before!.lastAttempt, before!.dueAt], [3, 0, 0, undefined, undefined])
-      const worker = yield* acquire(tenantId)
-      const { deliveries: [a, b, c] } = yield* takeFrom(worker)
-      yield* publish(tenantId, [{ shipmentId: "D" }, { shipmentId: "D" }], { accounts: ["A"] })
-      const [flying] = yield* destinations(tenantId)
-      assert.deepStrictEqual([flying!.waiting, flying!.inFlight, flying!.lastAttempt], [2, 3, undefined])
-      const failed = { attempt: 1, at: occurredAt + 7, durationMillis: 5, outcome: "http_5xx", status: 503, detail: "It answered 503." }
-      yield* settle(worker, {
-        outcomes: [
-          outcomeOf(a!, { state: "dead", record: { ...failed, outcome: "timeout" } }),
-          outcomeOf(b!, { state: "waiting", dueInMillis: 60_000, record: failed })
-        ]
-      })
-      const [after] = yield* destinations(tenantId)
-      assert.deepStrictEqual([after!.waiting, after!.inFlight, after!.dead, after!.dueAt === undefined], [2, 2, 1, false])
-      // the newest has not been attempted yet
-      assert.deepStrictEqual(after!.lastAttempt, failed)
-      yield* settle(worker, { outcomes: [outcomeOf(c!)] })
-      const [last] = yield* destinations(tenantId)
-      assert.deepStrictEqual([last!.inFlight, last!.dead, last!.lastAttempt?.outcome], [1, 1, "accepted"])
-      // sent again, it stands in a flight and has a row
-      yield* takeFrom(worker, 1, { again: [b!.deliveryId], batches: 0 })
-      assert.strictEqual((yield* destinations(tenantId))[0]!.inFlight, 1)
-    }))
-
-    it.effect("reports that the client or tenant of an active destination has no access", Effect.fnUntraced(function*() {
-      const [access, queue] = [yield* AccessStore, yield* DeliveryQueue]
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const held = Effect.map(destinations(tenantId), (found) => found.map((each) => each.held))
-      assert.deepStrictEqual(yield* held, [false])
-      yield* access.putClientAccess(tenantId, { client: "client", origin: "key", seesAll: false, accounts: ["A"], live: { until: 0 } })
-      assert.deepStrictEqual(yield* held, [true])
-      yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
-      assert.deepStrictEqual(yield* held, [false])
-    }))
-
-    it.effect("stops counting at the displayed maximum", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, {})
-      const events = Array.from({ length: overviewCount + 1 }, () => ({ shipmentId: "S" }))
-      yield* publish(tenantId, events, { accounts: ["A"] })
-      assert.deepStrictEqual((yield* destinations(tenantId)).map((each) => each.waiting), [overviewCount])
-    }))
-
-    it.effect("returns breaker, state and reason as last written", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const breaker = { failures: 7, openUntil: occurredAt + 1234.5 }
-      yield* settle(yield* acquire(tenantId), { destinations: [changeOf(1, { breaker, pause: "The receiver answered 410 Gone." })] })
-      const [paused] = yield* destinations(tenantId)
-      assert.deepStrictEqual([paused!.breaker, paused!.status.state, paused!.status.reason], [breaker, "paused", "The receiver answered 410 Gone."])
-    }))
-
-    it.effect("lists destinations by id, page by page and state by state, and closed ones never", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const states = ["active", "paused", "inactive", "active", "paused", "active"] as const
-      for (const [at, state] of states.entries()) yield* queue.openDestination(tenantId, destinationSettings({ n: states.length - at, state }))
-      yield* queue.closeDestination(tenantId, idOf(3))
-      assert.deepStrictEqual(numbers(yield* destinations(tenantId)), [1, 2, 4, 5, 6])
-      assert.deepStrictEqual(numbers(yield* destinations(tenantId, { limit: 2 })), [1, 2])
-      assert.deepStrictEqual(numbers(yield* destinations(tenantId, { limit: 2, after: idOf(2) })), [4, 5])
-      assert.deepStrictEqual(numbers(yield* destinations(tenantId, { state: "paused" })), [2, 5])
-      assert.deepStrictEqual(numbers(yield* destinations(tenantId, { state: "active", after: idOf(1) })), [6])
-      assert.deepStrictEqual(numbers(yield* destinations(tenantId, { state: "inactive", limit: 1 })), [4])
-    }))
-
-    it.effect("finds deliveries by their entries, newest first", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      for (const n of [1, 2]) yield* subscribe(tenantId, { n, ...single })
-      yield* publish(tenantId, ["S", "T", "S, \"odd\" {}"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
-      yield* take(yield* acquire(tenantId), { from: [from(1), from(2)] })
-      const { deliveries, ids: found, since } = yield* carrying(tenantId, { "transit-events": ["S", "S, \"odd\" {}"] })
-      assert.lengthOf(found, 4)
-      assert.deepStrictEqual(found, found.toSorted().toReversed())
-      assert.isUndefined(since)
-      assert.deepStrictEqual([...new Set(deliveries.map((each) => each.source))], ["transit-events"])
-      assert.deepStrictEqual([...new Set(deliveries.map((each) => each.state))], ["sending"])
-      assert.deepStrictEqual((yield* carrying(tenantId, { "transit-events": ["S", "T"] }, { limit: 1 })).ids.length, 1)
-      assert.deepStrictEqual((yield* carrying(tenantId, { "transit-events": ["unknown"] })).ids, [])
-      // the same key of another area is somebody else
-      assert.deepStrictEqual((yield* carrying(tenantId, { "freight-charges": ["S"] })).ids, [])
-    }))
-
-    it.effect("searches the newest deliveries only, and returns since when", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1 }, single)
-      const worker = yield* acquire(tenantId)
-      const deliveries: Array<TakenDelivery> = []
-      for (const after of [undefined, "A", "B", "C"]) deliveries.push(...(yield* takeFrom(worker, 1, { after, batches: 1 })).deliveries)
-      const [, b, , d] = deliveries
-      const among = (newest: number) => Effect.map(carrying(tenantId, { "transit-events": ["B", "D"] }, { newest }), ({ ids, since }) => [ids, since])
-      assert.deepStrictEqual(yield* among(1), [[d!.deliveryId], d!.sentAt])
-      assert.deepStrictEqual(yield* among(3), [[d!.deliveryId, b!.deliveryId], b!.sentAt])
-      assert.deepStrictEqual(yield* among(4), [[d!.deliveryId, b!.deliveryId], undefined])
-      assert.deepStrictEqual(yield* among(5), [[d!.deliveryId, b!.deliveryId], undefined])
-    }))
-
-    it.effect("finds deliveries of closed destinations too", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const worker = yield* acquire(tenantId)
-      const { deliveries: [delivery] } = yield* takeFrom(worker)
-      yield* queue.closeDestination(tenantId, idOf(1))
-      const states = Effect.map(carrying(tenantId, { "transit-events": ["S"] }), (found) => found.deliveries.map(({ source, state }) => `${source} ${state}`))
-      assert.deepStrictEqual(yield* states, ["transit-events sending"])
-      yield* settle(worker, { outcomes: [outcomeOf(delivery!, { state: "waiting" })] })
-      assert.deepStrictEqual(yield* states, ["transit-events cancelled"])
-    }))
-
-    it.effect("isolates tenants that share ids", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const [one, other] = [freshTenant(), freshTenant()]
-      yield* seed(one, { S: 2 })
-      yield* takeFrom(yield* acquire(one))
-      yield* publish(one, [{ shipmentId: "T" }])
-      assert.deepStrictEqual(yield* destinations(other), [])
-      yield* queue.openDestination(other, { ...destinationSettings(), source: "shipment-status" })
-      assert.deepStrictEqual((yield* destinations(other)).map((each) => [each.source, each.waiting, each.inFlight, each.lastAttempt]), [["shipment-status", 0, 0, undefined]])
-      assert.deepStrictEqual(yield* carrying(other, { "transit-events": ["S"] }), { ids: [], since: undefined, deliveries: [] })
-    }))
+export const suite = storeSuite("DeliveryQueue, operators' reads", DeliveryQueue, (test) => {
+  test("shows a new destination", function*({ queue, tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    yield* queue.openDestination(tenantId, destinationSettings({ endpointUrl: "https://ä.example/\"x\"?a=b" }))
+    const { destinations: [destination], now } = yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 10 })
+    assert.isAtMost(destination!.status.since, now)
+    assert.deepStrictEqual({ ...destination!, status: destination!.status.state }, {
+      destinationId: idOf(1),
+      client: "client",
+      source: "transit-events",
+      endpointUrl: "https://ä.example/\"x\"?a=b",
+      hmacSecretId: "main",
+      policy: defaultPolicy,
+      whenDead: "goOn",
+      status: "active",
+      held: false,
+      breaker: { failures: 0, openUntil: undefined },
+      waiting: 0,
+      oldestWaitingAt: undefined,
+      inFlight: 0,
+      dead: 0,
+      dropped: 0,
+      dueAt: undefined,
+      lastAttempt: undefined
+    })
   })
+
+  test("counts waiting entries, deliveries in flight and dead letters, and returns the last attempt", function*({ tenantId }) {
+    yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
+    const [before] = yield* destinations(tenantId)
+    assert.deepStrictEqual([before!.waiting, before!.inFlight, before!.dead, before!.lastAttempt, before!.dueAt], [3, 0, 0, undefined, undefined])
+    const worker = yield* acquire(tenantId)
+    const { deliveries: [a, b, c] } = yield* takeFrom(worker)
+    yield* publish(tenantId, [{ shipmentId: "D" }, { shipmentId: "D" }], { accounts: ["A"] })
+    const [flying] = yield* destinations(tenantId)
+    assert.deepStrictEqual([flying!.waiting, flying!.inFlight, flying!.lastAttempt], [2, 3, undefined])
+    const failed = { attempt: 1, at: occurredAt + 7, durationMillis: 5, outcome: "http_5xx", status: 503, detail: "It answered 503." }
+    yield* settle(worker, {
+      outcomes: [
+        outcomeOf(a!, { state: "dead", record: { ...failed, outcome: "timeout" } }),
+        outcomeOf(b!, { state: "waiting", dueInMillis: 60_000, record: failed })
+      ]
+    })
+    const [after] = yield* destinations(tenantId)
+    assert.deepStrictEqual([after!.waiting, after!.inFlight, after!.dead, after!.dueAt === undefined], [2, 2, 1, false])
+    // the newest has not been attempted yet
+    assert.deepStrictEqual(after!.lastAttempt, failed)
+    yield* settle(worker, { outcomes: [outcomeOf(c!)] })
+    const [last] = yield* destinations(tenantId)
+    assert.deepStrictEqual([last!.inFlight, last!.dead, last!.lastAttempt?.outcome], [1, 1, "accepted"])
+    // sent again, it stands in a flight and has a row
+    yield* takeFrom(worker, 1, { again: [b!.deliveryId], batches: 0 })
+    assert.strictEqual((yield* destinations(tenantId))[0]!.inFlight, 1)
+  })
+
+  test("reports that the client or tenant of an active destination has no access", function*({ queue, tenantId }) {
+    const access = yield* AccessStore
+    yield* seed(tenantId, { S: 1 })
+    const held = Effect.map(destinations(tenantId), (found) => found.map((each) => each.held))
+    assert.deepStrictEqual(yield* held, [false])
+    yield* access.putClientAccess(tenantId, { client: "client", origin: "key", seesAll: false, accounts: ["A"], live: { until: 0 } })
+    assert.deepStrictEqual(yield* held, [true])
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
+    assert.deepStrictEqual(yield* held, [false])
+  })
+
+  test("stops counting at the displayed maximum", function*({ tenantId }) {
+    yield* seed(tenantId, {})
+    const events = Array.from({ length: overviewCount + 1 }, () => ({ shipmentId: "S" }))
+    yield* publish(tenantId, events, { accounts: ["A"] })
+    assert.deepStrictEqual((yield* destinations(tenantId)).map((each) => each.waiting), [overviewCount])
+  })
+
+  test("returns breaker, state and reason as last written", function*({ tenantId }) {
+    yield* seed(tenantId, { S: 1 })
+    const breaker = { failures: 7, openUntil: occurredAt + 1234.5 }
+    yield* settle(yield* acquire(tenantId), { destinations: [changeOf(1, { breaker, pause: "The receiver answered 410 Gone." })] })
+    const [paused] = yield* destinations(tenantId)
+    assert.deepStrictEqual([paused!.breaker, paused!.status.state, paused!.status.reason], [breaker, "paused", "The receiver answered 410 Gone."])
+  })
+
+  test("lists destinations by id, page by page and state by state, and closed ones never", function*({ queue, tenantId }) {
+    const states = ["active", "paused", "inactive", "active", "paused", "active"] as const
+    for (const [at, state] of states.entries()) yield* queue.openDestination(tenantId, destinationSettings({ n: states.length - at, state }))
+    yield* queue.closeDestination(tenantId, idOf(3))
+    assert.deepStrictEqual(numbers(yield* destinations(tenantId)), [1, 2, 4, 5, 6])
+    assert.deepStrictEqual(numbers(yield* destinations(tenantId, { limit: 2 })), [1, 2])
+    assert.deepStrictEqual(numbers(yield* destinations(tenantId, { limit: 2, after: idOf(2) })), [4, 5])
+    assert.deepStrictEqual(numbers(yield* destinations(tenantId, { state: "paused" })), [2, 5])
+    assert.deepStrictEqual(numbers(yield* destinations(tenantId, { state: "active", after: idOf(1) })), [6])
+    assert.deepStrictEqual(numbers(yield* destinations(tenantId, { state: "inactive", limit: 1 })), [4])
+  })
+
+  test("finds deliveries by their entries, newest first", function*({ tenantId }) {
+    yield* subscribeEach(tenantId, [1, 2], single)
+    yield* publish(tenantId, ["S", "T", "S, \"odd\" {}"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
+    yield* take(yield* acquire(tenantId), { from: [from(1), from(2)] })
+    const { deliveries, ids: found, since } = yield* carrying(tenantId, { "transit-events": ["S", "S, \"odd\" {}"] })
+    assert.lengthOf(found, 4)
+    assert.deepStrictEqual(found, found.toSorted().toReversed())
+    assert.isUndefined(since)
+    assert.deepStrictEqual([...new Set(deliveries.map((each) => each.source))], ["transit-events"])
+    assert.deepStrictEqual([...new Set(deliveries.map((each) => each.state))], ["sending"])
+    assert.deepStrictEqual((yield* carrying(tenantId, { "transit-events": ["S", "T"] }, { limit: 1 })).ids.length, 1)
+    assert.deepStrictEqual((yield* carrying(tenantId, { "transit-events": ["unknown"] })).ids, [])
+    // the same key of another area is somebody else
+    assert.deepStrictEqual((yield* carrying(tenantId, { "freight-charges": ["S"] })).ids, [])
+  })
+
+  test("searches the newest deliveries only, and returns since when", function*({ tenantId }) {
+    yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1 }, single)
+    const worker = yield* acquire(tenantId)
+    const deliveries: Array<TakenDelivery> = []
+    for (const after of [undefined, "A", "B", "C"]) deliveries.push(...(yield* takeFrom(worker, 1, { after, batches: 1 })).deliveries)
+    const [, b, , d] = deliveries
+    const among = (newest: number) => Effect.map(carrying(tenantId, { "transit-events": ["B", "D"] }, { newest }), ({ ids, since }) => [ids, since])
+    assert.deepStrictEqual(yield* among(1), [[d!.deliveryId], d!.sentAt])
+    assert.deepStrictEqual(yield* among(3), [[d!.deliveryId, b!.deliveryId], b!.sentAt])
+    assert.deepStrictEqual(yield* among(4), [[d!.deliveryId, b!.deliveryId], undefined])
+    assert.deepStrictEqual(yield* among(5), [[d!.deliveryId, b!.deliveryId], undefined])
+  })
+
+  test("finds deliveries of closed destinations too", function*({ queue, tenantId }) {
+    yield* seed(tenantId, { S: 1 })
+    const worker = yield* acquire(tenantId)
+    const { deliveries: [delivery] } = yield* takeFrom(worker)
+    yield* queue.closeDestination(tenantId, idOf(1))
+    const states = Effect.map(carrying(tenantId, { "transit-events": ["S"] }), (found) => found.deliveries.map(({ source, state }) => `${source} ${state}`))
+    assert.deepStrictEqual(yield* states, ["transit-events sending"])
+    yield* settle(worker, { outcomes: [outcomeOf(delivery!, { state: "waiting" })] })
+    assert.deepStrictEqual(yield* states, ["transit-events cancelled"])
+  })
+
+  test("isolates tenants that share ids", function*({ queue }) {
+    const [one, other] = [freshTenant(), freshTenant()]
+    yield* seed(one, { S: 2 })
+    yield* takeFrom(yield* acquire(one))
+    yield* publish(one, [{ shipmentId: "T" }])
+    assert.deepStrictEqual(yield* destinations(other), [])
+    yield* queue.openDestination(other, { ...destinationSettings(), source: "shipment-status" })
+    assert.deepStrictEqual((yield* destinations(other)).map((each) => [each.source, each.waiting, each.inFlight, each.lastAttempt]), [["shipment-status", 0, 0, undefined]])
+    assert.deepStrictEqual(yield* carrying(other, { "transit-events": ["S"] }), { ids: [], since: undefined, deliveries: [] })
+  })
+})

@@ -1,34 +1,10 @@
 /** What a `DeliveryStore` promises of partitions: one owner at a time, and nothing lost when the owner changes. */
-import type { StoragePorts } from "@waybill/core"
-import { DeliveryQueue, DeliveryStore } from "@waybill/core/delivery"
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
-import { destinationSettings, eventually, freshTenant, idOf, letSee, occurredAt, publish, seed, subscribe } from "../StorageFixtures.ts"
-import {
-  acquire,
-  changeOf,
-  drop,
-  end,
-  eventIdsOf,
-  everyPartition,
-  from,
-  hasWork,
-  outcomeOf,
-  release,
-  settle,
-  take,
-  takeFrom,
-  takeOne,
-  takeRequest,
-  waitingIn,
-  workerId
-} from "../WorkerFixtures.ts"
-
-const find = (tenantId: string, deliveryId: string) =>
-  Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), Option.getOrThrow))
-
-const load = (tenantId: string) =>
-  Effect.flatMap(DeliveryStore, (store) => Effect.map(store.load(tenantId, [idOf(1)]), ([loaded]) => loaded!))
+import { DeliveryStore } from "@waybill/core/delivery"
+import { assert } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { destinationSettings, eventually, freshTenant, idOf, letSee, occurredAt, publish, seed, single, subscribe, subscribeEach } from "../StorageFixtures.ts"
+import { acquire, changeOf, drop, end, eventIdsOf, everyPartition, find, from, hasWork, load, outcomeOf, release, settle, take, takeFrom, takeOne, takeRequest, waitingIn, workerId } from "../WorkerFixtures.ts"
+import { type Suite, storeSuite } from "../StoreSuite.ts"
 
 const look = (worker: string, tenantId: string) =>
   Effect.flatMap(DeliveryStore, (store) => Effect.map(store.look(worker, 100_000), ({ free, signalled }) => ({
@@ -41,7 +17,7 @@ const takeOver = (tenantId: string) => eventually(acquire(tenantId), ({ owned })
 
 /** A worker whose lease is over soon, with deliveries of shipments `A`, `B` and `C` in flight: B in its second attempt. */
 const dying = Effect.fnUntraced(function*(tenantId: string) {
-  yield* seed(tenantId, { A: 2, B: 1, C: 1 }, { policy: { batchMaxSize: 1 } })
+  yield* seed(tenantId, { A: 2, B: 1, C: 1 }, single)
   const worker = yield* acquire(tenantId, { leaseMillis: 1 })
   const { deliveries: [a, b, c] } = yield* takeFrom(worker)
   yield* settle(worker, { outcomes: [outcomeOf(b!, { state: "waiting" })] })
@@ -49,311 +25,277 @@ const dying = Effect.fnUntraced(function*(tenantId: string) {
   return { worker, a: a!, b: again, c: c! }
 })
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void => {
+export const suite: Suite = (name, storage) => {
   leases(name, storage)
   takeovers(name, storage)
   lostTakes(name, storage)
 }
 
-const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, partitions`, (it) => {
-    it.effect("assigns a partition to one worker at a time, each under a higher epoch", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const first = yield* acquire(tenantId)
-      assert.deepStrictEqual(first.owned.map(({ partition }) => partition).sort(), everyPartition)
-      assert.deepStrictEqual([first.takenOver, first.waiting, first.destinations], [[], [], [idOf(1)]])
-      assert.deepStrictEqual((yield* acquire(tenantId)).owned, [])
-      const again = yield* acquire(tenantId, { worker: first.workerId })
-      assert.deepStrictEqual(again.takenOver, [])
-      for (const { epoch, partition } of again.owned) assert.isAbove(epoch, first.owned.find((each) => each.partition === partition)!.epoch)
-      assert.deepStrictEqual((yield* take(first, { from: [from(1)] })).owned, [])
-      assert.lengthOf((yield* takeFrom(again)).deliveries, 1)
-    }))
-
-    it.effect("returns the waiting deliveries of each destination once to a new owner", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      for (const n of [1, 9, 2]) yield* subscribe(tenantId, { n })
-      yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-      const worker = yield* acquire(tenantId)
-      const { deliveries } = yield* take(worker, { from: [from(1), from(9), from(2)] })
-      yield* end(worker, deliveries, { state: "waiting", dueInMillis: 600_000 })
-      yield* release(worker, false)
-      const named = (rows: ReadonlyArray<{ readonly destinationId: string; readonly deliveryId: string }>) =>
-        rows.map(({ deliveryId, destinationId }) => [destinationId, deliveryId]).sort()
-      assert.lengthOf(deliveries, 3)
-      assert.deepStrictEqual(named((yield* acquire(tenantId)).waiting), named(deliveries))
-    }))
-
-    it.effect("assigns each partition to one of many concurrent workers", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const all = yield* Effect.all(Array.from({ length: 8 }, () => acquire(tenantId)), { concurrency: "unbounded" })
-      const owned = all.flatMap((worker) => worker.owned.map(({ partition }) => partition))
-      const rest = yield* acquire(tenantId)
-      assert.deepStrictEqual([...owned, ...rest.owned.map(({ partition }) => partition)].sort(), everyPartition)
-    }))
-
-    it.effect("returns partitions with signals to their owner, and those without an owner to every worker", Effect.fnUntraced(function*() {
-      const store = yield* DeliveryStore
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      for (const n of [1, 2, 3]) yield* subscribe(tenantId, { n })
-      const worker = workerId()
-      yield* store.acquire({ workerId: worker, leaseMillis: 600_000 }, tenantId, [1, 3, 4])
-      assert.deepStrictEqual(yield* look(worker, tenantId), { signalled: [], free: [] })
-      yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-      const found = yield* look(worker, tenantId)
-      assert.deepStrictEqual([found.signalled.toSorted(), found.free], [[1, 3], [2]])
-      assert.deepStrictEqual(yield* look(workerId(), tenantId), { signalled: [], free: [2] })
-    }))
-
-    it.effect("extends the leases of a worker, and returns its partitions", Effect.fnUntraced(function*() {
-      const store = yield* DeliveryStore
-      const tenantId = freshTenant()
-      const worker = yield* acquire(tenantId, { leaseMillis: 5000 })
-      const { owned } = yield* store.renew({ workerId: worker.workerId, leaseMillis: 600_000 })
-      assert.deepStrictEqual(owned.toSorted((a, b) => a.partition - b.partition), worker.owned.toSorted((a, b) => a.partition - b.partition))
-      yield* release(worker, false)
-      assert.deepStrictEqual((yield* store.renew({ workerId: worker.workerId, leaseMillis: 600_000 })).owned, [], "given back")
-      yield* acquire(tenantId, { worker: worker.workerId, leaseMillis: 1 })
-      const other = yield* takeOver(tenantId)
-      assert.deepStrictEqual((yield* store.renew({ workerId: worker.workerId, leaseMillis: 600_000 })).owned, [], "taken over")
-      assert.lengthOf((yield* store.renew({ workerId: other.workerId, leaseMillis: 600_000 })).owned, everyPartition.length)
-    }))
-
-    it.effect("counts workers that are alive, and partitions with an owner", Effect.fnUntraced(function*() {
-      const store = yield* DeliveryStore
-      const [one, other] = [workerId(), workerId()]
-      const { workers: before } = yield* store.renew({ workerId: one, leaseMillis: 600_000 })
-      assert.isAtLeast(before, 1)
-      const { workers } = yield* store.renew({ workerId: other, leaseMillis: 300 })
-      assert.isAtLeast(workers, 2)
-      yield* acquire(freshTenant(), { worker: one })
-      assert.isAtLeast((yield* store.renew({ workerId: one, leaseMillis: 600_000 })).active, everyPartition.length)
-      yield* eventually(store.renew({ workerId: one, leaseMillis: 600_000 }), (answer) => answer.workers < workers)
-    }))
-
-    it.effect("returns no partition that was released as idle, until it has new work", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const worker = yield* acquire(tenantId)
-      const { deliveries } = yield* take(worker, { unrequested: 1 })
-      yield* end(worker, deliveries)
-      yield* release(worker, true)
-      assert.isFalse(yield* hasWork(tenantId))
-      yield* publish(tenantId, [{ shipmentId: "S" }])
-      assert.deepStrictEqual((yield* look(workerId(), tenantId)).free, [1])
-      const next = yield* acquire(tenantId)
-      assert.deepStrictEqual([next.takenOver, next.destinations], [[], [idOf(1)]])
-    }))
-
-    it.effect("loses no work of a partition that was wrongly released as idle", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const prepare = {
-        "a signal": () => Effect.void,
-        "an entry": (worker: Effect.Success<ReturnType<typeof acquire>>) => take(worker),
-        "a flight": (worker: Effect.Success<ReturnType<typeof acquire>>) => take(worker, { unrequested: 1 }),
-        "a delivery that waits": (worker: Effect.Success<ReturnType<typeof acquire>>) =>
-          Effect.flatMap(take(worker, { unrequested: 1 }), ({ deliveries }) => end(worker, deliveries, { state: "waiting", dueInMillis: 600_000 }))
-      }
-      for (const [what, work] of Object.entries(prepare)) {
-        const tenantId = freshTenant()
-        yield* seed(tenantId, { S: 1 })
-        const worker = yield* acquire(tenantId)
-        yield* work(worker)
-        yield* release(worker, true)
-        assert.deepStrictEqual((yield* look(workerId(), tenantId)).free, [1], what)
-        const next = yield* acquire(tenantId)
-        assert.deepStrictEqual([next.takenOver, next.destinations], [[], [idOf(1)]], what)
-        yield* queue.closeDestination(tenantId, idOf(1))
-      }
-    }))
-
-    it.effect("needs no owner for destinations that may not send, and returns the partition when they may", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 2 }, { policy: { batchMaxSize: 1 } })
-      const worker = yield* acquire(tenantId)
-      const delivery = yield* takeOne(worker)
-      yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
-      yield* end(worker, [delivery], { state: "waiting" })
-      yield* take(worker)
-      yield* release(worker, true)
-      assert.isFalse(yield* hasWork(tenantId))
-      yield* queue.changeDestination(tenantId, destinationSettings({ state: "active" }))
-      assert.isTrue(yield* hasWork(tenantId))
-      const next = yield* acquire(tenantId)
-      assert.deepStrictEqual([next.waiting.map(({ deliveryId }) => deliveryId), next.destinations], [[delivery.deliveryId], [idOf(1)]])
-    }))
-
-    it.effect("returns until when previous owners may have sent, after a release with or without work", Effect.fnUntraced(function*() {
-      const store = yield* DeliveryStore
-      for (const idle of [true, false]) {
-        const tenantId = freshTenant()
-        const worker = yield* acquire(tenantId)
-        assert.deepStrictEqual(worker.othersUntil, everyPartition.map(() => undefined))
-        yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle, othersUntil: occurredAt + each.partition })), [])
-        const next = yield* acquire(tenantId)
-        assert.deepStrictEqual([next.takenOver, next.othersUntil.toSorted()], [[], everyPartition.map((partition) => occurredAt + partition)])
-        // the worker before is fenced
-        yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle, othersUntil: 1 })), [])
-        yield* release(next, idle)
-        assert.deepStrictEqual((yield* acquire(tenantId)).othersUntil.toSorted(), next.othersUntil.toSorted())
-      }
-    }))
-
-    it.effect("is free at once when it is released with work, and returns rate marks", Effect.fnUntraced(function*() {
-      const store = yield* DeliveryStore
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const worker = yield* acquire(tenantId)
-      yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: false, othersUntil: undefined })), [{ destinationId: idOf(1), mark: occurredAt + 123.5 }, { destinationId: idOf(9), mark: 1 }])
-      assert.strictEqual((yield* load(tenantId)).rateMark, occurredAt + 123.5)
-      const next = yield* acquire(tenantId)
-      assert.deepStrictEqual([next.owned.length, next.takenOver], [everyPartition.length, []])
-      // the worker before is fenced
-      yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: false, othersUntil: undefined })), [{ destinationId: idOf(1), mark: 1 }])
-      assert.deepStrictEqual((yield* acquire(tenantId)).owned, [])
-      assert.strictEqual((yield* load(tenantId)).rateMark, occurredAt + 123.5)
-    }))
+const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => {
+  test("assigns a partition to one worker at a time, each under a higher epoch", function*({ tenantId }) {
+    yield* seed(tenantId, { S: 1 })
+    const first = yield* acquire(tenantId)
+    assert.deepStrictEqual(first.owned.map(({ partition }) => partition).sort(), everyPartition)
+    assert.deepStrictEqual([first.takenOver, first.waiting, first.destinations], [[], [], [idOf(1)]])
+    assert.deepStrictEqual((yield* acquire(tenantId)).owned, [])
+    const again = yield* acquire(tenantId, { worker: first.workerId })
+    assert.deepStrictEqual(again.takenOver, [])
+    for (const { epoch, partition } of again.owned) assert.isAbove(epoch, first.owned.find((each) => each.partition === partition)!.epoch)
+    assert.deepStrictEqual((yield* take(first, { from: [from(1)] })).owned, [])
+    assert.lengthOf((yield* takeFrom(again)).deliveries, 1)
   })
 
-const takeovers = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, takeover`, (it) => {
-    it.effect("makes deliveries in flight wait, due at once, with their attempt counted", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const { a, b, c, worker } = yield* dying(tenantId)
-      yield* settle(worker, { outcomes: [outcomeOf(c)] })
-      const before = yield* find(tenantId, a.deliveryId)
-      const owner = yield* takeOver(tenantId)
-      assert.deepStrictEqual(owner.takenOver.toSorted(), everyPartition)
-      assert.deepStrictEqual(owner.waiting.map(({ deliveryId, destinationId }) => [destinationId, deliveryId]).sort(), [[idOf(1), a.deliveryId], [idOf(1), b.deliveryId]])
-      assert.deepStrictEqual(owner.destinations, [idOf(1)])
-      const found = yield* find(tenantId, a.deliveryId)
-      assert.deepStrictEqual({ ...before, state: "waiting", dueAt: found.dueAt }, found)
-      const { deliveries } = yield* takeFrom(owner, 1, { again: [a.deliveryId, b.deliveryId], batches: 0 })
-      assert.deepStrictEqual(deliveries.map(({ flight: _, ...each }) => each), [a, b].map(({ flight: _, ...each }) => ({ ...each, attempt: each.attempt + 1, tries: each.tries + 1 })))
-    }))
+  test("returns the waiting deliveries of each destination once to a new owner", function*({ tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    for (const n of [1, 9, 2]) yield* subscribe(tenantId, { n })
+    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    const { deliveries } = yield* take(worker, { from: [from(1), from(9), from(2)] })
+    yield* end(worker, deliveries, { state: "waiting", dueInMillis: 600_000 })
+    yield* release(worker, false)
+    const named = (rows: ReadonlyArray<{ readonly destinationId: string; readonly deliveryId: string }>) =>
+      rows.map(({ deliveryId, destinationId }) => [destinationId, deliveryId]).sort()
+    assert.lengthOf(deliveries, 3)
+    assert.deepStrictEqual(named((yield* acquire(tenantId)).waiting), named(deliveries))
+  })
 
-    it.effect("refuses takes, settlements and drops of the previous owner", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const { a, b, worker } = yield* dying(tenantId)
-      const owner = yield* takeOver(tenantId)
-      yield* publish(tenantId, [{ shipmentId: "D" }], { accounts: ["A"] })
-      const late = yield* take(worker, { from: [from(1, { again: [a.deliveryId] })], unrequested: 5 })
-      assert.deepStrictEqual([late.owned, late.deliveries, late.signals, late.from], [[], [], [], []])
-      const owned = yield* settle(worker, {
-        outcomes: [outcomeOf(a), outcomeOf(b)],
-        ended: [{ partition: 1, flight: a.flight }],
-        destinations: [changeOf(1, { pause: "late", breaker: { failures: 9, openUntil: undefined } })]
-      })
-      assert.deepStrictEqual(owned, [])
-      const found = yield* find(tenantId, a.deliveryId)
-      assert.deepStrictEqual([found.state, found.attempts], ["waiting", []])
-      assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "active")
-      assert.strictEqual((yield* load(tenantId)).breaker.failures, 0)
-      yield* letSee(tenantId, "client", ["B"])
-      assert.deepStrictEqual(yield* drop(worker, { keys: [{ destinationId: idOf(1), key: "A" }], deliveries: [a.deliveryId] }), { dropped: 0, more: false })
-      assert.deepStrictEqual((yield* take(owner)).signals.map(({ destinationId }) => destinationId), [idOf(1)])
-    }))
+  test("assigns each partition to one of many concurrent workers", function*({ tenantId }) {
+    const all = yield* Effect.all(Array.from({ length: 8 }, () => acquire(tenantId)), { concurrency: "unbounded" })
+    const owned = all.flatMap((worker) => worker.owned.map(({ partition }) => partition))
+    const rest = yield* acquire(tenantId)
+    assert.deepStrictEqual([...owned, ...rest.owned.map(({ partition }) => partition)].sort(), everyPartition)
+  })
 
-    it.effect("writes only to partitions whose epoch is current", Effect.fnUntraced(function*() {
-      const store = yield* DeliveryStore
+  test("returns partitions with signals to their owner, and those without an owner to every worker", function*({ store, tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    for (const n of [1, 2, 3]) yield* subscribe(tenantId, { n })
+    const worker = workerId()
+    yield* store.acquire({ workerId: worker, leaseMillis: 600_000 }, tenantId, [1, 3, 4])
+    assert.deepStrictEqual(yield* look(worker, tenantId), { signalled: [], free: [] })
+    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+    const found = yield* look(worker, tenantId)
+    assert.deepStrictEqual([found.signalled.toSorted(), found.free], [[1, 3], [2]])
+    assert.deepStrictEqual(yield* look(workerId(), tenantId), { signalled: [], free: [2] })
+  })
+
+  test("extends the leases of a worker, and returns its partitions", function*({ store, tenantId }) {
+    const worker = yield* acquire(tenantId, { leaseMillis: 5000 })
+    const { owned } = yield* store.renew({ workerId: worker.workerId, leaseMillis: 600_000 })
+    assert.deepStrictEqual(owned.toSorted((a, b) => a.partition - b.partition), worker.owned.toSorted((a, b) => a.partition - b.partition))
+    yield* release(worker, false)
+    assert.deepStrictEqual((yield* store.renew({ workerId: worker.workerId, leaseMillis: 600_000 })).owned, [], "given back")
+    yield* acquire(tenantId, { worker: worker.workerId, leaseMillis: 1 })
+    const other = yield* takeOver(tenantId)
+    assert.deepStrictEqual((yield* store.renew({ workerId: worker.workerId, leaseMillis: 600_000 })).owned, [], "taken over")
+    assert.lengthOf((yield* store.renew({ workerId: other.workerId, leaseMillis: 600_000 })).owned, everyPartition.length)
+  })
+
+  test("counts workers that are alive, and partitions with an owner", function*({ store }) {
+    const [one, other] = [workerId(), workerId()]
+    const { workers: before } = yield* store.renew({ workerId: one, leaseMillis: 600_000 })
+    assert.isAtLeast(before, 1)
+    const { workers } = yield* store.renew({ workerId: other, leaseMillis: 300 })
+    assert.isAtLeast(workers, 2)
+    yield* acquire(freshTenant(), { worker: one })
+    assert.isAtLeast((yield* store.renew({ workerId: one, leaseMillis: 600_000 })).active, everyPartition.length)
+    yield* eventually(store.renew({ workerId: one, leaseMillis: 600_000 }), (answer) => answer.workers < workers)
+  })
+
+  test("returns no partition that was released as idle, until it has new work", function*({ tenantId }) {
+    yield* seed(tenantId, { S: 1 })
+    const worker = yield* acquire(tenantId)
+    const { deliveries } = yield* take(worker, { unrequested: 1 })
+    yield* end(worker, deliveries)
+    yield* release(worker, true)
+    assert.isFalse(yield* hasWork(tenantId))
+    yield* publish(tenantId, [{ shipmentId: "S" }])
+    assert.deepStrictEqual((yield* look(workerId(), tenantId)).free, [1])
+    const next = yield* acquire(tenantId)
+    assert.deepStrictEqual([next.takenOver, next.destinations], [[], [idOf(1)]])
+  })
+
+  test("loses no work of a partition that was wrongly released as idle", function*({ queue }) {
+    const prepare = {
+      "a signal": () => Effect.void,
+      "an entry": (worker: Effect.Success<ReturnType<typeof acquire>>) => take(worker),
+      "a flight": (worker: Effect.Success<ReturnType<typeof acquire>>) => take(worker, { unrequested: 1 }),
+      "a delivery that waits": (worker: Effect.Success<ReturnType<typeof acquire>>) =>
+        Effect.flatMap(take(worker, { unrequested: 1 }), ({ deliveries }) => end(worker, deliveries, { state: "waiting", dueInMillis: 600_000 }))
+    }
+    for (const [what, work] of Object.entries(prepare)) {
       const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      for (const n of [1, 2]) yield* subscribe(tenantId, { n })
-      yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+      yield* seed(tenantId, { S: 1 })
       const worker = yield* acquire(tenantId)
-      const { deliveries } = yield* take(worker, { from: [from(1), from(2)] })
-      yield* store.release(tenantId, worker.owned.filter(({ partition }) => partition === 2).map((each) => ({ ...each, idle: false, othersUntil: undefined })), [])
-      yield* acquire(tenantId)
-      assert.notInclude(yield* end(worker, deliveries), 2)
-      const states = yield* Effect.forEach(deliveries, (each) => Effect.map(find(tenantId, each.deliveryId), ({ state }) => [each.destinationId, state]))
-      assert.deepStrictEqual(states.sort(), [[idOf(1), "delivered"], [idOf(2), "waiting"]])
-    }))
-
-    it.effect("cancels deliveries in flight to a closed destination", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const { a, b } = yield* dying(tenantId)
+      yield* work(worker)
+      yield* release(worker, true)
+      assert.deepStrictEqual((yield* look(workerId(), tenantId)).free, [1], what)
+      const next = yield* acquire(tenantId)
+      assert.deepStrictEqual([next.takenOver, next.destinations], [[], [idOf(1)]], what)
       yield* queue.closeDestination(tenantId, idOf(1))
-      const owner = yield* takeOver(tenantId)
-      assert.deepStrictEqual([owner.waiting, owner.destinations], [[], [idOf(1)]])
-      for (const { deliveryId } of [a, b]) assert.strictEqual((yield* find(tenantId, deliveryId)).state, "cancelled")
-    }))
-
-    it.effect("keeps settled deliveries, even if their flight was not removed", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const { a, b, c, worker } = yield* dying(tenantId)
-      yield* settle(worker, { outcomes: [outcomeOf(a, { state: "dead" }), outcomeOf(b), outcomeOf(c, { state: "waiting", dueInMillis: 600_000, notCounted: true })] })
-      const owner = yield* takeOver(tenantId)
-      assert.deepStrictEqual(owner.waiting.map(({ deliveryId }) => deliveryId), [c.deliveryId])
-      assert.deepStrictEqual([(yield* find(tenantId, a.deliveryId)).state, (yield* find(tenantId, b.deliveryId)).state], ["dead", "delivered"])
-      // and nothing is left of the flights
-      const { deliveries } = yield* takeFrom(owner, 1, { again: [c.deliveryId] })
-      const again = deliveries.find(({ deliveryId }) => deliveryId === c.deliveryId)
-      assert.deepStrictEqual([again?.attempt, again?.tries], [2, 1])
-      yield* end(owner, deliveries)
-      yield* take(owner)
-      yield* release(owner, true)
-      assert.isFalse(yield* hasWork(tenantId))
-    }))
+    }
   })
 
-const lostTakes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, reclaim`, (it) => {
-    it.effect("makes deliveries of a lost take wait without a counted attempt, and returns them", Effect.fnUntraced(function*() {
-      const store = yield* DeliveryStore
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      for (const n of [1, 2]) yield* subscribe(tenantId, { n, policy: { batchMaxSize: 1 } })
-      yield* publish(tenantId, [{ shipmentId: "A" }, { shipmentId: "B" }, { shipmentId: "C" }], { accounts: ["A"] })
-      const worker = yield* acquire(tenantId)
-      const first = yield* takeFrom(worker, 1, { batches: 2 })
-      yield* settle(worker, { outcomes: [outcomeOf(first.deliveries[0]!, { state: "waiting" })] })
-      const again = first.deliveries[0]!.deliveryId
-      const lost = yield* take(worker, { from: [from(1, { after: "B", again: [again], batches: 1 })] })
-      const { destinations, owned } = yield* store.reclaim(tenantId, worker.owned, lost.deliveries[0]!.flight)
-      for (const { epoch, partition } of owned) assert.isAbove(epoch, worker.owned.find((each) => each.partition === partition)!.epoch)
-      assert.deepStrictEqual(owned.map(({ partition }) => partition).sort(), everyPartition)
-      const c = lost.deliveries.find(({ attempt }) => attempt === 1)!
-      assert.deepStrictEqual((yield* waitingIn(tenantId, destinations)).map(({ deliveryId }) => deliveryId).sort(), [again, c.deliveryId].sort())
-      // its signals were lost as well
-      assert.deepStrictEqual(destinations.toSorted(), [idOf(1), idOf(2)])
-      assert.deepStrictEqual((yield* take(worker, { from: [from(2)] })).owned, [])
-      const taken = yield* takeFrom({ tenantId, owned }, 1, { again: [again, c.deliveryId] })
-      assert.deepStrictEqual(taken.deliveries.map(({ attempt, tries }) => [attempt, tries]), [[2, 2], [1, 1]])
-      // what was in flight before is there still
-      assert.deepStrictEqual(yield* end({ tenantId, owned }, [first.deliveries[1]!]), yield* settle({ tenantId, owned }, {}))
-      assert.strictEqual((yield* find(tenantId, first.deliveries[1]!.deliveryId)).state, "delivered")
-    }))
-
-    it.effect("fences a take that arrives later", Effect.fnUntraced(function*() {
-      const store = yield* DeliveryStore
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const worker = yield* acquire(tenantId)
-      const late = takeRequest(worker, { from: [from(1)], unrequested: 5 })
-      const { destinations, owned } = yield* store.reclaim(tenantId, worker.owned, late.flight)
-      assert.deepStrictEqual([yield* waitingIn(tenantId, destinations), destinations], [[], [idOf(1)]])
-      const answer = yield* store.take(late)
-      assert.deepStrictEqual([answer.owned, answer.deliveries, answer.signals], [[], [], []])
-      assert.deepStrictEqual(eventIdsOf(yield* takeOne({ tenantId, owned })), ["S/1"])
-    }))
-
-    it.effect("does nothing in partitions that have another owner", Effect.fnUntraced(function*() {
-      const store = yield* DeliveryStore
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const worker = yield* acquire(tenantId)
-      const delivery = yield* takeOne(worker)
-      yield* release(worker, false)
-      const owner = yield* acquire(tenantId)
-      const { destinations, owned } = yield* store.reclaim(tenantId, worker.owned, delivery.flight)
-      assert.deepStrictEqual([owned, destinations], [[], []])
-      const again = yield* takeOne(owner, 1, { again: [delivery.deliveryId] })
-      assert.deepStrictEqual([again.attempt, again.tries], [2, 2])
-    }))
+  test("needs no owner for destinations that may not send, and returns the partition when they may", function*({ queue, tenantId }) {
+    yield* seed(tenantId, { S: 2 }, single)
+    const worker = yield* acquire(tenantId)
+    const delivery = yield* takeOne(worker)
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
+    yield* end(worker, [delivery], { state: "waiting" })
+    yield* take(worker)
+    yield* release(worker, true)
+    assert.isFalse(yield* hasWork(tenantId))
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "active" }))
+    assert.isTrue(yield* hasWork(tenantId))
+    const next = yield* acquire(tenantId)
+    assert.deepStrictEqual([next.waiting.map(({ deliveryId }) => deliveryId), next.destinations], [[delivery.deliveryId], [idOf(1)]])
   })
+
+  test("returns until when previous owners may have sent, after a release with or without work", function*({ store }) {
+    for (const idle of [true, false]) {
+      const tenantId = freshTenant()
+      const worker = yield* acquire(tenantId)
+      assert.deepStrictEqual(worker.othersUntil, everyPartition.map(() => undefined))
+      yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle, othersUntil: occurredAt + each.partition })), [])
+      const next = yield* acquire(tenantId)
+      assert.deepStrictEqual([next.takenOver, next.othersUntil.toSorted()], [[], everyPartition.map((partition) => occurredAt + partition)])
+      // the worker before is fenced
+      yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle, othersUntil: 1 })), [])
+      yield* release(next, idle)
+      assert.deepStrictEqual((yield* acquire(tenantId)).othersUntil.toSorted(), next.othersUntil.toSorted())
+    }
+  })
+
+  test("is free at once when it is released with work, and returns rate marks", function*({ store, tenantId }) {
+    yield* seed(tenantId, { S: 1 })
+    const worker = yield* acquire(tenantId)
+    yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: false, othersUntil: undefined })), [{ destinationId: idOf(1), mark: occurredAt + 123.5 }, { destinationId: idOf(9), mark: 1 }])
+    assert.strictEqual((yield* load(tenantId)).rateMark, occurredAt + 123.5)
+    const next = yield* acquire(tenantId)
+    assert.deepStrictEqual([next.owned.length, next.takenOver], [everyPartition.length, []])
+    // the worker before is fenced
+    yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: false, othersUntil: undefined })), [{ destinationId: idOf(1), mark: 1 }])
+    assert.deepStrictEqual((yield* acquire(tenantId)).owned, [])
+    assert.strictEqual((yield* load(tenantId)).rateMark, occurredAt + 123.5)
+  })
+})
+
+const takeovers = storeSuite("DeliveryStore, takeover", DeliveryStore, (test) => {
+  test("makes deliveries in flight wait, due at once, with their attempt counted", function*({ tenantId }) {
+    const { a, b, c, worker } = yield* dying(tenantId)
+    yield* settle(worker, { outcomes: [outcomeOf(c)] })
+    const before = yield* find(tenantId, a.deliveryId)
+    const owner = yield* takeOver(tenantId)
+    assert.deepStrictEqual(owner.takenOver.toSorted(), everyPartition)
+    assert.deepStrictEqual(owner.waiting.map(({ deliveryId, destinationId }) => [destinationId, deliveryId]).sort(), [[idOf(1), a.deliveryId], [idOf(1), b.deliveryId]])
+    assert.deepStrictEqual(owner.destinations, [idOf(1)])
+    const found = yield* find(tenantId, a.deliveryId)
+    assert.deepStrictEqual({ ...before, state: "waiting", dueAt: found.dueAt }, found)
+    const { deliveries } = yield* takeFrom(owner, 1, { again: [a.deliveryId, b.deliveryId], batches: 0 })
+    assert.deepStrictEqual(deliveries.map(({ flight: _, ...each }) => each), [a, b].map(({ flight: _, ...each }) => ({ ...each, attempt: each.attempt + 1, tries: each.tries + 1 })))
+  })
+
+  test("refuses takes, settlements and drops of the previous owner", function*({ queue, tenantId }) {
+    const { a, b, worker } = yield* dying(tenantId)
+    const owner = yield* takeOver(tenantId)
+    yield* publish(tenantId, [{ shipmentId: "D" }], { accounts: ["A"] })
+    const late = yield* take(worker, { from: [from(1, { again: [a.deliveryId] })], unrequested: 5 })
+    assert.deepStrictEqual([late.owned, late.deliveries, late.signals, late.from], [[], [], [], []])
+    const owned = yield* settle(worker, {
+      outcomes: [outcomeOf(a), outcomeOf(b)],
+      ended: [{ partition: 1, flight: a.flight }],
+      destinations: [changeOf(1, { pause: "late", breaker: { failures: 9, openUntil: undefined } })]
+    })
+    assert.deepStrictEqual(owned, [])
+    const found = yield* find(tenantId, a.deliveryId)
+    assert.deepStrictEqual([found.state, found.attempts], ["waiting", []])
+    assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "active")
+    assert.strictEqual((yield* load(tenantId)).breaker.failures, 0)
+    yield* letSee(tenantId, "client", ["B"])
+    assert.deepStrictEqual(yield* drop(worker, { keys: [{ destinationId: idOf(1), key: "A" }], deliveries: [a.deliveryId] }), { dropped: 0, more: false })
+    assert.deepStrictEqual((yield* take(owner)).signals.map(({ destinationId }) => destinationId), [idOf(1)])
+  })
+
+  test("writes only to partitions whose epoch is current", function*({ store, tenantId }) {
+    yield* subscribeEach(tenantId, [1, 2])
+    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    const { deliveries } = yield* take(worker, { from: [from(1), from(2)] })
+    yield* store.release(tenantId, worker.owned.filter(({ partition }) => partition === 2).map((each) => ({ ...each, idle: false, othersUntil: undefined })), [])
+    yield* acquire(tenantId)
+    assert.notInclude(yield* end(worker, deliveries), 2)
+    const states = yield* Effect.forEach(deliveries, (each) => Effect.map(find(tenantId, each.deliveryId), ({ state }) => [each.destinationId, state]))
+    assert.deepStrictEqual(states.sort(), [[idOf(1), "delivered"], [idOf(2), "waiting"]])
+  })
+
+  test("cancels deliveries in flight to a closed destination", function*({ queue, tenantId }) {
+    const { a, b } = yield* dying(tenantId)
+    yield* queue.closeDestination(tenantId, idOf(1))
+    const owner = yield* takeOver(tenantId)
+    assert.deepStrictEqual([owner.waiting, owner.destinations], [[], [idOf(1)]])
+    for (const { deliveryId } of [a, b]) assert.strictEqual((yield* find(tenantId, deliveryId)).state, "cancelled")
+  })
+
+  test("keeps settled deliveries, even if their flight was not removed", function*({ tenantId }) {
+    const { a, b, c, worker } = yield* dying(tenantId)
+    yield* settle(worker, { outcomes: [outcomeOf(a, { state: "dead" }), outcomeOf(b), outcomeOf(c, { state: "waiting", dueInMillis: 600_000, notCounted: true })] })
+    const owner = yield* takeOver(tenantId)
+    assert.deepStrictEqual(owner.waiting.map(({ deliveryId }) => deliveryId), [c.deliveryId])
+    assert.deepStrictEqual([(yield* find(tenantId, a.deliveryId)).state, (yield* find(tenantId, b.deliveryId)).state], ["dead", "delivered"])
+    // and nothing is left of the flights
+    const { deliveries } = yield* takeFrom(owner, 1, { again: [c.deliveryId] })
+    const again = deliveries.find(({ deliveryId }) => deliveryId === c.deliveryId)
+    assert.deepStrictEqual([again?.attempt, again?.tries], [2, 1])
+    yield* end(owner, deliveries)
+    yield* take(owner)
+    yield* release(owner, true)
+    assert.isFalse(yield* hasWork(tenantId))
+  })
+})
+
+const lostTakes = storeSuite("DeliveryStore, reclaim", DeliveryStore, (test) => {
+  test("makes deliveries of a lost take wait without a counted attempt, and returns them", function*({ store, tenantId }) {
+    yield* subscribeEach(tenantId, [1, 2], single)
+    yield* publish(tenantId, [{ shipmentId: "A" }, { shipmentId: "B" }, { shipmentId: "C" }], { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    const first = yield* takeFrom(worker, 1, { batches: 2 })
+    yield* settle(worker, { outcomes: [outcomeOf(first.deliveries[0]!, { state: "waiting" })] })
+    const again = first.deliveries[0]!.deliveryId
+    const lost = yield* take(worker, { from: [from(1, { after: "B", again: [again], batches: 1 })] })
+    const { destinations, owned } = yield* store.reclaim(tenantId, worker.owned, lost.deliveries[0]!.flight)
+    for (const { epoch, partition } of owned) assert.isAbove(epoch, worker.owned.find((each) => each.partition === partition)!.epoch)
+    assert.deepStrictEqual(owned.map(({ partition }) => partition).sort(), everyPartition)
+    const c = lost.deliveries.find(({ attempt }) => attempt === 1)!
+    assert.deepStrictEqual((yield* waitingIn(tenantId, destinations)).map(({ deliveryId }) => deliveryId).sort(), [again, c.deliveryId].sort())
+    // its signals were lost as well
+    assert.deepStrictEqual(destinations.toSorted(), [idOf(1), idOf(2)])
+    assert.deepStrictEqual((yield* take(worker, { from: [from(2)] })).owned, [])
+    const taken = yield* takeFrom({ tenantId, owned }, 1, { again: [again, c.deliveryId] })
+    assert.deepStrictEqual(taken.deliveries.map(({ attempt, tries }) => [attempt, tries]), [[2, 2], [1, 1]])
+    // what was in flight before is there still
+    assert.deepStrictEqual(yield* end({ tenantId, owned }, [first.deliveries[1]!]), yield* settle({ tenantId, owned }, {}))
+    assert.strictEqual((yield* find(tenantId, first.deliveries[1]!.deliveryId)).state, "delivered")
+  })
+
+  test("fences a take that arrives later", function*({ store, tenantId }) {
+    yield* seed(tenantId, { S: 1 })
+    const worker = yield* acquire(tenantId)
+    const late = takeRequest(worker, { from: [from(1)], unrequested: 5 })
+    const { destinations, owned } = yield* store.reclaim(tenantId, worker.owned, late.flight)
+    assert.deepStrictEqual([yield* waitingIn(tenantId, destinations), destinations], [[], [idOf(1)]])
+    const answer = yield* store.take(late)
+    assert.deepStrictEqual([answer.owned, answer.deliveries, answer.signals], [[], [], []])
+    assert.deepStrictEqual(eventIdsOf(yield* takeOne({ tenantId, owned })), ["S/1"])
+  })
+
+  test("does nothing in partitions that have another owner", function*({ store, tenantId }) {
+    yield* seed(tenantId, { S: 1 })
+    const worker = yield* acquire(tenantId)
+    const delivery = yield* takeOne(worker)
+    yield* release(worker, false)
+    const owner = yield* acquire(tenantId)
+    const { destinations, owned } = yield* store.reclaim(tenantId, worker.owned, delivery.flight)
+    assert.deepStrictEqual([owned, destinations], [[], []])
+    const again = yield* takeOne(owner, 1, { again: [delivery.deliveryId] })
+    assert.deepStrictEqual([again.attempt, again.tries], [2, 2])
+  })
+})

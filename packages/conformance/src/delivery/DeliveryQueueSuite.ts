@@ -1,17 +1,12 @@
 /** What a `DeliveryQueue` promises subscriptions and operators: destinations, and deliveries that are seen, sent again and removed. */
-import { type StoragePorts, Transaction } from "@waybill/core"
 import { type DeliveryQuery, DeliveryQueue, type DeliveryState } from "@waybill/core/delivery"
-import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, type Layer, Option } from "effect"
-import { destinationSettings, freshTenant, idOf, letSee, publish, seed, subscribe, textOf } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, from, outcomeOf, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { assert } from "@effect/vitest"
+import { Effect, Exit, Option } from "effect"
+import { destinationSettings, freshTenant, idOf, publish, seed, single, subscribeEach, textOf } from "../StorageFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, find, from, outcomeOf, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { type Suite, storeSuite } from "../StoreSuite.ts"
 
 const everything: DeliveryQuery = { state: undefined, destinationId: undefined, since: undefined, order: "oldest", after: undefined, limit: 100 }
-
-const find = (tenantId: string, deliveryId: string) =>
-  Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), Option.getOrThrow))
-
-const stateOf = (tenantId: string, deliveryId: string) => Effect.map(find(tenantId, deliveryId), ({ state }) => state)
 
 /** A delivery of one shipment that ended so, and its worker. */
 const ended = Effect.fnUntraced(function*(tenantId: string, state: "delivered" | "waiting" | "dead") {
@@ -22,241 +17,208 @@ const ended = Effect.fnUntraced(function*(tenantId: string, state: "delivered" |
   return { worker, delivery }
 })
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void => {
+export const suite: Suite = (name, storage) => {
   destinations(name, storage)
   deliveries(name, storage)
 }
 
-const destinations = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryQueue, destinations`, (it) => {
-    it.effect("returns the state of a destination, its time, and the engine's reason", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const status = Effect.map(queue.destinationStatus(tenantId, idOf(1)), Option.getOrThrow)
-      yield* seed(tenantId, { S: 1 })
-      const opened = yield* status
-      assert.deepStrictEqual([opened.state, opened.reason], ["active", undefined])
-      yield* settle(yield* acquire(tenantId), { destinations: [changeOf(1, { pause: "The receiver answered 410 Gone." })] })
-      const paused = yield* status
-      assert.deepStrictEqual([paused.state, paused.reason], ["paused", "The receiver answered 410 Gone."])
-      assert.isAtLeast(paused.since, opened.since)
-      yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused", endpointUrl: "https://other.example/" }))
-      assert.deepStrictEqual(yield* status, paused)
-      yield* queue.changeDestination(tenantId, destinationSettings({ state: "inactive" }))
-      assert.deepStrictEqual([(yield* status).state, (yield* status).reason], ["inactive", undefined])
-    }))
-
-    it.effect("counts the live destinations of a client by source, and those of the tenant", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const transaction = yield* Transaction
-      const tenantId = freshTenant()
-      const open = (n: number, client: string, source = "transit-events") => queue.openDestination(tenantId, { ...destinationSettings({ n, client }), source })
-      assert.deepStrictEqual([yield* open(1, "one"), yield* open(2, "one"), yield* open(3, "other"), yield* open(4, "one", "shipment-status")], [1, 2, 1, 1])
-      assert.strictEqual(yield* queue.countDestinations(tenantId, 1_000_000), 4)
-      yield* queue.closeDestination(tenantId, idOf(1))
-      yield* queue.closeDestination(tenantId, idOf(1))
-      yield* queue.closeDestination(tenantId, idOf(9))
-      assert.strictEqual(yield* queue.countDestinations(tenantId, 1), 3)
-      assert.strictEqual(yield* open(5, "one"), 2)
-      yield* Effect.ignore(transaction.run(Effect.andThen(open(6, "one"), Effect.fail("rolled back"))))
-      assert.strictEqual(yield* open(7, "one"), 3)
-      assert.strictEqual(yield* queue.countDestinations(tenantId, 5), 5)
-      assert.strictEqual(yield* queue.countDestinations(freshTenant(), 1_000_000), 0)
-    }))
-
-    it.effect("grants the last place of a client or tenant to one of several concurrent calls", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const transaction = yield* Transaction
-      const places = 3
-      const within = (tenantId: string, n: number, client: string) =>
-        Effect.exit(transaction.run(Effect.gen(function*() {
-          const ofClient = yield* queue.openDestination(tenantId, destinationSettings({ n, client }))
-          yield* Effect.yieldNow
-          const ofTenant = yield* queue.countDestinations(tenantId, places)
-          if (Math.max(ofClient, ofTenant) > places) return yield* Effect.fail("no place")
-        })))
-      for (const clientOf of [() => "one", (n: number) => `client ${n}`]) {
-        const tenantId = freshTenant()
-        const tried = yield* Effect.all(Array.from({ length: 8 }, (_, at) => within(tenantId, at + 1, clientOf(at))), { concurrency: "unbounded" })
-        assert.lengthOf(tried.filter(Exit.isSuccess), places)
-        assert.strictEqual(yield* queue.countDestinations(tenantId, places), places)
-      }
-    }))
-
-    it.effect("returns no state of unknown destinations", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      assert.isTrue(Option.isNone(yield* queue.destinationStatus(tenantId, idOf(1))))
-      yield* seed(tenantId, {})
-      yield* queue.closeDestination(tenantId, idOf(1))
-      assert.isTrue(Option.isNone(yield* queue.destinationStatus(tenantId, idOf(1))))
-      yield* queue.changeDestination(tenantId, destinationSettings())
-      yield* queue.closeDestination(tenantId, idOf(1))
-      assert.isTrue(Option.isNone(yield* queue.destinationStatus(tenantId, idOf(1))))
-    }))
+const destinations = storeSuite("DeliveryQueue, destinations", DeliveryQueue, (test) => {
+  test("returns the state of a destination, its time, and the engine's reason", function*({ queue, tenantId }) {
+    const status = Effect.map(queue.destinationStatus(tenantId, idOf(1)), Option.getOrThrow)
+    yield* seed(tenantId, { S: 1 })
+    const opened = yield* status
+    assert.deepStrictEqual([opened.state, opened.reason], ["active", undefined])
+    yield* settle(yield* acquire(tenantId), { destinations: [changeOf(1, { pause: "The receiver answered 410 Gone." })] })
+    const paused = yield* status
+    assert.deepStrictEqual([paused.state, paused.reason], ["paused", "The receiver answered 410 Gone."])
+    assert.isAtLeast(paused.since, opened.since)
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused", endpointUrl: "https://other.example/" }))
+    assert.deepStrictEqual(yield* status, paused)
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "inactive" }))
+    assert.deepStrictEqual([(yield* status).state, (yield* status).reason], ["inactive", undefined])
   })
 
-const deliveries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryQueue, deliveries`, (it) => {
-    it.effect("lists deliveries by id from a cursor, with filters", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
+  test("counts the live destinations of a client by source, and those of the tenant", function*({ queue, transaction, tenantId }) {
+    const open = (n: number, client: string, source = "transit-events") => queue.openDestination(tenantId, { ...destinationSettings({ n, client }), source })
+    assert.deepStrictEqual([yield* open(1, "one"), yield* open(2, "one"), yield* open(3, "other"), yield* open(4, "one", "shipment-status")], [1, 2, 1, 1])
+    assert.strictEqual(yield* queue.countDestinations(tenantId, 1_000_000), 4)
+    yield* queue.closeDestination(tenantId, idOf(1))
+    yield* queue.closeDestination(tenantId, idOf(1))
+    yield* queue.closeDestination(tenantId, idOf(9))
+    assert.strictEqual(yield* queue.countDestinations(tenantId, 1), 3)
+    assert.strictEqual(yield* open(5, "one"), 2)
+    yield* Effect.ignore(transaction.run(Effect.andThen(open(6, "one"), Effect.fail("rolled back"))))
+    assert.strictEqual(yield* open(7, "one"), 3)
+    assert.strictEqual(yield* queue.countDestinations(tenantId, 5), 5)
+    assert.strictEqual(yield* queue.countDestinations(freshTenant(), 1_000_000), 0)
+  })
+
+  test("grants the last place of a client or tenant to one of several concurrent calls", function*({ queue, transaction }) {
+    const places = 3
+    const within = (tenantId: string, n: number, client: string) =>
+      Effect.exit(transaction.run(Effect.gen(function*() {
+        const ofClient = yield* queue.openDestination(tenantId, destinationSettings({ n, client }))
+        yield* Effect.yieldNow
+        const ofTenant = yield* queue.countDestinations(tenantId, places)
+        if (Math.max(ofClient, ofTenant) > places) return yield* Effect.fail("no place")
+      })))
+    for (const clientOf of [() => "one", (n: number) => `client ${n}`]) {
       const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      for (const n of [1, 2]) yield* subscribe(tenantId, { n, policy: { batchMaxSize: 1 } })
-      yield* publish(tenantId, ["A", "B", "C"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
-      const worker = yield* acquire(tenantId)
-      const ids: Array<string> = []
-      for (let turn = 0; turn < 3; turn++) {
-        for (const n of [1, 2]) {
-          const delivery = yield* takeOne(worker, n, { batches: 1, inFlight: ids })
-          ids.push(delivery.deliveryId)
-          if (turn === 0) yield* settle(worker, { outcomes: [outcomeOf(delivery, { state: "dead" })] })
-        }
+      const tried = yield* Effect.all(Array.from({ length: 8 }, (_, at) => within(tenantId, at + 1, clientOf(at))), { concurrency: "unbounded" })
+      assert.lengthOf(tried.filter(Exit.isSuccess), places)
+      assert.strictEqual(yield* queue.countDestinations(tenantId, places), places)
+    }
+  })
+
+  test("returns no state of unknown destinations", function*({ queue, tenantId }) {
+    assert.isTrue(Option.isNone(yield* queue.destinationStatus(tenantId, idOf(1))))
+    yield* seed(tenantId, {})
+    yield* queue.closeDestination(tenantId, idOf(1))
+    assert.isTrue(Option.isNone(yield* queue.destinationStatus(tenantId, idOf(1))))
+    yield* queue.changeDestination(tenantId, destinationSettings())
+    yield* queue.closeDestination(tenantId, idOf(1))
+    assert.isTrue(Option.isNone(yield* queue.destinationStatus(tenantId, idOf(1))))
+  })
+})
+
+const deliveries = storeSuite("DeliveryQueue, deliveries", DeliveryQueue, (test) => {
+  test("lists deliveries by id from a cursor, with filters", function*({ queue, tenantId }) {
+    yield* subscribeEach(tenantId, [1, 2], single)
+    yield* publish(tenantId, ["A", "B", "C"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    const ids: Array<string> = []
+    for (let turn = 0; turn < 3; turn++) {
+      for (const n of [1, 2]) {
+        const delivery = yield* takeOne(worker, n, { batches: 1, inFlight: ids })
+        ids.push(delivery.deliveryId)
+        if (turn === 0) yield* settle(worker, { outcomes: [outcomeOf(delivery, { state: "dead" })] })
       }
-      const numbers = (query: Partial<DeliveryQuery>) =>
-        Effect.map(queue.list(tenantId, { ...everything, ...query }), ({ deliveries }) => deliveries.map((each) => ids.indexOf(each.deliveryId) + 1))
-      assert.deepStrictEqual(yield* numbers({}), [1, 2, 3, 4, 5, 6])
-      assert.deepStrictEqual(yield* numbers({ limit: 2 }), [1, 2])
-      assert.deepStrictEqual(yield* numbers({ after: ids[3] }), [5, 6])
-      assert.deepStrictEqual(yield* numbers({ destinationId: idOf(2) }), [2, 4, 6])
-      assert.deepStrictEqual(yield* numbers({ state: "dead" }), [1, 2])
-      assert.deepStrictEqual(yield* numbers({ state: "sending", destinationId: idOf(1), after: ids[2] }), [5])
-      assert.deepStrictEqual(yield* numbers({ destinationId: idOf(9) }), [])
-      const newest = { order: "newest" } as const
-      assert.deepStrictEqual(yield* numbers({ ...newest, limit: 2 }), [6, 5])
-      assert.deepStrictEqual(yield* numbers({ ...newest, after: ids[2] }), [2, 1])
-      assert.deepStrictEqual(yield* numbers({ ...newest, destinationId: idOf(2) }), [6, 4, 2])
-      assert.deepStrictEqual(yield* numbers({ ...newest, destinationId: idOf(1), after: ids[4], limit: 1 }), [3])
-      assert.deepStrictEqual(yield* numbers({ ...newest, state: "dead" }), [2, 1])
-      assert.deepStrictEqual(yield* numbers({ ...newest, state: "sending", destinationId: idOf(2) }), [6, 4])
-    }))
+    }
+    const numbers = (query: Partial<DeliveryQuery>) =>
+      Effect.map(queue.list(tenantId, { ...everything, ...query }), ({ deliveries }) => deliveries.map((each) => ids.indexOf(each.deliveryId) + 1))
+    assert.deepStrictEqual(yield* numbers({}), [1, 2, 3, 4, 5, 6])
+    assert.deepStrictEqual(yield* numbers({ limit: 2 }), [1, 2])
+    assert.deepStrictEqual(yield* numbers({ after: ids[3] }), [5, 6])
+    assert.deepStrictEqual(yield* numbers({ destinationId: idOf(2) }), [2, 4, 6])
+    assert.deepStrictEqual(yield* numbers({ state: "dead" }), [1, 2])
+    assert.deepStrictEqual(yield* numbers({ state: "sending", destinationId: idOf(1), after: ids[2] }), [5])
+    assert.deepStrictEqual(yield* numbers({ destinationId: idOf(9) }), [])
+    const newest = { order: "newest" } as const
+    assert.deepStrictEqual(yield* numbers({ ...newest, limit: 2 }), [6, 5])
+    assert.deepStrictEqual(yield* numbers({ ...newest, after: ids[2] }), [2, 1])
+    assert.deepStrictEqual(yield* numbers({ ...newest, destinationId: idOf(2) }), [6, 4, 2])
+    assert.deepStrictEqual(yield* numbers({ ...newest, destinationId: idOf(1), after: ids[4], limit: 1 }), [3])
+    assert.deepStrictEqual(yield* numbers({ ...newest, state: "dead" }), [2, 1])
+    assert.deepStrictEqual(yield* numbers({ ...newest, state: "sending", destinationId: idOf(2) }), [6, 4])
+  })
 
-    it.effect("shows a delivery once, in flight for the first time or again", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
+  test("shows a delivery once, in flight for the first time or again", function*({ queue, tenantId }) {
+    yield* seed(tenantId, { A: 1, B: 1 }, single)
+    const worker = yield* acquire(tenantId)
+    const { deliveries: [a] } = yield* takeFrom(worker)
+    const states = Effect.map(queue.list(tenantId, everything), ({ deliveries }) => deliveries.map(({ attempts, state }) => `${state} ${attempts.length}`))
+    assert.deepStrictEqual(yield* states, ["sending 0", "sending 0"])
+    yield* settle(worker, { outcomes: [outcomeOf(a!, { state: "waiting" })] })
+    assert.deepStrictEqual(yield* states, ["waiting 1", "sending 0"])
+    yield* take(worker, { from: [from(1, { again: [a!.deliveryId], batches: 0 })] })
+    assert.deepStrictEqual(yield* states, ["sending 1", "sending 0"])
+  })
+
+  test("lists deliveries created from an instant on", function*({ queue, tenantId }) {
+    const { delivery: { deliveryId, sentAt } } = yield* ended(tenantId, "delivered")
+    const { createdAt } = yield* find(tenantId, deliveryId)
+    assert.strictEqual(createdAt, sentAt)
+    assert.lengthOf((yield* queue.list(tenantId, { ...everything, since: createdAt })).deliveries, 1)
+    assert.lengthOf((yield* queue.list(tenantId, { ...everything, since: createdAt + 1 })).deliveries, 0)
+  })
+
+  test("finds nothing under an unknown id", function*({ queue }) {
+    assert.isTrue(Option.isNone(yield* queue.find(freshTenant(), idOf(101))))
+    assert.isTrue(Option.isNone(yield* queue.retry(freshTenant(), idOf(101))))
+  })
+
+  test("makes an ended or waiting delivery due now, with all attempts of its policy", function*({ queue }) {
+    for (const state of ["delivered", "waiting", "dead"] as const) {
       const tenantId = freshTenant()
-      yield* seed(tenantId, { A: 1, B: 1 }, { policy: { batchMaxSize: 1 } })
-      const worker = yield* acquire(tenantId)
-      const { deliveries: [a] } = yield* takeFrom(worker)
-      const states = Effect.map(queue.list(tenantId, everything), ({ deliveries }) => deliveries.map(({ attempts, state }) => `${state} ${attempts.length}`))
-      assert.deepStrictEqual(yield* states, ["sending 0", "sending 0"])
-      yield* settle(worker, { outcomes: [outcomeOf(a!, { state: "waiting" })] })
-      assert.deepStrictEqual(yield* states, ["waiting 1", "sending 0"])
-      yield* take(worker, { from: [from(1, { again: [a!.deliveryId], batches: 0 })] })
-      assert.deepStrictEqual(yield* states, ["sending 1", "sending 0"])
-    }))
-
-    it.effect("lists deliveries created from an instant on", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const { delivery: { deliveryId, sentAt } } = yield* ended(tenantId, "delivered")
-      const { createdAt } = yield* find(tenantId, deliveryId)
-      assert.strictEqual(createdAt, sentAt)
-      assert.lengthOf((yield* queue.list(tenantId, { ...everything, since: createdAt })).deliveries, 1)
-      assert.lengthOf((yield* queue.list(tenantId, { ...everything, since: createdAt + 1 })).deliveries, 0)
-    }))
-
-    it.effect("finds nothing under an unknown id", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      assert.isTrue(Option.isNone(yield* queue.find(freshTenant(), idOf(101))))
-      assert.isTrue(Option.isNone(yield* queue.retry(freshTenant(), idOf(101))))
-    }))
-
-    it.effect("makes an ended or waiting delivery due now, with all attempts of its policy", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      for (const state of ["delivered", "waiting", "dead"] as const) {
-        const tenantId = freshTenant()
-        const { delivery, worker } = yield* ended(tenantId, state)
-        yield* take(worker)
-        assert.deepStrictEqual(yield* queue.retry(tenantId, delivery.deliveryId), Option.some<DeliveryState>(state))
-        assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
-        const waiting = yield* find(tenantId, delivery.deliveryId)
-        assert.deepStrictEqual([waiting.state, waiting.settledAt, waiting.dueAt !== undefined, waiting.attempts.length], ["waiting", undefined, true, 1])
-        const again = yield* takeOne(worker, 1, { again: [delivery.deliveryId] })
-        assert.deepStrictEqual(again, { ...delivery, flight: again.flight, attempt: 2, tries: 1 })
-      }
-    }))
-
-    it.effect("does not change a delivery that is in flight or cancelled", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { A: 1, B: 1 }, { policy: { batchMaxSize: 1 } })
-      const worker = yield* acquire(tenantId)
-      const { deliveries: [a, b] } = yield* takeFrom(worker)
-      yield* settle(worker, { outcomes: [outcomeOf(b!, { state: "waiting" })] })
-      const { deliveries: [again] } = yield* take(worker, { from: [from(1, { again: [b!.deliveryId] })] })
-      for (const { deliveryId } of [a!, b!]) {
-        assert.deepStrictEqual(yield* queue.retry(tenantId, deliveryId), Option.some<DeliveryState>("sending"))
-        assert.strictEqual(yield* stateOf(tenantId, deliveryId), "sending")
-      }
-      yield* settle(worker, { outcomes: [outcomeOf(again!, { state: "waiting" })] })
-      yield* queue.closeDestination(tenantId, idOf(1))
-      assert.deepStrictEqual(yield* queue.retry(tenantId, b!.deliveryId), Option.some<DeliveryState>("cancelled"))
-      assert.strictEqual(yield* stateOf(tenantId, b!.deliveryId), "cancelled")
-    }))
-
-    it.effect("returns a delivery of a closed destination as cancelled", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const { delivery: { deliveryId } } = yield* ended(tenantId, "delivered")
-      yield* queue.closeDestination(tenantId, idOf(1))
-      assert.deepStrictEqual(yield* queue.retry(tenantId, deliveryId), Option.some<DeliveryState>("cancelled"))
-      const found = yield* find(tenantId, deliveryId)
-      assert.deepStrictEqual([found.state, found.endpointUrl, found.payloads.map(textOf).length], ["delivered", "https://receiver.example/hook", 1])
-      assert.strictEqual(yield* queue.recover(tenantId, idOf(1), 0), 0)
-    }))
-
-    it.effect("blocks a shipment while a delivery of it is retried", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const { delivery, worker } = yield* ended(tenantId, "dead")
-      yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }], { accounts: ["A"] })
-      yield* queue.retry(tenantId, delivery.deliveryId)
-      assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker)), ["T/1"])
-    }))
-
-    it.effect("makes every dead letter of a destination since an instant due again", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      for (const n of [1, 2]) yield* subscribe(tenantId, { n, policy: { batchMaxSize: 1 } })
-      yield* publish(tenantId, ["A", "B", "C"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
-      const worker = yield* acquire(tenantId)
-      const { deliveries: [a, b, c] } = yield* takeFrom(worker)
-      const { deliveries: [other] } = yield* takeFrom(worker, 2)
-      yield* settle(worker, { outcomes: [outcomeOf(c!), ...[a!, b!, other!].map((each) => outcomeOf(each, { state: "dead" }))] })
+      const { delivery, worker } = yield* ended(tenantId, state)
       yield* take(worker)
-      const { settledAt } = yield* find(tenantId, a!.deliveryId)
-      assert.strictEqual(yield* queue.recover(tenantId, idOf(1), settledAt! + 600_000), 0)
-      assert.strictEqual(yield* queue.recover(tenantId, idOf(1), settledAt! - 600_000), 2)
-      assert.strictEqual(yield* queue.recover(tenantId, idOf(1), 0), 0)
+      assert.deepStrictEqual(yield* queue.retry(tenantId, delivery.deliveryId), Option.some<DeliveryState>(state))
       assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
-      const { deliveries } = yield* takeFrom(worker, 1, { again: [a!, b!, c!].map(({ deliveryId }) => deliveryId) })
-      assert.deepStrictEqual(deliveries.map(({ deliveryId, tries }) => [deliveryId, tries]), [[a!.deliveryId, 1], [b!.deliveryId, 1]])
-      assert.strictEqual(yield* stateOf(tenantId, other!.deliveryId), "dead")
-      assert.strictEqual(yield* queue.recover(tenantId, idOf(9), 0), 0)
-    }))
-
-    it.effect("removes deliveries that ended before an instant, and nothing else", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1 }, { policy: { batchMaxSize: 1 } })
-      const worker = yield* acquire(tenantId)
-      const { deliveries: [a, b, c] } = yield* takeFrom(worker, 1, { batches: 3 })
-      yield* takeFrom(worker, 1, { after: "C" })
-      yield* settle(worker, { outcomes: [outcomeOf(a!), outcomeOf(b!, { state: "dead" }), outcomeOf(c!, { state: "waiting" })], ended: [{ partition: 1, flight: a!.flight }] })
-      const { settledAt } = yield* find(tenantId, a!.deliveryId)
-      assert.strictEqual(yield* queue.prune(tenantId, settledAt! - 600_000), 0)
-      assert.strictEqual(yield* queue.prune(tenantId, settledAt! + 600_000), 2)
-      assert.deepStrictEqual((yield* queue.list(tenantId, everything)).deliveries.map(({ state }) => state), ["waiting", "sending"])
-    }))
-
-    it.effect("returns the numbers of waiting entries and dead letters", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* ended(tenantId, "dead")
-      yield* publish(tenantId, [{ shipmentId: "S" }])
-      const depth = yield* queue.depth
-      assert.isAtLeast(depth.lagMillis, 0)
-      for (const count of [depth.waitingEntries, depth.unsettled, depth.dead]) assert.isTrue(Number.isFinite(count) && count >= 0)
-    }))
+      const waiting = yield* find(tenantId, delivery.deliveryId)
+      assert.deepStrictEqual([waiting.state, waiting.settledAt, waiting.dueAt !== undefined, waiting.attempts.length], ["waiting", undefined, true, 1])
+      const again = yield* takeOne(worker, 1, { again: [delivery.deliveryId] })
+      assert.deepStrictEqual(again, { ...delivery, flight: again.flight, attempt: 2, tries: 1 })
+    }
   })
+
+  test("does not change a delivery that is in flight or cancelled", function*({ queue, tenantId }) {
+    yield* seed(tenantId, { A: 1, B: 1 }, single)
+    const worker = yield* acquire(tenantId)
+    const { deliveries: [a, b] } = yield* takeFrom(worker)
+    yield* settle(worker, { outcomes: [outcomeOf(b!, { state: "waiting" })] })
+    const { deliveries: [again] } = yield* take(worker, { from: [from(1, { again: [b!.deliveryId] })] })
+    for (const { deliveryId } of [a!, b!]) {
+      assert.deepStrictEqual(yield* queue.retry(tenantId, deliveryId), Option.some<DeliveryState>("sending"))
+      assert.strictEqual(yield* stateOf(tenantId, deliveryId), "sending")
+    }
+    yield* settle(worker, { outcomes: [outcomeOf(again!, { state: "waiting" })] })
+    yield* queue.closeDestination(tenantId, idOf(1))
+    assert.deepStrictEqual(yield* queue.retry(tenantId, b!.deliveryId), Option.some<DeliveryState>("cancelled"))
+    assert.strictEqual(yield* stateOf(tenantId, b!.deliveryId), "cancelled")
+  })
+
+  test("returns a delivery of a closed destination as cancelled", function*({ queue, tenantId }) {
+    const { delivery: { deliveryId } } = yield* ended(tenantId, "delivered")
+    yield* queue.closeDestination(tenantId, idOf(1))
+    assert.deepStrictEqual(yield* queue.retry(tenantId, deliveryId), Option.some<DeliveryState>("cancelled"))
+    const found = yield* find(tenantId, deliveryId)
+    assert.deepStrictEqual([found.state, found.endpointUrl, found.payloads.map(textOf).length], ["delivered", "https://receiver.example/hook", 1])
+    assert.strictEqual(yield* queue.recover(tenantId, idOf(1), 0), 0)
+  })
+
+  test("blocks a shipment while a delivery of it is retried", function*({ queue, tenantId }) {
+    const { delivery, worker } = yield* ended(tenantId, "dead")
+    yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }], { accounts: ["A"] })
+    yield* queue.retry(tenantId, delivery.deliveryId)
+    assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker)), ["T/1"])
+  })
+
+  test("makes every dead letter of a destination since an instant due again", function*({ queue, tenantId }) {
+    yield* subscribeEach(tenantId, [1, 2], single)
+    yield* publish(tenantId, ["A", "B", "C"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    const { deliveries: [a, b, c] } = yield* takeFrom(worker)
+    const { deliveries: [other] } = yield* takeFrom(worker, 2)
+    yield* settle(worker, { outcomes: [outcomeOf(c!), ...[a!, b!, other!].map((each) => outcomeOf(each, { state: "dead" }))] })
+    yield* take(worker)
+    const { settledAt } = yield* find(tenantId, a!.deliveryId)
+    assert.strictEqual(yield* queue.recover(tenantId, idOf(1), settledAt! + 600_000), 0)
+    assert.strictEqual(yield* queue.recover(tenantId, idOf(1), settledAt! - 600_000), 2)
+    assert.strictEqual(yield* queue.recover(tenantId, idOf(1), 0), 0)
+    assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
+    const { deliveries } = yield* takeFrom(worker, 1, { again: [a!, b!, c!].map(({ deliveryId }) => deliveryId) })
+    assert.deepStrictEqual(deliveries.map(({ deliveryId, tries }) => [deliveryId, tries]), [[a!.deliveryId, 1], [b!.deliveryId, 1]])
+    assert.strictEqual(yield* stateOf(tenantId, other!.deliveryId), "dead")
+    assert.strictEqual(yield* queue.recover(tenantId, idOf(9), 0), 0)
+  })
+
+  test("removes deliveries that ended before an instant, and nothing else", function*({ queue, tenantId }) {
+    yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1 }, single)
+    const worker = yield* acquire(tenantId)
+    const { deliveries: [a, b, c] } = yield* takeFrom(worker, 1, { batches: 3 })
+    yield* takeFrom(worker, 1, { after: "C" })
+    yield* settle(worker, { outcomes: [outcomeOf(a!), outcomeOf(b!, { state: "dead" }), outcomeOf(c!, { state: "waiting" })], ended: [{ partition: 1, flight: a!.flight }] })
+    const { settledAt } = yield* find(tenantId, a!.deliveryId)
+    assert.strictEqual(yield* queue.prune(tenantId, settledAt! - 600_000), 0)
+    assert.strictEqual(yield* queue.prune(tenantId, settledAt! + 600_000), 2)
+    assert.deepStrictEqual((yield* queue.list(tenantId, everything)).deliveries.map(({ state }) => state), ["waiting", "sending"])
+  })
+
+  test("returns the numbers of waiting entries and dead letters", function*({ queue, tenantId }) {
+    yield* ended(tenantId, "dead")
+    yield* publish(tenantId, [{ shipmentId: "S" }])
+    const depth = yield* queue.depth
+    assert.isAtLeast(depth.lagMillis, 0)
+    for (const count of [depth.waitingEntries, depth.unsettled, depth.dead]) assert.isTrue(Number.isFinite(count) && count >= 0)
+  })
+})

@@ -1,18 +1,10 @@
 /** What a `DeliveryStore` promises of attempts: their outcomes, retries, and what is dropped. */
-import type { StoragePorts } from "@waybill/core"
-import { type DeliveryOutcome, DeliveryQueue, DeliveryStore, type DeliveryState, purgeStep } from "@waybill/core/delivery"
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
-import { destinationSettings, freshTenant, idOf, occurredAt, publish, seed, textOf } from "../StorageFixtures.ts"
-import { acquire, changeOf, drop, end, eventIdsOf, from, type OwningWorker, outcomeOf, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
-
-const find = (tenantId: string, deliveryId: string) =>
-  Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), Option.getOrThrow))
-
-const stateOf = (tenantId: string, deliveryId: string) => Effect.map(find(tenantId, deliveryId), ({ state }) => state)
-
-const load = (tenantId: string) =>
-  Effect.flatMap(DeliveryStore, (store) => Effect.map(store.load(tenantId, [idOf(1)]), ([loaded]) => loaded!))
+import { type DeliveryOutcome, type DeliveryState, DeliveryStore, purgeStep } from "@waybill/core/delivery"
+import { assert } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { destinationSettings, freshTenant, idOf, occurredAt, publish, seed, single, textOf } from "../StorageFixtures.ts"
+import { acquire, changeOf, drop, end, eventIdsOf, find, from, load, outcomeOf, type OwningWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { type Suite, storeSuite } from "../StoreSuite.ts"
 
 /** A worker with a delivery of one shipment in flight. */
 const sending = Effect.fnUntraced(function*(tenantId: string) {
@@ -27,308 +19,274 @@ const takeAgain = (worker: OwningWorker, again: ReadonlyArray<string>, inFlight:
 
 const failed = (attempt: number) => ({ attempt, at: occurredAt + attempt, durationMillis: 12.5, outcome: "http_5xx", status: 503, detail: "ä \"\\", excerpt: "<b>船" })
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void => {
+export const suite: Suite = (name, storage) => {
   settles(name, storage)
   retries(name, storage)
   drops(name, storage)
 }
 
-const settles = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, settle`, (it) => {
-    it.effect("writes an outcome with its record", Effect.fnUntraced(function*() {
-      const cases: ReadonlyArray<[DeliveryOutcome["state"], boolean, boolean]> = [["delivered", true, false], ["waiting", false, true], ["dead", true, false]]
-      for (const [state, settled, due] of cases) {
-        const tenantId = freshTenant()
-        const { delivery, worker } = yield* sending(tenantId)
-        const owned = yield* end(worker, [delivery], { state, dueInMillis: 600_000, record: failed(1) })
-        assert.deepStrictEqual([...owned].sort(), worker.owned.map(({ partition }) => partition))
-        const found = yield* find(tenantId, delivery.deliveryId)
-        assert.deepStrictEqual([found.state, found.settledAt !== undefined, found.dueAt !== undefined], [state, settled, due])
-        assert.deepStrictEqual([found.attempts, found.sentAt, found.payloads.map(textOf).join()], [[failed(1)], delivery.sentAt, textOf(delivery.body)])
-      }
-    }))
-
-    it.effect("writes an outcome without a record", Effect.fnUntraced(function*() {
+const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
+  test("writes an outcome with its record", function*() {
+    const cases: ReadonlyArray<[DeliveryOutcome["state"], boolean, boolean]> = [["delivered", true, false], ["waiting", false, true], ["dead", true, false]]
+    for (const [state, settled, due] of cases) {
       const tenantId = freshTenant()
       const { delivery, worker } = yield* sending(tenantId)
-      yield* end(worker, [delivery], { state: "dead", record: undefined })
+      const owned = yield* end(worker, [delivery], { state, dueInMillis: 600_000, record: failed(1) })
+      assert.deepStrictEqual([...owned].sort(), worker.owned.map(({ partition }) => partition))
       const found = yield* find(tenantId, delivery.deliveryId)
-      assert.deepStrictEqual([found.state, found.attempts, found.settledAt === undefined], ["dead", [], false])
-    }))
+      assert.deepStrictEqual([found.state, found.settledAt !== undefined, found.dueAt !== undefined], [state, settled, due])
+      assert.deepStrictEqual([found.attempts, found.sentAt, found.payloads.map(textOf).join()], [[failed(1)], delivery.sentAt, textOf(delivery.body)])
+    }
+  })
 
-    it.effect("changes nothing more when the same outcome is written again", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1, T: 1 }, { policy: { batchMaxSize: 1 } })
-      const worker = yield* acquire(tenantId)
-      const { deliveries: [one, other] } = yield* takeFrom(worker)
-      const request = {
-        outcomes: [outcomeOf(one!), outcomeOf(other!, { state: "waiting" as const, dueInMillis: 600_000, notCounted: true })],
-        ended: [{ partition: 1, flight: one!.flight }],
-        destinations: [changeOf(1, { breaker: { failures: 3, openUntil: undefined } })]
-      }
-      const listed = queue.list(tenantId, { state: undefined, destinationId: undefined, since: undefined, order: "oldest", after: undefined, limit: 10 })
-      yield* settle(worker, request)
-      const before = [yield* listed, yield* load(tenantId)]
-      yield* settle(worker, request)
-      assert.deepStrictEqual([yield* listed, yield* load(tenantId)], before)
-      assert.strictEqual((yield* load(tenantId)).breaker.failures, 3)
-      assert.deepStrictEqual((yield* takeAgain(worker, [other!.deliveryId])).map(({ attempt, tries }) => [attempt, tries]), [[2, 1]])
-    }))
+  test("writes an outcome without a record", function*({ tenantId }) {
+    const { delivery, worker } = yield* sending(tenantId)
+    yield* end(worker, [delivery], { state: "dead", record: undefined })
+    const found = yield* find(tenantId, delivery.deliveryId)
+    assert.deepStrictEqual([found.state, found.attempts, found.settledAt === undefined], ["dead", [], false])
+  })
 
-    it.effect("writes new outcomes beside one of the same flight that is written again", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1, T: 1 }, { policy: { batchMaxSize: 1 } })
-      const worker = yield* acquire(tenantId)
-      const { deliveries: [one, other] } = yield* takeFrom(worker)
-      yield* settle(worker, { outcomes: [outcomeOf(one!)] })
-      yield* settle(worker, { outcomes: [outcomeOf(one!, { state: "dead" }), outcomeOf(other!, { state: "dead" })] })
-      assert.deepStrictEqual([yield* stateOf(tenantId, one!.deliveryId), yield* stateOf(tenantId, other!.deliveryId)], ["delivered", "dead"])
-    }))
+  test("changes nothing more when the same outcome is written again", function*({ queue, tenantId }) {
+    yield* seed(tenantId, { S: 1, T: 1 }, single)
+    const worker = yield* acquire(tenantId)
+    const { deliveries: [one, other] } = yield* takeFrom(worker)
+    const request = {
+      outcomes: [outcomeOf(one!), outcomeOf(other!, { state: "waiting" as const, dueInMillis: 600_000, notCounted: true })],
+      ended: [{ partition: 1, flight: one!.flight }],
+      destinations: [changeOf(1, { breaker: { failures: 3, openUntil: undefined } })]
+    }
+    const listed = queue.list(tenantId, { state: undefined, destinationId: undefined, since: undefined, order: "oldest", after: undefined, limit: 10 })
+    yield* settle(worker, request)
+    const before = [yield* listed, yield* load(tenantId)]
+    yield* settle(worker, request)
+    assert.deepStrictEqual([yield* listed, yield* load(tenantId)], before)
+    assert.strictEqual((yield* load(tenantId)).breaker.failures, 3)
+    assert.deepStrictEqual((yield* takeAgain(worker, [other!.deliveryId])).map(({ attempt, tries }) => [attempt, tries]), [[2, 1]])
+  })
 
-    it.effect("does not change the next attempt when an earlier outcome is written again", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const { delivery, worker } = yield* sending(tenantId)
-      const late = outcomeOf(delivery, { state: "waiting", notCounted: true })
-      yield* settle(worker, { outcomes: [late] })
+  test("writes new outcomes beside one of the same flight that is written again", function*({ tenantId }) {
+    yield* seed(tenantId, { S: 1, T: 1 }, single)
+    const worker = yield* acquire(tenantId)
+    const { deliveries: [one, other] } = yield* takeFrom(worker)
+    yield* settle(worker, { outcomes: [outcomeOf(one!)] })
+    yield* settle(worker, { outcomes: [outcomeOf(one!, { state: "dead" }), outcomeOf(other!, { state: "dead" })] })
+    assert.deepStrictEqual([yield* stateOf(tenantId, one!.deliveryId), yield* stateOf(tenantId, other!.deliveryId)], ["delivered", "dead"])
+  })
+
+  test("does not change the next attempt when an earlier outcome is written again", function*({ tenantId }) {
+    const { delivery, worker } = yield* sending(tenantId)
+    const late = outcomeOf(delivery, { state: "waiting", notCounted: true })
+    yield* settle(worker, { outcomes: [late] })
+    const [again] = yield* takeAgain(worker, [delivery.deliveryId])
+    assert.deepStrictEqual([again!.attempt, again!.tries], [2, 1])
+    yield* settle(worker, { outcomes: [late] })
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "sending")
+    yield* settle(worker, { outcomes: [late, outcomeOf(again!)] })
+    const found = yield* find(tenantId, delivery.deliveryId)
+    assert.deepStrictEqual([found.state, found.attempts.map(({ attempt }) => attempt)], ["delivered", [1, 2]])
+    yield* settle(worker, { outcomes: [late, outcomeOf(again!, { state: "dead" })] })
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "delivered")
+  })
+
+  test("does not undo an operator's retry when a dead letter is written again", function*({ queue, tenantId }) {
+    const { delivery, worker } = yield* sending(tenantId)
+    const dead = { outcomes: [outcomeOf(delivery, { state: "dead" })] }
+    yield* settle(worker, dead)
+    yield* queue.retry(tenantId, delivery.deliveryId)
+    yield* settle(worker, dead)
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "waiting")
+    const [again] = yield* takeAgain(worker, [delivery.deliveryId])
+    assert.deepStrictEqual([again!.attempt, again!.tries], [2, 1])
+    yield* settle(worker, dead)
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "sending")
+  })
+
+  test("cancels a delivery whose destination is closed when its attempt fails, and leaves other outcomes", function*({ queue, tenantId }) {
+    yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1 }, single)
+    const worker = yield* acquire(tenantId)
+    const { deliveries } = yield* takeFrom(worker)
+    yield* settle(worker, { outcomes: [outcomeOf(deliveries[0]!, { state: "waiting", dueInMillis: 600_000 })] })
+    yield* queue.closeDestination(tenantId, idOf(1))
+    const states = Effect.forEach(deliveries, ({ deliveryId }) => Effect.map(find(tenantId, deliveryId), ({ dueAt, settledAt, state }) => ({ state, settled: settledAt !== undefined, dueAt })))
+    assert.deepStrictEqual((yield* states).map(({ state }) => state), ["cancelled", "sending", "sending", "sending"])
+    yield* settle(worker, {
+      outcomes: [outcomeOf(deliveries[1]!, { state: "waiting" }), outcomeOf(deliveries[2]!), outcomeOf(deliveries[3]!, { state: "dead" })],
+      ended: [{ partition: 1, flight: deliveries[0]!.flight }],
+      destinations: [changeOf(1, { pause: "410" })]
+    })
+    assert.deepStrictEqual(yield* states, (["cancelled", "cancelled", "delivered", "dead"] as const).map((state) => ({ state, settled: true, dueAt: undefined })))
+    assert.strictEqual((yield* find(tenantId, deliveries[1]!.deliveryId)).endpointUrl, destinationSettings().endpointUrl)
+  })
+
+  test("writes outcomes of a destination that is paused meanwhile", function*({ queue, tenantId }) {
+    const { delivery, worker } = yield* sending(tenantId)
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
+    yield* end(worker, [delivery])
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "delivered")
+    assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "paused")
+  })
+
+  test("writes breaker and pause of a destination, and raises its version for a pause", function*({ queue, tenantId }) {
+    const { delivery, worker } = yield* sending(tenantId)
+    const breaker = { failures: 7, openUntil: occurredAt + 1234.5 }
+    const { version } = yield* load(tenantId)
+    yield* settle(worker, { destinations: [changeOf(1, { breaker })] })
+    assert.deepStrictEqual([(yield* load(tenantId)).breaker, (yield* load(tenantId)).version], [breaker, version])
+    yield* end(worker, [delivery], { state: "waiting" }, [changeOf(1, { pause: "The receiver answered 410 Gone." })])
+    const { pausedBy, reason, state } = Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1)))
+    assert.deepStrictEqual({ pausedBy, reason, state }, { state: "paused", pausedBy: "service", reason: "The receiver answered 410 Gone." })
+    const paused = yield* load(tenantId)
+    assert.deepStrictEqual([paused.version > version, paused.breaker.failures], [true, 0])
+    // who paused it first stays
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "inactive" }))
+    yield* settle(worker, { destinations: [changeOf(1, { pause: "again", always: true })] })
+    assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "inactive")
+  })
+
+  test("ignores breaker and pause of another endpoint, except a pause for any endpoint", function*({ queue, tenantId }) {
+    const { delivery, worker } = yield* sending(tenantId)
+    yield* queue.changeDestination(tenantId, destinationSettings({ endpointUrl: "https://new.example/hook" }))
+    const late = changeOf(1, { pause: "The receiver answered 410 Gone.", breaker: { failures: 7, openUntil: occurredAt * 2 } })
+    yield* settle(worker, { destinations: [late] })
+    assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "active")
+    yield* end(worker, [delivery], { state: "dead" }, [{ ...late, pause: "A delivery was not accepted.", always: true }])
+    const { reason, state } = Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1)))
+    assert.deepStrictEqual([state, reason, (yield* load(tenantId)).breaker.failures], ["paused", "A delivery was not accepted.", 0])
+  })
+
+  test("resets the breaker when the destination gets another endpoint, and only then", function*({ queue, tenantId }) {
+    const { worker } = yield* sending(tenantId)
+    const breaker = { failures: 5, openUntil: occurredAt + 0.5 }
+    yield* settle(worker, { destinations: [changeOf(1, { breaker })] })
+    yield* queue.changeDestination(tenantId, destinationSettings({ policy: { maxAttempts: 2 } }))
+    assert.deepStrictEqual((yield* load(tenantId)).breaker, breaker)
+    yield* queue.changeDestination(tenantId, destinationSettings({ endpointUrl: "https://other.example/" }))
+    assert.deepStrictEqual((yield* load(tenantId)).breaker, { failures: 0, openUntil: undefined })
+  })
+
+  test("writes a thousand outcomes at once, in any order, each to its own delivery", function*({ queue, tenantId }) {
+    const count = 1000
+    yield* seed(tenantId, Object.fromEntries(Array.from({ length: count }, (_, n) => [`S${n}`, 1])), single)
+    const worker = yield* acquire(tenantId)
+    const { deliveries } = yield* takeFrom(worker, 1, { batches: count })
+    assert.lengthOf(deliveries, count)
+    const states = ["delivered", "waiting", "dead"] as const
+    const outcome = (n: number) =>
+      outcomeOf(deliveries[n]!, { state: states[n % 3]!, dueInMillis: 600_000, record: { attempt: 1, at: occurredAt + n, durationMillis: n, outcome: "accepted" } })
+    // 7 and 1,000 share no factor: every delivery once
+    yield* settle(worker, { outcomes: deliveries.map((_, at) => outcome(at * 7 % count)), ended: [{ partition: 1, flight: deliveries[0]!.flight }] })
+    const found: Array<readonly [string, DeliveryState, number | undefined]> = []
+    for (let after: string | undefined; found.length < count;) {
+      const { deliveries: page } = yield* queue.list(tenantId, { state: undefined, destinationId: undefined, since: undefined, order: "oldest", after, limit: 400 })
+      if (page.length === 0) break
+      for (const each of page) found.push([each.deliveryId, each.state, each.attempts[0]?.durationMillis])
+      after = page.at(-1)!.deliveryId
+    }
+    assert.deepStrictEqual(found, deliveries.map(({ deliveryId }, n) => [deliveryId, states[n % 3]!, n]))
+  })
+})
+
+const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
+  test("counts the next attempt when it is taken, with the same bytes under the same id", function*({ tenantId }) {
+    const { delivery, worker } = yield* sending(tenantId)
+    yield* end(worker, [delivery], { state: "waiting", record: failed(1) })
+    for (const attempt of [2, 3, 4]) {
       const [again] = yield* takeAgain(worker, [delivery.deliveryId])
-      assert.deepStrictEqual([again!.attempt, again!.tries], [2, 1])
-      yield* settle(worker, { outcomes: [late] })
+      assert.deepStrictEqual(again, { ...delivery, flight: again!.flight, attempt, tries: attempt })
+      assert.notStrictEqual(again!.flight, delivery.flight)
       assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "sending")
-      yield* settle(worker, { outcomes: [late, outcomeOf(again!)] })
-      const found = yield* find(tenantId, delivery.deliveryId)
-      assert.deepStrictEqual([found.state, found.attempts.map(({ attempt }) => attempt)], ["delivered", [1, 2]])
-      yield* settle(worker, { outcomes: [late, outcomeOf(again!, { state: "dead" })] })
-      assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "delivered")
-    }))
-
-    it.effect("does not undo an operator's retry when a dead letter is written again", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const { delivery, worker } = yield* sending(tenantId)
-      const dead = { outcomes: [outcomeOf(delivery, { state: "dead" })] }
-      yield* settle(worker, dead)
-      yield* queue.retry(tenantId, delivery.deliveryId)
-      yield* settle(worker, dead)
-      assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "waiting")
-      const [again] = yield* takeAgain(worker, [delivery.deliveryId])
-      assert.deepStrictEqual([again!.attempt, again!.tries], [2, 1])
-      yield* settle(worker, dead)
-      assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "sending")
-    }))
-
-    it.effect("cancels a delivery whose destination is closed when its attempt fails, and leaves other outcomes", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1 }, { policy: { batchMaxSize: 1 } })
-      const worker = yield* acquire(tenantId)
-      const { deliveries } = yield* takeFrom(worker)
-      yield* settle(worker, { outcomes: [outcomeOf(deliveries[0]!, { state: "waiting", dueInMillis: 600_000 })] })
-      yield* queue.closeDestination(tenantId, idOf(1))
-      const states = Effect.forEach(deliveries, ({ deliveryId }) => Effect.map(find(tenantId, deliveryId), ({ dueAt, settledAt, state }) => ({ state, settled: settledAt !== undefined, dueAt })))
-      assert.deepStrictEqual((yield* states).map(({ state }) => state), ["cancelled", "sending", "sending", "sending"])
-      yield* settle(worker, {
-        outcomes: [outcomeOf(deliveries[1]!, { state: "waiting" }), outcomeOf(deliveries[2]!), outcomeOf(deliveries[3]!, { state: "dead" })],
-        ended: [{ partition: 1, flight: deliveries[0]!.flight }],
-        destinations: [changeOf(1, { pause: "410" })]
-      })
-      assert.deepStrictEqual(yield* states, (["cancelled", "cancelled", "delivered", "dead"] as const).map((state) => ({ state, settled: true, dueAt: undefined })))
-      assert.strictEqual((yield* find(tenantId, deliveries[1]!.deliveryId)).endpointUrl, destinationSettings().endpointUrl)
-    }))
-
-    it.effect("writes outcomes of a destination that is paused meanwhile", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const { delivery, worker } = yield* sending(tenantId)
-      yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
-      yield* end(worker, [delivery])
-      assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "delivered")
-      assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "paused")
-    }))
-
-    it.effect("writes breaker and pause of a destination, and raises its version for a pause", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const { delivery, worker } = yield* sending(tenantId)
-      const breaker = { failures: 7, openUntil: occurredAt + 1234.5 }
-      const { version } = yield* load(tenantId)
-      yield* settle(worker, { destinations: [changeOf(1, { breaker })] })
-      assert.deepStrictEqual([(yield* load(tenantId)).breaker, (yield* load(tenantId)).version], [breaker, version])
-      yield* end(worker, [delivery], { state: "waiting" }, [changeOf(1, { pause: "The receiver answered 410 Gone." })])
-      const { pausedBy, reason, state } = Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1)))
-      assert.deepStrictEqual({ pausedBy, reason, state }, { state: "paused", pausedBy: "service", reason: "The receiver answered 410 Gone." })
-      const paused = yield* load(tenantId)
-      assert.deepStrictEqual([paused.version > version, paused.breaker.failures], [true, 0])
-      // who paused it first stays
-      yield* queue.changeDestination(tenantId, destinationSettings({ state: "inactive" }))
-      yield* settle(worker, { destinations: [changeOf(1, { pause: "again", always: true })] })
-      assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "inactive")
-    }))
-
-    it.effect("ignores breaker and pause of another endpoint, except a pause for any endpoint", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const { delivery, worker } = yield* sending(tenantId)
-      yield* queue.changeDestination(tenantId, destinationSettings({ endpointUrl: "https://new.example/hook" }))
-      const late = changeOf(1, { pause: "The receiver answered 410 Gone.", breaker: { failures: 7, openUntil: occurredAt * 2 } })
-      yield* settle(worker, { destinations: [late] })
-      assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "active")
-      yield* end(worker, [delivery], { state: "dead" }, [{ ...late, pause: "A delivery was not accepted.", always: true }])
-      const { reason, state } = Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1)))
-      assert.deepStrictEqual([state, reason, (yield* load(tenantId)).breaker.failures], ["paused", "A delivery was not accepted.", 0])
-    }))
-
-    it.effect("resets the breaker when the destination gets another endpoint, and only then", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const { worker } = yield* sending(tenantId)
-      const breaker = { failures: 5, openUntil: occurredAt + 0.5 }
-      yield* settle(worker, { destinations: [changeOf(1, { breaker })] })
-      yield* queue.changeDestination(tenantId, destinationSettings({ policy: { maxAttempts: 2 } }))
-      assert.deepStrictEqual((yield* load(tenantId)).breaker, breaker)
-      yield* queue.changeDestination(tenantId, destinationSettings({ endpointUrl: "https://other.example/" }))
-      assert.deepStrictEqual((yield* load(tenantId)).breaker, { failures: 0, openUntil: undefined })
-    }))
-
-    it.effect("writes a thousand outcomes at once, in any order, each to its own delivery", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const count = 1000
-      yield* seed(tenantId, Object.fromEntries(Array.from({ length: count }, (_, n) => [`S${n}`, 1])), { policy: { batchMaxSize: 1 } })
-      const worker = yield* acquire(tenantId)
-      const { deliveries } = yield* takeFrom(worker, 1, { batches: count })
-      assert.lengthOf(deliveries, count)
-      const states = ["delivered", "waiting", "dead"] as const
-      const outcome = (n: number) =>
-        outcomeOf(deliveries[n]!, { state: states[n % 3]!, dueInMillis: 600_000, record: { attempt: 1, at: occurredAt + n, durationMillis: n, outcome: "accepted" } })
-      // 7 and 1,000 share no factor: every delivery once
-      yield* settle(worker, { outcomes: deliveries.map((_, at) => outcome(at * 7 % count)), ended: [{ partition: 1, flight: deliveries[0]!.flight }] })
-      const found: Array<readonly [string, DeliveryState, number | undefined]> = []
-      for (let after: string | undefined; found.length < count;) {
-        const { deliveries: page } = yield* queue.list(tenantId, { state: undefined, destinationId: undefined, since: undefined, order: "oldest", after, limit: 400 })
-        if (page.length === 0) break
-        for (const each of page) found.push([each.deliveryId, each.state, each.attempts[0]?.durationMillis])
-        after = page.at(-1)!.deliveryId
-      }
-      assert.deepStrictEqual(found, deliveries.map(({ deliveryId }, n) => [deliveryId, states[n % 3]!, n]))
-    }))
+      yield* end(worker, [again!], { state: "waiting", record: failed(attempt) })
+    }
+    assert.deepStrictEqual((yield* find(tenantId, delivery.deliveryId)).attempts, [1, 2, 3, 4].map(failed))
   })
 
-const retries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, retries`, (it) => {
-    it.effect("counts the next attempt when it is taken, with the same bytes under the same id", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const { delivery, worker } = yield* sending(tenantId)
-      yield* end(worker, [delivery], { state: "waiting", record: failed(1) })
-      for (const attempt of [2, 3, 4]) {
-        const [again] = yield* takeAgain(worker, [delivery.deliveryId])
-        assert.deepStrictEqual(again, { ...delivery, flight: again!.flight, attempt, tries: attempt })
-        assert.notStrictEqual(again!.flight, delivery.flight)
-        assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "sending")
-        yield* end(worker, [again!], { state: "waiting", record: failed(attempt) })
-      }
-      assert.deepStrictEqual((yield* find(tenantId, delivery.deliveryId)).attempts, [1, 2, 3, 4].map(failed))
-    }))
-
-    it.effect("does not count an attempt that a stop interrupted", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const { delivery, worker } = yield* sending(tenantId)
-      yield* end(worker, [delivery], { state: "waiting", notCounted: true })
-      assert.deepStrictEqual((yield* takeAgain(worker, [delivery.deliveryId])).map(({ attempt, tries }) => [attempt, tries]), [[2, 1]])
-    }))
-
-    it.effect("leaves out deliveries that do not wait or belong to another destination", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { A: 1, B: 1, C: 1 }, { policy: { batchMaxSize: 1 } })
-      yield* queue.openDestination(tenantId, destinationSettings({ n: 2 }))
-      const worker = yield* acquire(tenantId)
-      const { deliveries: [a, b, c] } = yield* takeFrom(worker)
-      yield* settle(worker, { outcomes: [outcomeOf(a!), outcomeOf(b!, { state: "waiting" })] })
-      assert.deepStrictEqual(yield* takeAgain(worker, [a!.deliveryId, c!.deliveryId, idOf(999)]), [])
-      assert.deepStrictEqual((yield* takeFrom(worker, 2, { again: [b!.deliveryId] })).deliveries, [])
-      assert.deepStrictEqual((yield* takeAgain(worker, [b!.deliveryId])).map(({ deliveryId }) => deliveryId), [b!.deliveryId])
-      assert.deepStrictEqual(yield* takeAgain(worker, [b!.deliveryId]), [])
-    }))
-
-    it.effect("takes retries and new deliveries at once, without the shipments of the retries", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const { delivery, worker } = yield* sending(tenantId)
-      yield* end(worker, [delivery], { state: "waiting" })
-      yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }], { accounts: ["A"] })
-      const { deliveries, found } = yield* takeFrom(worker, 1, { again: [delivery.deliveryId] })
-      assert.deepStrictEqual(deliveries.map((each) => [each.attempt, eventIdsOf(each)]), [[2, ["S/1"]], [1, ["T/1"]]])
-      assert.isTrue(found!.blocked)
-    }))
-
-    it.effect("takes deliveries that share a shipment one at a time, the older first", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 2 }, { policy: { batchMaxSize: 1 } })
-      const worker = yield* acquire(tenantId)
-      const older = yield* takeOne(worker)
-      yield* end(worker, [older], { state: "dead" })
-      const newer = yield* takeOne(worker)
-      yield* end(worker, [newer], { state: "dead" })
-      yield* queue.recover(tenantId, idOf(1), 0)
-      const both = [older.deliveryId, newer.deliveryId]
-      const [first, none] = yield* takeAgain(worker, both)
-      assert.deepStrictEqual([first!.deliveryId, none], [older.deliveryId, undefined])
-      assert.deepStrictEqual(yield* takeAgain(worker, [newer.deliveryId]), [], "not beside the older one")
-      yield* end(worker, [first!], { state: "waiting", dueInMillis: 600_000 })
-      assert.deepStrictEqual(yield* takeAgain(worker, [newer.deliveryId]), [], "not while the older one waits")
-      const [second] = yield* takeAgain(worker, [older.deliveryId])
-      yield* end(worker, [second!])
-      const [last] = yield* takeAgain(worker, [newer.deliveryId])
-      assert.strictEqual(last!.deliveryId, newer.deliveryId)
-      yield* queue.retry(tenantId, older.deliveryId)
-      assert.deepStrictEqual(yield* takeAgain(worker, [older.deliveryId]), [], "not beside the newer one")
-    }))
-
-    it.effect("does not retry a delivery while a new one of its shipment is in flight", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      const { delivery, worker } = yield* sending(tenantId)
-      yield* end(worker, [delivery])
-      yield* publish(tenantId, [{ shipmentId: "S" }])
-      const next = yield* takeOne(worker)
-      yield* queue.retry(tenantId, delivery.deliveryId)
-      assert.deepStrictEqual(yield* takeAgain(worker, [delivery.deliveryId], [next.deliveryId]), [])
-      yield* end(worker, [next])
-      assert.lengthOf(yield* takeAgain(worker, [delivery.deliveryId]), 1)
-    }))
+  test("does not count an attempt that a stop interrupted", function*({ tenantId }) {
+    const { delivery, worker } = yield* sending(tenantId)
+    yield* end(worker, [delivery], { state: "waiting", notCounted: true })
+    assert.deepStrictEqual((yield* takeAgain(worker, [delivery.deliveryId])).map(({ attempt, tries }) => [attempt, tries]), [[2, 1]])
   })
 
-const drops = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, drop`, (it) => {
-    it.effect("removes entries of closed destinations in steps, and of no others", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: purgeStep, T: 2 })
-      const worker = yield* acquire(tenantId)
-      assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1), idOf(9)] }), { dropped: 0, more: false })
-      yield* queue.closeDestination(tenantId, idOf(1))
-      assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).destinations, [idOf(1)])
-      assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1)] }), { dropped: 0, more: false }, "by an epoch that is over")
-      const owner = yield* acquire(tenantId, { worker: worker.workerId })
-      let dropped = 0
-      for (let more = true, steps = 0; more && steps < 100; steps++) {
-        const step = yield* drop(owner, { closed: [idOf(1)] })
-        dropped += step.dropped
-        more = step.more
-      }
-      assert.strictEqual(dropped, purgeStep + 2)
-      assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).destinations, [])
-    }))
-
-    it.effect("keeps entries that a client may see", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const { delivery, worker } = yield* sending(tenantId)
-      yield* end(worker, [delivery], { state: "waiting" })
-      yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
-      const request = { keys: ["S", "T", "U"].map((key) => ({ destinationId: idOf(1), key })), deliveries: [delivery.deliveryId, idOf(999)] }
-      assert.deepStrictEqual(yield* drop(worker, request), { dropped: 0, more: false })
-      assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "waiting")
-      assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker)), ["T/1"])
-    }))
+  test("leaves out deliveries that do not wait or belong to another destination", function*({ queue, tenantId }) {
+    yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
+    yield* queue.openDestination(tenantId, destinationSettings({ n: 2 }))
+    const worker = yield* acquire(tenantId)
+    const { deliveries: [a, b, c] } = yield* takeFrom(worker)
+    yield* settle(worker, { outcomes: [outcomeOf(a!), outcomeOf(b!, { state: "waiting" })] })
+    assert.deepStrictEqual(yield* takeAgain(worker, [a!.deliveryId, c!.deliveryId, idOf(999)]), [])
+    assert.deepStrictEqual((yield* takeFrom(worker, 2, { again: [b!.deliveryId] })).deliveries, [])
+    assert.deepStrictEqual((yield* takeAgain(worker, [b!.deliveryId])).map(({ deliveryId }) => deliveryId), [b!.deliveryId])
+    assert.deepStrictEqual(yield* takeAgain(worker, [b!.deliveryId]), [])
   })
+
+  test("takes retries and new deliveries at once, without the shipments of the retries", function*({ tenantId }) {
+    const { delivery, worker } = yield* sending(tenantId)
+    yield* end(worker, [delivery], { state: "waiting" })
+    yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }], { accounts: ["A"] })
+    const { deliveries, found } = yield* takeFrom(worker, 1, { again: [delivery.deliveryId] })
+    assert.deepStrictEqual(deliveries.map((each) => [each.attempt, eventIdsOf(each)]), [[2, ["S/1"]], [1, ["T/1"]]])
+    assert.isTrue(found!.blocked)
+  })
+
+  test("takes deliveries that share a shipment one at a time, the older first", function*({ queue, tenantId }) {
+    yield* seed(tenantId, { S: 2 }, single)
+    const worker = yield* acquire(tenantId)
+    const older = yield* takeOne(worker)
+    yield* end(worker, [older], { state: "dead" })
+    const newer = yield* takeOne(worker)
+    yield* end(worker, [newer], { state: "dead" })
+    yield* queue.recover(tenantId, idOf(1), 0)
+    const both = [older.deliveryId, newer.deliveryId]
+    const [first, none] = yield* takeAgain(worker, both)
+    assert.deepStrictEqual([first!.deliveryId, none], [older.deliveryId, undefined])
+    assert.deepStrictEqual(yield* takeAgain(worker, [newer.deliveryId]), [], "not beside the older one")
+    yield* end(worker, [first!], { state: "waiting", dueInMillis: 600_000 })
+    assert.deepStrictEqual(yield* takeAgain(worker, [newer.deliveryId]), [], "not while the older one waits")
+    const [second] = yield* takeAgain(worker, [older.deliveryId])
+    yield* end(worker, [second!])
+    const [last] = yield* takeAgain(worker, [newer.deliveryId])
+    assert.strictEqual(last!.deliveryId, newer.deliveryId)
+    yield* queue.retry(tenantId, older.deliveryId)
+    assert.deepStrictEqual(yield* takeAgain(worker, [older.deliveryId]), [], "not beside the newer one")
+  })
+
+  test("does not retry a delivery while a new one of its shipment is in flight", function*({ queue, tenantId }) {
+    const { delivery, worker } = yield* sending(tenantId)
+    yield* end(worker, [delivery])
+    yield* publish(tenantId, [{ shipmentId: "S" }])
+    const next = yield* takeOne(worker)
+    yield* queue.retry(tenantId, delivery.deliveryId)
+    assert.deepStrictEqual(yield* takeAgain(worker, [delivery.deliveryId], [next.deliveryId]), [])
+    yield* end(worker, [next])
+    assert.lengthOf(yield* takeAgain(worker, [delivery.deliveryId]), 1)
+  })
+})
+
+const drops = storeSuite("DeliveryStore, drop", DeliveryStore, (test) => {
+  test("removes entries of closed destinations in steps, and of no others", function*({ queue, tenantId }) {
+    yield* seed(tenantId, { S: purgeStep, T: 2 })
+    const worker = yield* acquire(tenantId)
+    assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1), idOf(9)] }), { dropped: 0, more: false })
+    yield* queue.closeDestination(tenantId, idOf(1))
+    assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).destinations, [idOf(1)])
+    assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1)] }), { dropped: 0, more: false }, "by an epoch that is over")
+    const owner = yield* acquire(tenantId, { worker: worker.workerId })
+    let dropped = 0
+    for (let more = true, steps = 0; more && steps < 100; steps++) {
+      const step = yield* drop(owner, { closed: [idOf(1)] })
+      dropped += step.dropped
+      more = step.more
+    }
+    assert.strictEqual(dropped, purgeStep + 2)
+    assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).destinations, [])
+  })
+
+  test("keeps entries that a client may see", function*({ tenantId }) {
+    const { delivery, worker } = yield* sending(tenantId)
+    yield* end(worker, [delivery], { state: "waiting" })
+    yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
+    const request = { keys: ["S", "T", "U"].map((key) => ({ destinationId: idOf(1), key })), deliveries: [delivery.deliveryId, idOf(999)] }
+    assert.deepStrictEqual(yield* drop(worker, request), { dropped: 0, more: false })
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "waiting")
+    assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker)), ["T/1"])
+  })
+})

@@ -1,121 +1,106 @@
 /** What a `DeliveryStore` promises of signals: who leaves them, and what a take does with them. */
-import type { StoragePorts } from "@waybill/core"
-import { DeliveryQueue, DeliveryStore, SecretStore } from "@waybill/core/delivery"
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
-import { bytesOf, destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, storedSecret, subscribe } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, from, hasWork, settle, take } from "../WorkerFixtures.ts"
+import { DeliveryStore, SecretStore } from "@waybill/core/delivery"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { bytesOf, destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, storedSecret, subscribe, subscribeEach } from "../StorageFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, from, hasWork, load, settle, take } from "../WorkerFixtures.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
-const versionOf = (tenantId: string) =>
-  Effect.flatMap(DeliveryStore, (store) => Effect.map(store.load(tenantId, [idOf(1)]), ([loaded]) => loaded!.version))
+const versionOf = (tenantId: string) => Effect.map(load(tenantId), ({ version }) => version)
 
-/** Destinations of one client, which sees account A. */
-const subscribeEach = Effect.fnUntraced(function*(tenantId: string, numbers: ReadonlyArray<number>) {
-  yield* letSee(tenantId, "client", ["A"])
-  for (const n of numbers) yield* subscribe(tenantId, { n })
-})
-
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, signals`, (it) => {
-    it.effect("consumes one signal of each published destination, with its smallest key", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* subscribeEach(tenantId, [1, 2])
-      yield* publish(tenantId, [{ shipmentId: "T" }, { shipmentId: "S" }], { accounts: ["A"] })
-      yield* publish(tenantId, [{ shipmentId: "U" }], { accounts: ["A"] })
-      const worker = yield* acquire(tenantId)
-      const { moreSignals, signals } = yield* take(worker)
-      assert.deepStrictEqual([signals, moreSignals], [
-        [{ destinationId: idOf(1), key: "S" }, { destinationId: idOf(2), key: "S" }],
-        false
-      ])
-      assert.deepStrictEqual((yield* take(worker)).signals, [])
-      yield* publish(tenantId, [{ shipmentId: "A" }], { accounts: ["B"] })
-      assert.deepStrictEqual((yield* take(worker)).signals, [])
-    }))
-
-    it.effect("consumes at most the requested number of signals, of owned partitions only", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* subscribeEach(tenantId, [1, 2, 3])
-      yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-      const worker = yield* acquire(tenantId)
-      const owned = worker.owned.filter(({ partition }) => partition !== 2)
-      const first = yield* take({ ...worker, owned }, { signals: 1 })
-      assert.deepStrictEqual([first.signals.length, first.moreSignals], [1, true])
-      const second = yield* take({ ...worker, owned })
-      assert.deepStrictEqual([[...first.signals, ...second.signals].map(({ destinationId }) => destinationId).sort(), second.moreSignals], [[idOf(1), idOf(3)], false])
-      assert.deepStrictEqual((yield* take(worker)).signals.map(({ destinationId }) => destinationId), [idOf(2)])
-    }))
-
-    it.effect("takes one unrequested delivery of a destination with a signal, unless it is in skip", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      for (const n of [1, 2, 3, 4]) yield* subscribe(tenantId, { n, policy: { batchMaxSize: 2 } })
-      const worker = yield* acquire(tenantId)
-      yield* settle(worker, { destinations: [changeOf(4, { breaker: { failures: 5, openUntil: occurredAt + 0.5 } })] })
-      yield* publish(tenantId, ["S", "T", "U"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
-      const { deliveries, from: found, signals } = yield* take(worker, { from: [from(1, { batches: 0 })], skip: [idOf(2)], unrequested: 5 })
-      assert.deepStrictEqual(deliveries.map((each) => [each.destinationId, eventIdsOf(each)]), [[idOf(3), ["S/1", "T/1"]]])
-      assert.sameMembers(signals.map(({ destinationId }) => destinationId), [1, 2, 3, 4].map(idOf))
-      const unrequested = found.find(({ destinationId }) => destinationId === idOf(3))!
-      assert.deepStrictEqual([unrequested.after, unrequested.more, unrequested.blocked], ["T", true, false])
-    }))
-
-    it.effect("takes nothing of an area that was not named, and loses nothing of it", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* subscribeEach(tenantId, [1, 2])
-      yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-      const worker = yield* acquire(tenantId)
-      for (const sources of [["shipment-status"], []]) {
-        const { deliveries, from: found } = yield* take(worker, { from: [from(1)], sources, signals: 0, unrequested: 1 })
-        assert.deepStrictEqual([deliveries, found], [[], []])
-      }
-      const { deliveries, signals } = yield* take(worker, { from: [from(1)], unrequested: 1 })
-      assert.deepStrictEqual([deliveries.length, signals.length], [2, 2])
-    }))
-
-    it.effect("takes at most the allowed number of unrequested deliveries", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* subscribeEach(tenantId, [1, 2, 3])
-      yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-      const { deliveries, signals } = yield* take(yield* acquire(tenantId), { unrequested: 2 })
-      assert.deepStrictEqual([deliveries.length, signals.length], [2, 3])
-    }))
-
-    it.effect("leaves a signal without a key when settings, state, secret or access change", Effect.fnUntraced(function*() {
-      const [queue, secrets] = [yield* DeliveryQueue, yield* SecretStore]
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const worker = yield* acquire(tenantId)
-      const delivery = (yield* take(worker, { unrequested: 1 })).deliveries[0]!
-      yield* end(worker, [delivery], { state: "dead" })
-      const changes = {
-        settings: queue.changeDestination(tenantId, destinationSettings({ policy: { maxAttempts: 2 } })),
-        secret: secrets.put(tenantId, "main", storedSecret([{ sealed: bytesOf("sealed"), signsUntil: undefined }])),
-        access: queue.accessRestored(tenantId, "client"),
-        "access of all": queue.accessRestored(tenantId, undefined),
-        retry: queue.retry(tenantId, delivery.deliveryId)
-      }
-      for (const [what, change] of Object.entries(changes)) {
-        yield* publish(tenantId, [{ shipmentId: "S" }])
-        const before = yield* versionOf(tenantId)
-        yield* change
-        assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }], what)
-        assert.strictEqual((yield* versionOf(tenantId)) > before, what === "settings" || what === "secret", what)
-      }
-      yield* queue.accessRestored(tenantId, "other")
-      assert.deepStrictEqual((yield* take(worker)).signals, [])
-      yield* queue.closeDestination(tenantId, idOf(1))
-      assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
-    }))
-
-    it.effect("returns tenants with new entries, longest wait first", Effect.fnUntraced(function*() {
-      const store = yield* DeliveryStore
-      const tenants = Array.from({ length: 5 }, freshTenant)
-      for (const tenantId of tenants) yield* seed(tenantId, {})
-      for (const tenantId of tenants) assert.isFalse(yield* hasWork(tenantId))
-      for (const tenantId of tenants.toReversed()) yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-      const { free } = yield* store.look("nobody", 100_000)
-      assert.deepStrictEqual(free.filter(({ tenantId }) => tenants.includes(tenantId)), tenants.toReversed().map((tenantId) => ({ tenantId, partition: 1 })))
-      assert.lengthOf((yield* store.look("nobody", 2)).free, 2)
-    }))
+export const suite = storeSuite("DeliveryStore, signals", DeliveryStore, (test) => {
+  test("consumes one signal of each published destination, with its smallest key", function*({ tenantId }) {
+    yield* subscribeEach(tenantId, [1, 2])
+    yield* publish(tenantId, [{ shipmentId: "T" }, { shipmentId: "S" }], { accounts: ["A"] })
+    yield* publish(tenantId, [{ shipmentId: "U" }], { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    const { moreSignals, signals } = yield* take(worker)
+    assert.deepStrictEqual([signals, moreSignals], [
+      [{ destinationId: idOf(1), key: "S" }, { destinationId: idOf(2), key: "S" }],
+      false
+    ])
+    assert.deepStrictEqual((yield* take(worker)).signals, [])
+    yield* publish(tenantId, [{ shipmentId: "A" }], { accounts: ["B"] })
+    assert.deepStrictEqual((yield* take(worker)).signals, [])
   })
+
+  test("consumes at most the requested number of signals, of owned partitions only", function*({ tenantId }) {
+    yield* subscribeEach(tenantId, [1, 2, 3])
+    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    const owned = worker.owned.filter(({ partition }) => partition !== 2)
+    const first = yield* take({ ...worker, owned }, { signals: 1 })
+    assert.deepStrictEqual([first.signals.length, first.moreSignals], [1, true])
+    const second = yield* take({ ...worker, owned })
+    assert.deepStrictEqual([[...first.signals, ...second.signals].map(({ destinationId }) => destinationId).sort(), second.moreSignals], [[idOf(1), idOf(3)], false])
+    assert.deepStrictEqual((yield* take(worker)).signals.map(({ destinationId }) => destinationId), [idOf(2)])
+  })
+
+  test("takes one unrequested delivery of a destination with a signal, unless it is in skip", function*({ tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    for (const n of [1, 2, 3, 4]) yield* subscribe(tenantId, { n, policy: { batchMaxSize: 2 } })
+    const worker = yield* acquire(tenantId)
+    yield* settle(worker, { destinations: [changeOf(4, { breaker: { failures: 5, openUntil: occurredAt + 0.5 } })] })
+    yield* publish(tenantId, ["S", "T", "U"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
+    const { deliveries, from: found, signals } = yield* take(worker, { from: [from(1, { batches: 0 })], skip: [idOf(2)], unrequested: 5 })
+    assert.deepStrictEqual(deliveries.map((each) => [each.destinationId, eventIdsOf(each)]), [[idOf(3), ["S/1", "T/1"]]])
+    assert.sameMembers(signals.map(({ destinationId }) => destinationId), [1, 2, 3, 4].map(idOf))
+    const unrequested = found.find(({ destinationId }) => destinationId === idOf(3))!
+    assert.deepStrictEqual([unrequested.after, unrequested.more, unrequested.blocked], ["T", true, false])
+  })
+
+  test("takes nothing of an area that was not named, and loses nothing of it", function*({ tenantId }) {
+    yield* subscribeEach(tenantId, [1, 2])
+    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    for (const sources of [["shipment-status"], []]) {
+      const { deliveries, from: found } = yield* take(worker, { from: [from(1)], sources, signals: 0, unrequested: 1 })
+      assert.deepStrictEqual([deliveries, found], [[], []])
+    }
+    const { deliveries, signals } = yield* take(worker, { from: [from(1)], unrequested: 1 })
+    assert.deepStrictEqual([deliveries.length, signals.length], [2, 2])
+  })
+
+  test("takes at most the allowed number of unrequested deliveries", function*({ tenantId }) {
+    yield* subscribeEach(tenantId, [1, 2, 3])
+    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+    const { deliveries, signals } = yield* take(yield* acquire(tenantId), { unrequested: 2 })
+    assert.deepStrictEqual([deliveries.length, signals.length], [2, 3])
+  })
+
+  test("leaves a signal without a key when settings, state, secret or access change", function*({ queue, tenantId }) {
+    const secrets = yield* SecretStore
+    yield* seed(tenantId, { S: 1 })
+    const worker = yield* acquire(tenantId)
+    const delivery = (yield* take(worker, { unrequested: 1 })).deliveries[0]!
+    yield* end(worker, [delivery], { state: "dead" })
+    const changes = {
+      settings: queue.changeDestination(tenantId, destinationSettings({ policy: { maxAttempts: 2 } })),
+      secret: secrets.put(tenantId, "main", storedSecret([{ sealed: bytesOf("sealed"), signsUntil: undefined }])),
+      access: queue.accessRestored(tenantId, "client"),
+      "access of all": queue.accessRestored(tenantId, undefined),
+      retry: queue.retry(tenantId, delivery.deliveryId)
+    }
+    for (const [what, change] of Object.entries(changes)) {
+      yield* publish(tenantId, [{ shipmentId: "S" }])
+      const before = yield* versionOf(tenantId)
+      yield* change
+      assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }], what)
+      assert.strictEqual((yield* versionOf(tenantId)) > before, what === "settings" || what === "secret", what)
+    }
+    yield* queue.accessRestored(tenantId, "other")
+    assert.deepStrictEqual((yield* take(worker)).signals, [])
+    yield* queue.closeDestination(tenantId, idOf(1))
+    assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
+  })
+
+  test("returns tenants with new entries, longest wait first", function*({ store }) {
+    const tenants = Array.from({ length: 5 }, freshTenant)
+    for (const tenantId of tenants) yield* seed(tenantId, {})
+    for (const tenantId of tenants) assert.isFalse(yield* hasWork(tenantId))
+    for (const tenantId of tenants.toReversed()) yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+    const { free } = yield* store.look("nobody", 100_000)
+    assert.deepStrictEqual(free.filter(({ tenantId }) => tenants.includes(tenantId)), tenants.toReversed().map((tenantId) => ({ tenantId, partition: 1 })))
+    assert.lengthOf((yield* store.look("nobody", 2)).free, 2)
+  })
+})
