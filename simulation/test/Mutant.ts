@@ -9,3 +9,13 @@ export interface Mutant {
   /** Detected only after more than 400 schedules. Searched only by `npm run proof`; `npm test` tries its seed in `MutantSeeds.json`, if there is one. */
   readonly rare?: true
 }
+
+/** A mutant of one file. `change` has one member: the text that is found, and what replaces it. */
+export const mutant = (file: string, name: string, change: Readonly<Record<string, string>>): Mutant => {
+  const [found, ...others] = Object.entries(change)
+  if (found === undefined || others.length > 0) throw new Error(`${name}: one text is replaced.`)
+  return { name, file, find: found[0], replace: found[1] }
+}
+
+/** A mutant that few schedules detect. */
+export const rareMutant = (...parts: Parameters<typeof mutant>): Mutant => ({ ...mutant(...parts), rare: true })

@@ -1,6 +1,6 @@
 /** Faulty changes to the engine and the store. The simulation has to detect each of them. */
 import { accessMutants } from "./AccessMutants.ts"
-import type { Mutant } from "./Mutant.ts"
+import { type Mutant, mutant, rareMutant } from "./Mutant.ts"
 import { ownershipMutants } from "./OwnershipMutants.ts"
 import { storeMutants } from "./StoreMutants.ts"
 
@@ -19,290 +19,144 @@ const signature = "core/src/delivery/model/Signature.ts"
 
 const engineMutants: ReadonlyArray<Mutant> = [
   // the worker's state of a destination
-  {
-    name: "skipped entries are not taken when a delivery ends",
-    file: destination,
-    find: "  destination.blocked = false\n  destination.behind = true",
-    replace: "  destination.blocked = false"
-  },
-  {
-    name: "a take does not report that it skipped entries",
-    file: destination,
-    find: "  else destination.blocked = found.blocked ||",
-    replace: "  else destination.blocked = false &&"
-  },
-  {
-    name: "a delivery that ends during a take does not unblock its shipments",
-    rare: true,
-    file: destination,
-    find: "if (found.blocked && destination.settledAt > since) destination.behind = true\n",
-    replace: "if (false) destination.behind = true\n"
-  },
-  {
-    name: "a signal that arrives during a take is lost",
-    rare: true,
-    file: destination,
-    find: "const isOutdated = destination.signalledAt > since",
-    replace: "const isOutdated = false"
-  },
-  {
-    name: "a paused destination is never taken from again",
-    file: destination,
-    find: "    destination.stale = true\n    destination.sends = true\n",
-    replace: "    destination.stale = true\n"
-  },
-  {
-    name: "a change is not loaded",
-    file: taking,
-    find: "if (destination.settings?.version !== found.version) destination.stale = true",
-    replace: ""
-  },
-  {
-    name: "a retry by an operator during a load is lost",
-    rare: true,
-    file: destination,
-    find: "else if (loading.has(deliveryId) && loading.get(deliveryId) === undefined) destination.stale = true",
-    replace: ""
-  },
-  {
-    name: "a load restores a delivery that ended meanwhile",
-    rare: true,
-    file: destination,
-    find: "!inFlight.has(deliveryId) && !loading.has(deliveryId))",
-    replace: "!inFlight.has(deliveryId))"
-  },
-  {
-    name: "what waits at a takeover is lost",
-    file: work,
-    find: "for (const destinationId of destinationIds) {",
-    replace: "for (const destinationId of new Set<string>()) {"
-  },
-  {
-    name: "a retry is not scheduled",
-    file: destination,
-    find: "  if (waiting !== undefined) insertWaiting(destination, waiting)\n",
-    replace: ""
-  },
-  {
-    name: "a retry is sent at once",
-    file: settling,
-    find: "dueAt: Math.ceil(now + outcome.dueInMillis)",
-    replace: "dueAt: Math.ceil(now)"
-  },
+  mutant(destination, "skipped entries are not taken when a delivery ends", {
+    "  destination.blocked = false\n  destination.behind = true": "  destination.blocked = false"
+  }),
+  mutant(destination, "a take does not report that it skipped entries", {
+    "  else destination.blocked = found.blocked ||": "  else destination.blocked = false &&"
+  }),
+  rareMutant(destination, "a delivery that ends during a take does not unblock its shipments", {
+    "if (found.blocked && destination.settledAt > since) destination.behind = true\n": "if (false) destination.behind = true\n"
+  }),
+  rareMutant(destination, "a signal that arrives during a take is lost", {
+    "const isOutdated = destination.signalledAt > since": "const isOutdated = false"
+  }),
+  mutant(destination, "a paused destination is never taken from again", {
+    "    destination.stale = true\n    destination.sends = true\n": "    destination.stale = true\n"
+  }),
+  mutant(taking, "a change is not loaded", {
+    "if (destination.settings?.version !== found.version) destination.stale = true": ""
+  }),
+  rareMutant(destination, "a retry by an operator during a load is lost", {
+    "else if (loading.has(deliveryId) && loading.get(deliveryId) === undefined) destination.stale = true": ""
+  }),
+  rareMutant(destination, "a load restores a delivery that ended meanwhile", {
+    "!inFlight.has(deliveryId) && !loading.has(deliveryId))": "!inFlight.has(deliveryId))"
+  }),
+  mutant(work, "what waits at a takeover is lost", {
+    "for (const destinationId of destinationIds) {": "for (const destinationId of new Set<string>()) {"
+  }),
+  mutant(destination, "a retry is not scheduled", {
+    "  if (waiting !== undefined) insertWaiting(destination, waiting)\n": ""
+  }),
+  mutant(settling, "a retry is sent at once", {
+    "dueAt: Math.ceil(now + outcome.dueInMillis)": "dueAt: Math.ceil(now)"
+  }),
   // takes
-  {
-    name: "a worker takes without waiting for the outcome of its last take",
-    file: taking,
-    find: "        tenant.lostFlights.add(request.flight)\n",
-    replace: ""
-  },
-  {
-    name: "a signal that a take consumed is not kept",
-    file: taking,
-    find: "        signalled(destination, key, work.nextEvent())\n",
-    replace: ""
-  },
-  {
-    name: "remaining signals are not taken",
-    rare: true,
-    file: taking,
-    find: "if (taken.moreSignals) tenant.signalled = true",
-    replace: ""
-  },
-  {
-    name: "keys in flight are not named",
-    file: destination,
-    find: "if (first && (again.length > 0 || after === undefined || compareText(lastKey, after) > 0)) inFlight.push(deliveryId)",
-    replace: ""
-  },
-  {
-    name: "two takes of a tenant take from the same destination",
-    file: taking,
-    find: "if (tenant.guess !== undefined && !tenant.guess.has(destination.destinationId)) continue",
-    replace: ""
-  },
-  {
-    name: "a take does not name the areas of its destinations",
-    file: taking,
-    find: "new Set(asked.flatMap(({ destination }) => destination.settings?.source ?? []))",
-    replace: "[]"
-  },
-  {
-    name: "a take takes unrequested deliveries from busy destinations",
-    file: taking,
-    find: "else if (!named.has(destination)) skip.push(destination.destinationId)",
-    replace: ""
-  },
-  {
-    name: "slots that a take did not use start no other take",
-    rare: true,
-    file: taking,
-    find: "if (unused.length > 0) work.makeRoom()",
-    replace: ""
-  },
-  {
-    name: "a take that is requested during another one is lost",
-    file: taking,
-    find: "tenant.signalled && !tenant.takingSignals || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)",
-    replace: "tenant.signalled && !tenant.takingSignals || goesOn) work.want(tenant)"
-  },
-  {
-    name: "a worker takes without end while another take hears signals",
-    file: taking,
-    find: "tenant.signalled && !tenant.takingSignals || goesOn",
-    replace: "tenant.signalled || goesOn"
-  },
-  {
-    name: "a delivery whose body is missing is sent",
-    rare: true,
-    file: sending,
-    find: "!loaded && destination.stale",
-    replace: "false"
-  },
+  mutant(taking, "a worker takes without waiting for the outcome of its last take", {
+    "        tenant.lostFlights.add(request.flight)\n": ""
+  }),
+  mutant(taking, "a signal that a take consumed is not kept", {
+    "        signalled(destination, key, work.nextEvent())\n": ""
+  }),
+  rareMutant(taking, "remaining signals are not taken", {
+    "if (taken.moreSignals) tenant.signalled = true": ""
+  }),
+  mutant(destination, "keys in flight are not named", {
+    "if (first && (again.length > 0 || after === undefined || compareText(lastKey, after) > 0)) inFlight.push(deliveryId)": ""
+  }),
+  mutant(taking, "two takes of a tenant take from the same destination", {
+    "if (tenant.guess !== undefined && !tenant.guess.has(destination.destinationId)) continue": ""
+  }),
+  mutant(taking, "a take does not name the areas of its destinations", {
+    "new Set(asked.flatMap(({ destination }) => destination.settings?.source ?? []))": "[]"
+  }),
+  mutant(taking, "a take takes unrequested deliveries from busy destinations", {
+    "else if (!named.has(destination)) skip.push(destination.destinationId)": ""
+  }),
+  rareMutant(taking, "slots that a take did not use start no other take", {
+    "if (unused.length > 0) work.makeRoom()": ""
+  }),
+  mutant(taking, "a take that is requested during another one is lost", {
+    "tenant.signalled && !tenant.takingSignals || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)": "tenant.signalled && !tenant.takingSignals || goesOn) work.want(tenant)"
+  }),
+  mutant(taking, "a worker takes without end while another take hears signals", {
+    "tenant.signalled && !tenant.takingSignals || goesOn": "tenant.signalled || goesOn"
+  }),
+  rareMutant(sending, "a delivery whose body is missing is sent", {
+    "!loaded && destination.stale": "false"
+  }),
   // counting attempts
-  {
-    name: "a delivery has one attempt more than its policy allows",
-    file: retry,
-    find: "if (attempt >= policy.maxAttempts)",
-    replace: "if (attempt > policy.maxAttempts)"
-  },
-  {
-    name: "a delivery that crashes its senders never becomes a dead letter",
-    rare: true,
-    file: retry,
-    find: "const spareTakeovers = 3",
-    replace: "const spareTakeovers = 300"
-  },
-  {
-    name: "Retry-After is ignored",
-    file: retry,
-    find: "Math.min(Math.max(own, asked), policy.maxBackoffSeconds)",
-    replace: "own"
-  },
-  {
-    name: "the backoff does not grow",
-    file: retry,
-    find: "2 ** Math.min(attempt - 1, 40)",
-    replace: "1"
-  },
+  mutant(retry, "a delivery has one attempt more than its policy allows", {
+    "if (attempt >= policy.maxAttempts)": "if (attempt > policy.maxAttempts)"
+  }),
+  rareMutant(retry, "a delivery that crashes its senders never becomes a dead letter", {
+    "const spareTakeovers = 3": "const spareTakeovers = 300"
+  }),
+  mutant(retry, "Retry-After is ignored", {
+    "Math.min(Math.max(own, asked), policy.maxBackoffSeconds)": "own"
+  }),
+  mutant(retry, "the backoff does not grow", {
+    "2 ** Math.min(attempt - 1, 40)": "1"
+  }),
   // bytes and signatures
-  {
-    name: "a retry gets a new webhook-id",
-    file: attempts,
-    find: "  deliveryId: taken.deliveryId,\n",
-    replace: "  deliveryId: taken.attempt > 1 ? taken.deliveryId.replace(/.$/, \"f\") : taken.deliveryId,\n"
-  },
-  {
-    name: "a retry has a new sentAt",
-    file: attempts,
-    find: "wrap(destination.envelope, taken.deliveryId, taken.sentAt, [taken.body])",
-    replace: "wrap(destination.envelope, taken.deliveryId, taken.sentAt + taken.attempt - 1, [taken.body])"
-  },
-  {
-    name: "only the newest secret signs",
-    file: signature,
-    find: "return keys.map((key) => `v1",
-    replace: "return keys.slice(0, 1).map((key) => `v1"
-  },
+  mutant(attempts, "a retry gets a new webhook-id", {
+    "  deliveryId: taken.deliveryId,\n": "  deliveryId: taken.attempt > 1 ? taken.deliveryId.replace(/.$/, \"f\") : taken.deliveryId,\n"
+  }),
+  mutant(attempts, "a retry has a new sentAt", {
+    "wrap(destination.envelope, taken.deliveryId, taken.sentAt, [taken.body])": "wrap(destination.envelope, taken.deliveryId, taken.sentAt + taken.attempt - 1, [taken.body])"
+  }),
+  mutant(signature, "only the newest secret signs", {
+    "return keys.map((key) => `v1": "return keys.slice(0, 1).map((key) => `v1"
+  }),
   // outcomes
-  {
-    name: "outcomes that could not be written are lost",
-    file: settling,
-    find: "Effect.onError(() => Effect.sync(() => outcomes.putBack(own)))",
-    replace: "Effect.onError(() => Effect.void)"
-  },
-  {
-    name: "a flight is removed before all its deliveries have outcomes",
-    file: settling,
-    find: "left === count ?",
-    replace: "left > 0 ?"
-  },
-  {
-    name: "flights are never removed",
-    file: settling,
-    find: "left === count ?",
-    replace: "left < 0 ?"
-  },
-  {
-    name: "the breaker is written before the outcome that changed it",
-    rare: true,
-    file: outcomes,
-    find: "    this.ended.push(ended)\n    if (isChanged) this.changed.add(ended.destination)\n",
-    replace: "    if (isChanged) this.change(ended.destination)\n    this.ended.push(ended)\n"
-  },
-  {
-    name: "410 is ignored",
-    file: attempts,
-    find: `pause: "The receiver answered 410 Gone."`,
-    replace: "pause: undefined"
-  },
-  {
-    name: "a pause that is requested while another one is written is lost",
-    rare: true,
-    file: destination,
-    find: "if (pause === undefined || destination.pause !== pause) return",
-    replace: "if (pause === undefined || destination.pause === undefined) return"
-  },
-  {
-    name: "a signal discards a pause that is not written yet",
-    rare: true,
-    file: destination,
-    find: "    destination.sends = true\n    destination.behind = true",
-    replace: "    destination.sends = true\n    destination.pause = undefined\n    destination.behind = true"
-  },
-  {
-    name: "an outcome of the old endpoint counts for the breaker of the new one",
-    rare: true,
-    file: sending,
-    find: "const elsewhere = attempt.destination.endpointUrl !== destination.settings?.endpointUrl",
-    replace: "const elsewhere = false"
-  },
+  mutant(settling, "outcomes that could not be written are lost", {
+    "Effect.onError(() => Effect.sync(() => outcomes.putBack(own)))": "Effect.onError(() => Effect.void)"
+  }),
+  mutant(settling, "a flight is removed before all its deliveries have outcomes", {
+    "left === count ?": "left > 0 ?"
+  }),
+  mutant(settling, "flights are never removed", {
+    "left === count ?": "left < 0 ?"
+  }),
+  rareMutant(outcomes, "the breaker is written before the outcome that changed it", {
+    "    this.ended.push(ended)\n    if (isChanged) this.changed.add(ended.destination)\n": "    if (isChanged) this.change(ended.destination)\n    this.ended.push(ended)\n"
+  }),
+  mutant(attempts, "410 is ignored", {
+    [`pause: "The receiver answered 410 Gone."`]: "pause: undefined"
+  }),
+  rareMutant(destination, "a pause that is requested while another one is written is lost", {
+    "if (pause === undefined || destination.pause !== pause) return": "if (pause === undefined || destination.pause === undefined) return"
+  }),
+  rareMutant(destination, "a signal discards a pause that is not written yet", {
+    "    destination.sends = true\n    destination.behind = true": "    destination.sends = true\n    destination.pause = undefined\n    destination.behind = true"
+  }),
+  rareMutant(sending, "an outcome of the old endpoint counts for the breaker of the new one", {
+    "const elsewhere = attempt.destination.endpointUrl !== destination.settings?.endpointUrl": "const elsewhere = false"
+  }),
   // clocks
-  {
-    name: "a worker uses its own clock instead of the store's",
-    file: time,
-    find: "Effect.map(Clock.monotonicTimeNanos, millisOf)",
-    replace: "Clock.currentTimeMillis"
-  },
-  {
-    name: "webhook-timestamp is the worker's own time",
-    file: attempts,
-    find: "Math.floor((startedAt + storeAhead) / 1000)",
-    replace: "Math.floor(startedAt / 1000)"
-  },
+  mutant(time, "a worker uses its own clock instead of the store's", {
+    "Effect.map(Clock.monotonicTimeNanos, millisOf)": "Clock.currentTimeMillis"
+  }),
+  mutant(attempts, "webhook-timestamp is the worker's own time", {
+    "Math.floor((startedAt + storeAhead) / 1000)": "Math.floor(startedAt / 1000)"
+  }),
   // rate limit and circuit breaker
-  {
-    name: "attempts do not count for the rate",
-    file: rate,
-    find: "Math.max(mark ?? now, now) + posts * rhythm(rateLimitPerMinute).spacing",
-    replace: "Math.max(mark ?? now, now)"
-  },
-  {
-    name: "a burst is twice the rate limit",
-    file: rate,
-    find: "const burst = Math.max(1, Math.floor(rateLimitPerMinute * burstShare))",
-    replace: "const burst = Math.max(1, Math.floor(rateLimitPerMinute * 2))"
-  },
-  {
-    name: "the circuit breaker is ignored",
-    rare: true,
-    file: destination,
-    find: "const state = breakerState(breaker, now)",
-    replace: `const state = breakerState(breaker, now) && "closed"`
-  },
-  {
-    name: "the circuit breaker never opens",
-    file: breaker,
-    find: "if (failures < breakerThreshold) return",
-    replace: "if (failures > 0) return"
-  },
-  {
-    name: "more than one probe is sent after the circuit breaker was open",
-    rare: true,
-    file: destination,
-    find: "destination.inFlight.size > 0 ? 0 : Math.min(room, 1)",
-    replace: "room"
-  }
+  mutant(rate, "attempts do not count for the rate", {
+    "Math.max(mark ?? now, now) + posts * rhythm(rateLimitPerMinute).spacing": "Math.max(mark ?? now, now)"
+  }),
+  mutant(rate, "a burst is twice the rate limit", {
+    "const burst = Math.max(1, Math.floor(rateLimitPerMinute * burstShare))": "const burst = Math.max(1, Math.floor(rateLimitPerMinute * 2))"
+  }),
+  rareMutant(destination, "the circuit breaker is ignored", {
+    "const state = breakerState(breaker, now)": `const state = breakerState(breaker, now) && "closed"`
+  }),
+  mutant(breaker, "the circuit breaker never opens", {
+    "if (failures < breakerThreshold) return": "if (failures > 0) return"
+  }),
+  rareMutant(destination, "more than one probe is sent after the circuit breaker was open", {
+    "destination.inFlight.size > 0 ? 0 : Math.min(room, 1)": "room"
+  })
 ]
 
 export const mutants: ReadonlyArray<Mutant> = [...engineMutants, ...ownershipMutants, ...storeMutants, ...accessMutants]
