@@ -36,13 +36,12 @@ describe("statements", () => {
 
   // an optional port without a suite
   layer(Layer.provideMerge(recorded.layer, testStorage(schema)), { excludeTestServices: true })("recorded: EventsAwaitingStatus", (it) => {
-    it.effect("has no events before any were published from SQL", () =>
-      Effect.gen(function*() {
-        const awaiting = (yield* EventsAwaitingStatus)!
-        assert.deepEqual(yield* awaiting.tenants(1), [])
-        assert.deepEqual(yield* awaiting.shipments("nobody", 1), [])
-        assert.deepEqual(yield* awaiting.take("nobody", ["S"]), [])
-      }))
+    it.effect("has no events before any were published from SQL", Effect.fnUntraced(function*() {
+      const awaiting = (yield* EventsAwaitingStatus)!
+      assert.deepEqual(yield* awaiting.tenants(1), [])
+      assert.deepEqual(yield* awaiting.shipments("nobody", 1), [])
+      assert.deepEqual(yield* awaiting.take("nobody", ["S"]), [])
+    }))
   })
 })
 
@@ -63,89 +62,83 @@ const recordedHere = () =>
   [...recorded.texts].filter((text) => text.includes(`"${schema}".`) && /^[\s(]*(WITH|SELECT|INSERT|UPDATE|DELETE)\b/i.test(text))
 
 layer(testStorage(schema), { excludeTestServices: true })("a schema to be distributed by tenant_id", (it) => {
-  it.effect("has tenant_id in every table, as text with byte order", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const rows = yield* sql<{ relation: string; column: string | null; collation: string | null }>`
-        SELECT c.relname AS relation, a.attname AS column, l.collname AS collation
-        FROM pg_class AS c
-        JOIN pg_namespace AS n ON n.oid = c.relnamespace
-        LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND a.attnotnull
-        LEFT JOIN pg_collation AS l ON l.oid = a.attcollation
-        WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'p')`
-      assert.isAbove(rows.length, 20)
-      const missing = rows.filter(({ column, collation, relation }) => (column === null || collation !== "C") && !referenceTables.has(relation))
-      assert.deepEqual(missing, [])
-    }))
+  it.effect("has tenant_id in every table, as text with byte order", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const rows = yield* sql<{ relation: string; column: string | null; collation: string | null }>`
+      SELECT c.relname AS relation, a.attname AS column, l.collname AS collation
+      FROM pg_class AS c
+      JOIN pg_namespace AS n ON n.oid = c.relnamespace
+      LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND a.attnotnull
+      LEFT JOIN pg_collation AS l ON l.oid = a.attcollation
+      WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'p')`
+    assert.isAbove(rows.length, 20)
+    const missing = rows.filter(({ column, collation, relation }) => (column === null || collation !== "C") && !referenceTables.has(relation))
+    assert.deepEqual(missing, [])
+  }))
 
-  it.effect("starts every primary key, unique index and exclusion with tenant_id", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const keys = yield* sql<Key>`
-        SELECT i.relname AS name, t.relname AS relation,
-          ARRAY(SELECT coalesce(a.attname, '(expression)') FROM unnest(x.indkey) WITH ORDINALITY AS k (attnum, place)
-                LEFT JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = k.attnum ORDER BY place) AS columns
-        FROM pg_index AS x
-        JOIN pg_class AS i ON i.oid = x.indexrelid
-        JOIN pg_class AS t ON t.oid = x.indrelid
-        JOIN pg_namespace AS n ON n.oid = t.relnamespace
-        WHERE n.nspname = ${schema} AND (x.indisunique OR x.indisexclusion)`
-      assert.isAbove(keys.length, 20)
-      assert.deepEqual(keys.filter(({ columns, relation }) => columns[0] !== "tenant_id" && !referenceTables.has(relation)), [])
-    }))
+  it.effect("starts every primary key, unique index and exclusion with tenant_id", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const keys = yield* sql<Key>`
+      SELECT i.relname AS name, t.relname AS relation,
+        ARRAY(SELECT coalesce(a.attname, '(expression)') FROM unnest(x.indkey) WITH ORDINALITY AS k (attnum, place)
+              LEFT JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = k.attnum ORDER BY place) AS columns
+      FROM pg_index AS x
+      JOIN pg_class AS i ON i.oid = x.indexrelid
+      JOIN pg_class AS t ON t.oid = x.indrelid
+      JOIN pg_namespace AS n ON n.oid = t.relnamespace
+      WHERE n.nspname = ${schema} AND (x.indisunique OR x.indisexclusion)`
+    assert.isAbove(keys.length, 20)
+    assert.deepEqual(keys.filter(({ columns, relation }) => columns[0] !== "tenant_id" && !referenceTables.has(relation)), [])
+  }))
 
-  it.effect("has only foreign keys within one tenant, and no trigger", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const references = yield* sql<{ name: string; from: ReadonlyArray<string>; to: ReadonlyArray<string> }>`
-        SELECT c.conname AS name,
-          ARRAY(SELECT a.attname FROM unnest(c.conkey) AS k JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = k)::text[] AS from,
-          ARRAY(SELECT a.attname FROM unnest(c.confkey) AS k JOIN pg_attribute AS a ON a.attrelid = c.confrelid AND a.attnum = k)::text[] AS to
-        FROM pg_constraint AS c JOIN pg_namespace AS n ON n.oid = c.connamespace
-        WHERE n.nspname = ${schema} AND c.contype = 'f'`
-      assert.deepEqual(references.filter(({ from, to }) => !from.includes("tenant_id") || !to.includes("tenant_id")), [])
-      const triggers = yield* sql`
-        SELECT t.tgname FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
-        WHERE n.nspname = ${schema} AND NOT t.tgisinternal`
-      assert.deepEqual(triggers, [])
-    }))
+  it.effect("has only foreign keys within one tenant, and no trigger", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const references = yield* sql<{ name: string; from: ReadonlyArray<string>; to: ReadonlyArray<string> }>`
+      SELECT c.conname AS name,
+        ARRAY(SELECT a.attname FROM unnest(c.conkey) AS k JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = k)::text[] AS from,
+        ARRAY(SELECT a.attname FROM unnest(c.confkey) AS k JOIN pg_attribute AS a ON a.attrelid = c.confrelid AND a.attnum = k)::text[] AS to
+      FROM pg_constraint AS c JOIN pg_namespace AS n ON n.oid = c.connamespace
+      WHERE n.nspname = ${schema} AND c.contype = 'f'`
+    assert.deepEqual(references.filter(({ from, to }) => !from.includes("tenant_id") || !to.includes("tenant_id")), [])
+    const triggers = yield* sql`
+      SELECT t.tgname FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+      WHERE n.nspname = ${schema} AND NOT t.tgisinternal`
+    assert.deepEqual(triggers, [])
+  }))
 
-  it.effect("detects a statement that leaves its tenant", () =>
-    Effect.gen(function*() {
-      const destinations = `"${schema}".delivery_destinations`
-      const signals = `"${schema}".delivery_signals`
-      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} WHERE tenant_id = $1 AND state = 'active'`), 0)
-      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} AS l JOIN ${signals} AS a USING (tenant_id, destination_id) WHERE a.tenant_id = $1`), 0)
-      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} WHERE state = 'active'`), 1)
-      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} AS l JOIN ${signals} AS a USING (destination_id) WHERE a.tenant_id = $1`), 1)
-      assert.lengthOf(yield* placesOf(`INSERT INTO ${signals} (tenant_id, partition, destination_id) SELECT $1, 0, destination_id FROM ${destinations} WHERE tenant_id = $1`), 0)
-      assert.lengthOf(yield* placesOf(`INSERT INTO ${signals} (tenant_id, partition, destination_id) SELECT endpoint_url, 0, destination_id FROM ${destinations} WHERE tenant_id = $1`), 1)
-    }))
+  it.effect("detects a statement that leaves its tenant", Effect.fnUntraced(function*() {
+    const destinations = `"${schema}".delivery_destinations`
+    const signals = `"${schema}".delivery_signals`
+    assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} WHERE tenant_id = $1 AND state = 'active'`), 0)
+    assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} AS l JOIN ${signals} AS a USING (tenant_id, destination_id) WHERE a.tenant_id = $1`), 0)
+    assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} WHERE state = 'active'`), 1)
+    assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} AS l JOIN ${signals} AS a USING (destination_id) WHERE a.tenant_id = $1`), 1)
+    assert.lengthOf(yield* placesOf(`INSERT INTO ${signals} (tenant_id, partition, destination_id) SELECT $1, 0, destination_id FROM ${destinations} WHERE tenant_id = $1`), 0)
+    assert.lengthOf(yield* placesOf(`INSERT INTO ${signals} (tenant_id, partition, destination_id) SELECT endpoint_url, 0, destination_id FROM ${destinations} WHERE tenant_id = $1`), 1)
+  }))
 
-  it.effect("is queried within one tenant, except for the listed statements", () =>
-    Effect.gen(function*() {
-      const statements = recordedHere()
-      assert.isAbove(statements.length, 100)
-      const offending: Array<string> = []
-      const unused = new Set(acrossTenants)
-      for (const statement of statements) {
-        const excused = acrossTenants.filter(({ says }) => says.test(statement))
-        const places = yield* placesOf(statement)
-        if (places.length === 0) continue
-        for (const each of excused) unused.delete(each)
-        if (excused.length === 0) offending.push(`${JSON.stringify(places)}\n${statement}`)
-      }
-      assert.deepEqual(offending, [], offending.join("\n\n"))
-      assert.deepEqual([...unused], [])
-    }), 60_000)
+  it.effect("is queried within one tenant, except for the listed statements", Effect.fnUntraced(function*() {
+    const statements = recordedHere()
+    assert.isAbove(statements.length, 100)
+    const offending: Array<string> = []
+    const unused = new Set(acrossTenants)
+    for (const statement of statements) {
+      const excused = acrossTenants.filter(({ says }) => says.test(statement))
+      const places = yield* placesOf(statement)
+      if (places.length === 0) continue
+      for (const each of excused) unused.delete(each)
+      if (excused.length === 0) offending.push(`${JSON.stringify(places)}\n${statement}`)
+    }
+    assert.deepEqual(offending, [], offending.join("\n\n"))
+    assert.deepEqual([...unused], [])
+  }), 60_000)
 
-  it.effect("is never read by a full scan, except for the listed statements", () =>
-    Effect.gen(function*() {
-      const offending: Array<string> = []
-      for (const statement of recordedHere()) {
-        const places = wholeTables(yield* planOf(statement), schema).filter(ofTenants)
-        if (places.length > 0 && !readWhole.some(({ says }) => says.test(statement))) offending.push(`${JSON.stringify(places)}\n${statement}`)
-      }
-      assert.deepEqual(offending, [], offending.join("\n\n"))
-    }), 60_000)
+  it.effect("is never read by a full scan, except for the listed statements", Effect.fnUntraced(function*() {
+    const offending: Array<string> = []
+    for (const statement of recordedHere()) {
+      const places = wholeTables(yield* planOf(statement), schema).filter(ofTenants)
+      if (places.length > 0 && !readWhole.some(({ says }) => says.test(statement))) offending.push(`${JSON.stringify(places)}\n${statement}`)
+    }
+    assert.deepEqual(offending, [], offending.join("\n\n"))
+  }), 60_000)
 })

@@ -396,19 +396,18 @@ plans("of an installation that was analysed while all of it was empty", (schema)
 const prepared = freshSchema()
 
 layer(testStorage(prepared), { excludeTestServices: true })("prepared statements", (it) => {
-  it.effect("keep one plan however short their arrays are: take, settle, load", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const schema = Sql.raw(`"${prepared}"`)
-      const repeated = [findForTake(schema, sources, taking), frozen.freeze(schema, taking, { signals: [signal], entries: [entry], again: [] }), settle(schema, settling, false), load(schema, "t", [id])]
-      yield* sql.withTransaction(Effect.gen(function*() {
-        for (const { text, values } of repeated) {
-          for (let n = 0; n < 10; n++) yield* sql.unsafe(text, values)
-          const [plans] = yield* sql<{ custom: number; generic: number }>`
-            SELECT custom_plans::int AS custom, generic_plans::int AS generic FROM pg_prepared_statements WHERE statement = ${text}`
-          assert.isAbove(plans!.generic, 0, text)
-          assert.isAtMost(plans!.custom, 5, text)
-        }
-      }))
+  it.effect("keep one plan however short their arrays are: take, settle, load", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const schema = Sql.raw(`"${prepared}"`)
+    const repeated = [findForTake(schema, sources, taking), frozen.freeze(schema, taking, { signals: [signal], entries: [entry], again: [] }), settle(schema, settling, false), load(schema, "t", [id])]
+    yield* sql.withTransaction(Effect.gen(function*() {
+      for (const { text, values } of repeated) {
+        for (let n = 0; n < 10; n++) yield* sql.unsafe(text, values)
+        const [plans] = yield* sql<{ custom: number; generic: number }>`
+          SELECT custom_plans::int AS custom, generic_plans::int AS generic FROM pg_prepared_statements WHERE statement = ${text}`
+        assert.isAbove(plans!.generic, 0, text)
+        assert.isAtMost(plans!.custom, 5, text)
+      }
     }))
+  }))
 })

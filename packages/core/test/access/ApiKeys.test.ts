@@ -101,11 +101,10 @@ describe("ApiKeys", () => {
     assert.deepStrictEqual([client?.client, client?.live, client?.accounts], ["key:client", false, ["B"]])
   }, inService))
 
-  it.effect.prop("handles arbitrary input", [json], ([input]) =>
-    inService(Effect.gen(function*() {
-      const { keys } = yield* setup
-      assert.strictEqual((yield* Effect.flip(keys.create("acme", untyped(input))))._tag, "InvalidInput")
-      const text = typeof input === "string" ? input : JSON.stringify(input) ?? ""
-      assert.strictEqual((yield* Effect.flip(keys.principalOf(Redacted.make(text))))._tag, "Unauthenticated")
-    })))
+  it.effect.prop("handles arbitrary input", [json], Effect.fnUntraced(function*([input]) {
+    const { keys } = yield* setup
+    assert.strictEqual((yield* Effect.flip(keys.create("acme", untyped(input))))._tag, "InvalidInput")
+    const text = typeof input === "string" ? input : JSON.stringify(input) ?? ""
+    assert.strictEqual((yield* Effect.flip(keys.principalOf(Redacted.make(text))))._tag, "Unauthenticated")
+  }, inService))
 })

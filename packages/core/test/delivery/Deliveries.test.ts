@@ -38,26 +38,25 @@ describe("Deliveries", () => {
     assert.isNotNull(shown.settledAt)
   }, inEngine))
 
-  for (const order of ["newest", "oldest", undefined] as const) it.effect(`lists ${order ?? "newest"} first, page by page${order === undefined ? ", by default" : ""}`, () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-      yield* TestWaybill.run
-      for (let n = 0; n < 7; n++) {
-        yield* engine.publish(`S${n}`)
-        yield* TestWaybill.pass(1000)
-      }
-      const seen: Array<string> = []
-      let cursor: string | undefined
-      do {
-        const { data, nextCursor } = yield* engine.deliveries.list("acme", { limit: 3, ...(order === undefined ? {} : { order }), ...(cursor === undefined ? {} : { cursor }) })
-        assert.isAtMost(data.length, 3)
-        seen.push(...data.map((each) => each.createdAt))
-        cursor = nextCursor ?? undefined
-      } while (cursor !== undefined)
-      assert.lengthOf(seen, 7)
-      assert.deepStrictEqual(seen, order === "oldest" ? seen.toSorted() : seen.toSorted().reverse())
-      assert.lengthOf((yield* engine.list({ since: "1970-01-01T00:00:04Z" })), 3)
-    })))
+  for (const order of ["newest", "oldest", undefined] as const) it.effect(`lists ${order ?? "newest"} first, page by page${order === undefined ? ", by default" : ""}`, Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+    yield* TestWaybill.run
+    for (let n = 0; n < 7; n++) {
+      yield* engine.publish(`S${n}`)
+      yield* TestWaybill.pass(1000)
+    }
+    const seen: Array<string> = []
+    let cursor: string | undefined
+    do {
+      const { data, nextCursor } = yield* engine.deliveries.list("acme", { limit: 3, ...(order === undefined ? {} : { order }), ...(cursor === undefined ? {} : { cursor }) })
+      assert.isAtMost(data.length, 3)
+      seen.push(...data.map((each) => each.createdAt))
+      cursor = nextCursor ?? undefined
+    } while (cursor !== undefined)
+    assert.lengthOf(seen, 7)
+    assert.deepStrictEqual(seen, order === "oldest" ? seen.toSorted() : seen.toSorted().reverse())
+    assert.lengthOf((yield* engine.list({ since: "1970-01-01T00:00:04Z" })), 3)
+  }, inEngine))
 
   it.effect("lists newest first on request, and keeps that order on later pages", Effect.fnUntraced(function*() {
     const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
@@ -217,20 +216,19 @@ describe("Deliveries", () => {
 })
 
 describe("Retention", () => {
-  it.effect("removes deliveries that ended long ago, and no others", () =>
-    inEngineWith({ keepSettledMillis: 86_400_000 })(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 1000, initialBackoffSeconds: 86_400, maxBackoffSeconds: 86_400 } })
-      const retention = yield* Retention
-      yield* engine.receivers.script(hook, (request) => eventsOf(request).includes("A/1") ? Receiver.fail(500)(request) : Receiver.accept()(request))
-      yield* TestWaybill.run
-      yield* engine.publish("A", "B")
-      yield* TestWaybill.pass("1 hour")
-      assert.strictEqual(yield* retention.sweep, 0)
-      yield* TestWaybill.pass("2 days")
-      yield* engine.publish("C")
-      yield* TestWaybill.pass("1 minute")
-      // a delivery, and the counts of two minutes, of its destination, of its client and in total
-      assert.strictEqual(yield* retention.sweep, 7)
-      assert.deepStrictEqual((yield* engine.list()).map((each) => each.state), ["waiting", "delivered"])
-    })))
+  it.effect("removes deliveries that ended long ago, and no others", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 1000, initialBackoffSeconds: 86_400, maxBackoffSeconds: 86_400 } })
+    const retention = yield* Retention
+    yield* engine.receivers.script(hook, (request) => eventsOf(request).includes("A/1") ? Receiver.fail(500)(request) : Receiver.accept()(request))
+    yield* TestWaybill.run
+    yield* engine.publish("A", "B")
+    yield* TestWaybill.pass("1 hour")
+    assert.strictEqual(yield* retention.sweep, 0)
+    yield* TestWaybill.pass("2 days")
+    yield* engine.publish("C")
+    yield* TestWaybill.pass("1 minute")
+    // a delivery, and the counts of two minutes, of its destination, of its client and in total
+    assert.strictEqual(yield* retention.sweep, 7)
+    assert.deepStrictEqual((yield* engine.list()).map((each) => each.state), ["waiting", "delivered"])
+  }, inEngineWith({ keepSettledMillis: 86_400_000 })))
 })

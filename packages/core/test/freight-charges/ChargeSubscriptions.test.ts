@@ -74,12 +74,11 @@ describe("subscribing to freight charges", () => {
     yield* subscribe(one, { accounts: ["A"] })
   }, inService))
 
-  it.effect.prop("refuses arbitrary input, and stores nothing", [json], ([garbage]) =>
-    inService(Effect.gen(function*() {
-      const { debtor, subscribe, subscriptions } = yield* makeDebtors
-      for (const input of [garbage, { ...wanted, dataOptions: garbage, accounts: garbage }]) yield* faultsOf(subscriptions.create(debtor, untyped(input)))
-      yield* subscribe(debtor)
-    })))
+  it.effect.prop("refuses arbitrary input, and stores nothing", [json], Effect.fnUntraced(function*([garbage]) {
+    const { debtor, subscribe, subscriptions } = yield* makeDebtors
+    for (const input of [garbage, { ...wanted, dataOptions: garbage, accounts: garbage }]) yield* faultsOf(subscriptions.create(debtor, untyped(input)))
+    yield* subscribe(debtor)
+  }, inService))
 })
 
 describe("a charge subscription", () => {
@@ -145,21 +144,20 @@ describe("a charge subscription", () => {
     assert.deepStrictEqual(yield* inFlight(client("C"), subscriptionId), [])
   }, inService))
 
-  it.effect.prop("neither misses nor duplicates versions of bills that change during its creation", [listOf(int(0, 2), 1, 12), int(0, 12)], ([bills, place]) =>
-    inService(Effect.gen(function*() {
-      const { debtor, inFlight, received, report, subscribe } = yield* makeDebtors
-      yield* report(...[0, 1, 2].map((n) => change("created", { uniqueID: `B${n}` })))
-      const reports = bills.map((bill, n) => Effect.asVoid(report(change("updated", { uniqueID: `B${bill}`, total: n }))))
-      let id = ""
-      const subscribing = Effect.map(subscribe(debtor), ({ subscriptionId }) => void (id = subscriptionId))
-      yield* Effect.all(reports.toSpliced(place, 0, subscribing as typeof reports[number]), { concurrency: "unbounded" })
-      const versionsSeen = [...yield* inFlight(debtor, id), ...(yield* received()).flat()]
-      for (const bill of [0, 1, 2]) {
-        const versions = versionsSeen.filter(({ pfc }) => pfc.uniqueID === `B${bill}`).map(({ pfc }) => Number(pfc.header.function.slice(3)))
-        const last = 1 + bills.filter((each) => each === bill).length
-        assert.deepStrictEqual(versions, Array.from({ length: last - versions[0]! + 1 }, (_, n) => versions[0]! + n))
-      }
-    })))
+  it.effect.prop("neither misses nor duplicates versions of bills that change during its creation", [listOf(int(0, 2), 1, 12), int(0, 12)], Effect.fnUntraced(function*([bills, place]) {
+    const { debtor, inFlight, received, report, subscribe } = yield* makeDebtors
+    yield* report(...[0, 1, 2].map((n) => change("created", { uniqueID: `B${n}` })))
+    const reports = bills.map((bill, n) => Effect.asVoid(report(change("updated", { uniqueID: `B${bill}`, total: n }))))
+    let id = ""
+    const subscribing = Effect.map(subscribe(debtor), ({ subscriptionId }) => void (id = subscriptionId))
+    yield* Effect.all(reports.toSpliced(place, 0, subscribing as typeof reports[number]), { concurrency: "unbounded" })
+    const versionsSeen = [...yield* inFlight(debtor, id), ...(yield* received()).flat()]
+    for (const bill of [0, 1, 2]) {
+      const versions = versionsSeen.filter(({ pfc }) => pfc.uniqueID === `B${bill}`).map(({ pfc }) => Number(pfc.header.function.slice(3)))
+      const last = 1 + bills.filter((each) => each === bill).length
+      assert.deepStrictEqual(versions, Array.from({ length: last - versions[0]! + 1 }, (_, n) => versions[0]! + n))
+    }
+  }, inService))
 
   it.effect("to all accounts uses the client's current accounts, one to some accounts does not (SPEC-GAP-E12)", Effect.fnUntraced(function*() {
     const { received, report, subscribe, tenant } = yield* makeDebtors

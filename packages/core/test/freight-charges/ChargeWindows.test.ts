@@ -16,64 +16,60 @@ const at = (text: string) => TestClock.setTime(Date.parse(text))
 const versions = (all: ReadonlyArray<ReadonlyArray<Parameters<typeof named>[0]>>) => all.map((each) => each.map((one) => named(one)))
 
 describe("charge windows", () => {
-  it.effect("send one array each, with the latest version of every changed bill", () =>
-    inZone("UTC")(Effect.gen(function*() {
-      const { debtor, received, report, subscribe } = yield* makeDebtors
-      yield* at("2026-11-20T08:15:00Z")
-      yield* subscribe(debtor, { frequency: "hourly" })
-      yield* report(change("created", { uniqueID: "B" }), change("created", { uniqueID: "A" }))
-      yield* at("2026-11-20T08:59:59.999Z")
-      yield* report(change("updated", { uniqueID: "B", total: 1 }))
-      assert.deepStrictEqual(yield* received(), [])
-      yield* at("2026-11-20T09:00:00Z")
-      yield* report(change("updated", { uniqueID: "B", total: 2 }))
-      assert.deepStrictEqual(versions(yield* received()), [["A PFC1", "B PFC2"]])
-      // nothing changes between ten and eleven, and nothing is sent
-      yield* at("2026-11-20T11:00:00Z")
-      assert.deepStrictEqual(versions(yield* received()), [["A PFC1", "B PFC2"], ["B PFC3"]])
-      yield* at("2026-11-21T11:00:00Z")
-      assert.strictEqual((yield* received()).length, 2)
-    })))
+  it.effect("send one array each, with the latest version of every changed bill", Effect.fnUntraced(function*() {
+    const { debtor, received, report, subscribe } = yield* makeDebtors
+    yield* at("2026-11-20T08:15:00Z")
+    yield* subscribe(debtor, { frequency: "hourly" })
+    yield* report(change("created", { uniqueID: "B" }), change("created", { uniqueID: "A" }))
+    yield* at("2026-11-20T08:59:59.999Z")
+    yield* report(change("updated", { uniqueID: "B", total: 1 }))
+    assert.deepStrictEqual(yield* received(), [])
+    yield* at("2026-11-20T09:00:00Z")
+    yield* report(change("updated", { uniqueID: "B", total: 2 }))
+    assert.deepStrictEqual(versions(yield* received()), [["A PFC1", "B PFC2"]])
+    // nothing changes between ten and eleven, and nothing is sent
+    yield* at("2026-11-20T11:00:00Z")
+    assert.deepStrictEqual(versions(yield* received()), [["A PFC1", "B PFC2"], ["B PFC3"]])
+    yield* at("2026-11-21T11:00:00Z")
+    assert.strictEqual((yield* received()).length, 2)
+  }, inZone("UTC")))
 
-  it.effect("close at local midnight, also on a day without midnight (SPEC-GAP-E16)", () =>
-    inZone("America/Sao_Paulo")(Effect.gen(function*() {
-      const { debtor, received, report, subscribe } = yield* makeDebtors
-      yield* at("2018-11-03T12:00:00Z")
-      yield* subscribe(debtor, { frequency: "daily" })
-      yield* report(change("created", { uniqueID: "A" }))
-      yield* at("2018-11-04T02:59:59.999Z")
-      yield* report(change("created", { uniqueID: "B" }))
-      assert.deepStrictEqual(yield* received(), [])
-      yield* at("2018-11-04T03:00:00Z")
-      yield* report(change("created", { uniqueID: "C" }))
-      assert.deepStrictEqual(versions(yield* received()), [["A PFC1", "B PFC1"]])
-      yield* at("2018-11-05T01:59:59.999Z")
-      assert.strictEqual((yield* received()).length, 1)
-      yield* at("2018-11-05T02:00:00Z")
-      assert.deepStrictEqual(versions(yield* received()).slice(1), [["C PFC1"]])
-    })))
+  it.effect("close at local midnight, also on a day without midnight (SPEC-GAP-E16)", Effect.fnUntraced(function*() {
+    const { debtor, received, report, subscribe } = yield* makeDebtors
+    yield* at("2018-11-03T12:00:00Z")
+    yield* subscribe(debtor, { frequency: "daily" })
+    yield* report(change("created", { uniqueID: "A" }))
+    yield* at("2018-11-04T02:59:59.999Z")
+    yield* report(change("created", { uniqueID: "B" }))
+    assert.deepStrictEqual(yield* received(), [])
+    yield* at("2018-11-04T03:00:00Z")
+    yield* report(change("created", { uniqueID: "C" }))
+    assert.deepStrictEqual(versions(yield* received()), [["A PFC1", "B PFC1"]])
+    yield* at("2018-11-05T01:59:59.999Z")
+    assert.strictEqual((yield* received()).length, 1)
+    yield* at("2018-11-05T02:00:00Z")
+    assert.deepStrictEqual(versions(yield* received()).slice(1), [["C PFC1"]])
+  }, inZone("America/Sao_Paulo")))
 
-  it.effect("send only the removal of a bill that was lost in the same window", () =>
-    inZone("UTC")(Effect.gen(function*() {
-      const { debtor, received, report, subscribe } = yield* makeDebtors
-      yield* subscribe(debtor, { frequency: "hourly" })
-      yield* report(change("created"))
-      yield* report(change("updated", { account: "B", total: 5 }))
-      yield* TestClock.adjust("1 hour")
-      const all = yield* received()
-      assert.deepStrictEqual(versions(all), [["1234567890EXLA20241120 PFC2"]])
-      assert.strictEqual(all[0]![0]!.charges.preliminaryTotalCharges, 0)
-    })))
+  it.effect("send only the removal of a bill that was lost in the same window", Effect.fnUntraced(function*() {
+    const { debtor, received, report, subscribe } = yield* makeDebtors
+    yield* subscribe(debtor, { frequency: "hourly" })
+    yield* report(change("created"))
+    yield* report(change("updated", { account: "B", total: 5 }))
+    yield* TestClock.adjust("1 hour")
+    const all = yield* received()
+    assert.deepStrictEqual(versions(all), [["1234567890EXLA20241120 PFC2"]])
+    assert.strictEqual(all[0]![0]!.charges.preliminaryTotalCharges, 0)
+  }, inZone("UTC")))
 
-  it.effect("are dropped when their subscription is cancelled", () =>
-    inZone("UTC")(Effect.gen(function*() {
-      const { debtor, received, report, subscribe, subscriptions } = yield* makeDebtors
-      const { subscriptionId } = yield* subscribe(debtor, { frequency: "daily" })
-      yield* report(change("created"))
-      yield* subscriptions.cancel(debtor, subscriptionId)
-      yield* TestClock.adjust("2 days")
-      assert.deepStrictEqual(yield* received(), [])
-    })))
+  it.effect("are dropped when their subscription is cancelled", Effect.fnUntraced(function*() {
+    const { debtor, received, report, subscribe, subscriptions } = yield* makeDebtors
+    const { subscriptionId } = yield* subscribe(debtor, { frequency: "daily" })
+    yield* report(change("created"))
+    yield* subscriptions.cancel(debtor, subscriptionId)
+    yield* TestClock.adjust("2 days")
+    assert.deepStrictEqual(yield* received(), [])
+  }, inZone("UTC")))
 
   it.effect("are closed in the background when they are due, and wake the worker", () =>
     inZone("UTC")(Effect.scoped(Effect.gen(function*() {

@@ -77,13 +77,12 @@ describe("FreightChargeIntake", () => {
     assert.strictEqual((yield* Effect.flip(intake.report(tenant.customer("c", ["A"]), untyped(change("created")))))._tag, "NotPermitted")
   }, inService))
 
-  it.effect.prop("handles arbitrary input, and a refused call stores nothing", [json], ([garbage]) =>
-    inService(Effect.gen(function*() {
-      const { intake, report, tenant } = yield* setup
-      for (const body of [garbage, { charges: garbage }, [garbage], [change("created"), garbage], [change("created"), { change: "removed", pfc: garbage }]]) {
-        const refused = yield* Effect.flip(intake.report(tenant.carrier, untyped(body)))
-        assert.strictEqual(refused._tag, "InvalidInput")
-      }
-      assert.strictEqual((yield* report(change("created"))).results[0]!.result, "accepted")
-    })))
+  it.effect.prop("handles arbitrary input, and a refused call stores nothing", [json], Effect.fnUntraced(function*([garbage]) {
+    const { intake, report, tenant } = yield* setup
+    for (const body of [garbage, { charges: garbage }, [garbage], [change("created"), garbage], [change("created"), { change: "removed", pfc: garbage }]]) {
+      const refused = yield* Effect.flip(intake.report(tenant.carrier, untyped(body)))
+      assert.strictEqual(refused._tag, "InvalidInput")
+    }
+    assert.strictEqual((yield* report(change("created"))).results[0]!.result, "accepted")
+  }, inService))
 })

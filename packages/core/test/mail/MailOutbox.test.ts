@@ -22,96 +22,90 @@ const within = <A, E, R extends Layer.Success<ReturnType<typeof TestWaybill.laye
 const fails = Effect.fail(new MailFailed({ reason: "the mail server is down." }))
 
 describe("the outbox of e-mails", () => {
-  it.effect("sends a mail once, also with several processes", () =>
-    within(Effect.gen(function*() {
-      yield* TestWaybill.tenant("acme")
-      const { mails, process, sweep } = makeServer()
-      assert.isTrue(yield* process((outbox) => outbox.put("acme", mail)))
-      const counts = yield* Effect.all([sweep, sweep, sweep], { concurrency: "unbounded" })
-      assert.deepStrictEqual(counts.toSorted(), [0, 0, 1])
-      assert.deepStrictEqual(mails, [mail])
-      yield* TestClock.adjust("1 day")
-      assert.strictEqual(yield* sweep, 0)
-    })))
+  it.effect("sends a mail once, also with several processes", Effect.fnUntraced(function*() {
+    yield* TestWaybill.tenant("acme")
+    const { mails, process, sweep } = makeServer()
+    assert.isTrue(yield* process((outbox) => outbox.put("acme", mail)))
+    const counts = yield* Effect.all([sweep, sweep, sweep], { concurrency: "unbounded" })
+    assert.deepStrictEqual(counts.toSorted(), [0, 0, 1])
+    assert.deepStrictEqual(mails, [mail])
+    yield* TestClock.adjust("1 day")
+    assert.strictEqual(yield* sweep, 0)
+  }, within))
 
-  it.effect("tries again after one, two, four minutes and so on, and removes a mail that failed for a day", () =>
-    within(Effect.gen(function*() {
-      yield* TestWaybill.tenant("acme")
-      const { mails, process, server, sweep } = makeServer()
-      yield* process((outbox) => outbox.put("acme", mail))
-      let attempts = 0
-      server.answer = Effect.andThen(Effect.sync(() => void attempts++), fails)
-      const attemptsAfter = (time: "59 seconds" | "1 second" | "2 minutes") => Effect.andThen(TestClock.adjust(time), Effect.map(sweep, () => attempts))
-      assert.strictEqual(yield* Effect.map(sweep, () => attempts), 1)
-      assert.strictEqual(yield* attemptsAfter("59 seconds"), 1)
-      assert.strictEqual(yield* attemptsAfter("1 second"), 2)
-      assert.strictEqual(yield* attemptsAfter("59 seconds"), 2)
-      assert.strictEqual(yield* attemptsAfter("2 minutes"), 3)
-      for (let hour = 0; hour < 24; hour++) {
-        yield* TestClock.adjust("1 hour")
-        yield* sweep
-      }
-      const tried = attempts
+  it.effect("tries again after one, two, four minutes and so on, and removes a mail that failed for a day", Effect.fnUntraced(function*() {
+    yield* TestWaybill.tenant("acme")
+    const { mails, process, server, sweep } = makeServer()
+    yield* process((outbox) => outbox.put("acme", mail))
+    let attempts = 0
+    server.answer = Effect.andThen(Effect.sync(() => void attempts++), fails)
+    const attemptsAfter = (time: "59 seconds" | "1 second" | "2 minutes") => Effect.andThen(TestClock.adjust(time), Effect.map(sweep, () => attempts))
+    assert.strictEqual(yield* Effect.map(sweep, () => attempts), 1)
+    assert.strictEqual(yield* attemptsAfter("59 seconds"), 1)
+    assert.strictEqual(yield* attemptsAfter("1 second"), 2)
+    assert.strictEqual(yield* attemptsAfter("59 seconds"), 2)
+    assert.strictEqual(yield* attemptsAfter("2 minutes"), 3)
+    for (let hour = 0; hour < 24; hour++) {
+      yield* TestClock.adjust("1 hour")
+      yield* sweep
+    }
+    const tried = attempts
+    server.answer = Effect.void
+    yield* TestClock.adjust("1 day")
+    assert.strictEqual(yield* sweep, 0)
+    assert.strictEqual(attempts, tried)
+    assert.deepStrictEqual(mails, [])
+  }, within))
+
+  it.effect("sends a mail again ten minutes after a process was killed while it sent it", Effect.fnUntraced(function*() {
+    yield* TestWaybill.tenant("acme")
+    const { mails, process, server, sweep } = makeServer()
+    yield* process((outbox) => outbox.put("acme", mail))
+    server.answer = Effect.never
+    const killed = yield* Effect.forkChild(sweep)
+    yield* TestClock.adjust("1 second")
+    yield* Fiber.interrupt(killed)
+    server.answer = Effect.void
+    assert.strictEqual(yield* sweep, 0)
+    yield* TestClock.adjust("10 minutes")
+    assert.strictEqual(yield* sweep, 1)
+    assert.deepStrictEqual(mails, [mail])
+  }, within))
+
+  it.effect("gives up on a mail server that does not answer, and goes on with other mails", Effect.fnUntraced(function*() {
+    yield* TestWaybill.tenant("acme")
+    const { mails, process, server, sweep } = makeServer()
+    yield* process((outbox) => outbox.put("acme", mail))
+    yield* process((outbox) => outbox.put("acme", { ...mail, id: "a.2" }))
+    server.answer = Effect.suspend(() => {
       server.answer = Effect.void
-      yield* TestClock.adjust("1 day")
-      assert.strictEqual(yield* sweep, 0)
-      assert.strictEqual(attempts, tried)
-      assert.deepStrictEqual(mails, [])
-    })))
+      return Effect.never
+    })
+    const sweeping = yield* Effect.forkChild(sweep)
+    yield* TestClock.adjust("61 seconds")
+    assert.strictEqual(yield* Fiber.join(sweeping), 1)
+    yield* TestClock.adjust("2 minutes")
+    assert.strictEqual(yield* sweep, 1)
+    assert.deepStrictEqual(mails.map(({ id }) => id).toSorted(), ["a.1", "a.2"])
+  }, within))
 
-  it.effect("sends a mail again ten minutes after a process was killed while it sent it", () =>
-    within(Effect.gen(function*() {
-      yield* TestWaybill.tenant("acme")
-      const { mails, process, server, sweep } = makeServer()
-      yield* process((outbox) => outbox.put("acme", mail))
-      server.answer = Effect.never
-      const killed = yield* Effect.forkChild(sweep)
-      yield* TestClock.adjust("1 second")
-      yield* Fiber.interrupt(killed)
-      server.answer = Effect.void
-      assert.strictEqual(yield* sweep, 0)
-      yield* TestClock.adjust("10 minutes")
-      assert.strictEqual(yield* sweep, 1)
-      assert.deepStrictEqual(mails, [mail])
-    })))
+  it.effect("lets tenants take turns, so that one with many mails does not hold up another", Effect.fnUntraced(function*() {
+    const tenants = ["busy-1", "busy-2", "busy-3", "busy-4", "quiet"]
+    const { mails, process, sweep } = makeServer()
+    for (const tenantId of tenants) {
+      yield* TestWaybill.tenant(tenantId)
+      const ids = Array.from({ length: tenantId === "quiet" ? 1 : 50 }, (_, n) => `${tenantId} ${n}`)
+      yield* process((outbox) => Effect.forEach(ids, (id) => outbox.put(tenantId, { ...mail, id })))
+    }
+    assert.strictEqual(yield* sweep, 201)
+    assert.isBelow(mails.findIndex(({ id }) => id === "quiet 0"), 40)
+  }, within))
 
-  it.effect("gives up on a mail server that does not answer, and goes on with other mails", () =>
-    within(Effect.gen(function*() {
-      yield* TestWaybill.tenant("acme")
-      const { mails, process, server, sweep } = makeServer()
-      yield* process((outbox) => outbox.put("acme", mail))
-      yield* process((outbox) => outbox.put("acme", { ...mail, id: "a.2" }))
-      server.answer = Effect.suspend(() => {
-        server.answer = Effect.void
-        return Effect.never
-      })
-      const sweeping = yield* Effect.forkChild(sweep)
-      yield* TestClock.adjust("61 seconds")
-      assert.strictEqual(yield* Fiber.join(sweeping), 1)
-      yield* TestClock.adjust("2 minutes")
-      assert.strictEqual(yield* sweep, 1)
-      assert.deepStrictEqual(mails.map(({ id }) => id).toSorted(), ["a.1", "a.2"])
-    })))
-
-  it.effect("lets tenants take turns, so that one with many mails does not hold up another", () =>
-    within(Effect.gen(function*() {
-      const tenants = ["busy-1", "busy-2", "busy-3", "busy-4", "quiet"]
-      const { mails, process, sweep } = makeServer()
-      for (const tenantId of tenants) {
-        yield* TestWaybill.tenant(tenantId)
-        const ids = Array.from({ length: tenantId === "quiet" ? 1 : 50 }, (_, n) => `${tenantId} ${n}`)
-        yield* process((outbox) => Effect.forEach(ids, (id) => outbox.put(tenantId, { ...mail, id })))
-      }
-      assert.strictEqual(yield* sweep, 201)
-      assert.isBelow(mails.findIndex(({ id }) => id === "quiet 0"), 40)
-    })))
-
-  it.effect("keeps nothing without a mail server", () =>
-    within(Effect.gen(function*() {
-      yield* TestWaybill.tenant("acme")
-      const outbox = yield* MailOutbox
-      assert.isFalse(outbox.sends)
-      assert.isFalse(yield* outbox.put("acme", mail))
-      assert.deepStrictEqual(yield* (yield* MailStore).take("acme", 5, 0), [])
-    })))
+  it.effect("keeps nothing without a mail server", Effect.fnUntraced(function*() {
+    yield* TestWaybill.tenant("acme")
+    const outbox = yield* MailOutbox
+    assert.isFalse(outbox.sends)
+    assert.isFalse(yield* outbox.put("acme", mail))
+    assert.deepStrictEqual(yield* (yield* MailStore).take("acme", 5, 0), [])
+  }, within))
 })

@@ -41,126 +41,116 @@ const carriers = Effect.gen(function*() {
 })
 
 describe("an order that waits for the carrier", () => {
-  it.effect("is answered as the carrier accepts it, with its number, SCAC and name", () =>
-    waiting(Effect.gen(function*() {
-      const { carrier, decide, list, look, waits } = yield* carriers
-      const { call, pickupId } = yield* waits()
-      assert.strictEqual(call.pollUnsafe(), undefined)
-      const taken = yield* decide(carrier, pickupId, { decision: "accept", confirmationNumber: "C-1", scac: "abcd", carrierName: "Acme Freight", message: "Gate 4" })
-      assert.deepStrictEqual(taken, { result: "accepted", pickupId, carrierPickupNumber: "C-1", status: "Accepted" })
-      const answer = yield* Fiber.join(call)
-      assert.deepStrictEqual(
-        [answer.pickupStatus, answer.carrierPickupNumber, answer.scac, answer.carrierName, answer.pickupMessage],
-        ["Accept", "C-1", "ABCD", "Acme Freight", ["Gate 4"]]
-      )
-      assert.strictEqual((yield* look("C-1")).status, "Accepted")
-      assert.deepStrictEqual(yield* list(), ["ordered Call us", "decided Accepted"])
-    })))
+  it.effect("is answered as the carrier accepts it, with its number, SCAC and name", Effect.fnUntraced(function*() {
+    const { carrier, decide, list, look, waits } = yield* carriers
+    const { call, pickupId } = yield* waits()
+    assert.strictEqual(call.pollUnsafe(), undefined)
+    const taken = yield* decide(carrier, pickupId, { decision: "accept", confirmationNumber: "C-1", scac: "abcd", carrierName: "Acme Freight", message: "Gate 4" })
+    assert.deepStrictEqual(taken, { result: "accepted", pickupId, carrierPickupNumber: "C-1", status: "Accepted" })
+    const answer = yield* Fiber.join(call)
+    assert.deepStrictEqual(
+      [answer.pickupStatus, answer.carrierPickupNumber, answer.scac, answer.carrierName, answer.pickupMessage],
+      ["Accept", "C-1", "ABCD", "Acme Freight", ["Gate 4"]]
+    )
+    assert.strictEqual((yield* look("C-1")).status, "Accepted")
+    assert.deepStrictEqual(yield* list(), ["ordered Call us", "decided Accepted"])
+  }, waiting))
 
-  it.effect("gets the next number if the carrier gives none", () =>
-    waiting(Effect.gen(function*() {
-      const { carrier, decide, waits } = yield* carriers
-      const { call, pickupId } = yield* waits()
-      yield* decide(carrier, pickupId, { decision: "accept" })
-      assert.strictEqual((yield* Fiber.join(call)).carrierPickupNumber, "100000001")
-    })))
+  it.effect("gets the next number if the carrier gives none", Effect.fnUntraced(function*() {
+    const { carrier, decide, waits } = yield* carriers
+    const { call, pickupId } = yield* waits()
+    yield* decide(carrier, pickupId, { decision: "accept" })
+    assert.strictEqual((yield* Fiber.join(call)).carrierPickupNumber, "100000001")
+  }, waiting))
 
   for (const [decision, pickupStatus, status, pickupMessage] of [
     ["reject", "Reject", "Rejected", ["The carrier cannot take this request."]],
     ["call", "Call us", "Call us", ["Call the carrier about this request."]]
   ] as const) {
-    it.effect(`is answered ${pickupStatus} without a number after ${decision}`, () =>
-      waiting(Effect.gen(function*() {
-        const { carrier, decide, list, waits } = yield* carriers
-        const { call, pickupId } = yield* waits()
-        yield* decide(carrier, pickupId, { decision })
-        const answer = yield* Fiber.join(call)
-        assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber, answer.pickupMessage], [pickupStatus, null, pickupMessage])
-        assert.deepStrictEqual(yield* list(), ["ordered Call us", `decided ${status}`])
-      })))
+    it.effect(`is answered ${pickupStatus} without a number after ${decision}`, Effect.fnUntraced(function*() {
+      const { carrier, decide, list, waits } = yield* carriers
+      const { call, pickupId } = yield* waits()
+      yield* decide(carrier, pickupId, { decision })
+      const answer = yield* Fiber.join(call)
+      assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber, answer.pickupMessage], [pickupStatus, null, pickupMessage])
+      assert.deepStrictEqual(yield* list(), ["ordered Call us", `decided ${status}`])
+    }, waiting))
   }
 
-  it.effect("is answered Call us after the time, and can be decided then (SPEC-GAP-C34)", () =>
-    waiting(Effect.gen(function*() {
-      const { carrier, decide, look, waits } = yield* carriers
-      const { call, pickupId } = yield* waits()
-      yield* TestClock.adjust((seconds - 1) * 1000)
-      assert.strictEqual(call.pollUnsafe(), undefined)
-      yield* TestClock.adjust(1000)
-      const answer = yield* Fiber.join(call)
-      assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber], ["Call us", null])
-      assert.include(answer.pickupMessage[0], pickupId)
-      yield* decide(carrier, pickupId, { decision: "accept", confirmationNumber: "C-1" })
-      assert.strictEqual((yield* look("C-1")).status, "Accepted")
-    })))
+  it.effect("is answered Call us after the time, and can be decided then (SPEC-GAP-C34)", Effect.fnUntraced(function*() {
+    const { carrier, decide, look, waits } = yield* carriers
+    const { call, pickupId } = yield* waits()
+    yield* TestClock.adjust((seconds - 1) * 1000)
+    assert.strictEqual(call.pollUnsafe(), undefined)
+    yield* TestClock.adjust(1000)
+    const answer = yield* Fiber.join(call)
+    assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber], ["Call us", null])
+    assert.include(answer.pickupMessage[0], pickupId)
+    yield* decide(carrier, pickupId, { decision: "accept", confirmationNumber: "C-1" })
+    assert.strictEqual((yield* look("C-1")).status, "Accepted")
+  }, waiting))
 
-  it.effect("is decided by a report of its status", () =>
-    waiting(Effect.gen(function*() {
-      const { carrier, decide, pickups, waits } = yield* carriers
-      const { call, pickupId } = yield* waits()
-      yield* pickups.report(carrier, pickupId, { status: "Accepted", carrierPickupNumber: "C-1" })
-      const answer = yield* Fiber.join(call)
-      assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber], ["Accept", "C-1"])
-      assert.strictEqual((yield* Effect.flip(decide(carrier, pickupId, { decision: "reject" })))._tag, "PickupDecided")
-    })))
+  it.effect("is decided by a report of its status", Effect.fnUntraced(function*() {
+    const { carrier, decide, pickups, waits } = yield* carriers
+    const { call, pickupId } = yield* waits()
+    yield* pickups.report(carrier, pickupId, { status: "Accepted", carrierPickupNumber: "C-1" })
+    const answer = yield* Fiber.join(call)
+    assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber], ["Accept", "C-1"])
+    assert.strictEqual((yield* Effect.flip(decide(carrier, pickupId, { decision: "reject" })))._tag, "PickupDecided")
+  }, waiting))
 
-  it.effect("is ordered once per idempotency key: a retry waits too, and gets the decision, also later", () =>
-    waiting(Effect.gen(function*() {
-      const { carrier, decide, order, page, waits } = yield* carriers
-      const { call, pickupId } = yield* waits({}, "key")
-      const retry = yield* Effect.forkChild(order({}, "key"))
-      yield* TestClock.adjust(0)
-      yield* decide(carrier, pickupId, { decision: "accept", confirmationNumber: "C-1" })
-      const answer = yield* Fiber.join(call)
-      assert.deepStrictEqual([yield* Fiber.join(retry), yield* order({}, "key")], [answer, answer])
-      assert.lengthOf((yield* page()).data, 2)
-    })))
+  it.effect("is ordered once per idempotency key: a retry waits too, and gets the decision, also later", Effect.fnUntraced(function*() {
+    const { carrier, decide, order, page, waits } = yield* carriers
+    const { call, pickupId } = yield* waits({}, "key")
+    const retry = yield* Effect.forkChild(order({}, "key"))
+    yield* TestClock.adjust(0)
+    yield* decide(carrier, pickupId, { decision: "accept", confirmationNumber: "C-1" })
+    const answer = yield* Fiber.join(call)
+    assert.deepStrictEqual([yield* Fiber.join(retry), yield* order({}, "key")], [answer, answer])
+    assert.lengthOf((yield* page()).data, 2)
+  }, waiting))
 
-  it.effect("does not wait if too many calls of its client do (SPEC-GAP-C35)", () =>
-    waiting(Effect.gen(function*() {
-      const { order, tenant } = yield* carriers
-      const calls = yield* Effect.forEach(Array.from({ length: maxWaitingPickupsPerClient }), () => Effect.forkChild(order()))
-      yield* TestClock.adjust(0)
-      assert.strictEqual((yield* order()).pickupStatus, "Call us")
-      const other = yield* Effect.forkChild(order({}, undefined, tenant.customer("other", [])))
-      yield* TestClock.adjust(0)
-      assert.strictEqual(other.pollUnsafe(), undefined)
-      yield* TestClock.adjust(seconds * 1000)
-      for (const call of [...calls, other]) yield* Fiber.join(call)
-      // their slots are free again
-      const next = yield* Effect.forkChild(order())
-      yield* TestClock.adjust(0)
-      assert.strictEqual(next.pollUnsafe(), undefined)
-    })))
+  it.effect("does not wait if too many calls of its client do (SPEC-GAP-C35)", Effect.fnUntraced(function*() {
+    const { order, tenant } = yield* carriers
+    const calls = yield* Effect.forEach(Array.from({ length: maxWaitingPickupsPerClient }), () => Effect.forkChild(order()))
+    yield* TestClock.adjust(0)
+    assert.strictEqual((yield* order()).pickupStatus, "Call us")
+    const other = yield* Effect.forkChild(order({}, undefined, tenant.customer("other", [])))
+    yield* TestClock.adjust(0)
+    assert.strictEqual(other.pollUnsafe(), undefined)
+    yield* TestClock.adjust(seconds * 1000)
+    for (const call of [...calls, other]) yield* Fiber.join(call)
+    // their slots are free again
+    const next = yield* Effect.forkChild(order())
+    yield* TestClock.adjust(0)
+    assert.strictEqual(next.pollUnsafe(), undefined)
+  }, waiting))
 
-  it.effect("is answered when the service stops, and no other waits then", () =>
-    waiting(Effect.gen(function*() {
-      const { order, pickups, waits } = yield* carriers
-      const { call } = yield* waits()
-      yield* pickups.endWaits
-      assert.deepStrictEqual([(yield* Fiber.join(call)).pickupStatus, (yield* order()).pickupStatus], ["Call us", "Call us"])
-    })))
+  it.effect("is answered when the service stops, and no other waits then", Effect.fnUntraced(function*() {
+    const { order, pickups, waits } = yield* carriers
+    const { call } = yield* waits()
+    yield* pickups.endWaits
+    assert.deepStrictEqual([(yield* Fiber.join(call)).pickupStatus, (yield* order()).pickupStatus], ["Call us", "Call us"])
+  }, waiting))
 
-  it.effect("does not wait if it is a test", () =>
-    waiting(Effect.gen(function*() {
-      const { list, order } = yield* carriers
-      assert.strictEqual((yield* order({ isTest: "True" })).carrierPickupNumber, "999900000001")
-      assert.deepStrictEqual(yield* list(), [])
-    })))
+  it.effect("does not wait if it is a test", Effect.fnUntraced(function*() {
+    const { list, order } = yield* carriers
+    assert.strictEqual((yield* order({ isTest: "True" })).carrierPickupNumber, "999900000001")
+    assert.deepStrictEqual(yield* list(), [])
+  }, waiting))
 })
 
 describe("Pickups.decide", () => {
-  it.effect("decides once", () =>
-    waiting(Effect.gen(function*() {
-      const { carrier, decide, waits } = yield* carriers
-      for (const decision of ["accept", "reject", "call"] as const) {
-        const { pickupId } = yield* waits()
-        yield* decide(carrier, pickupId, { decision })
-        for (const next of ["accept", "reject", "call"] as const) {
-          assert.strictEqual((yield* Effect.flip(decide(carrier, pickupId, { decision: next })))._tag, "PickupDecided")
-        }
+  it.effect("decides once", Effect.fnUntraced(function*() {
+    const { carrier, decide, waits } = yield* carriers
+    for (const decision of ["accept", "reject", "call"] as const) {
+      const { pickupId } = yield* waits()
+      yield* decide(carrier, pickupId, { decision })
+      for (const next of ["accept", "reject", "call"] as const) {
+        assert.strictEqual((yield* Effect.flip(decide(carrier, pickupId, { decision: next })))._tag, "PickupDecided")
       }
-    })))
+    }
+  }, waiting))
 
   it.effect("refuses what was accepted at once", Effect.fnUntraced(function*() {
     const { carrier, decide, order } = yield* carriers
@@ -170,95 +160,88 @@ describe("Pickups.decide", () => {
     assert.strictEqual(refused.status, "Accepted")
   }, inService))
 
-  it.effect("lists each fault, and changes nothing", () =>
-    waiting(Effect.gen(function*() {
-      const { carrier, decide, list, waits } = yield* carriers
-      const first = yield* waits()
-      yield* decide(carrier, first.pickupId, { decision: "accept", confirmationNumber: "C-1" })
-      const { pickupId } = yield* waits()
-      for (const [body, pointer] of [
-        [{}, "/decision"],
-        [{ decision: "maybe" }, "/decision"],
-        [{ decision: "reject", confirmationNumber: "C-2" }, "/confirmationNumber"],
-        [{ decision: "accept", confirmationNumber: "999900000007" }, "/confirmationNumber"],
-        [{ decision: "accept", confirmationNumber: "C-1" }, "/confirmationNumber"],
-        [{ decision: "accept", scac: "A1" }, "/scac"],
-        [{ decision: "accept", message: "x".repeat(1001) }, "/message"]
-      ] as const) assert.deepStrictEqual(pointers(yield* Effect.flip(decide(carrier, pickupId, untyped(body)))), [pointer])
-      assert.deepStrictEqual(yield* list(), ["ordered Call us", "decided Accepted", "ordered Call us"])
-    })))
+  it.effect("lists each fault, and changes nothing", Effect.fnUntraced(function*() {
+    const { carrier, decide, list, waits } = yield* carriers
+    const first = yield* waits()
+    yield* decide(carrier, first.pickupId, { decision: "accept", confirmationNumber: "C-1" })
+    const { pickupId } = yield* waits()
+    for (const [body, pointer] of [
+      [{}, "/decision"],
+      [{ decision: "maybe" }, "/decision"],
+      [{ decision: "reject", confirmationNumber: "C-2" }, "/confirmationNumber"],
+      [{ decision: "accept", confirmationNumber: "999900000007" }, "/confirmationNumber"],
+      [{ decision: "accept", confirmationNumber: "C-1" }, "/confirmationNumber"],
+      [{ decision: "accept", scac: "A1" }, "/scac"],
+      [{ decision: "accept", message: "x".repeat(1001) }, "/message"]
+    ] as const) assert.deepStrictEqual(pointers(yield* Effect.flip(decide(carrier, pickupId, untyped(body)))), [pointer])
+    assert.deepStrictEqual(yield* list(), ["ordered Call us", "decided Accepted", "ordered Call us"])
+  }, waiting))
 
-  it.effect("is for carriers, and the pickup is then the deciding carrier's", () =>
-    waiting(Effect.gen(function*() {
-      const { decide, list, numbered, shipper, waits } = yield* carriers
-      const [one, other] = [numbered("one", "1"), numbered("other", "2")]
-      const { pickupId } = yield* waits()
-      assert.strictEqual((yield* Effect.flip(decide(shipper, pickupId, { decision: "accept" })))._tag, "NotPermitted")
-      assert.deepStrictEqual([yield* list(one), yield* list(other)], [["ordered Call us"], ["ordered Call us"]])
-      yield* decide(one, pickupId, { decision: "reject" })
-      assert.deepStrictEqual([yield* list(one), yield* list(other)], [["ordered Call us", "decided Rejected"], []])
-      assert.strictEqual((yield* Effect.flip(decide(other, pickupId, { decision: "accept" })))._tag, "PickupNotFound")
-    })))
+  it.effect("is for carriers, and the pickup is then the deciding carrier's", Effect.fnUntraced(function*() {
+    const { decide, list, numbered, shipper, waits } = yield* carriers
+    const [one, other] = [numbered("one", "1"), numbered("other", "2")]
+    const { pickupId } = yield* waits()
+    assert.strictEqual((yield* Effect.flip(decide(shipper, pickupId, { decision: "accept" })))._tag, "NotPermitted")
+    assert.deepStrictEqual([yield* list(one), yield* list(other)], [["ordered Call us"], ["ordered Call us"]])
+    yield* decide(one, pickupId, { decision: "reject" })
+    assert.deepStrictEqual([yield* list(one), yield* list(other)], [["ordered Call us", "decided Rejected"], []])
+    assert.strictEqual((yield* Effect.flip(decide(other, pickupId, { decision: "accept" })))._tag, "PickupNotFound")
+  }, waiting))
 })
 
 describe("a change that waits for the carrier", () => {
-  it.effect("takes effect when the carrier accepts it", () =>
-    waiting(Effect.gen(function*() {
-      const { carrier, changeWaits, decide, list, look } = yield* carriers
-      const { call, pickupId } = yield* changeWaits({ pro: "NEW-1" })
-      assert.notStrictEqual((yield* look("C-1")).shipmentArray[0]?.proNumber, "NEW-1")
-      yield* decide(carrier, pickupId, { decision: "accept" })
-      const answer = yield* Fiber.join(call)
-      assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber, answer.scac], ["Accept", "C-1", "ABCD"])
-      assert.strictEqual((yield* look("C-1")).shipmentArray[0]?.proNumber, "NEW-1")
-      assert.deepStrictEqual(yield* list(), ["ordered Call us", "decided Accepted", "changed Accepted", "decided Accepted"])
-    })))
+  it.effect("takes effect when the carrier accepts it", Effect.fnUntraced(function*() {
+    const { carrier, changeWaits, decide, list, look } = yield* carriers
+    const { call, pickupId } = yield* changeWaits({ pro: "NEW-1" })
+    assert.notStrictEqual((yield* look("C-1")).shipmentArray[0]?.proNumber, "NEW-1")
+    yield* decide(carrier, pickupId, { decision: "accept" })
+    const answer = yield* Fiber.join(call)
+    assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber, answer.scac], ["Accept", "C-1", "ABCD"])
+    assert.strictEqual((yield* look("C-1")).shipmentArray[0]?.proNumber, "NEW-1")
+    assert.deepStrictEqual(yield* list(), ["ordered Call us", "decided Accepted", "changed Accepted", "decided Accepted"])
+  }, waiting))
 
-  it.effect("leaves the agreement as it is when the carrier rejects it or does not decide", () =>
-    waiting(Effect.gen(function*() {
-      const { carrier, changeWaits, decide, look, pickups } = yield* carriers
-      const { call, pickupId } = yield* changeWaits({ pro: "NEW-1" })
-      const before = yield* look("C-1")
-      assert.strictEqual((yield* pickups.record(carrier, "C-1")).waiting?.shipmentDetails?.[0]?.proNumber, "NEW-1")
-      yield* TestClock.adjust(seconds * 1000)
-      assert.strictEqual((yield* Fiber.join(call)).pickupStatus, "Call us")
-      yield* decide(carrier, pickupId, { decision: "reject" })
-      assert.deepStrictEqual(yield* look("C-1"), before)
-      assert.strictEqual((yield* pickups.record(carrier, "C-1")).waiting, null)
-    })))
+  it.effect("leaves the agreement as it is when the carrier rejects it or does not decide", Effect.fnUntraced(function*() {
+    const { carrier, changeWaits, decide, look, pickups } = yield* carriers
+    const { call, pickupId } = yield* changeWaits({ pro: "NEW-1" })
+    const before = yield* look("C-1")
+    assert.strictEqual((yield* pickups.record(carrier, "C-1")).waiting?.shipmentDetails?.[0]?.proNumber, "NEW-1")
+    yield* TestClock.adjust(seconds * 1000)
+    assert.strictEqual((yield* Fiber.join(call)).pickupStatus, "Call us")
+    yield* decide(carrier, pickupId, { decision: "reject" })
+    assert.deepStrictEqual(yield* look("C-1"), before)
+    assert.strictEqual((yield* pickups.record(carrier, "C-1")).waiting, null)
+  }, waiting))
 
-  it.effect("is joined by its retry, and replaced by another change", () =>
-    waiting(Effect.gen(function*() {
-      const { carrier, changeWaits, decide, list, pickups, shipper } = yield* carriers
-      const { call, pickupId } = yield* changeWaits({ pro: "NEW-1" })
-      const change = (pro: string) => Effect.forkChild(Effect.map(pickups.update(shipper, "C-1", pickupRequest({ number: "C-1", pro })), ([answer]) => answer!))
-      const retry = yield* change("NEW-1")
-      yield* TestClock.adjust(0)
-      const other = yield* change("NEW-2")
-      yield* TestClock.adjust(0)
-      assert.deepStrictEqual([(yield* Fiber.join(call)).pickupStatus, (yield* Fiber.join(retry)).pickupStatus], ["Call us", "Call us"])
-      yield* decide(carrier, pickupId, { decision: "accept" })
-      assert.strictEqual((yield* Fiber.join(other)).pickupStatus, "Accept")
-      assert.deepStrictEqual(yield* list(), ["ordered Call us", "decided Accepted", "changed Accepted", "changed Accepted", "decided Accepted"])
-    })))
+  it.effect("is joined by its retry, and replaced by another change", Effect.fnUntraced(function*() {
+    const { carrier, changeWaits, decide, list, pickups, shipper } = yield* carriers
+    const { call, pickupId } = yield* changeWaits({ pro: "NEW-1" })
+    const change = (pro: string) => Effect.forkChild(Effect.map(pickups.update(shipper, "C-1", pickupRequest({ number: "C-1", pro })), ([answer]) => answer!))
+    const retry = yield* change("NEW-1")
+    yield* TestClock.adjust(0)
+    const other = yield* change("NEW-2")
+    yield* TestClock.adjust(0)
+    assert.deepStrictEqual([(yield* Fiber.join(call)).pickupStatus, (yield* Fiber.join(retry)).pickupStatus], ["Call us", "Call us"])
+    yield* decide(carrier, pickupId, { decision: "accept" })
+    assert.strictEqual((yield* Fiber.join(other)).pickupStatus, "Accept")
+    assert.deepStrictEqual(yield* list(), ["ordered Call us", "decided Accepted", "changed Accepted", "changed Accepted", "decided Accepted"])
+  }, waiting))
 
-  it.effect("ends when the pickup is cancelled, or reported as over", () =>
-    waiting(Effect.gen(function*() {
-      const { changeWaits, decide, carrier, pickups, shipper } = yield* carriers
-      const { call, pickupId } = yield* changeWaits({ pro: "NEW-1" })
-      yield* pickups.cancel(shipper, "C-1")
-      assert.strictEqual((yield* Fiber.join(call)).pickupStatus, "Reject")
-      assert.strictEqual((yield* Effect.flip(decide(carrier, pickupId, { decision: "accept" })))._tag, "PickupDecided")
-    })))
+  it.effect("ends when the pickup is cancelled, or reported as over", Effect.fnUntraced(function*() {
+    const { changeWaits, decide, carrier, pickups, shipper } = yield* carriers
+    const { call, pickupId } = yield* changeWaits({ pro: "NEW-1" })
+    yield* pickups.cancel(shipper, "C-1")
+    assert.strictEqual((yield* Fiber.join(call)).pickupStatus, "Reject")
+    assert.strictEqual((yield* Effect.flip(decide(carrier, pickupId, { decision: "accept" })))._tag, "PickupDecided")
+  }, waiting))
 
-  it.effect("to another day cannot be accepted after the driver has left for the stop", () =>
-    waiting(Effect.gen(function*() {
-      const { carrier, changeWaits, decide, pickups } = yield* carriers
-      const { call, pickupId } = yield* changeWaits({ day: "2026-11-23" })
-      for (const status of ["En Route", "Arrived"]) yield* pickups.report(carrier, "C-1", { status })
-      assert.strictEqual((yield* Fiber.join(call)).pickupStatus, "Reject")
-      assert.strictEqual((yield* Effect.flip(decide(carrier, pickupId, { decision: "accept" })))._tag, "PickupDecided")
-    })))
+  it.effect("to another day cannot be accepted after the driver has left for the stop", Effect.fnUntraced(function*() {
+    const { carrier, changeWaits, decide, pickups } = yield* carriers
+    const { call, pickupId } = yield* changeWaits({ day: "2026-11-23" })
+    for (const status of ["En Route", "Arrived"]) yield* pickups.report(carrier, "C-1", { status })
+    assert.strictEqual((yield* Fiber.join(call)).pickupStatus, "Reject")
+    assert.strictEqual((yield* Effect.flip(decide(carrier, pickupId, { decision: "accept" })))._tag, "PickupDecided")
+  }, waiting))
 })
 
 describe("Pickups.changes", () => {
@@ -310,31 +293,28 @@ describe("Pickups.changes", () => {
 describe("a decision that names a reference of the shipper", () => {
   const answered = { idempotencyKey: "edi:1" }
 
-  it.effect("decides the order that waits with it, and is a duplicate when it is repeated", () =>
-    waiting(Effect.gen(function*() {
-      const { carrier, list, pickups, waits } = yield* carriers
-      const { call } = yield* waits({ shipment: { shipperRef: "SHIP-77" } })
-      assert.strictEqual(yield* pickups.decideReferenced(carrier, "SHIP-77", { decision: "accept", scac: "ABCD" }, answered), "accepted")
-      assert.strictEqual((yield* Fiber.join(call)).pickupStatus, "Accept")
-      assert.strictEqual(yield* pickups.decideReferenced(carrier, "SHIP-77", { decision: "accept", scac: "ABCD" }, answered), "duplicate")
-      assert.deepStrictEqual(yield* list(), ["ordered Call us", "decided Accepted"])
-    })))
+  it.effect("decides the order that waits with it, and is a duplicate when it is repeated", Effect.fnUntraced(function*() {
+    const { carrier, list, pickups, waits } = yield* carriers
+    const { call } = yield* waits({ shipment: { shipperRef: "SHIP-77" } })
+    assert.strictEqual(yield* pickups.decideReferenced(carrier, "SHIP-77", { decision: "accept", scac: "ABCD" }, answered), "accepted")
+    assert.strictEqual((yield* Fiber.join(call)).pickupStatus, "Accept")
+    assert.strictEqual(yield* pickups.decideReferenced(carrier, "SHIP-77", { decision: "accept", scac: "ABCD" }, answered), "duplicate")
+    assert.deepStrictEqual(yield* list(), ["ordered Call us", "decided Accepted"])
+  }, waiting))
 
-  it.effect("finds no order with another reference, none that was decided, and none of another carrier", () =>
-    waiting(Effect.gen(function*() {
-      const { carrier, numbered, pickups, waits } = yield* carriers
-      const { call, pickupId } = yield* waits({ shipment: { shipperRef: "SHIP-77" } })
-      assert.strictEqual((yield* Effect.flip(pickups.decideReferenced(carrier, "SHIP-7", { decision: "accept" }, answered)))._tag, "PickupNotFound")
-      assert.strictEqual(yield* pickups.decideReferenced(numbered("one", "1"), pickupId, { decision: "accept" }, answered), "accepted")
-      yield* Fiber.join(call)
-      for (const principal of [carrier, numbered("two", "2")]) {
-        assert.strictEqual((yield* Effect.flip(pickups.decideReferenced(principal, "SHIP-77", { decision: "reject" }, { idempotencyKey: "edi:2" })))._tag, "PickupNotFound")
-      }
-    })))
+  it.effect("finds no order with another reference, none that was decided, and none of another carrier", Effect.fnUntraced(function*() {
+    const { carrier, numbered, pickups, waits } = yield* carriers
+    const { call, pickupId } = yield* waits({ shipment: { shipperRef: "SHIP-77" } })
+    assert.strictEqual((yield* Effect.flip(pickups.decideReferenced(carrier, "SHIP-7", { decision: "accept" }, answered)))._tag, "PickupNotFound")
+    assert.strictEqual(yield* pickups.decideReferenced(numbered("one", "1"), pickupId, { decision: "accept" }, answered), "accepted")
+    yield* Fiber.join(call)
+    for (const principal of [carrier, numbered("two", "2")]) {
+      assert.strictEqual((yield* Effect.flip(pickups.decideReferenced(principal, "SHIP-77", { decision: "reject" }, { idempotencyKey: "edi:2" })))._tag, "PickupNotFound")
+    }
+  }, waiting))
 
-  it.effect("is for carriers", () =>
-    waiting(Effect.gen(function*() {
-      const { pickups, shipper } = yield* carriers
-      assert.strictEqual((yield* Effect.flip(pickups.decideReferenced(shipper, "SHIP-77", { decision: "accept" }, answered)))._tag, "NotPermitted")
-    })))
+  it.effect("is for carriers", Effect.fnUntraced(function*() {
+    const { pickups, shipper } = yield* carriers
+    assert.strictEqual((yield* Effect.flip(pickups.decideReferenced(shipper, "SHIP-77", { decision: "accept" }, answered)))._tag, "NotPermitted")
+  }, waiting))
 })

@@ -23,14 +23,13 @@ describe("trace context", () => {
     assert.isUndefined(spanFrom(text))
   })
 
-  it.effect("formats the current span, and nothing outside a span", () =>
-    Effect.gen(function*() {
-      assert.isUndefined(yield* currentTraceparent)
-      const span = Tracer.externalSpan({ traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", sampled: true })
-      assert.strictEqual(yield* currentTraceparent.pipe(Effect.provideService(Tracer.ParentSpan, span)), traceparent)
-      const unsampled = Tracer.externalSpan({ traceId: span.traceId, spanId: span.spanId, sampled: false })
-      assert.isUndefined(yield* currentTraceparent.pipe(Effect.provideService(Tracer.ParentSpan, unsampled)))
-    }).pipe(Effect.provideService(Tracer.Tracer, Tracer.make({ span: (options) => new Tracer.NativeSpan(options) }))))
+  it.effect("formats the current span, and nothing outside a span", Effect.fnUntraced(function*() {
+    assert.isUndefined(yield* currentTraceparent)
+    const span = Tracer.externalSpan({ traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", sampled: true })
+    assert.strictEqual(yield* currentTraceparent.pipe(Effect.provideService(Tracer.ParentSpan, span)), traceparent)
+    const unsampled = Tracer.externalSpan({ traceId: span.traceId, spanId: span.spanId, sampled: false })
+    assert.isUndefined(yield* currentTraceparent.pipe(Effect.provideService(Tracer.ParentSpan, unsampled)))
+  }, Effect.provideService(Tracer.Tracer, Tracer.make({ span: (options) => new Tracer.NativeSpan(options) }))))
 
   it.effect("creates a span when tracing is on, and none when it is off", Effect.fnUntraced(function*() {
     const names: Array<string> = []

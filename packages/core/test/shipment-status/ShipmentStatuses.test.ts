@@ -89,20 +89,19 @@ describe("a verified lookup", () => {
 })
 
 describe("a public answer", () => {
-  it.effect.prop("has exactly the four public fields, and no other value of the shipment", [arbitraryVerifiedShipment], ([verified]) =>
-    inService(Effect.gen(function*() {
-      const { shipments, statuses, tenant } = yield* makeCarrier
-      yield* shipments.report(tenant.carrier, { shipmentId: "S", ...verified, PayType: "secret", accounts: ["A"] })
-      const answers = [
-        yield* statuses.public(caller, pro(verified.ProNumber)),
-        (yield* statuses.verified(tenant.customer("other", ["B"]), pro(verified.ProNumber))).body
-      ]
-      for (const answer of answers) {
-        assert.deepStrictEqual(Object.keys(shown(answer)).toSorted(), publicFields)
-        const { EstimatedStandardDay, ProNumber, ShipmentMilestoneStatus, UpdatedETA } = verified
-        assert.deepStrictEqual(shown(answer) as unknown, { EstimatedStandardDay, ProNumber, ShipmentMilestoneStatus, UpdatedETA })
-      }
-    })))
+  it.effect.prop("has exactly the four public fields, and no other value of the shipment", [arbitraryVerifiedShipment], Effect.fnUntraced(function*([verified]) {
+    const { shipments, statuses, tenant } = yield* makeCarrier
+    yield* shipments.report(tenant.carrier, { shipmentId: "S", ...verified, PayType: "secret", accounts: ["A"] })
+    const answers = [
+      yield* statuses.public(caller, pro(verified.ProNumber)),
+      (yield* statuses.verified(tenant.customer("other", ["B"]), pro(verified.ProNumber))).body
+    ]
+    for (const answer of answers) {
+      assert.deepStrictEqual(Object.keys(shown(answer)).toSorted(), publicFields)
+      const { EstimatedStandardDay, ProNumber, ShipmentMilestoneStatus, UpdatedETA } = verified
+      assert.deepStrictEqual(shown(answer) as unknown, { EstimatedStandardDay, ProNumber, ShipmentMilestoneStatus, UpdatedETA })
+    }
+  }, inService))
 })
 
 describe("the rate limit on lookups of other freight (SPEC-GAP-A7)", () => {
@@ -166,13 +165,12 @@ describe("the rate limit on lookups of other freight (SPEC-GAP-A7)", () => {
     assert.deepStrictEqual(shown(yield* statuses.public(own, pro("S1"), customer)), shown(yield* statuses.public({ ...caller, client: "192.0.2.9" }, pro("S1"))))
   }, inService))
 
-  it.effect("is configurable, and does not apply to carriers", () =>
-    Effect.gen(function*() {
-      const { statuses, tenant } = yield* makeCarrier
-      yield* Effect.forEach(Array.from({ length: 500 }), () => tagOf(statuses.public(caller, pro("S"))))
-      yield* Effect.forEach(Array.from({ length: 500 }), () => tagOf(statuses.verified(tenant.carrier, pro("S"))))
-      assert.strictEqual(yield* tagOf(statuses.public(caller, pro("S"))), "ShipmentNotFound")
-    }).pipe(Effect.provide(TestWaybill.layer().pipe(Layer.provide(Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute: 100_000 }))))))
+  it.effect("is configurable, and does not apply to carriers", Effect.fnUntraced(function*() {
+    const { statuses, tenant } = yield* makeCarrier
+    yield* Effect.forEach(Array.from({ length: 500 }), () => tagOf(statuses.public(caller, pro("S"))))
+    yield* Effect.forEach(Array.from({ length: 500 }), () => tagOf(statuses.verified(tenant.carrier, pro("S"))))
+    assert.strictEqual(yield* tagOf(statuses.public(caller, pro("S"))), "ShipmentNotFound")
+  }, Effect.provide(TestWaybill.layer().pipe(Layer.provide(Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute: 100_000 }))))))
 })
 
 describe("shipments of an account", () => {
@@ -245,13 +243,12 @@ describe("shipments of an account", () => {
     assert.deepStrictEqual(yield* faultsOf(list({ accountNumber: "A" })), ["/startDate required", "/endDate required"])
   }, inService))
 
-  it.effect("ask for a narrower range when there are too many", () =>
-    inService(Effect.gen(function*() {
-      const { list, shipments, tenant } = yield* picked
-      const many = Array.from({ length: maxPickedUp + 1 }, (_, n) => postedShipment(`S${n}`, { accounts: ["A"], pickupDate: "2026-10-01", ShipmentMilestoneStatus: "In Transit" }))
-      for (let n = 0; n < many.length; n += 1000) yield* shipments.report(tenant.carrier, many.slice(n, n + 1000))
-      assert.deepStrictEqual(yield* faultsOf(list(range("2026-10-01", "2026-10-01"))), ["/endDate out_of_bounds"])
-    })), 30_000)
+  it.effect("ask for a narrower range when there are too many", Effect.fnUntraced(function*() {
+    const { list, shipments, tenant } = yield* picked
+    const many = Array.from({ length: maxPickedUp + 1 }, (_, n) => postedShipment(`S${n}`, { accounts: ["A"], pickupDate: "2026-10-01", ShipmentMilestoneStatus: "In Transit" }))
+    for (let n = 0; n < many.length; n += 1000) yield* shipments.report(tenant.carrier, many.slice(n, n + 1000))
+    assert.deepStrictEqual(yield* faultsOf(list(range("2026-10-01", "2026-10-01"))), ["/endDate out_of_bounds"])
+  }, inService), 30_000)
 })
 
 describe("a shipment's record", () => {

@@ -101,11 +101,10 @@ describe("subscribing to shipment status", () => {
     assert.strictEqual(yield* tagOf(subscriptions.unsubscribe(operator, "x")), "NotPermitted")
   }, inService))
 
-  it.effect.prop("handles arbitrary input", [json], ([input]) =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* makeCarrier
-      assert.strictEqual(yield* tagOf(subscriptions.subscribe(customer, untyped(input))), "InvalidInput")
-    })))
+  it.effect.prop("handles arbitrary input", [json], Effect.fnUntraced(function*([input]) {
+    const { customer, subscriptions } = yield* makeCarrier
+    assert.strictEqual(yield* tagOf(subscriptions.subscribe(customer, untyped(input))), "InvalidInput")
+  }, inService))
 
   it.effect("sends nothing while the client has no key, and the waiting notifications when it has one again", Effect.fnUntraced(function*() {
     const { happen, post, subscriptions, notified } = yield* makeCarrier

@@ -163,30 +163,28 @@ describe("publishing", () => {
     assert.lengthOf(yield* listed(customer), 0)
   }, inService))
 
-  it.effect.prop("accepts every valid event, and returns it as the same JSON", [listOf(arbitraryReportedEvent, 1, 6)], ([reported]) =>
-    inService(Effect.gen(function*() {
-      const { carrier, events } = yield* setup
-      const published = yield* events.append(carrier, reported)
-      assert.isTrue(published.every((each) => each.result === "accepted"))
-      const all = yield* listed(carrier, { pageSize: 500 })
-      for (const [n, each] of published.entries()) {
-        assert(each.result === "accepted")
-        const stored = all.find((event) => event["eventId"] === each.eventId)
-        assert.deepStrictEqual(stored, { ...JSON.parse(JSON.stringify(reported[n])), eventId: each.eventId, sequence: each.sequence })
-      }
-    })))
+  it.effect.prop("accepts every valid event, and returns it as the same JSON", [listOf(arbitraryReportedEvent, 1, 6)], Effect.fnUntraced(function*([reported]) {
+    const { carrier, events } = yield* setup
+    const published = yield* events.append(carrier, reported)
+    assert.isTrue(published.every((each) => each.result === "accepted"))
+    const all = yield* listed(carrier, { pageSize: 500 })
+    for (const [n, each] of published.entries()) {
+      assert(each.result === "accepted")
+      const stored = all.find((event) => event["eventId"] === each.eventId)
+      assert.deepStrictEqual(stored, { ...JSON.parse(JSON.stringify(reported[n])), eventId: each.eventId, sequence: each.sequence })
+    }
+  }, inService))
 
-  it.effect.prop("handles arbitrary input, and a refused call stores nothing", [listOf(json, 1, 4), int(0, 3)], ([garbage, at]) =>
-    inService(Effect.gen(function*() {
-      const { carrier, events } = yield* setup
-      const call = garbage.flatMap((each, n) => n === at ? [reportedEvent("S"), each] : [each])
-      const refused = yield* faultsOf(events.append(carrier, untyped(call)))
-      assert.isAtLeast(refused.length, 1)
-      assert.deepStrictEqual(yield* listed(carrier), [])
-      const partial = yield* events.append(carrier, untyped([...call, reportedEvent("T")]), { partial: true })
-      assert.lengthOf(partial, call.length + 1)
-      assert.strictEqual((yield* listed(carrier)).length, partial.filter((each) => each.result === "accepted").length)
-    })))
+  it.effect.prop("handles arbitrary input, and a refused call stores nothing", [listOf(json, 1, 4), int(0, 3)], Effect.fnUntraced(function*([garbage, at]) {
+    const { carrier, events } = yield* setup
+    const call = garbage.flatMap((each, n) => n === at ? [reportedEvent("S"), each] : [each])
+    const refused = yield* faultsOf(events.append(carrier, untyped(call)))
+    assert.isAtLeast(refused.length, 1)
+    assert.deepStrictEqual(yield* listed(carrier), [])
+    const partial = yield* events.append(carrier, untyped([...call, reportedEvent("T")]), { partial: true })
+    assert.lengthOf(partial, call.length + 1)
+    assert.strictEqual((yield* listed(carrier)).length, partial.filter((each) => each.result === "accepted").length)
+  }, inService))
 })
 
 describe("listing", () => {
@@ -295,10 +293,9 @@ describe("listing", () => {
     assert.strictEqual((yield* Effect.flip(events.list(operator, {})))._tag, "NotPermitted")
   }, inService))
 
-  it.effect.prop("handles arbitrary input", [json], ([query]) =>
-    inService(Effect.gen(function*() {
-      const { customer, events } = yield* setup
-      const exit = yield* Effect.exit(events.list(customer, untyped(query)))
-      if (exit._tag === "Failure") assert.deepStrictEqual(exit.cause.reasons.map((reason) => reason._tag), ["Fail"])
-    })))
+  it.effect.prop("handles arbitrary input", [json], Effect.fnUntraced(function*([query]) {
+    const { customer, events } = yield* setup
+    const exit = yield* Effect.exit(events.list(customer, untyped(query)))
+    if (exit._tag === "Failure") assert.deepStrictEqual(exit.cause.reasons.map((reason) => reason._tag), ["Fail"])
+  }, inService))
 })

@@ -105,12 +105,11 @@ describe("creating a subscription", () => {
     assert.strictEqual(yield* Effect.flatMap(Subscriptions, (all) => all.replay("acme", twice.id, { from: "2020-01-01T00:00:00Z" })), 0)
   }, inService))
 
-  it.effect.prop("handles arbitrary input, and stores nothing when it refuses", [json], ([input]) =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* setup
-      yield* faultsOf(subscriptions.create(customer, untyped(input)))
-      for (const status of ["active", "paused", "inactive"]) assert.strictEqual((yield* subscriptions.list(customer, untyped({ status }))).totalCount, 0)
-    })))
+  it.effect.prop("handles arbitrary input, and stores nothing when it refuses", [json], Effect.fnUntraced(function*([input]) {
+    const { customer, subscriptions } = yield* setup
+    yield* faultsOf(subscriptions.create(customer, untyped(input)))
+    for (const status of ["active", "paused", "inactive"]) assert.strictEqual((yield* subscriptions.list(customer, untyped({ status }))).totalCount, 0)
+  }, inService))
 })
 
 describe("patching a subscription", () => {
@@ -192,17 +191,16 @@ describe("patching a subscription", () => {
     assert.deepStrictEqual(yield* subscriptions.get(customer, created.id), created)
   }, inService))
 
-  it.effect.prop("handles arbitrary input, and changes nothing when it refuses", [json, oneOf(["filters", "delivery", "status", "endpointUrl", "hmacSecretId"])], ([input, member]) =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* setup
-      const created = yield* subscriptions.create(customer, wanted)
-      for (const patch of [input, { [member]: input }]) {
-        const exit = yield* Effect.exit(subscriptions.patch(customer, created.id, untyped(patch)))
-        if (exit._tag === "Success") continue
-        assert.deepStrictEqual(exit.cause.reasons.map((reason) => reason._tag), ["Fail"])
-        assert.strictEqual((yield* subscriptions.get(customer, created.id)).endpointUrl, created.endpointUrl)
-      }
-    })))
+  it.effect.prop("handles arbitrary input, and changes nothing when it refuses", [json, oneOf(["filters", "delivery", "status", "endpointUrl", "hmacSecretId"])], Effect.fnUntraced(function*([input, member]) {
+    const { customer, subscriptions } = yield* setup
+    const created = yield* subscriptions.create(customer, wanted)
+    for (const patch of [input, { [member]: input }]) {
+      const exit = yield* Effect.exit(subscriptions.patch(customer, created.id, untyped(patch)))
+      if (exit._tag === "Success") continue
+      assert.deepStrictEqual(exit.cause.reasons.map((reason) => reason._tag), ["Fail"])
+      assert.strictEqual((yield* subscriptions.get(customer, created.id)).endpointUrl, created.endpointUrl)
+    }
+  }, inService))
 })
 
 describe("a client's subscriptions", () => {
@@ -249,12 +247,11 @@ describe("a client's subscriptions", () => {
     assert.strictEqual(yield* tagOf(Effect.flatMap(Subscriptions, (all) => all.replay("acme", id, { from: "2020-01-01T00:00:00Z" }))), "DestinationNotFound")
   }, inService))
 
-  it.effect.prop("answer an arbitrary replay call with its faults", [json, int(0, 1)], ([input, which]) =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* setup
-      const { id } = yield* subscriptions.create(customer, wanted)
-      const call = which === 0 ? input : { from: "2020-01-01T00:00:00Z", shipmentIds: input }
-      const exit = yield* Effect.exit(Effect.flatMap(Subscriptions, (all) => all.replay("acme", id, untyped(call))))
-      if (exit._tag === "Failure") assert.deepStrictEqual(exit.cause.reasons.map((reason) => reason._tag), ["Fail"])
-    })))
+  it.effect.prop("answer an arbitrary replay call with its faults", [json, int(0, 1)], Effect.fnUntraced(function*([input, which]) {
+    const { customer, subscriptions } = yield* setup
+    const { id } = yield* subscriptions.create(customer, wanted)
+    const call = which === 0 ? input : { from: "2020-01-01T00:00:00Z", shipmentIds: input }
+    const exit = yield* Effect.exit(Effect.flatMap(Subscriptions, (all) => all.replay("acme", id, untyped(call))))
+    if (exit._tag === "Failure") assert.deepStrictEqual(exit.cause.reasons.map((reason) => reason._tag), ["Fail"])
+  }, inService))
 })

@@ -32,54 +32,48 @@ const withTenants = (list: () => ReadonlyArray<Tenant> | undefined, configured?:
 const run = <A>(effect: Effect.Effect<A>) => Effect.runPromise(Effect.provide(effect, TestClock.layer()))
 
 describe("the tenant of a call without credentials (SPEC-GAP-A31)", () => {
-  it("is the tenant of the requested host, regardless of case and port", () =>
-    run(Effect.gen(function*() {
-      const { ask } = yield* withTenants(() => [tenant("acme", "track.acme.example"), tenant("bolt", "bolt.example", "www.bolt.example")], "acme")
-      expect(yield* ask("track.acme.example")).toBe("acme")
-      expect(yield* ask("WWW.Bolt.example:8443")).toBe("bolt")
-      expect(yield* ask("bolt.example.")).toBe("bolt")
-    })))
+  it("is the tenant of the requested host, regardless of case and port", Effect.fnUntraced(function*() {
+    const { ask } = yield* withTenants(() => [tenant("acme", "track.acme.example"), tenant("bolt", "bolt.example", "www.bolt.example")], "acme")
+    expect(yield* ask("track.acme.example")).toBe("acme")
+    expect(yield* ask("WWW.Bolt.example:8443")).toBe("bolt")
+    expect(yield* ask("bolt.example.")).toBe("bolt")
+  }, run))
 
-  it("is the configured one for an unknown host", () =>
-    run(Effect.gen(function*() {
-      const { ask } = yield* withTenants(() => [tenant("acme", "acme.example"), tenant("bolt")], "bolt")
-      expect(yield* ask("localhost:8080")).toBe("bolt")
-      expect(yield* ask(undefined)).toBe("bolt")
-    })))
+  it("is the configured one for an unknown host", Effect.fnUntraced(function*() {
+    const { ask } = yield* withTenants(() => [tenant("acme", "acme.example"), tenant("bolt")], "bolt")
+    expect(yield* ask("localhost:8080")).toBe("bolt")
+    expect(yield* ask(undefined)).toBe("bolt")
+  }, run))
 
-  it("is the only one if none is configured", () =>
-    run(Effect.gen(function*() {
-      const { ask } = yield* withTenants(() => [tenant("acme", "acme.example")])
-      expect(yield* ask("localhost")).toBe("acme")
-    })))
+  it("is the only one if none is configured", Effect.fnUntraced(function*() {
+    const { ask } = yield* withTenants(() => [tenant("acme", "acme.example")])
+    expect(yield* ask("localhost")).toBe("acme")
+  }, run))
 
-  it("is not guessed: there is none with several tenants, with none, or if the configured one does not exist", () =>
-    run(Effect.gen(function*() {
-      for (const [list, configured] of [[[tenant("acme"), tenant("bolt")], undefined], [[], undefined], [[tenant("acme")], "bolt"]] as const) {
-        const { ask } = yield* withTenants(() => list, configured)
-        expect(yield* ask("localhost")).toBe(404)
-      }
-    })))
+  it("is not guessed: there is none with several tenants, with none, or if the configured one does not exist", Effect.fnUntraced(function*() {
+    for (const [list, configured] of [[[tenant("acme"), tenant("bolt")], undefined], [[], undefined], [[tenant("acme")], "bolt"]] as const) {
+      const { ask } = yield* withTenants(() => list, configured)
+      expect(yield* ask("localhost")).toBe(404)
+    }
+  }, run))
 
-  it("is loaded again after a few seconds, and not for every call", () =>
-    run(Effect.gen(function*() {
-      let list = [tenant("acme")]
-      const { ask, lists } = yield* withTenants(() => list)
-      yield* Effect.forEach(Array.from({ length: 20 }), () => ask("localhost"))
-      expect(lists()).toBe(1)
-      list = [tenant("acme"), tenant("bolt", "bolt.example")]
-      expect(yield* ask("bolt.example")).toBe("acme")
-      yield* TestClock.adjust("5 seconds")
-      expect(yield* ask("bolt.example")).toBe("bolt")
-      expect(lists()).toBe(2)
-    })))
+  it("is loaded again after a few seconds, and not for every call", Effect.fnUntraced(function*() {
+    let list = [tenant("acme")]
+    const { ask, lists } = yield* withTenants(() => list)
+    yield* Effect.forEach(Array.from({ length: 20 }), () => ask("localhost"))
+    expect(lists()).toBe(1)
+    list = [tenant("acme"), tenant("bolt", "bolt.example")]
+    expect(yield* ask("bolt.example")).toBe("acme")
+    yield* TestClock.adjust("5 seconds")
+    expect(yield* ask("bolt.example")).toBe("bolt")
+    expect(lists()).toBe(2)
+  }, run))
 
-  it("is loaded again at once after a storage failure", () =>
-    run(Effect.gen(function*() {
-      let list: ReadonlyArray<Tenant> | undefined = undefined
-      const { ask } = yield* withTenants(() => list)
-      expect(yield* ask("localhost")).toBe("StorageError")
-      list = [tenant("acme")]
-      expect(yield* ask("localhost")).toBe("acme")
-    })))
+  it("is loaded again at once after a storage failure", Effect.fnUntraced(function*() {
+    let list: ReadonlyArray<Tenant> | undefined = undefined
+    const { ask } = yield* withTenants(() => list)
+    expect(yield* ask("localhost")).toBe("StorageError")
+    list = [tenant("acme")]
+    expect(yield* ask("localhost")).toBe("acme")
+  }, run))
 })

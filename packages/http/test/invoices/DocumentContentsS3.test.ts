@@ -57,12 +57,11 @@ describe("DocumentContentsS3", () => {
     assert.strictEqual(bucket.uploads.size, 0)
   }, Effect.provide(over(bucket))))
 
-  it.effect("fails with a storage error when S3 fails", () =>
-    Effect.gen(function*() {
-      const contents = yield* DocumentContents
-      const error = yield* Effect.flip(Effect.scoped(contents.open("acme")))
-      assert.deepStrictEqual([error._tag, error.operation], ["StorageError", "DocumentContents.open"])
-    }).pipe(Effect.provide(over(Object.assign(new S3Double(), { createMultipartUpload: () => Promise.reject(new Error("no")) })))))
+  it.effect("fails with a storage error when S3 fails", Effect.fnUntraced(function*() {
+    const contents = yield* DocumentContents
+    const error = yield* Effect.flip(Effect.scoped(contents.open("acme")))
+    assert.deepStrictEqual([error._tag, error.operation], ["StorageError", "DocumentContents.open"])
+  }, Effect.provide(over(Object.assign(new S3Double(), { createMultipartUpload: () => Promise.reject(new Error("no")) })))))
 })
 
 /** The host installs this package. */

@@ -79,12 +79,11 @@ describe("WebhookSenderHttp and the receiver's response", () => {
     }
   }, Effect.provide(loopbackSender())))
 
-  it.live("uses the configured user agent", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      yield* send(receiver.url)
-      assert.include(receiver.requests[0]!.head, "user-agent: Acme/1")
-    }).pipe(Effect.provide(loopbackSender({ userAgent: "Acme/1" }))))
+  it.live("uses the configured user agent", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    yield* send(receiver.url)
+    assert.include(receiver.requests[0]!.head, "user-agent: Acme/1")
+  }, Effect.provide(loopbackSender({ userAgent: "Acme/1" }))))
 
   it.live("ignores headers that HTTP itself sets", Effect.fnUntraced(function*() {
     const receiver = yield* makeReceiver()
@@ -192,19 +191,18 @@ describe("WebhookSenderHttp and the receiver's response", () => {
     }
   }, Effect.provide(loopbackSender())))
 
-  it.live("decompresses nothing", () =>
-    Effect.gen(function*() {
-      const zeros = Buffer.alloc(64 * 1024 * 1024)
-      const bombs: Record<string, Buffer> = { gzip: gzipSync(zeros), "gzip, gzip": gzipSync(gzipSync(zeros)), br: brotliCompressSync(zeros) }
-      for (const [encoding, bomb] of Object.entries(bombs)) {
-        const receiver = yield* answering(`HTTP/1.1 200 OK\r\ncontent-encoding: ${encoding}\r\ncontent-length: ${bomb.length}\r\n\r\n`, bomb)
-        const before = process.memoryUsage().arrayBuffers
-        const outcome = yield* send(receiver.url)
-        assert.strictEqual(summary(outcome), "Accepted 200")
-        assert.isBelow(process.memoryUsage().arrayBuffers - before, 8 * 1024 * 1024)
-        assert.isAtMost(outcome._tag === "Accepted" ? outcome.excerpt.length : NaN, Math.min(bomb.length, 1024))
-      }
-    }).pipe(Effect.provide(loopbackSender())), 30_000)
+  it.live("decompresses nothing", Effect.fnUntraced(function*() {
+    const zeros = Buffer.alloc(64 * 1024 * 1024)
+    const bombs: Record<string, Buffer> = { gzip: gzipSync(zeros), "gzip, gzip": gzipSync(gzipSync(zeros)), br: brotliCompressSync(zeros) }
+    for (const [encoding, bomb] of Object.entries(bombs)) {
+      const receiver = yield* answering(`HTTP/1.1 200 OK\r\ncontent-encoding: ${encoding}\r\ncontent-length: ${bomb.length}\r\n\r\n`, bomb)
+      const before = process.memoryUsage().arrayBuffers
+      const outcome = yield* send(receiver.url)
+      assert.strictEqual(summary(outcome), "Accepted 200")
+      assert.isBelow(process.memoryUsage().arrayBuffers - before, 8 * 1024 * 1024)
+      assert.isAtMost(outcome._tag === "Accepted" ? outcome.excerpt.length : NaN, Math.min(bomb.length, 1024))
+    }
+  }, Effect.provide(loopbackSender())), 30_000)
 
   it.live("fails when a header line or all headers together are too large", Effect.fnUntraced(function*() {
     const line = `HTTP/1.1 200 OK\r\nx: ${"y".repeat(1024 * 1024)}\r\ncontent-length: 0\r\n\r\n`
@@ -237,14 +235,13 @@ describe("WebhookSenderHttp and the receiver's response", () => {
     assert.lengthOf(receiver.sockets, 2)
   }, Effect.provide(loopbackSender())))
 
-  it.live("does not take a forged response for a request that waited for the connection", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(({ socket }, index) =>
-        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n${index}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged`)
-      )
-      const outcomes = yield* Effect.all(Array.from({ length: 5 }, () => send(receiver.url)), { concurrency: "unbounded" })
-      assert.deepStrictEqual(outcomes.map((outcome) => outcome._tag === "Accepted" ? outcome.excerpt : outcome._tag).sort(), ["0", "1", "2", "3", "4"])
-    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+  it.live("does not take a forged response for a request that waited for the connection", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(({ socket }, index) =>
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n${index}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged`)
+    )
+    const outcomes = yield* Effect.all(Array.from({ length: 5 }, () => send(receiver.url)), { concurrency: "unbounded" })
+    assert.deepStrictEqual(outcomes.map((outcome) => outcome._tag === "Accepted" ? outcome.excerpt : outcome._tag).sort(), ["0", "1", "2", "3", "4"])
+  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
 
   it.live("fails once and sends once when the connection is reset after the request", Effect.fnUntraced(function*() {
     const receiver = yield* makeReceiver(({ socket }, index) => {

@@ -26,23 +26,22 @@ const holding = Effect.gen(function*() {
 })
 
 describe("WebhookSenderHttp and its connections", () => {
-  it.live("sends many requests at once, each over its own connection up to the limit", () =>
-    Effect.gen(function*() {
-      let inFlight = 0
-      let most = 0
-      const receiver = yield* makeReceiver(({ socket }) => {
-        most = Math.max(most, ++inFlight)
-        setImmediate(() => {
-          inFlight--
-          ok(socket)
-        })
+  it.live("sends many requests at once, each over its own connection up to the limit", Effect.fnUntraced(function*() {
+    let inFlight = 0
+    let most = 0
+    const receiver = yield* makeReceiver(({ socket }) => {
+      most = Math.max(most, ++inFlight)
+      setImmediate(() => {
+        inFlight--
+        ok(socket)
       })
-      const outcomes = yield* Effect.all(Array.from({ length: 2000 }, () => send(receiver.url)), { concurrency: "unbounded" })
-      assert.deepStrictEqual([...new Set(outcomes.map(summary))], ["Accepted 200"])
-      assert.lengthOf(receiver.requests, 2000)
-      assert.lengthOf(receiver.sockets, 16)
-      assert.isAtMost(most, 16)
-    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 16 }))))
+    })
+    const outcomes = yield* Effect.all(Array.from({ length: 2000 }, () => send(receiver.url)), { concurrency: "unbounded" })
+    assert.deepStrictEqual([...new Set(outcomes.map(summary))], ["Accepted 200"])
+    assert.lengthOf(receiver.requests, 2000)
+    assert.lengthOf(receiver.sockets, 16)
+    assert.isAtMost(most, 16)
+  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 16 }))))
 
   it.live("sends to many receivers at once", Effect.fnUntraced(function*() {
     const receivers = yield* Effect.all(Array.from({ length: 20 }, () => makeReceiver()))
@@ -106,72 +105,66 @@ describe("WebhookSenderHttp and its connections", () => {
     assert.strictEqual(sockets.size, 1)
   }, Effect.provide(loopbackSender())))
 
-  it.live("counts the wait for a free connection, and never sends an expired request", () =>
-    Effect.gen(function*() {
-      const { receiver, release } = yield* holding
-      const first = yield* Effect.forkChild(send(receiver.url))
-      yield* receiver.received
-      const outcomes = yield* Effect.all(Array.from({ length: 10 }, () => send(receiver.url, shortDeadline)), { concurrency: "unbounded" })
-      assert.deepStrictEqual([...new Set(outcomes.map(summary))], ["timeout"])
-      yield* release
-      assert.strictEqual(summary(yield* Fiber.join(first)), "Accepted 200")
-      assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
-      assert.lengthOf(receiver.requests, 2)
-    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+  it.live("counts the wait for a free connection, and never sends an expired request", Effect.fnUntraced(function*() {
+    const { receiver, release } = yield* holding
+    const first = yield* Effect.forkChild(send(receiver.url))
+    yield* receiver.received
+    const outcomes = yield* Effect.all(Array.from({ length: 10 }, () => send(receiver.url, shortDeadline)), { concurrency: "unbounded" })
+    assert.deepStrictEqual([...new Set(outcomes.map(summary))], ["timeout"])
+    yield* release
+    assert.strictEqual(summary(yield* Fiber.join(first)), "Accepted 200")
+    assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
+    assert.lengthOf(receiver.requests, 2)
+  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
 
-  it.live("gives the slot of a timed-out attempt to the next one", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(({ socket }, index) => {
-        if (index > 0) ok(socket)
-      })
-      const [stuck, next] = yield* Effect.all([send(receiver.url, shortDeadline), send(receiver.url)], { concurrency: 2 })
-      assert.deepStrictEqual([summary(stuck), summary(next)], ["timeout", "Accepted 200"])
-      assert.lengthOf(receiver.sockets, 2)
-    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+  it.live("gives the slot of a timed-out attempt to the next one", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(({ socket }, index) => {
+      if (index > 0) ok(socket)
+    })
+    const [stuck, next] = yield* Effect.all([send(receiver.url, shortDeadline), send(receiver.url)], { concurrency: 2 })
+    assert.deepStrictEqual([summary(stuck), summary(next)], ["timeout", "Accepted 200"])
+    assert.lengthOf(receiver.sockets, 2)
+  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
 
-  it.live("gives the slot of a failed connection to the next attempt", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(undefined, { silent: true })
-      const url = `https://127.0.0.1:${receiver.port}/`
-      const outcomes = yield* Effect.all(
-        [send(url, shortDeadline), send(url, { deadlineMillis: 1000 }), send(url, { deadlineMillis: 100 })],
-        { concurrency: 3 }
-      )
-      assert.deepStrictEqual(outcomes.map(summary), ["connect_timeout", "connect_timeout", "timeout"])
-      assert.lengthOf(receiver.sockets, 2)
-    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+  it.live("gives the slot of a failed connection to the next attempt", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(undefined, { silent: true })
+    const url = `https://127.0.0.1:${receiver.port}/`
+    const outcomes = yield* Effect.all(
+      [send(url, shortDeadline), send(url, { deadlineMillis: 1000 }), send(url, { deadlineMillis: 100 })],
+      { concurrency: 3 }
+    )
+    assert.deepStrictEqual(outcomes.map(summary), ["connect_timeout", "connect_timeout", "timeout"])
+    assert.lengthOf(receiver.sockets, 2)
+  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
 
-  it.live("does not let a hanging receiver block another", () =>
-    Effect.gen(function*() {
-      const { receiver } = yield* holding
-      const other = yield* makeReceiver()
-      const stuck = yield* Effect.all(Array.from({ length: 50 }, () => Effect.forkChild(send(receiver.url))))
-      yield* receiver.received
-      for (let index = 0; index < 20; index++) assert.strictEqual(summary(yield* send(other.url)), "Accepted 200")
-      yield* Fiber.interruptAll(stuck)
-    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 4 }))))
+  it.live("does not let a hanging receiver block another", Effect.fnUntraced(function*() {
+    const { receiver } = yield* holding
+    const other = yield* makeReceiver()
+    const stuck = yield* Effect.all(Array.from({ length: 50 }, () => Effect.forkChild(send(receiver.url))))
+    yield* receiver.received
+    for (let index = 0; index < 20; index++) assert.strictEqual(summary(yield* send(other.url)), "Accepted 200")
+    yield* Fiber.interruptAll(stuck)
+  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 4 }))))
 
-  it.live("closes the connections of the origin that was idle longest", () =>
-    Effect.gen(function*() {
-      const receivers = yield* Effect.all(Array.from({ length: 3 }, () => makeReceiver()))
-      for (const { url } of receivers) yield* send(url)
-      yield* closed(receivers[0]!.sockets[0]!)
-      yield* send(receivers[1]!.url)
-      assert.lengthOf(receivers[1]!.sockets, 1)
-      assert.strictEqual(summary(yield* send(receivers[0]!.url)), "Accepted 200")
-      yield* closed(receivers[2]!.sockets[0]!)
-    }).pipe(Effect.provide(loopbackSender({ origins: 2 }))))
+  it.live("closes the connections of the origin that was idle longest", Effect.fnUntraced(function*() {
+    const receivers = yield* Effect.all(Array.from({ length: 3 }, () => makeReceiver()))
+    for (const { url } of receivers) yield* send(url)
+    yield* closed(receivers[0]!.sockets[0]!)
+    yield* send(receivers[1]!.url)
+    assert.lengthOf(receivers[1]!.sockets, 1)
+    assert.strictEqual(summary(yield* send(receivers[0]!.url)), "Accepted 200")
+    yield* closed(receivers[2]!.sockets[0]!)
+  }, Effect.provide(loopbackSender({ origins: 2 }))))
 
-  it.live("does not close connections in use to make room", () =>
-    Effect.gen(function*() {
-      const { receiver, release } = yield* holding
-      const first = yield* Effect.forkChild(send(receiver.url))
-      yield* receiver.received
-      const others = yield* Effect.all(Array.from({ length: 3 }, () => makeReceiver()))
-      for (const { url } of others) assert.strictEqual(summary(yield* send(url)), "Accepted 200")
-      yield* release
-      assert.strictEqual(summary(yield* Fiber.join(first)), "Accepted 200")
-    }).pipe(Effect.provide(loopbackSender({ origins: 1 }))))
+  it.live("does not close connections in use to make room", Effect.fnUntraced(function*() {
+    const { receiver, release } = yield* holding
+    const first = yield* Effect.forkChild(send(receiver.url))
+    yield* receiver.received
+    const others = yield* Effect.all(Array.from({ length: 3 }, () => makeReceiver()))
+    for (const { url } of others) assert.strictEqual(summary(yield* send(url)), "Accepted 200")
+    yield* release
+    assert.strictEqual(summary(yield* Fiber.join(first)), "Accepted 200")
+  }, Effect.provide(loopbackSender({ origins: 1 }))))
 
   it.live("aborts the request when the fiber is interrupted", Effect.fnUntraced(function*() {
     const { receiver } = yield* holding
@@ -189,19 +182,18 @@ describe("WebhookSenderHttp and its connections", () => {
     yield* closed(socket.resume())
   }, Effect.provide(loopbackSender())))
 
-  it.live("never sends a request that was interrupted while it waited", () =>
-    Effect.gen(function*() {
-      const { receiver, release } = yield* holding
-      const first = yield* Effect.forkChild(send(receiver.url))
-      yield* receiver.received
-      const waiting = yield* Effect.forkChild(send(receiver.url))
-      yield* Effect.yieldNow
-      yield* Fiber.interrupt(waiting)
-      yield* release
-      yield* Fiber.join(first)
-      yield* send(receiver.url)
-      assert.lengthOf(receiver.requests, 2)
-    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+  it.live("never sends a request that was interrupted while it waited", Effect.fnUntraced(function*() {
+    const { receiver, release } = yield* holding
+    const first = yield* Effect.forkChild(send(receiver.url))
+    yield* receiver.received
+    const waiting = yield* Effect.forkChild(send(receiver.url))
+    yield* Effect.yieldNow
+    yield* Fiber.interrupt(waiting)
+    yield* release
+    yield* Fiber.join(first)
+    yield* send(receiver.url)
+    assert.lengthOf(receiver.requests, 2)
+  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
 
   it.live("ends everything with Interrupted when its layer closes, and sends nothing afterwards", Effect.fnUntraced(function*() {
     const { receiver } = yield* holding
@@ -218,15 +210,14 @@ describe("WebhookSenderHttp and its connections", () => {
     assert.lengthOf(receiver.requests, 2)
   }))
 
-  it.live("leaves no timer behind", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length
-      yield* send(receiver.url)
-      const before = timers()
-      yield* Effect.all(Array.from({ length: 100 }, () => send(receiver.url, { deadlineMillis: 3_600_000 })), { concurrency: "unbounded" })
-      assert.isAtMost(timers() - before, 5)
-    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+  it.live("leaves no timer behind", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length
+    yield* send(receiver.url)
+    const before = timers()
+    yield* Effect.all(Array.from({ length: 100 }, () => send(receiver.url, { deadlineMillis: 3_600_000 })), { concurrency: "unbounded" })
+    assert.isAtMost(timers() - before, 5)
+  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
 
   it.live("forgets an origin when its last connection has closed", Effect.fnUntraced(function*() {
     const receiver = yield* makeReceiver()

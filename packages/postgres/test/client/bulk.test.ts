@@ -69,27 +69,26 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     assert.deepStrictEqual(comparable([row?.[1]]), comparable([elements[0] ?? null]))
   }))
 
-  it.effect("decodes each column by its type, the same from binary and from text", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const statement = `
-        SELECT 7::int2 AS a, -7::int4 AS b, 9007199254740991::int8 AS c, 1.5::float4 AS d, 1e300::float8 AS e, true AS f,
-               'ü'::text AS g, 'v'::varchar AS h, 'c'::char(3) AS i, 'n'::name AS j,
-               '00000000-0000-4000-8000-0000000000ff'::uuid AS k, '18446744073709551615'::xid8 AS l,
-               '{"a": [1, 2]}'::json AS m, '{"a": [1, 2]}'::jsonb AS n, '\\x00ff80'::bytea AS o,
-               '2026-01-02 03:04:05.678912+02'::timestamptz AS p, '1969-12-31 23:59:59.999999+00'::timestamptz AS q,
-               '2026-01-02'::date AS r, NULL::text AS s, pg_notify('nobody', '') AS t, 4294967295::oid AS u,
-               ARRAY['2026-01-01'::date, '0044-03-15 BC', NULL] AS v, ARRAY['{"x":1}'::jsonb] AS w, '{}'::int8[] AS x
-      `
-      const [row] = yield* sql.bulk(statement, [])
-      assert.deepStrictEqual(row, [
-        7, -7, 9007199254740991, 1.5, 1e300, true, "ü", "v", "c  ", "n", "00000000-0000-4000-8000-0000000000ff",
-        "18446744073709551615", "{\"a\": [1, 2]}", "{\"a\": [1, 2]}", Buffer.of(0, 255, 128),
-        Date.UTC(2026, 0, 2, 1, 4, 5, 678), -1, "2026-01-02", null, null, 4294967295,
-        ["2026-01-01", "0044-03-15 BC", null], ["{\"x\": 1}"], []
-      ])
-      assert.deepStrictEqual(yield* hosted(sql, statement, []), row)
-    }))
+  it.effect("decodes each column by its type, the same from binary and from text", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const statement = `
+      SELECT 7::int2 AS a, -7::int4 AS b, 9007199254740991::int8 AS c, 1.5::float4 AS d, 1e300::float8 AS e, true AS f,
+             'ü'::text AS g, 'v'::varchar AS h, 'c'::char(3) AS i, 'n'::name AS j,
+             '00000000-0000-4000-8000-0000000000ff'::uuid AS k, '18446744073709551615'::xid8 AS l,
+             '{"a": [1, 2]}'::json AS m, '{"a": [1, 2]}'::jsonb AS n, '\\x00ff80'::bytea AS o,
+             '2026-01-02 03:04:05.678912+02'::timestamptz AS p, '1969-12-31 23:59:59.999999+00'::timestamptz AS q,
+             '2026-01-02'::date AS r, NULL::text AS s, pg_notify('nobody', '') AS t, 4294967295::oid AS u,
+             ARRAY['2026-01-01'::date, '0044-03-15 BC', NULL] AS v, ARRAY['{"x":1}'::jsonb] AS w, '{}'::int8[] AS x
+    `
+    const [row] = yield* sql.bulk(statement, [])
+    assert.deepStrictEqual(row, [
+      7, -7, 9007199254740991, 1.5, 1e300, true, "ü", "v", "c  ", "n", "00000000-0000-4000-8000-0000000000ff",
+      "18446744073709551615", "{\"a\": [1, 2]}", "{\"a\": [1, 2]}", Buffer.of(0, 255, 128),
+      Date.UTC(2026, 0, 2, 1, 4, 5, 678), -1, "2026-01-02", null, null, 4294967295,
+      ["2026-01-01", "0044-03-15 BC", null], ["{\"x\": 1}"], []
+    ])
+    assert.deepStrictEqual(yield* hosted(sql, statement, []), row)
+  }))
 
   it.effect("mixes arrays, scalars and bytes, prepared from the second use on", Effect.fnUntraced(function*() {
     const sql = yield* PgClient.PgClient

@@ -10,31 +10,30 @@ import { recordingProxy } from "./RecordingProxy.ts"
 const plain = (rows: ReadonlyArray<any>) => rows.map((row) => ({ ...row }))
 
 layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("the client", (it) => {
-  it.effect("decodes rows independently of parsers that the host registered with pg", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const int8 = pg.types.getTypeParser(20)
-      pg.types.setTypeParser(20, () => "from the host")
-      yield* Effect.addFinalizer(() => Effect.sync(() => pg.types.setTypeParser(20, int8)))
-      const rows = yield* sql`
-        SELECT 7::int8 AS a, '\\x00ff'::bytea AS b, '2026-01-02 03:04:05.678+02'::timestamptz AS c, '{"x": [1]}'::jsonb AS d,
-               1.50::numeric AS e, '2026-01-02'::date AS f, ARRAY[1, NULL]::int8[] AS g, ARRAY['a,"b"', NULL] AS h, NULL::int8 AS i,
-               true AS j, 1.5::float8 AS k
-      `
-      assert.deepStrictEqual(plain(rows), [{
-        a: 7,
-        b: Buffer.of(0, 255),
-        c: new Date("2026-01-02T01:04:05.678Z"),
-        d: { x: [1] },
-        e: "1.50",
-        f: "2026-01-02",
-        g: [1, null],
-        h: ["a,\"b\"", null],
-        i: null,
-        j: true,
-        k: 1.5
-      }])
-    }))
+  it.effect("decodes rows independently of parsers that the host registered with pg", Effect.fnUntraced(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const int8 = pg.types.getTypeParser(20)
+    pg.types.setTypeParser(20, () => "from the host")
+    yield* Effect.addFinalizer(() => Effect.sync(() => pg.types.setTypeParser(20, int8)))
+    const rows = yield* sql`
+      SELECT 7::int8 AS a, '\\x00ff'::bytea AS b, '2026-01-02 03:04:05.678+02'::timestamptz AS c, '{"x": [1]}'::jsonb AS d,
+             1.50::numeric AS e, '2026-01-02'::date AS f, ARRAY[1, NULL]::int8[] AS g, ARRAY['a,"b"', NULL] AS h, NULL::int8 AS i,
+             true AS j, 1.5::float8 AS k
+    `
+    assert.deepStrictEqual(plain(rows), [{
+      a: 7,
+      b: Buffer.of(0, 255),
+      c: new Date("2026-01-02T01:04:05.678Z"),
+      d: { x: [1] },
+      e: "1.50",
+      f: "2026-01-02",
+      g: [1, null],
+      h: ["a,\"b\"", null],
+      i: null,
+      j: true,
+      k: 1.5
+    }])
+  }))
 
   it.effect("fails for an int8 beyond the safe integers", Effect.fnUntraced(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -43,28 +42,27 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
     assert.deepStrictEqual(plain(yield* sql`SELECT 1 AS n`), [{ n: 1 }])
   }))
 
-  it.effect("inserts records, updates from values, finds in lists and accepts JSON", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const rows = yield* table("id int8 PRIMARY KEY, name text, doc jsonb")
-      yield* sql`INSERT INTO ${sql.literal(rows)} ${sql.insert([
-        { id: 1, name: "one", doc: sql.json({ list: [1, "ü"] }) },
-        { id: 2, name: "two", doc: sql.json(["a"]) }
-      ])}`
-      yield* sql`
-        UPDATE ${sql.literal(rows)} AS r SET name = v.name
-        FROM ${sql.updateValues([{ id: 1, name: "ONE" }, { id: 2, name: "TWO" }], "v")}
-        WHERE r.id = v.id::int8
-      `
-      const found = yield* sql`SELECT id, name, doc FROM ${sql.literal(rows)} WHERE ${sql.in("id", [1, 2, 3])} ORDER BY id`
-      assert.deepStrictEqual(plain(found), [
-        { id: 1, name: "ONE", doc: { list: [1, "ü"] } },
-        { id: 2, name: "TWO", doc: ["a"] }
-      ])
-      const streamed = yield* Stream.runCollect(sql`SELECT id FROM ${sql.literal(rows)} ORDER BY id`.stream)
-      assert.deepStrictEqual(plain(streamed), [{ id: 1 }, { id: 2 }])
-      assert.deepStrictEqual(yield* sql`SELECT id, name FROM ${sql.literal(rows)} ORDER BY id`.values, [[1, "ONE"], [2, "TWO"]])
-    }))
+  it.effect("inserts records, updates from values, finds in lists and accepts JSON", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const rows = yield* table("id int8 PRIMARY KEY, name text, doc jsonb")
+    yield* sql`INSERT INTO ${sql.literal(rows)} ${sql.insert([
+      { id: 1, name: "one", doc: sql.json({ list: [1, "ü"] }) },
+      { id: 2, name: "two", doc: sql.json(["a"]) }
+    ])}`
+    yield* sql`
+      UPDATE ${sql.literal(rows)} AS r SET name = v.name
+      FROM ${sql.updateValues([{ id: 1, name: "ONE" }, { id: 2, name: "TWO" }], "v")}
+      WHERE r.id = v.id::int8
+    `
+    const found = yield* sql`SELECT id, name, doc FROM ${sql.literal(rows)} WHERE ${sql.in("id", [1, 2, 3])} ORDER BY id`
+    assert.deepStrictEqual(plain(found), [
+      { id: 1, name: "ONE", doc: { list: [1, "ü"] } },
+      { id: 2, name: "TWO", doc: ["a"] }
+    ])
+    const streamed = yield* Stream.runCollect(sql`SELECT id FROM ${sql.literal(rows)} ORDER BY id`.stream)
+    assert.deepStrictEqual(plain(streamed), [{ id: 1 }, { id: 2 }])
+    assert.deepStrictEqual(yield* sql`SELECT id, name FROM ${sql.literal(rows)} ORDER BY id`.values, [[1, "ONE"], [2, "TWO"]])
+  }))
 
   it.effect("quotes identifiers", Effect.fnUntraced(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -178,16 +176,15 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
     assert.match(nested.message, /transaction is aborted/)
   }))
 
-  it.effect("keeps the connection after a deferred constraint refused the commit", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const pid = Effect.map(sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => row?.pid)
-      const rows = yield* table("id int8 UNIQUE DEFERRABLE INITIALLY DEFERRED")
-      const before = yield* pid
-      const error = yield* Effect.flip(sql.withTransaction(sql`INSERT INTO ${sql.literal(rows)} VALUES (1), (1)`))
-      assert.strictEqual(error.reason._tag, "UniqueViolation")
-      assert.strictEqual(yield* pid, before)
-    }).pipe(Effect.provide(Layer.fresh(pool({ maxConnections: 1 })))))
+  it.effect("keeps the connection after a deferred constraint refused the commit", Effect.fnUntraced(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const pid = Effect.map(sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => row?.pid)
+    const rows = yield* table("id int8 UNIQUE DEFERRABLE INITIALLY DEFERRED")
+    const before = yield* pid
+    const error = yield* Effect.flip(sql.withTransaction(sql`INSERT INTO ${sql.literal(rows)} VALUES (1), (1)`))
+    assert.strictEqual(error.reason._tag, "UniqueViolation")
+    assert.strictEqual(yield* pid, before)
+  }, Effect.provide(Layer.fresh(pool({ maxConnections: 1 })))))
 
   it.effect("runs afterCommit callbacks after a commit, and not after a rollback", Effect.fnUntraced(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -275,10 +272,9 @@ describe("a pool", () => {
     }).pipe(Effect.provide(pool({ applicationName: name, idleTimeout: "300 millis", minConnections: 1, maxConnections: 4 })))
   }))
 
-  it.live("prepares nothing when that is turned off", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      for (let time = 0; time < 3; time++) yield* sql`SELECT ${time}::int AS n`
-      assert.deepStrictEqual(yield* sql`SELECT name FROM pg_prepared_statements`, [])
-    }).pipe(Effect.provide(pool({ maxConnections: 1, prepare: false }))))
+  it.live("prepares nothing when that is turned off", Effect.fnUntraced(function*() {
+    const sql = yield* SqlClient.SqlClient
+    for (let time = 0; time < 3; time++) yield* sql`SELECT ${time}::int AS n`
+    assert.deepStrictEqual(yield* sql`SELECT name FROM pg_prepared_statements`, [])
+  }, Effect.provide(pool({ maxConnections: 1, prepare: false }))))
 })

@@ -41,19 +41,18 @@ describe.concurrent("an exhausted pool", () => {
 })
 
 describe.concurrent("a pool with waiters for every connection", () => {
-  it.live("reserves one for high priority statements", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const slow = [sql`SELECT pg_sleep(30)`, sql.withTransaction(sql`SELECT pg_sleep(30)`)]
-      const holders = yield* Effect.forEach([...slow, ...slow], (statement) => Effect.forkChild(statement))
-      yield* Effect.sleep("100 millis")
-      assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.timeout(sql`SELECT 1`, "100 millis"))))
-      const urgent = Effect.provideService(Effect.all([sql`SELECT 1`, sql.withTransaction(sql`SELECT 2`)], { concurrency: 2 }), HighPriority, true)
-      assert.lengthOf(yield* Effect.timeout(urgent, "3 seconds"), 2)
-      yield* Fiber.interruptAll(holders)
-      // the interrupted waiter has left the queue
-      assert.lengthOf(yield* Effect.timeout(Effect.all([sql`SELECT 1`, sql`SELECT 2`], { concurrency: 2 }), "3 seconds"), 2)
-    }).pipe(Effect.provide(pool({ maxConnections: 3 }))))
+  it.live("reserves one for high priority statements", Effect.fnUntraced(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const slow = [sql`SELECT pg_sleep(30)`, sql.withTransaction(sql`SELECT pg_sleep(30)`)]
+    const holders = yield* Effect.forEach([...slow, ...slow], (statement) => Effect.forkChild(statement))
+    yield* Effect.sleep("100 millis")
+    assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.timeout(sql`SELECT 1`, "100 millis"))))
+    const urgent = Effect.provideService(Effect.all([sql`SELECT 1`, sql.withTransaction(sql`SELECT 2`)], { concurrency: 2 }), HighPriority, true)
+    assert.lengthOf(yield* Effect.timeout(urgent, "3 seconds"), 2)
+    yield* Fiber.interruptAll(holders)
+    // the interrupted waiter has left the queue
+    assert.lengthOf(yield* Effect.timeout(Effect.all([sql`SELECT 1`, sql`SELECT 2`], { concurrency: 2 }), "3 seconds"), 2)
+  }, Effect.provide(pool({ maxConnections: 3 }))))
 })
 
 describe.concurrent("an interrupted statement", () => {
@@ -70,33 +69,31 @@ describe.concurrent("an interrupted statement", () => {
     }).pipe(Effect.provide(pool({ applicationName: name, maxConnections: 1 })))
   }))
 
-  it.live("rolls its transaction back and releases the locks", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const rows = yield* table("id int8")
-      const fiber = yield* Effect.forkChild(sql.withTransaction(Effect.andThen(
-        sql`INSERT INTO ${sql.literal(rows)} VALUES (1)`,
-        sql`SELECT pg_sleep(30)`
-      )))
-      yield* Effect.sleep("100 millis")
-      yield* Effect.timeout(Fiber.interrupt(fiber), "1 second")
-      yield* Effect.timeout(administer(`BEGIN; LOCK TABLE ${rows}; COMMIT`), "1 second")
-      assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [])
-    }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
+  it.live("rolls its transaction back and releases the locks", Effect.fnUntraced(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* table("id int8")
+    const fiber = yield* Effect.forkChild(sql.withTransaction(Effect.andThen(
+      sql`INSERT INTO ${sql.literal(rows)} VALUES (1)`,
+      sql`SELECT pg_sleep(30)`
+    )))
+    yield* Effect.sleep("100 millis")
+    yield* Effect.timeout(Fiber.interrupt(fiber), "1 second")
+    yield* Effect.timeout(administer(`BEGIN; LOCK TABLE ${rows}; COMMIT`), "1 second")
+    assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [])
+  }, Effect.provide(pool({ maxConnections: 1 }))))
 
-  it.live("rolls back only its savepoint when it runs in one", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const rows = yield* table("id int8")
-      const insert = (id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
-      yield* sql.withTransaction(Effect.gen(function*() {
-        yield* insert(1)
-        const slow = sql.withTransaction(Effect.andThen(insert(2), sql`SELECT pg_sleep(30)`))
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.timeout(slow, "50 millis"))))
-        yield* insert(3)
-      }))
-      assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)} ORDER BY id`.values, [[1], [3]])
-    }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
+  it.live("rolls back only its savepoint when it runs in one", Effect.fnUntraced(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* table("id int8")
+    const insert = (id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
+    yield* sql.withTransaction(Effect.gen(function*() {
+      yield* insert(1)
+      const slow = sql.withTransaction(Effect.andThen(insert(2), sql`SELECT pg_sleep(30)`))
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.timeout(slow, "50 millis"))))
+      yield* insert(3)
+    }))
+    assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)} ORDER BY id`.values, [[1], [3]])
+  }, Effect.provide(pool({ maxConnections: 1 }))))
 
   it.live("does not block statements that wait in the same transaction", Effect.fnUntraced(function*() {
     const name = named()
@@ -136,41 +133,39 @@ describe.concurrent("an interrupted statement", () => {
 })
 
 describe.concurrent("a connection that the server ends", () => {
-  it.live("while a statement runs on it fails that statement as a connection error, and the next one works", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const pid = yield* backend
-      const fiber = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
-      yield* Effect.sleep("100 millis")
-      yield* terminate([pid])
-      const error = yield* Fiber.join(fiber)
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-      assert.match(error.message, /terminating connection/)
-      assert.isTrue(error.isRetryable)
-      assert.notStrictEqual(yield* backend, pid)
-    }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
+  it.live("while a statement runs on it fails that statement as a connection error, and the next one works", Effect.fnUntraced(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const pid = yield* backend
+    const fiber = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
+    yield* Effect.sleep("100 millis")
+    yield* terminate([pid])
+    const error = yield* Fiber.join(fiber)
+    assert.strictEqual(error.reason._tag, "ConnectionError")
+    assert.match(error.message, /terminating connection/)
+    assert.isTrue(error.isRetryable)
+    assert.notStrictEqual(yield* backend, pid)
+  }, Effect.provide(pool({ maxConnections: 1 }))))
 
-  it.live("while a transaction holds it idle fails the transaction as a connection error and leaves nothing", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const rows = yield* table("id int8")
-      const insert = (id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
-      const killed = (after: Effect.Effect<unknown, any>) =>
-        Effect.flip(sql.withTransaction(Effect.gen(function*() {
-          yield* insert(1)
-          yield* Effect.flatMap(backend, (pid) => terminate([pid]))
-          yield* Effect.sleep("20 millis")
-          yield* after
-        })))
-      for (const after of [insert(2), Effect.void, sql.withTransaction(insert(3)), sql.bulk("SELECT 1", [])]) {
-        assert.strictEqual((yield* killed(after)).reason._tag, "ConnectionError")
-      }
-      const inSavepoint = yield* Effect.flip(sql.withTransaction(sql.withTransaction(
-        Effect.andThen(Effect.flatMap(backend, (pid) => terminate([pid])), insert(4))
-      )))
-      assert.strictEqual(inSavepoint.reason._tag, "ConnectionError")
-      assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [])
-    }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
+  it.live("while a transaction holds it idle fails the transaction as a connection error and leaves nothing", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const rows = yield* table("id int8")
+    const insert = (id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
+    const killed = (after: Effect.Effect<unknown, any>) =>
+      Effect.flip(sql.withTransaction(Effect.gen(function*() {
+        yield* insert(1)
+        yield* Effect.flatMap(backend, (pid) => terminate([pid]))
+        yield* Effect.sleep("20 millis")
+        yield* after
+      })))
+    for (const after of [insert(2), Effect.void, sql.withTransaction(insert(3)), sql.bulk("SELECT 1", [])]) {
+      assert.strictEqual((yield* killed(after)).reason._tag, "ConnectionError")
+    }
+    const inSavepoint = yield* Effect.flip(sql.withTransaction(sql.withTransaction(
+      Effect.andThen(Effect.flatMap(backend, (pid) => terminate([pid])), insert(4))
+    )))
+    assert.strictEqual(inSavepoint.reason._tag, "ConnectionError")
+    assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [])
+  }, Effect.provide(pool({ maxConnections: 1 }))))
 
   it.live("while it is idle in the pool is not lent again", Effect.fnUntraced(function*() {
     const pids = yield* Effect.all([backend, backend], { concurrency: 2 })
@@ -179,15 +174,14 @@ describe.concurrent("a connection that the server ends", () => {
     assert.notInclude(pids, yield* backend)
   }, Effect.provide(pool())))
 
-  it.live("or that leads to a read-only server, as after a failover, is not lent again", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const rows = yield* table("id int8")
-      const insert = sql`INSERT INTO ${sql.literal(rows)} VALUES (1)`
-      yield* sql`SET default_transaction_read_only = on`
-      assert.strictEqual((yield* Effect.flip(insert)).reason._tag, "ConnectionError")
-      yield* insert
-    }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
+  it.live("or that leads to a read-only server, as after a failover, is not lent again", Effect.fnUntraced(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* table("id int8")
+    const insert = sql`INSERT INTO ${sql.literal(rows)} VALUES (1)`
+    yield* sql`SET default_transaction_read_only = on`
+    assert.strictEqual((yield* Effect.flip(insert)).reason._tag, "ConnectionError")
+    yield* insert
+  }, Effect.provide(pool({ maxConnections: 1 }))))
 
   it.live("does not end the process when it is from the host's pool", Effect.fnUntraced(function*() {
     const hosts = new pg.Pool({ connectionString: inject("pgUrl"), max: 1 })
@@ -304,18 +298,17 @@ describe.concurrent("a connection whose server vanished", () => {
     }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1, connectTimeout: "2 seconds" })))
   }))
 
-  it.live("is told from one with a slow statement", () =>
-    Effect.gen(function*() {
-      const slow = (connection: PgClient.PgClient) => connection`SELECT pg_sleep(1.5)`
-      const config = { url: Redacted.make(inject("pgUrl")), maxConnections: 1, connectTimeout: "1 second" } as const
-      // a new connection, and one that was unused
-      const sql = yield* PgClient.openLater(config)
-      assert.lengthOf(yield* slow(sql), 1)
-      yield* Effect.sleep("1100 millis")
-      assert.lengthOf(yield* sql.withTransaction(slow(sql)), 1)
-      const limited = yield* PgClient.openLater({ ...config, answerTimeout: "100 millis" })
-      assert.strictEqual((yield* Effect.flip(slow(limited))).reason._tag, "ConnectionError")
-    }).pipe(Effect.provide(Reactivity.layer)))
+  it.live("is told from one with a slow statement", Effect.fnUntraced(function*() {
+    const slow = (connection: PgClient.PgClient) => connection`SELECT pg_sleep(1.5)`
+    const config = { url: Redacted.make(inject("pgUrl")), maxConnections: 1, connectTimeout: "1 second" } as const
+    // a new connection, and one that was unused
+    const sql = yield* PgClient.openLater(config)
+    assert.lengthOf(yield* slow(sql), 1)
+    yield* Effect.sleep("1100 millis")
+    assert.lengthOf(yield* sql.withTransaction(slow(sql)), 1)
+    const limited = yield* PgClient.openLater({ ...config, answerTimeout: "100 millis" })
+    assert.strictEqual((yield* Effect.flip(slow(limited))).reason._tag, "ConnectionError")
+  }, Effect.provide(Reactivity.layer)))
 
   it.live("does not block an interruption, not even during a commit", Effect.fnUntraced(function*() {
     const door = yield* proxy
@@ -348,23 +341,21 @@ describe.concurrent("a connection whose server vanished", () => {
     }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 4, answerTimeout: "500 millis" })))
   }))
 
-  it.live("keeps no locks, because the server ends its idle transaction", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      yield* Effect.flip(sql.withTransaction(Effect.andThen(backend, Effect.andThen(Effect.sleep("600 millis"), backend))))
-      assert.strictEqual((yield* sql`SELECT 1`).length, 1)
-    }).pipe(Effect.provide(pool({ maxConnections: 1, idleTransactionTimeout: "100 millis" }))))
+  it.live("keeps no locks, because the server ends its idle transaction", Effect.fnUntraced(function*() {
+    const sql = yield* SqlClient.SqlClient
+    yield* Effect.flip(sql.withTransaction(Effect.andThen(backend, Effect.andThen(Effect.sleep("600 millis"), backend))))
+    assert.strictEqual((yield* sql`SELECT 1`).length, 1)
+  }, Effect.provide(pool({ maxConnections: 1, idleTransactionTimeout: "100 millis" }))))
 
-  it.live("stays open for a statement that takes too long, because the server cancels it", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const pid = yield* backend
-      const error = yield* Effect.flip(sql`SELECT pg_sleep(30)`)
-      assert.deepStrictEqual([error.reason._tag, yield* backend], ["StatementTimeoutError", pid])
-      const inTransaction = yield* Effect.flip(sql.withTransaction(Effect.andThen(backend, sql`SELECT pg_sleep(30)`)))
-      assert.strictEqual((inTransaction as typeof error).reason._tag, "StatementTimeoutError")
-      assert.strictEqual(yield* backend, pid)
-    }).pipe(Effect.provide(pool({ maxConnections: 1, statementTimeout: "200 millis" }))))
+  it.live("stays open for a statement that takes too long, because the server cancels it", Effect.fnUntraced(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const pid = yield* backend
+    const error = yield* Effect.flip(sql`SELECT pg_sleep(30)`)
+    assert.deepStrictEqual([error.reason._tag, yield* backend], ["StatementTimeoutError", pid])
+    const inTransaction = yield* Effect.flip(sql.withTransaction(Effect.andThen(backend, sql`SELECT pg_sleep(30)`)))
+    assert.strictEqual((inTransaction as typeof error).reason._tag, "StatementTimeoutError")
+    assert.strictEqual(yield* backend, pid)
+  }, Effect.provide(pool({ maxConnections: 1, statementTimeout: "200 millis" }))))
 
   it.live("has timeouts by default, and none of Waybill's behind a proxy", Effect.fnUntraced(function*() {
     const limits = Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -376,10 +367,9 @@ describe.concurrent("a connection whose server vanished", () => {
     assert.deepStrictEqual(yield* Effect.provide(limits, pool({ prepare: false })), [servers])
   }))
 
-  it.live("is awaited by statements without a timeout", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      assert.lengthOf(yield* Effect.provideService(sql`SELECT pg_sleep(0.3)`, NoTimeout, true), 1)
-      assert.strictEqual((yield* Effect.flip(sql`SELECT pg_sleep(0.3)`)).reason._tag, "ConnectionError")
-    }).pipe(Effect.provide(pool({ answerTimeout: "100 millis" }))))
+  it.live("is awaited by statements without a timeout", Effect.fnUntraced(function*() {
+    const sql = yield* SqlClient.SqlClient
+    assert.lengthOf(yield* Effect.provideService(sql`SELECT pg_sleep(0.3)`, NoTimeout, true), 1)
+    assert.strictEqual((yield* Effect.flip(sql`SELECT pg_sleep(0.3)`)).reason._tag, "ConnectionError")
+  }, Effect.provide(pool({ answerTimeout: "100 millis" }))))
 })

@@ -89,36 +89,35 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
       assert.strictEqual(host.most(), 1)
     }))
 
-    it.effect("the host, bulk statements give the same results as on our own pool", () =>
-      Effect.gen(function*() {
-        const sql = yield* PgClient.PgClient
-        const client = yield* hostClient
-        yield* Effect.promise(() => client.query("BEGIN"))
-        const statement = `
-          SELECT i AS id, t AS title, b AS body, at AS due, to_jsonb(t) AS doc, ARRAY[i, NULL] AS ids, i > 0 AS positive,
-                 $5::int8 AS scalar
-          FROM unnest($1::int8[], $2::text[], $3::bytea[], $4::timestamptz[]) WITH ORDINALITY AS u(i, t, b, at, n) ORDER BY n
-        `
-        const values = [
-          int8Array([1, -(2 ** 40), null]),
-          textArray(["a,\"b\"\\", "ünï😀", null]),
-          byteaArray([Buffer.of(0, 255), Buffer.of(), null]),
-          timestamptzArray([0, 1_700_000_000_123, null]),
-          10
-        ]
-        const ask = sql.bulk(statement, values, ["int8", "text", "bytea", "timestamptz", "jsonb", "int8[]", "bool", "int8"])
-        const expected: ReadonlyArray<ReadonlyArray<unknown>> = [
-          [1, "a,\"b\"\\", Buffer.of(0, 255), 0, "\"a,\\\"b\\\"\\\\\"", [1, null], true, 10],
-          [-(2 ** 40), "ünï😀", Buffer.of(), 1_700_000_000_123, "\"ünï😀\"", [-(2 ** 40), null], false, 10],
-          [null, null, null, null, null, [null, null], null, 10]
-        ]
-        assert.deepStrictEqual(yield* ask, expected)
-        // an ORM parses a JSON string into a string, which looks like its JSON text; documents are objects
-        const hosted = yield* sql.joined(hostOf(client))(ask).pipe(Effect.map((rows) => rows.map((row) => row.with(4, null))))
-        assert.deepStrictEqual(hosted, expected.map((row) => row.with(4, null)))
-        const [object] = yield* sql.joined(hostOf(client))(sql.bulk("SELECT '{\"a\": [1]}'::jsonb AS doc", [], ["jsonb"]))
-        assert.deepStrictEqual(JSON.parse(object?.[0] as string), { a: [1] })
-      }))
+    it.effect("the host, bulk statements give the same results as on our own pool", Effect.fnUntraced(function*() {
+      const sql = yield* PgClient.PgClient
+      const client = yield* hostClient
+      yield* Effect.promise(() => client.query("BEGIN"))
+      const statement = `
+        SELECT i AS id, t AS title, b AS body, at AS due, to_jsonb(t) AS doc, ARRAY[i, NULL] AS ids, i > 0 AS positive,
+               $5::int8 AS scalar
+        FROM unnest($1::int8[], $2::text[], $3::bytea[], $4::timestamptz[]) WITH ORDINALITY AS u(i, t, b, at, n) ORDER BY n
+      `
+      const values = [
+        int8Array([1, -(2 ** 40), null]),
+        textArray(["a,\"b\"\\", "ünï😀", null]),
+        byteaArray([Buffer.of(0, 255), Buffer.of(), null]),
+        timestamptzArray([0, 1_700_000_000_123, null]),
+        10
+      ]
+      const ask = sql.bulk(statement, values, ["int8", "text", "bytea", "timestamptz", "jsonb", "int8[]", "bool", "int8"])
+      const expected: ReadonlyArray<ReadonlyArray<unknown>> = [
+        [1, "a,\"b\"\\", Buffer.of(0, 255), 0, "\"a,\\\"b\\\"\\\\\"", [1, null], true, 10],
+        [-(2 ** 40), "ünï😀", Buffer.of(), 1_700_000_000_123, "\"ünï😀\"", [-(2 ** 40), null], false, 10],
+        [null, null, null, null, null, [null, null], null, 10]
+      ]
+      assert.deepStrictEqual(yield* ask, expected)
+      // an ORM parses a JSON string into a string, which looks like its JSON text; documents are objects
+      const hosted = yield* sql.joined(hostOf(client))(ask).pipe(Effect.map((rows) => rows.map((row) => row.with(4, null))))
+      assert.deepStrictEqual(hosted, expected.map((row) => row.with(4, null)))
+      const [object] = yield* sql.joined(hostOf(client))(sql.bulk("SELECT '{\"a\": [1]}'::jsonb AS doc", [], ["jsonb"]))
+      assert.deepStrictEqual(JSON.parse(object?.[0] as string), { a: [1] })
+    }))
 
     it.effect("the host, failures are named as on our own pool", Effect.fnUntraced(function*() {
       const sql = yield* PgClient.PgClient

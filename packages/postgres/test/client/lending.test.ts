@@ -30,35 +30,32 @@ const openTransactions = Effect.fnUntraced(function*({ acquirer }: PgLending, cl
 })
 
 describe("the connections of a pool", () => {
-  it.effect("are not all taken by the transactions of one client, which get theirs one after the other", () =>
-    Effect.gen(function*() {
-      const lending = poolOf(10)
-      const many = yield* openTransactions(lending, "acme tms", 40)
-      assert.strictEqual(many.opened(), 7)
-      const other = yield* openTransactions(lending, "rival tms", 2)
-      assert.strictEqual(other.opened(), 2)
-      yield* other.end
-      assert.strictEqual(yield* lending.borrower(() => Effect.succeed("answered")), "answered")
-      yield* many.end
-      assert.strictEqual(many.opened(), 40)
-    }))
+  it.effect("are not all taken by the transactions of one client, which get theirs one after the other", Effect.fnUntraced(function*() {
+    const lending = poolOf(10)
+    const many = yield* openTransactions(lending, "acme tms", 40)
+    assert.strictEqual(many.opened(), 7)
+    const other = yield* openTransactions(lending, "rival tms", 2)
+    assert.strictEqual(other.opened(), 2)
+    yield* other.end
+    assert.strictEqual(yield* lending.borrower(() => Effect.succeed("answered")), "answered")
+    yield* many.end
+    assert.strictEqual(many.opened(), 40)
+  }))
 
-  it.effect("are all there again after transactions and those that waited are interrupted", () =>
-    Effect.gen(function*() {
-      const lending = poolOf(10)
-      const many = yield* openTransactions(lending, "acme tms", 40)
-      yield* many.interrupt
-      const again = yield* openTransactions(lending, "acme tms", 7)
-      assert.strictEqual(again.opened(), 7)
-      yield* again.interrupt
-    }))
+  it.effect("are all there again after transactions and those that waited are interrupted", Effect.fnUntraced(function*() {
+    const lending = poolOf(10)
+    const many = yield* openTransactions(lending, "acme tms", 40)
+    yield* many.interrupt
+    const again = yield* openTransactions(lending, "acme tms", 7)
+    assert.strictEqual(again.opened(), 7)
+    yield* again.interrupt
+  }))
 
-  it.effect("have no share for work of the service, and one is reserved for high priority", () =>
-    Effect.gen(function*() {
-      const lending = poolOf(10)
-      const work = yield* openTransactions(lending, undefined, 20)
-      assert.strictEqual(work.opened(), 9)
-      assert.strictEqual(yield* Effect.provideService(lending.borrower(() => Effect.succeed("taken")), HighPriority, true), "taken")
-      yield* work.end
-    }))
+  it.effect("have no share for work of the service, and one is reserved for high priority", Effect.fnUntraced(function*() {
+    const lending = poolOf(10)
+    const work = yield* openTransactions(lending, undefined, 20)
+    assert.strictEqual(work.opened(), 9)
+    assert.strictEqual(yield* Effect.provideService(lending.borrower(() => Effect.succeed("taken")), HighPriority, true), "taken")
+    yield* work.end
+  }))
 })

@@ -32,15 +32,14 @@ describe("listening to a channel", () => {
     for (const payload of ["one", "zwö", "", "last"]) assert.strictEqual(yield* next, payload)
   }, Effect.provide(pool())))
 
-  it.live("emits payloads of a transaction when it commits, and none after a rollback", () =>
-    Effect.gen(function*() {
-      const name = channel()
-      const { next, sql } = yield* listening(name)
-      assert.strictEqual(yield* next, "")
-      yield* Effect.ignore(sql.withTransaction(Effect.andThen(sql.notify(name, "rolled back"), Effect.fail("no"))))
-      yield* sql.withTransaction(sql.notify(name, "committed"))
-      assert.strictEqual(yield* next, "committed")
-    }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
+  it.live("emits payloads of a transaction when it commits, and none after a rollback", Effect.fnUntraced(function*() {
+    const name = channel()
+    const { next, sql } = yield* listening(name)
+    assert.strictEqual(yield* next, "")
+    yield* Effect.ignore(sql.withTransaction(Effect.andThen(sql.notify(name, "rolled back"), Effect.fail("no"))))
+    yield* sql.withTransaction(sql.notify(name, "committed"))
+    assert.strictEqual(yield* next, "committed")
+  }, Effect.provide(pool({ maxConnections: 1 }))))
 
   it.live("reconnects after its backend is terminated, and emits an empty string", Effect.fnUntraced(function*() {
     const name = channel()
@@ -75,14 +74,13 @@ describe("listening to a channel", () => {
     yield* eventually(Effect.map(backends, (pids) => pids.length === 0))
   }, Effect.provide(pool())))
 
-  it.live("uses no connection of the pool", () =>
-    Effect.gen(function*() {
-      const first = yield* listening(channel())
-      const second = yield* listening(channel())
-      yield* first.next
-      yield* second.next
-      assert.strictEqual((yield* first.sql`SELECT 1 AS n`).length, 1)
-    }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
+  it.live("uses no connection of the pool", Effect.fnUntraced(function*() {
+    const first = yield* listening(channel())
+    const second = yield* listening(channel())
+    yield* first.next
+    yield* second.next
+    assert.strictEqual((yield* first.sql`SELECT 1 AS n`).length, 1)
+  }, Effect.provide(pool({ maxConnections: 1 }))))
 
   it.live("fails for errors that are not retryable", Effect.fnUntraced(function*() {
     const role = `r_${crypto.randomUUID().slice(0, 8)}`

@@ -16,53 +16,50 @@ const renaming = SqlPg.layer({ url: Redacted.make(inject("pgUrl")), maxConnectio
 const overHosts = Layer.provideMerge(PgClient.layerFromSqlPg, hosts)
 
 layer(overHosts, { excludeTestServices: true })("the host's client of @effect/sql-pg", (it) => {
-  it.effect("runs bulk statements with the results of Waybill's own pool", () =>
-    Effect.gen(function*() {
-      const statement = `
-        SELECT i AS id, t AS title, b AS body, at AS due, to_jsonb(t) AS doc, ARRAY[i, NULL] AS ids, i > 0 AS positive,
-               $5::int8 AS scalar, '2026-01-02'::date AS day, NULL::text AS missing
-        FROM unnest($1::int8[], $2::text[], $3::bytea[], $4::timestamptz[]) WITH ORDINALITY AS u(i, t, b, at, n) ORDER BY n
-      `
-      const ask = Effect.flatMap(PgClient.PgClient, (sql) =>
-        sql.bulk(statement, [
-          int8Array([1, -(2 ** 40), null]),
-          textArray(["a,\"b\"\\", "ünï😀", null]),
-          byteaArray([Buffer.of(0, 255), Buffer.of(), null]),
-          timestamptzArray([0, 1_700_000_000_123, null]),
-          10
-        ], ["int8", "text", "bytea", "timestamptz", "jsonb", "int8[]", "bool", "int8", "date", "text"]))
-      const onOwnPool = yield* Effect.provide(ask, Layer.fresh(pool()))
-      // the package parses a JSON string into a string, which looks like its JSON text; documents are objects
-      const withoutStrings = (rows: ReadonlyArray<ReadonlyArray<unknown>>) => rows.map((row) => row.with(4, null))
-      assert.deepStrictEqual(withoutStrings(yield* ask), withoutStrings(onOwnPool))
-      const sql = yield* PgClient.PgClient
-      const [object] = yield* sql.bulk("SELECT '{\"a\": [1]}'::jsonb AS doc", [])
-      assert.deepStrictEqual(JSON.parse(object?.[0] as string), { a: [1] })
-      assert.deepStrictEqual(yield* sql.bulk("SELECT 'infinity'::timestamptz AS at", []), [[Infinity]])
-    }))
+  it.effect("runs bulk statements with the results of Waybill's own pool", Effect.fnUntraced(function*() {
+    const statement = `
+      SELECT i AS id, t AS title, b AS body, at AS due, to_jsonb(t) AS doc, ARRAY[i, NULL] AS ids, i > 0 AS positive,
+             $5::int8 AS scalar, '2026-01-02'::date AS day, NULL::text AS missing
+      FROM unnest($1::int8[], $2::text[], $3::bytea[], $4::timestamptz[]) WITH ORDINALITY AS u(i, t, b, at, n) ORDER BY n
+    `
+    const ask = Effect.flatMap(PgClient.PgClient, (sql) =>
+      sql.bulk(statement, [
+        int8Array([1, -(2 ** 40), null]),
+        textArray(["a,\"b\"\\", "ünï😀", null]),
+        byteaArray([Buffer.of(0, 255), Buffer.of(), null]),
+        timestamptzArray([0, 1_700_000_000_123, null]),
+        10
+      ], ["int8", "text", "bytea", "timestamptz", "jsonb", "int8[]", "bool", "int8", "date", "text"]))
+    const onOwnPool = yield* Effect.provide(ask, Layer.fresh(pool()))
+    // the package parses a JSON string into a string, which looks like its JSON text; documents are objects
+    const withoutStrings = (rows: ReadonlyArray<ReadonlyArray<unknown>>) => rows.map((row) => row.with(4, null))
+    assert.deepStrictEqual(withoutStrings(yield* ask), withoutStrings(onOwnPool))
+    const sql = yield* PgClient.PgClient
+    const [object] = yield* sql.bulk("SELECT '{\"a\": [1]}'::jsonb AS doc", [])
+    assert.deepStrictEqual(JSON.parse(object?.[0] as string), { a: [1] })
+    assert.deepStrictEqual(yield* sql.bulk("SELECT 'infinity'::timestamptz AS at", []), [[Infinity]])
+  }))
 
-  it.effect("runs ordinary statements with the results of Waybill's own pool", () =>
-    Effect.gen(function*() {
-      const ask = Effect.flatMap(PgClient.PgClient, (sql) =>
-        sql`
-          SELECT 7::int8 AS a, '\\x00ff'::bytea AS b, '2026-01-02 03:04:05.678+02'::timestamptz AS c, '{"x": [1]}'::jsonb AS d,
-                 1.50::numeric AS e, '2026-01-02'::date AS f, ARRAY[1, NULL]::int8[] AS g, NULL::int8 AS h, ${3}::int4 + 1 AS i
-        `)
-      const rows = yield* ask
-      assert.deepStrictEqual(rows, yield* Effect.provide(ask, Layer.fresh(pool())))
-      assert.deepStrictEqual(Object.values(rows[0]!).slice(0, 2), [7, Buffer.of(0, 255)])
-    }))
+  it.effect("runs ordinary statements with the results of Waybill's own pool", Effect.fnUntraced(function*() {
+    const ask = Effect.flatMap(PgClient.PgClient, (sql) =>
+      sql`
+        SELECT 7::int8 AS a, '\\x00ff'::bytea AS b, '2026-01-02 03:04:05.678+02'::timestamptz AS c, '{"x": [1]}'::jsonb AS d,
+               1.50::numeric AS e, '2026-01-02'::date AS f, ARRAY[1, NULL]::int8[] AS g, NULL::int8 AS h, ${3}::int4 + 1 AS i
+      `)
+    const rows = yield* ask
+    assert.deepStrictEqual(rows, yield* Effect.provide(ask, Layer.fresh(pool())))
+    assert.deepStrictEqual(Object.values(rows[0]!).slice(0, 2), [7, Buffer.of(0, 255)])
+  }))
 
-  it.effect("prepares a bulk statement once and no other, and ignores the names that the host wants", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      for (let time = 0; time < 3; time++) assert.deepStrictEqual(yield* sql.bulk("SELECT 1 AS some_name", []), [[1]])
-      const rows = yield* sql`SELECT statement AS some_name FROM pg_prepared_statements WHERE statement LIKE '%some_name%'`
-      assert.deepStrictEqual(rows, [{ some_name: "SELECT 1 AS some_name" }])
-      const [uses] = yield* sql`SELECT generic_plans + custom_plans AS uses FROM pg_prepared_statements WHERE statement LIKE '%some_name'`
-      assert.deepStrictEqual(uses, { uses: 1 })
-      assert.deepStrictEqual(yield* sql`SELECT '{"some_name": 1}'::jsonb AS some_name`, [{ some_name: { some_name: 1 } }])
-    }).pipe(Effect.provide(Layer.fresh(Layer.provide(PgClient.layerFromSqlPg, renaming)))))
+  it.effect("prepares a bulk statement once and no other, and ignores the names that the host wants", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    for (let time = 0; time < 3; time++) assert.deepStrictEqual(yield* sql.bulk("SELECT 1 AS some_name", []), [[1]])
+    const rows = yield* sql`SELECT statement AS some_name FROM pg_prepared_statements WHERE statement LIKE '%some_name%'`
+    assert.deepStrictEqual(rows, [{ some_name: "SELECT 1 AS some_name" }])
+    const [uses] = yield* sql`SELECT generic_plans + custom_plans AS uses FROM pg_prepared_statements WHERE statement LIKE '%some_name'`
+    assert.deepStrictEqual(uses, { uses: 1 })
+    assert.deepStrictEqual(yield* sql`SELECT '{"some_name": 1}'::jsonb AS some_name`, [{ some_name: { some_name: 1 } }])
+  }, Effect.provide(Layer.fresh(Layer.provide(PgClient.layerFromSqlPg, renaming)))))
 
   it.effect("shares its open transaction in both directions", Effect.fnUntraced(function*() {
     const ours = yield* PgClient.PgClient

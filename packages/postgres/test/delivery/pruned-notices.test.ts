@@ -13,33 +13,31 @@ const { bytesOf, destinationSettings, freshTenant, idOf, letSee } = fixtures
 const { drain, drainedBodies } = workerFixtures
 
 layer(testStorage(freshSchema()), { excludeTestServices: true })("a delivered delivery whose notices were pruned", (it) => {
-  it.effect("does not block later notices of the bill when it is retried", () =>
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const bills = yield* FreightBillStore
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      yield* subscribeToCharges(tenantId)
-      yield* publishBills(tenantId, [{ billId: "B" }])
-      const { sent: [delivery] } = yield* drain(tenantId)
-      assert.isAbove(yield* bills.prune(tenantId, { ended: 0, noticed: Date.now() + 60_000 }), 0)
-      assert.deepStrictEqual(yield* queue.retry(tenantId, delivery!.deliveryId), Option.some("cancelled" as const))
-      yield* publishBills(tenantId, [{ billId: "B" }])
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["B/2"] })
-    }))
+  it.effect("does not block later notices of the bill when it is retried", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const bills = yield* FreightBillStore
+    const tenantId = freshTenant()
+    yield* letSee(tenantId, "client", ["A"])
+    yield* subscribeToCharges(tenantId)
+    yield* publishBills(tenantId, [{ billId: "B" }])
+    const { sent: [delivery] } = yield* drain(tenantId)
+    assert.isAbove(yield* bills.prune(tenantId, { ended: 0, noticed: Date.now() + 60_000 }), 0)
+    assert.deepStrictEqual(yield* queue.retry(tenantId, delivery!.deliveryId), Option.some("cancelled" as const))
+    yield* publishBills(tenantId, [{ billId: "B" }])
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["B/2"] })
+  }))
 
-  it.effect("keeps the body of a notice to a customer until its delivery is done and old enough", () =>
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const notices = yield* NoticeStore
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      yield* queue.openDestination(tenantId, { ...destinationSettings(), source: noticeSource, envelope: { open: "", close: "" } })
-      yield* notices.queue(tenantId, { webhookId: idOf(1), subscriptionId: idOf(9), noticeId: "failing.1", body: bytesOf("{}"), traceparent: undefined })
-      const later = Date.now() + 60_000
-      assert.strictEqual(yield* notices.pruneBodies(tenantId, later), 0)
-      yield* drain(tenantId)
-      assert.strictEqual(yield* notices.pruneBodies(tenantId, 0), 0)
-      assert.strictEqual(yield* notices.pruneBodies(tenantId, later), 1)
-    }))
+  it.effect("keeps the body of a notice to a customer until its delivery is done and old enough", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const notices = yield* NoticeStore
+    const tenantId = freshTenant()
+    yield* letSee(tenantId, "client", ["A"])
+    yield* queue.openDestination(tenantId, { ...destinationSettings(), source: noticeSource, envelope: { open: "", close: "" } })
+    yield* notices.queue(tenantId, { webhookId: idOf(1), subscriptionId: idOf(9), noticeId: "failing.1", body: bytesOf("{}"), traceparent: undefined })
+    const later = Date.now() + 60_000
+    assert.strictEqual(yield* notices.pruneBodies(tenantId, later), 0)
+    yield* drain(tenantId)
+    assert.strictEqual(yield* notices.pruneBodies(tenantId, 0), 0)
+    assert.strictEqual(yield* notices.pruneBodies(tenantId, later), 1)
+  }))
 })

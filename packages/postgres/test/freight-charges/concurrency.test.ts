@@ -109,55 +109,54 @@ const closedOf = (id: string) =>
   )
 
 layer(service, { excludeTestServices: true })("freight charges under concurrent calls", (it) => {
-  it.effect("send every version once to its debtor, in real time or in one window, and to no other client", () =>
-    Effect.gen(function*() {
-      const records = yield* CallRecords
-      const receivers = yield* ScriptedReceivers
-      yield* receivers.scriptOthers((request) => Receiver.delay(request.body.length % 13)(request))
-      const calls = yield* makeConcurrentCalls
-      const working = yield* Effect.forkChild(workers)
-      const closing = yield* Effect.forkChild(calls.closers)
-      yield* calls.run
-      // a worker that stays finishes what those have begun: every takeover delays deliveries
-      yield* Fiber.interrupt(working)
-      const finishing = yield* Effect.forkChild(Effect.scoped(Effect.flatMap(TestWaybill.worker(), ({ run }) => Effect.andThen(run, Effect.never))))
-      yield* untilIdle
-      yield* Fiber.interrupt(closing)
-      yield* Fiber.interrupt(finishing)
+  it.effect("send every version once to its debtor, in real time or in one window, and to no other client", Effect.fnUntraced(function*() {
+    const records = yield* CallRecords
+    const receivers = yield* ScriptedReceivers
+    yield* receivers.scriptOthers((request) => Receiver.delay(request.body.length % 13)(request))
+    const calls = yield* makeConcurrentCalls
+    const working = yield* Effect.forkChild(workers)
+    const closing = yield* Effect.forkChild(calls.closers)
+    yield* calls.run
+    // a worker that stays finishes what those have begun: every takeover delays deliveries
+    yield* Fiber.interrupt(working)
+    const finishing = yield* Effect.forkChild(Effect.scoped(Effect.flatMap(TestWaybill.worker(), ({ run }) => Effect.andThen(run, Effect.never))))
+    yield* untilIdle
+    yield* Fiber.interrupt(closing)
+    yield* Fiber.interrupt(finishing)
 
-      assert.deepStrictEqual(records.failures, [])
-      const paused = yield* rows("SELECT state_reason FROM @delivery_destinations WHERE state NOT IN ('active', 'closed')")
-      assert.deepStrictEqual(paused, [])
-      const histories = new Map((yield* rows<{ readonly bill_id: string; readonly state: string; readonly doc: string }>(
-        "SELECT bill_id, state, doc FROM @freight_bills WHERE version > 0"
-      )).map((each) => [each.bill_id, new BillHistory(each.bill_id, each.state, each.doc)]))
-      for (const each of records.acknowledged) {
-        const version = histories.get(each.bill)!.at(each.version)!
-        if (version.report !== undefined) assert.strictEqual(version.report, each.report)
-      }
-      const notices = new Map((yield* rows<{ readonly notice_id: string; readonly bill_id: string; readonly version: number; readonly noLongerDebtor: boolean }>(
-        `SELECT notice_id, bill_id, version, strpos(convert_from(body, 'UTF8'), 'no longer the debtor') > 0 AS "noLongerDebtor" FROM @freight_charge_notices`
-      )).map((each) => [each.notice_id, each]))
-      const observed = yield* Effect.forEach(
-        yield* rows<SubscriptionRow>("SELECT id, client, doc, cancelled_at IS NULL AS live FROM @freight_charge_subscriptions"),
-        (row) => observe(row, calls)
-      )
-      const counts = { versions: 0, received: 0, noLongerDebtor: 0 }
-      for (const subscription of observed) {
-        assertOnlyOwnCharges(subscription, histories, records.reports)
-        assertInOrder(subscription)
-        const queued = records.queued.filter((each) => each.subscriptionId === subscription.id && notices.has(each.noticeId))
-          .map((each) => ({ ...notices.get(each.noticeId)!, window: each.window, bill: notices.get(each.noticeId)!.bill_id }))
-          .toSorted((a, b) => a.version - b.version)
-        if (subscription.hasFixedAccounts) assertEachVersionOnce(subscription, histories, records.acknowledged, subscription.realTime ? receivedBy(subscription) : queued)
-        if (!subscription.realTime) assertWindows(subscription, yield* closedOf(subscription.id), queued satisfies ReadonlyArray<Collected>)
-        counts.received += receivedBy(subscription).length
-        counts.noLongerDebtor += receivedBy(subscription).filter((each) => each.noLongerDebtor).length
-      }
-      for (const history of histories.values()) counts.versions += history.versions.length
-      // enough calls succeeded
-      assert.isAbove(counts.versions, 300)
-      assert.isAbove(counts.received, 500)
-      assert.isAbove(counts.noLongerDebtor, 100)
-    }).pipe(Effect.provideService(References.MinimumLogLevel, "None")), 120_000)
+    assert.deepStrictEqual(records.failures, [])
+    const paused = yield* rows("SELECT state_reason FROM @delivery_destinations WHERE state NOT IN ('active', 'closed')")
+    assert.deepStrictEqual(paused, [])
+    const histories = new Map((yield* rows<{ readonly bill_id: string; readonly state: string; readonly doc: string }>(
+      "SELECT bill_id, state, doc FROM @freight_bills WHERE version > 0"
+    )).map((each) => [each.bill_id, new BillHistory(each.bill_id, each.state, each.doc)]))
+    for (const each of records.acknowledged) {
+      const version = histories.get(each.bill)!.at(each.version)!
+      if (version.report !== undefined) assert.strictEqual(version.report, each.report)
+    }
+    const notices = new Map((yield* rows<{ readonly notice_id: string; readonly bill_id: string; readonly version: number; readonly noLongerDebtor: boolean }>(
+      `SELECT notice_id, bill_id, version, strpos(convert_from(body, 'UTF8'), 'no longer the debtor') > 0 AS "noLongerDebtor" FROM @freight_charge_notices`
+    )).map((each) => [each.notice_id, each]))
+    const observed = yield* Effect.forEach(
+      yield* rows<SubscriptionRow>("SELECT id, client, doc, cancelled_at IS NULL AS live FROM @freight_charge_subscriptions"),
+      (row) => observe(row, calls)
+    )
+    const counts = { versions: 0, received: 0, noLongerDebtor: 0 }
+    for (const subscription of observed) {
+      assertOnlyOwnCharges(subscription, histories, records.reports)
+      assertInOrder(subscription)
+      const queued = records.queued.filter((each) => each.subscriptionId === subscription.id && notices.has(each.noticeId))
+        .map((each) => ({ ...notices.get(each.noticeId)!, window: each.window, bill: notices.get(each.noticeId)!.bill_id }))
+        .toSorted((a, b) => a.version - b.version)
+      if (subscription.hasFixedAccounts) assertEachVersionOnce(subscription, histories, records.acknowledged, subscription.realTime ? receivedBy(subscription) : queued)
+      if (!subscription.realTime) assertWindows(subscription, yield* closedOf(subscription.id), queued satisfies ReadonlyArray<Collected>)
+      counts.received += receivedBy(subscription).length
+      counts.noLongerDebtor += receivedBy(subscription).filter((each) => each.noLongerDebtor).length
+    }
+    for (const history of histories.values()) counts.versions += history.versions.length
+    // enough calls succeeded
+    assert.isAbove(counts.versions, 300)
+    assert.isAbove(counts.received, 500)
+    assert.isAbove(counts.noLongerDebtor, 100)
+  }, Effect.provideService(References.MinimumLogLevel, "None")), 120_000)
 })

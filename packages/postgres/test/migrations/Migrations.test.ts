@@ -169,27 +169,26 @@ describe("the migrations", () => {
     assert.match(refused.message, /migration 1 is "trucks" in the database .* choose another schema name/)
   }, Effect.provide(database())))
 
-  it.live("can be printed and run by an administrator, so that the program needs no right to create", () =>
-    Effect.gen(function*() {
-      const schema = yield* schemaName
-      const all = [...migrations, breaking]
-      const role = `r_${crypto.randomUUID().slice(0, 8)}`
-      const client = yield* Effect.acquireRelease(
-        Effect.promise(() => new pg.Client(inject("pgUrl")).connect() as Promise<pg.Client>),
-        (client) => Effect.promise(async () => {
-          await client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
-          await client.end()
-        })
-      )
-      yield* Effect.promise(() => client.query(print({ schema, migrations: all })))
-      yield* Effect.promise(() => client.query(`
-        CREATE ROLE ${role} LOGIN PASSWORD 'pw'; GRANT USAGE ON SCHEMA ${schema} TO ${role};
-        GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${role}
-      `))
-      const url = new URL(inject("pgUrl"))
-      Object.assign(url, { username: role, password: "pw" })
-      const applied = yield* migrate({ schema, migrations: all }).pipe(Effect.provide(database({ url: Redacted.make(url.href) })))
-      assert.deepStrictEqual(applied, [])
-      assert.deepStrictEqual(yield* appliedMigrations(schema), all.map(({ breaking, id, name }) => [id, name, breaking]))
-    }).pipe(Effect.provide(database())))
+  it.live("can be printed and run by an administrator, so that the program needs no right to create", Effect.fnUntraced(function*() {
+    const schema = yield* schemaName
+    const all = [...migrations, breaking]
+    const role = `r_${crypto.randomUUID().slice(0, 8)}`
+    const client = yield* Effect.acquireRelease(
+      Effect.promise(() => new pg.Client(inject("pgUrl")).connect() as Promise<pg.Client>),
+      (client) => Effect.promise(async () => {
+        await client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
+        await client.end()
+      })
+    )
+    yield* Effect.promise(() => client.query(print({ schema, migrations: all })))
+    yield* Effect.promise(() => client.query(`
+      CREATE ROLE ${role} LOGIN PASSWORD 'pw'; GRANT USAGE ON SCHEMA ${schema} TO ${role};
+      GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${role}
+    `))
+    const url = new URL(inject("pgUrl"))
+    Object.assign(url, { username: role, password: "pw" })
+    const applied = yield* migrate({ schema, migrations: all }).pipe(Effect.provide(database({ url: Redacted.make(url.href) })))
+    assert.deepStrictEqual(applied, [])
+    assert.deepStrictEqual(yield* appliedMigrations(schema), all.map(({ breaking, id, name }) => [id, name, breaking]))
+  }, Effect.provide(database())))
 })

@@ -127,16 +127,15 @@ layer(service, { excludeTestServices: true, timeout: 60_000 })("shipments under 
     }))
   }
 
-  it.effect("keep keys and accounts consistent with their statuses under concurrent changes", () =>
-    Effect.gen(function*() {
-      const stray = yield* rows(`
-        SELECT k.key AS stray FROM @shipment_keys AS k LEFT JOIN @shipment_statuses AS s USING (tenant_id, shipment_id)
-        WHERE (k.pickup_at, k.covered) IS DISTINCT FROM (s.pickup_at, s.covered)
-        UNION ALL
-        SELECT a.account FROM @shipment_accounts AS a LEFT JOIN @shipment_statuses AS s USING (tenant_id, shipment_id)
-        WHERE a.pickup_at IS DISTINCT FROM CASE WHEN s.covered THEN s.pickup_at END`)
-      assert.deepStrictEqual(stray, [])
-      const [counted] = yield* rows<{ n: string }>("SELECT count(*)::text AS n FROM @shipment_accounts WHERE pickup_at IS NOT NULL")
-      assert.isAbove(Number(counted!.n), 0)
-    }))
+  it.effect("keep keys and accounts consistent with their statuses under concurrent changes", Effect.fnUntraced(function*() {
+    const stray = yield* rows(`
+      SELECT k.key AS stray FROM @shipment_keys AS k LEFT JOIN @shipment_statuses AS s USING (tenant_id, shipment_id)
+      WHERE (k.pickup_at, k.covered) IS DISTINCT FROM (s.pickup_at, s.covered)
+      UNION ALL
+      SELECT a.account FROM @shipment_accounts AS a LEFT JOIN @shipment_statuses AS s USING (tenant_id, shipment_id)
+      WHERE a.pickup_at IS DISTINCT FROM CASE WHEN s.covered THEN s.pickup_at END`)
+    assert.deepStrictEqual(stray, [])
+    const [counted] = yield* rows<{ n: string }>("SELECT count(*)::text AS n FROM @shipment_accounts WHERE pickup_at IS NOT NULL")
+    assert.isAbove(Number(counted!.n), 0)
+  }))
 })

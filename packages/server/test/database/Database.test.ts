@@ -91,21 +91,19 @@ describe("a layer on a database", () => {
   const lost = () => new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }) }) })
   const url = Redacted.make(inject("pgUrl"))
 
-  it.live("is built again when its connection is lost half-way, after its resources are closed", () =>
-    Effect.gen(function*() {
-      const { layer, calls } = breaking(2, lost)
-      const built = yield* Effect.scoped(Effect.map(buildOn(url, layer), (context) => Context.get(context, Service).attempt))
-      assert.strictEqual(built, 3)
-      assert.deepStrictEqual(calls, ["open 1", "closed 1", "open 2", "closed 2", "open 3", "closed 3"])
-    }).pipe(Effect.provide(Logger.layer([]))))
+  it.live("is built again when its connection is lost half-way, after its resources are closed", Effect.fnUntraced(function*() {
+    const { layer, calls } = breaking(2, lost)
+    const built = yield* Effect.scoped(Effect.map(buildOn(url, layer), (context) => Context.get(context, Service).attempt))
+    assert.strictEqual(built, 3)
+    assert.deepStrictEqual(calls, ["open 1", "closed 1", "open 2", "closed 2", "open 3", "closed 3"])
+  }, Effect.provide(Logger.layer([]))))
 
-  it.live("is not built again after other errors, and at most ten times", () =>
-    Effect.gen(function*() {
-      const wrong = breaking(1, () => "The schema is newer.")
-      assert.strictEqual(yield* Effect.flip(Effect.scoped(buildOn(url, wrong.layer))), "The schema is newer.")
-      assert.deepStrictEqual(wrong.calls, ["open 1", "closed 1"])
-      const unusable = breaking(1000, lost)
-      assert.instanceOf(yield* Effect.flip(Effect.scoped(buildOn(url, unusable.layer))), SqlError.SqlError)
-      assert.lengthOf(unusable.calls.filter((call) => call.startsWith("open")), 10)
-    }).pipe(Effect.provide(Logger.layer([]))))
+  it.live("is not built again after other errors, and at most ten times", Effect.fnUntraced(function*() {
+    const wrong = breaking(1, () => "The schema is newer.")
+    assert.strictEqual(yield* Effect.flip(Effect.scoped(buildOn(url, wrong.layer))), "The schema is newer.")
+    assert.deepStrictEqual(wrong.calls, ["open 1", "closed 1"])
+    const unusable = breaking(1000, lost)
+    assert.instanceOf(yield* Effect.flip(Effect.scoped(buildOn(url, unusable.layer))), SqlError.SqlError)
+    assert.lengthOf(unusable.calls.filter((call) => call.startsWith("open")), 10)
+  }, Effect.provide(Logger.layer([]))))
 })

@@ -42,29 +42,27 @@ const started = Effect.fnUntraced(function*(most: number) {
 
 const refusedLine = "HTTP connections refused: 2 are open, which is the limit of this process."
 
-it.effect("closes connections beyond the limit, keeps the others, and logs the number of refused ones once a minute", () =>
-  Effect.gen(function*() {
-    const { lines, open, refused } = yield* started(2)
-    const kept = [yield* open, yield* open]
-    for (let time = 0; time < 3; time++) yield* refused
-    for (const socket of kept) {
-      socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-      assert.include(String((yield* Effect.promise(() => once(socket, "data")))[0]), "200 OK")
-    }
-    assert.deepStrictEqual(lines, [[refusedLine, 1]])
-    yield* TestClock.adjust("1 minute")
-    assert.deepStrictEqual(lines.slice(1), [[refusedLine, 2]])
-    yield* TestClock.adjust("2 minutes")
-    assert.lengthOf(lines, 2)
-    yield* refused
-    assert.deepStrictEqual(lines.slice(2), [[refusedLine, 1]])
-  }))
+it.effect("closes connections beyond the limit, keeps the others, and logs the number of refused ones once a minute", Effect.fnUntraced(function*() {
+  const { lines, open, refused } = yield* started(2)
+  const kept = [yield* open, yield* open]
+  for (let time = 0; time < 3; time++) yield* refused
+  for (const socket of kept) {
+    socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert.include(String((yield* Effect.promise(() => once(socket, "data")))[0]), "200 OK")
+  }
+  assert.deepStrictEqual(lines, [[refusedLine, 1]])
+  yield* TestClock.adjust("1 minute")
+  assert.deepStrictEqual(lines.slice(1), [[refusedLine, 2]])
+  yield* TestClock.adjust("2 minutes")
+  assert.lengthOf(lines, 2)
+  yield* refused
+  assert.deepStrictEqual(lines.slice(2), [[refusedLine, 1]])
+}))
 
-it.effect("logs the number of refused connections when the process stops", () =>
-  Effect.gen(function*() {
-    const scope = yield* Scope.make()
-    const { lines, open, refused } = yield* Scope.provide(started(2), scope)
-    yield* Scope.provide(Effect.all([open, open, refused, refused, refused]), scope)
-    yield* Scope.close(scope, Exit.void)
-    assert.deepStrictEqual(lines, [[refusedLine, 1], [refusedLine, 2]])
-  }))
+it.effect("logs the number of refused connections when the process stops", Effect.fnUntraced(function*() {
+  const scope = yield* Scope.make()
+  const { lines, open, refused } = yield* Scope.provide(started(2), scope)
+  yield* Scope.provide(Effect.all([open, open, refused, refused, refused]), scope)
+  yield* Scope.close(scope, Exit.void)
+  assert.deepStrictEqual(lines, [[refusedLine, 1], [refusedLine, 2]])
+}))

@@ -247,12 +247,11 @@ describe("SigningSecrets", () => {
     for (const overlapSeconds of [-1, 604_801, 1.5]) yield* Effect.flip(secrets.put("acme", "s", { ...any, overlapSeconds }))
   }, inService))
 
-  it.effect.prop("handle arbitrary input", [json], ([input]) =>
-    inService(Effect.gen(function*() {
-      const { secrets } = yield* setup
-      const exit = yield* Effect.exit(secrets.put("acme", "s", untyped(input)))
-      if (exit._tag === "Failure") assert.deepStrictEqual(exit.cause.reasons.map((reason) => reason._tag), ["Fail"])
-    })))
+  it.effect.prop("handle arbitrary input", [json], Effect.fnUntraced(function*([input]) {
+    const { secrets } = yield* setup
+    const exit = yield* Effect.exit(secrets.put("acme", "s", untyped(input)))
+    if (exit._tag === "Failure") assert.deepStrictEqual(exit.cause.reasons.map((reason) => reason._tag), ["Fail"])
+  }, inService))
 })
 
 describe("Sealer", () => {

@@ -43,51 +43,49 @@ describe.each(ways)("by %s", (way) => {
       assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
     }, inEngine))
 
-    it.effect("interrupts attempts at the end of its grace period without counting them, and releases its partitions", () =>
-      engineBy(way, { drainMillis: 4000 })(Effect.gen(function*() {
-        const engine = yield* makeEngine()
-        yield* engine.receivers.script(hook, [Receiver.hang, Receiver.accept()])
-        const fiber = yield* TestWaybill.run
-        yield* engine.publish("A")
-        yield* TestWaybill.pass(1000)
-        yield* stop(fiber, 4100)
-        const [delivery] = yield* engine.list()
-        assert.deepStrictEqual([delivery!.state, delivery!.attempts.map((each) => each.outcome)], ["waiting", ["interrupted"]])
-        const store = yield* DeliveryStore
-        const everything = Array.from({ length: partitionsPerTenant }, (_, partition) => partition)
-        const { partitions } = yield* store.acquire({ workerId: "another", leaseMillis: 1000 }, "acme", everything)
-        assert.isTrue(partitions.every(({ takenOver }) => !takenOver))
-        const [loaded] = yield* store.load("acme", partitions.flatMap((each) => each.destinations))
-        const { deliveries } = yield* store.take({
-          tenantId: "acme",
-          owned: partitions,
-          flight: "0199c5a1-0000-7000-8000-000000000000",
-          sentAt: 0,
-          from: [{ destinationId: loaded!.destinationId, after: undefined, batches: 0, inFlight: [], again: loaded!.waiting.map(({ deliveryId }) => deliveryId) }],
-          sources: ["transit-events"],
-          signals: 0,
-          skip: [],
-          unrequested: 0,
-          maxBatchBytes: 1000,
-          lookAt: 10
-        })
-        assert.deepStrictEqual(deliveries.map(({ attempt, tries }) => [attempt, tries]), [[2, 1]])
-      })))
+    it.effect("interrupts attempts at the end of its grace period without counting them, and releases its partitions", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.receivers.script(hook, [Receiver.hang, Receiver.accept()])
+      const fiber = yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass(1000)
+      yield* stop(fiber, 4100)
+      const [delivery] = yield* engine.list()
+      assert.deepStrictEqual([delivery!.state, delivery!.attempts.map((each) => each.outcome)], ["waiting", ["interrupted"]])
+      const store = yield* DeliveryStore
+      const everything = Array.from({ length: partitionsPerTenant }, (_, partition) => partition)
+      const { partitions } = yield* store.acquire({ workerId: "another", leaseMillis: 1000 }, "acme", everything)
+      assert.isTrue(partitions.every(({ takenOver }) => !takenOver))
+      const [loaded] = yield* store.load("acme", partitions.flatMap((each) => each.destinations))
+      const { deliveries } = yield* store.take({
+        tenantId: "acme",
+        owned: partitions,
+        flight: "0199c5a1-0000-7000-8000-000000000000",
+        sentAt: 0,
+        from: [{ destinationId: loaded!.destinationId, after: undefined, batches: 0, inFlight: [], again: loaded!.waiting.map(({ deliveryId }) => deliveryId) }],
+        sources: ["transit-events"],
+        signals: 0,
+        skip: [],
+        unrequested: 0,
+        maxBatchBytes: 1000,
+        lookAt: 10
+      })
+      assert.deepStrictEqual(deliveries.map(({ attempt, tries }) => [attempt, tries]), [[2, 1]])
+    }, engineBy(way, { drainMillis: 4000 })))
 
-    it.effect("leaves the remaining work to another worker without a delay", () =>
-      engineBy(way, { destinationConcurrency: 4 })(Effect.gen(function*() {
-        const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-        yield* engine.receivers.script(hook, Receiver.delay(1000))
-        const first = yield* TestWaybill.run
-        yield* engine.publish(...shipments(20))
-        yield* TestWaybill.pass(500)
-        yield* stop(first, 600)
-        const before = yield* engine.receivers.requests(hook)
-        yield* TestWaybill.run
-        yield* TestWaybill.pass(30_000)
-        assert.isBelow(before.length, 20)
-        assert.deepStrictEqual((yield* engine.receivers.requests(hook)).map((request) => eventsOf(request).join()).toSorted(), shipments(20).map((id) => `${id}/1`).toSorted())
-      })))
+    it.effect("leaves the remaining work to another worker without a delay", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+      yield* engine.receivers.script(hook, Receiver.delay(1000))
+      const first = yield* TestWaybill.run
+      yield* engine.publish(...shipments(20))
+      yield* TestWaybill.pass(500)
+      yield* stop(first, 600)
+      const before = yield* engine.receivers.requests(hook)
+      yield* TestWaybill.run
+      yield* TestWaybill.pass(30_000)
+      assert.isBelow(before.length, 20)
+      assert.deepStrictEqual((yield* engine.receivers.requests(hook)).map((request) => eventsOf(request).join()).toSorted(), shipments(20).map((id) => `${id}/1`).toSorted())
+    }, engineBy(way, { destinationConcurrency: 4 })))
   })
 
   describe("a worker that is killed", () => {
@@ -239,17 +237,16 @@ describe.each(ways)("by %s", (way) => {
       }
     }, inEngine))
 
-    it.effect("keep a destination during long attempts by renewing their leases", () =>
-      engineBy(way, { attemptTimeoutMillis: 60_000, leaseMillis: 61_000 })(Effect.gen(function*() {
-        const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-        yield* engine.receivers.script(hook, Receiver.delay(50_000))
-        yield* TestWaybill.run
-        yield* engine.publish("A")
-        yield* TestWaybill.pass(1000)
-        yield* (yield* TestWaybill.worker()).run
-        yield* TestWaybill.pass("5 minutes")
-        assert.lengthOf(yield* engine.receivers.requests(hook), 1)
-      })))
+    it.effect("keep a destination during long attempts by renewing their leases", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+      yield* engine.receivers.script(hook, Receiver.delay(50_000))
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass(1000)
+      yield* (yield* TestWaybill.worker()).run
+      yield* TestWaybill.pass("5 minutes")
+      assert.lengthOf(yield* engine.receivers.requests(hook), 1)
+    }, engineBy(way, { attemptTimeoutMillis: 60_000, leaseMillis: 61_000 })))
   })
 
   describe("a worker with few slots", () => {

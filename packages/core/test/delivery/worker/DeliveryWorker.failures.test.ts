@@ -18,38 +18,36 @@ describe.each(ways)("by %s", (way) => {
   const inEngine = engineBy(way)
 
   describe("retries", () => {
-    it.effect("continue for three days with the same bytes and id, and end in a dead letter", () =>
-      engineBy(way, forDays)(Effect.gen(function*() {
-        const engine = yield* makeEngine({ policy: { maxAttempts: 80 } })
-        yield* engine.receivers.script(hook, Receiver.fail(503))
-        yield* TestWaybill.run
-        yield* engine.publish("A", "B")
-        yield* TestWaybill.pass("4 days")
-        const requests = yield* engine.receivers.requests(hook)
-        assert.lengthOf(requests, 80)
-        assert.isAbove(requests.at(-1)!.at, 60 * hour)
-        assert.lengthOf(new Set(requests.map((request) => new TextDecoder().decode(request.body))), 1)
-        assert.lengthOf(new Set(requests.map((request) => request.headers["webhook-id"])), 1)
-        const [dead] = yield* engine.list({ state: "dead" })
-        assert.deepStrictEqual([dead!.attempts.length, dead!.events, dead!.nextAttemptAt], [80, 2, null])
-      })))
+    it.effect("continue for three days with the same bytes and id, and end in a dead letter", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { maxAttempts: 80 } })
+      yield* engine.receivers.script(hook, Receiver.fail(503))
+      yield* TestWaybill.run
+      yield* engine.publish("A", "B")
+      yield* TestWaybill.pass("4 days")
+      const requests = yield* engine.receivers.requests(hook)
+      assert.lengthOf(requests, 80)
+      assert.isAbove(requests.at(-1)!.at, 60 * hour)
+      assert.lengthOf(new Set(requests.map((request) => new TextDecoder().decode(request.body))), 1)
+      assert.lengthOf(new Set(requests.map((request) => request.headers["webhook-id"])), 1)
+      const [dead] = yield* engine.list({ state: "dead" })
+      assert.deepStrictEqual([dead!.attempts.length, dead!.events, dead!.nextAttemptAt], [80, 2, null])
+    }, engineBy(way, forDays)))
 
-    it.effect("double from the initial to the maximum backoff, with 20 % jitter", () =>
-      engineBy(way, forDays)(Effect.gen(function*() {
-        const engine = yield* makeEngine()
-        yield* engine.receivers.script(hook, Receiver.fail(500))
-        yield* TestWaybill.run
-        yield* engine.publish("A")
-        yield* TestWaybill.pass("1 day")
-        const doubled = [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600]
-        const found = pauses(yield* engine.receivers.requests(hook))
-        assert.lengthOf(found, 11)
-        for (const [n, pause] of found.entries()) {
-          // a worker may be up to a second late
-          assert.isAtLeast(pause, doubled[n]! * 800 - 1)
-          assert.isAtMost(pause, Math.min(doubled[n]! * 1200, 3_600_000) + 1000)
-        }
-      })))
+    it.effect("double from the initial to the maximum backoff, with 20 % jitter", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.receivers.script(hook, Receiver.fail(500))
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("1 day")
+      const doubled = [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600]
+      const found = pauses(yield* engine.receivers.requests(hook))
+      assert.lengthOf(found, 11)
+      for (const [n, pause] of found.entries()) {
+        // a worker may be up to a second late
+        assert.isAtLeast(pause, doubled[n]! * 800 - 1)
+        assert.isAtMost(pause, Math.min(doubled[n]! * 1200, 3_600_000) + 1000)
+      }
+    }, engineBy(way, forDays)))
 
     it.effect("differ by their jitter, so that deliveries are not retried at the same time", Effect.fnUntraced(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 1000, maxAttempts: 2 } })
@@ -60,23 +58,22 @@ describe.each(ways)("by %s", (way) => {
       assert.isAtLeast(new Set((yield* engine.receivers.requests(hook)).slice(4).map((request) => request.at)).size, 3)
     }, inEngine))
 
-    it.effect("wait for Retry-After, up to the maximum backoff (SPEC-GAP-D24)", () =>
-      engineBy(way, forDays)(Effect.gen(function*() {
-        const engine = yield* makeEngine()
-        yield* engine.receivers.script(hook, [
-          Receiver.fail(429, { retryAfterSeconds: 600 }),
-          Receiver.fail(503, { retryAfterSeconds: 1e9 }),
-          Receiver.fail(503, { retryAfterSeconds: 0 }),
-          Receiver.accept()
-        ])
-        yield* TestWaybill.run
-        yield* engine.publish("A")
-        yield* TestWaybill.pass("1 day")
-        const [asked, bounded, own] = pauses(yield* engine.receivers.requests(hook))
-        assert.isTrue(asked! >= 600_000 && asked! <= 601_000)
-        assert.isTrue(bounded! >= hour && bounded! <= hour + 1000)
-        assert.isTrue(own! >= 16_000 && own! <= 25_000)
-      })))
+    it.effect("wait for Retry-After, up to the maximum backoff (SPEC-GAP-D24)", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.receivers.script(hook, [
+        Receiver.fail(429, { retryAfterSeconds: 600 }),
+        Receiver.fail(503, { retryAfterSeconds: 1e9 }),
+        Receiver.fail(503, { retryAfterSeconds: 0 }),
+        Receiver.accept()
+      ])
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("1 day")
+      const [asked, bounded, own] = pauses(yield* engine.receivers.requests(hook))
+      assert.isTrue(asked! >= 600_000 && asked! <= 601_000)
+      assert.isTrue(bounded! >= hour && bounded! <= hour + 1000)
+      assert.isTrue(own! >= 16_000 && own! <= 25_000)
+    }, engineBy(way, forDays)))
 
     it.effect("treat refused connections and timeouts as failures, and end a hanging attempt at its deadline", Effect.fnUntraced(function*() {
       const engine = yield* makeEngine()
@@ -107,24 +104,23 @@ describe.each(ways)("by %s", (way) => {
   describe("the breaker", () => {
     const policy = { batchMaxSize: 1, maxAttempts: 1000, initialBackoffSeconds: 100, maxBackoffSeconds: 100 }
 
-    it.effect("opens after five consecutive failures: nothing is sent until the next retry", () =>
-      engineBy(way, { destinationConcurrency: 1 })(Effect.gen(function*() {
-        const engine = yield* makeEngine({ policy })
-        yield* engine.receivers.script(hook, Receiver.fail(500))
-        yield* TestWaybill.run
-        for (let n = 0; n < 5; n++) {
-          yield* engine.publish(`S${n}`)
-          yield* TestWaybill.pass(1000)
-        }
-        assert.lengthOf(yield* engine.receivers.requests(hook), 5)
-        for (let n = 5; n < 15; n++) yield* engine.publish(`S${n}`)
-        yield* TestWaybill.pass(60_000)
-        assert.lengthOf(yield* engine.receivers.requests(hook), 5)
-        yield* TestWaybill.pass(66_000)
-        const probes = (yield* engine.receivers.requests(hook)).slice(5).map((request) => eventsOf(request)[0]!)
-        assert.lengthOf(probes, 1)
-        assert.include(["S0/1", "S1/1", "S2/1", "S3/1", "S4/1"], probes[0])
-      })))
+    it.effect("opens after five consecutive failures: nothing is sent until the next retry", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy })
+      yield* engine.receivers.script(hook, Receiver.fail(500))
+      yield* TestWaybill.run
+      for (let n = 0; n < 5; n++) {
+        yield* engine.publish(`S${n}`)
+        yield* TestWaybill.pass(1000)
+      }
+      assert.lengthOf(yield* engine.receivers.requests(hook), 5)
+      for (let n = 5; n < 15; n++) yield* engine.publish(`S${n}`)
+      yield* TestWaybill.pass(60_000)
+      assert.lengthOf(yield* engine.receivers.requests(hook), 5)
+      yield* TestWaybill.pass(66_000)
+      const probes = (yield* engine.receivers.requests(hook)).slice(5).map((request) => eventsOf(request)[0]!)
+      assert.lengthOf(probes, 1)
+      assert.include(["S0/1", "S1/1", "S2/1", "S3/1", "S4/1"], probes[0])
+    }, engineBy(way, { destinationConcurrency: 1 })))
 
     it.effect("sends exactly one delivery as the probe, and the others when it is accepted", Effect.fnUntraced(function*() {
       const engine = yield* makeEngine({ policy })
@@ -198,25 +194,24 @@ describe.each(ways)("by %s", (way) => {
   })
 
   describe("410 Gone (SPEC-GAP-D25)", () => {
-    it.effect("pauses the subscription with the reason, and keeps the delivery until it is resumed", () =>
-      engineBy(way, forDays)(Effect.gen(function*() {
-        const engine = yield* makeEngine()
-        yield* engine.receivers.script(hook, [Receiver.gone, Receiver.accept()])
-        yield* TestWaybill.run
-        yield* engine.publish("A")
-        yield* TestWaybill.pass("1 day")
-        const status = yield* engine.deliveries.destinationStatus(engine.tenant.tenantId, engine.subscription.id)
-        assert.deepStrictEqual([status.state, status.reason], ["paused", "The receiver answered 410 Gone."])
-        assert.strictEqual((yield* engine.subscriptions.get(engine.customer, engine.subscription.id)).status, "paused")
-        yield* engine.publish("A")
-        yield* TestWaybill.pass("1 day")
-        assert.lengthOf(yield* engine.receivers.requests(hook), 1)
-        yield* engine.patch({ status: "active" })
-        yield* TestWaybill.pass("1 minute")
-        const [first, again] = yield* engine.receivers.requests(hook)
-        assert.deepStrictEqual(again!.body, first!.body)
-        assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2"])
-      })))
+    it.effect("pauses the subscription with the reason, and keeps the delivery until it is resumed", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.receivers.script(hook, [Receiver.gone, Receiver.accept()])
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("1 day")
+      const status = yield* engine.deliveries.destinationStatus(engine.tenant.tenantId, engine.subscription.id)
+      assert.deepStrictEqual([status.state, status.reason], ["paused", "The receiver answered 410 Gone."])
+      assert.strictEqual((yield* engine.subscriptions.get(engine.customer, engine.subscription.id)).status, "paused")
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("1 day")
+      assert.lengthOf(yield* engine.receivers.requests(hook), 1)
+      yield* engine.patch({ status: "active" })
+      yield* TestWaybill.pass("1 minute")
+      const [first, again] = yield* engine.receivers.requests(hook)
+      assert.deepStrictEqual(again!.body, first!.body)
+      assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2"])
+    }, engineBy(way, forDays)))
 
     it.effect("pauses once: attempts that end later do not undo a resume", Effect.fnUntraced(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })

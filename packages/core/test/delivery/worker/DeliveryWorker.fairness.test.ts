@@ -49,56 +49,53 @@ const makeTenant = Effect.gen(function*() {
 const layer = (delivery: Partial<DeliveryOptionValues>) => TestWaybill.layer({ delivery: { drainMillis: 0, ...delivery } })
 
 describe("seven hundred destinations of one client whose receivers hang", () => {
-  it.effect("take half of the slots at first, a tenth after failures, and delay no other destination", () =>
-    Effect.gen(function*() {
-      const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeTenant
-      const urls = yield* crowd(700, { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 })
-      yield* Effect.forEach(urls, (url) => receivers.script(url, Receiver.hang), { discard: true })
-      yield* TestWaybill.run
-      yield* publish(crowded, "H", "H1")
-      yield* TestWaybill.pass(1000)
-      const atFirst = (yield* receivers.requests()).length
-      assert.strictEqual(atFirst, 250)
-      yield* everybodyElseIsServed(15, 100)
-      // by now each of them has failed
-      yield* TestWaybill.pass("90 seconds")
-      const now = yield* Clock.currentTimeMillis
-      const inFlight = (yield* receivers.requests()).filter(({ at, url }) => url.includes("crowd") && at > now - 15_000)
-      assert.strictEqual(inFlight.length, 50)
-      yield* everybodyElseIsServed(15, 100)
-    }).pipe(Effect.scoped, Effect.provide(layer({ concurrency: 500 }))), 60_000)
+  it.effect("take half of the slots at first, a tenth after failures, and delay no other destination", Effect.fnUntraced(function*() {
+    const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeTenant
+    const urls = yield* crowd(700, { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 })
+    yield* Effect.forEach(urls, (url) => receivers.script(url, Receiver.hang), { discard: true })
+    yield* TestWaybill.run
+    yield* publish(crowded, "H", "H1")
+    yield* TestWaybill.pass(1000)
+    const atFirst = (yield* receivers.requests()).length
+    assert.strictEqual(atFirst, 250)
+    yield* everybodyElseIsServed(15, 100)
+    // by now each of them has failed
+    yield* TestWaybill.pass("90 seconds")
+    const now = yield* Clock.currentTimeMillis
+    const inFlight = (yield* receivers.requests()).filter(({ at, url }) => url.includes("crowd") && at > now - 15_000)
+    assert.strictEqual(inFlight.length, 50)
+    yield* everybodyElseIsServed(15, 100)
+  }, Effect.scoped, Effect.provide(layer({ concurrency: 500 }))), 60_000)
 })
 
 describe("two hundred destinations that are retried every second", () => {
-  it.effect("delay no other destination", () =>
-    Effect.gen(function*() {
-      const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeTenant
-      const urls = yield* crowd(200, { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 })
-      yield* Effect.forEach(urls, (url) => receivers.script(url, Receiver.delay(300, Receiver.fail(503))), { discard: true })
-      yield* TestWaybill.run
-      yield* publish(crowded, "H", ...shipments("H", 3))
-      yield* TestWaybill.pass(5000)
-      const before = (yield* receivers.requests()).length
-      yield* everybodyElseIsServed(25, 100)
-      const tried = (yield* receivers.requests()).length - before - 50
-      assert.isAtLeast(tried, 200, "all of them are attempted meanwhile")
-    }).pipe(Effect.scoped, Effect.provide(layer({ concurrency: 500 }))), 60_000)
+  it.effect("delay no other destination", Effect.fnUntraced(function*() {
+    const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeTenant
+    const urls = yield* crowd(200, { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 })
+    yield* Effect.forEach(urls, (url) => receivers.script(url, Receiver.delay(300, Receiver.fail(503))), { discard: true })
+    yield* TestWaybill.run
+    yield* publish(crowded, "H", ...shipments("H", 3))
+    yield* TestWaybill.pass(5000)
+    const before = (yield* receivers.requests()).length
+    yield* everybodyElseIsServed(25, 100)
+    const tried = (yield* receivers.requests()).length - before - 50
+    assert.isAtLeast(tried, 200, "all of them are attempted meanwhile")
+  }, Effect.scoped, Effect.provide(layer({ concurrency: 500 }))), 60_000)
 })
 
 describe("a tenant that publishes a hundred times as much as the others", () => {
-  it.effect("gets the remaining slots, and its backlog delays no other tenant", () =>
-    Effect.gen(function*() {
-      const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeTenant
-      const urls = yield* crowd(2, { rateLimitPerMinute: 6_000_000 })
-      yield* Effect.forEach(urls, (url) => receivers.script(url, Receiver.delay(50)), { discard: true })
-      yield* TestWaybill.run
-      for (let round = 0; round < 10; round++) {
-        yield* publish(crowded, "H", ...shipments(`round ${round}`, 100))
-        yield* everybodyElseIsServed(1, 100)
-      }
-      const waiting = 2000 - (yield* Effect.forEach(urls, (url) => receivers.delivered(url))).flat().length
-      assert.isAbove(waiting, 1000, "there is a backlog")
-      yield* TestWaybill.pass("5 minutes")
-      assert.lengthOf((yield* Effect.forEach(urls, (url) => receivers.delivered(url))).flat(), 2000)
-    }).pipe(Effect.scoped, Effect.provide(layer({ concurrency: 32, destinationConcurrency: 8 }))), 60_000)
+  it.effect("gets the remaining slots, and its backlog delays no other tenant", Effect.fnUntraced(function*() {
+    const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeTenant
+    const urls = yield* crowd(2, { rateLimitPerMinute: 6_000_000 })
+    yield* Effect.forEach(urls, (url) => receivers.script(url, Receiver.delay(50)), { discard: true })
+    yield* TestWaybill.run
+    for (let round = 0; round < 10; round++) {
+      yield* publish(crowded, "H", ...shipments(`round ${round}`, 100))
+      yield* everybodyElseIsServed(1, 100)
+    }
+    const waiting = 2000 - (yield* Effect.forEach(urls, (url) => receivers.delivered(url))).flat().length
+    assert.isAbove(waiting, 1000, "there is a backlog")
+    yield* TestWaybill.pass("5 minutes")
+    assert.lengthOf((yield* Effect.forEach(urls, (url) => receivers.delivered(url))).flat(), 2000)
+  }, Effect.scoped, Effect.provide(layer({ concurrency: 32, destinationConcurrency: 8 }))), 60_000)
 })

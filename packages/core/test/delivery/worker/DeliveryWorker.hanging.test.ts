@@ -36,105 +36,101 @@ const scene = Effect.gen(function*() {
 })
 
 describe("a destination whose receiver hangs", () => {
-  it.effect("is not part of every take for others, and continues as soon as one attempt ends", () =>
-    Effect.gen(function*() {
-      const { publish, receivers, subscribe } = yield* scene
-      const { id } = yield* subscribe("H", hanging)
-      yield* subscribe("A", healthy)
-      yield* receivers.script(hanging, [Receiver.delay(2_500), Receiver.hang])
-      const asked = yield* countingWorker
-      for (const shipmentId of ["H1", "H2", "H3", "H1"]) yield* publish("H", shipmentId)
-      for (let n = 0; n < 60; n++) {
-        yield* publish("A", `A${n}`)
-        yield* TestWaybill.pass(50)
-      }
-      assert.lengthOf(yield* receivers.delivered(healthy), 60)
-      assert.isAtMost(asked.get(id) ?? 0, 6)
-      // two at once; one was accepted after two and a half seconds, which makes three
-      assert.deepStrictEqual((yield* receivers.deliveredEvents(hanging)).map(({ shipment }) => shipment.shipmentId), ["H1"])
-      assert.lengthOf(yield* receivers.requests(hanging), 4)
-    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 30_000)
+  it.effect("is not part of every take for others, and continues as soon as one attempt ends", Effect.fnUntraced(function*() {
+    const { publish, receivers, subscribe } = yield* scene
+    const { id } = yield* subscribe("H", hanging)
+    yield* subscribe("A", healthy)
+    yield* receivers.script(hanging, [Receiver.delay(2_500), Receiver.hang])
+    const asked = yield* countingWorker
+    for (const shipmentId of ["H1", "H2", "H3", "H1"]) yield* publish("H", shipmentId)
+    for (let n = 0; n < 60; n++) {
+      yield* publish("A", `A${n}`)
+      yield* TestWaybill.pass(50)
+    }
+    assert.lengthOf(yield* receivers.delivered(healthy), 60)
+    assert.isAtMost(asked.get(id) ?? 0, 6)
+    // two at once; one was accepted after two and a half seconds, which makes three
+    assert.deepStrictEqual((yield* receivers.deliveredEvents(hanging)).map(({ shipment }) => shipment.shipmentId), ["H1"])
+    assert.lengthOf(yield* receivers.requests(hanging), 4)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 30_000)
 })
 
 describe("a destination whose probe hangs", () => {
-  it.effect("is not part of takes meanwhile, and continues when its client sets another endpoint", () =>
-    Effect.gen(function*() {
-      const { customerOf, publish, receivers, subscribe } = yield* scene
-      const { id } = yield* subscribe("H", hanging, { initialBackoffSeconds: 1 })
-      yield* subscribe("A", healthy)
-      yield* receivers.script(hanging, [...Array.from({ length: 5 }, () => Receiver.fail(503)), Receiver.hang])
-      const asked = yield* countingWorker
-      for (let n = 0; n < 6; n++) yield* publish("H", `H${n}`)
-      yield* TestWaybill.pass(2_500)
-      // five failures, and the probe
-      assert.lengthOf(yield* receivers.requests(hanging), 6)
-      asked.clear()
-      for (let n = 0; n < 60; n++) {
-        yield* publish("A", `A${n}`)
-        yield* TestWaybill.pass(100)
-      }
-      assert.lengthOf(yield* receivers.delivered(healthy), 60)
-      assert.lengthOf(yield* receivers.requests(hanging), 6)
-      assert.strictEqual(asked.get(id), undefined)
-      yield* (yield* TransitSubscriptions).patch(customerOf("H"), id, { endpointUrl: moved })
-      yield* TestWaybill.pass(5_000)
-      // all except the delivery of the hanging probe
-      assert.lengthOf(yield* receivers.deliveredEvents(moved), 5)
-    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 30_000)
+  it.effect("is not part of takes meanwhile, and continues when its client sets another endpoint", Effect.fnUntraced(function*() {
+    const { customerOf, publish, receivers, subscribe } = yield* scene
+    const { id } = yield* subscribe("H", hanging, { initialBackoffSeconds: 1 })
+    yield* subscribe("A", healthy)
+    yield* receivers.script(hanging, [...Array.from({ length: 5 }, () => Receiver.fail(503)), Receiver.hang])
+    const asked = yield* countingWorker
+    for (let n = 0; n < 6; n++) yield* publish("H", `H${n}`)
+    yield* TestWaybill.pass(2_500)
+    // five failures, and the probe
+    assert.lengthOf(yield* receivers.requests(hanging), 6)
+    asked.clear()
+    for (let n = 0; n < 60; n++) {
+      yield* publish("A", `A${n}`)
+      yield* TestWaybill.pass(100)
+    }
+    assert.lengthOf(yield* receivers.delivered(healthy), 60)
+    assert.lengthOf(yield* receivers.requests(hanging), 6)
+    assert.strictEqual(asked.get(id), undefined)
+    yield* (yield* TransitSubscriptions).patch(customerOf("H"), id, { endpointUrl: moved })
+    yield* TestWaybill.pass(5_000)
+    // all except the delivery of the hanging probe
+    assert.lengthOf(yield* receivers.deliveredEvents(moved), 5)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 30_000)
 })
 
 describe("two hundred destinations whose receivers hang", () => {
-  it.effect("leave slots for a healthy one, and never exceed the limit", () =>
-    Effect.gen(function*() {
-      const { publish, receivers, subscribe } = yield* scene
-      const urls = Array.from({ length: 200 }, (_, n) => `https://hanging-${n}.example/hook`)
-      for (const [n, endpointUrl] of [...urls, healthy].entries()) yield* subscribe(`A${n}`, endpointUrl)
-      for (const url of urls) yield* receivers.script(url, Array.from({ length: 40 }, () => Receiver.hang))
-      yield* countingWorker
-      for (const n of urls.keys()) yield* publish(`A${n}`, ...Array.from({ length: 16 }, (_, shipment) => `${n}-${shipment}`))
-      yield* TestWaybill.pass(2000)
-      const inFlight = (yield* Effect.forEach(urls, (url) => receivers.requests(url))).map((requests) => requests.length)
-      assert.isTrue(inFlight.every((attempts) => attempts > 0), "each of them has an attempt")
-      assert.isBelow(inFlight.reduce((sum, each) => sum + each, 0), DeliveryOptions.defaults.concurrency)
-      for (let n = 0; n < 20; n++) {
-        yield* publish(`A${urls.length}`, `${urls.length}-${n}`)
-        yield* TestWaybill.pass(100)
-        assert.lengthOf(yield* receivers.delivered(healthy), n + 1)
-      }
-    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 60_000)
+  it.effect("leave slots for a healthy one, and never exceed the limit", Effect.fnUntraced(function*() {
+    const { publish, receivers, subscribe } = yield* scene
+    const urls = Array.from({ length: 200 }, (_, n) => `https://hanging-${n}.example/hook`)
+    for (const [n, endpointUrl] of [...urls, healthy].entries()) yield* subscribe(`A${n}`, endpointUrl)
+    for (const url of urls) yield* receivers.script(url, Array.from({ length: 40 }, () => Receiver.hang))
+    yield* countingWorker
+    for (const n of urls.keys()) yield* publish(`A${n}`, ...Array.from({ length: 16 }, (_, shipment) => `${n}-${shipment}`))
+    yield* TestWaybill.pass(2000)
+    const inFlight = (yield* Effect.forEach(urls, (url) => receivers.requests(url))).map((requests) => requests.length)
+    assert.isTrue(inFlight.every((attempts) => attempts > 0), "each of them has an attempt")
+    assert.isBelow(inFlight.reduce((sum, each) => sum + each, 0), DeliveryOptions.defaults.concurrency)
+    for (let n = 0; n < 20; n++) {
+      yield* publish(`A${urls.length}`, `${urls.length}-${n}`)
+      yield* TestWaybill.pass(100)
+      assert.lengthOf(yield* receivers.delivered(healthy), n + 1)
+    }
+  }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 60_000)
 })
 
 describe("a client whose every receiver hangs", () => {
   /** More subscriptions of one client than there are slots. */
   const many = Array.from({ length: 60 }, (_, n) => `https://hanging-${n}.example/hook`)
 
-  it.effect("uses at most half of the slots, so that another client of its tenant and another tenant are served", () =>
-    Effect.gen(function*() {
-      const events = yield* TransitEvents
-      const receivers = yield* ScriptedReceivers
-      const [tenant, neighbour] = [yield* TestWaybill.tenant(), yield* TestWaybill.tenant("neighbour")]
-      const delivery = { batchMaxSize: 1 }
-      for (const endpointUrl of many) {
-        yield* TestWaybill.subscribe(tenant, tenant.customer("hostile", ["H"]), { endpointUrl, delivery })
-        yield* receivers.script(endpointUrl, [Receiver.hang])
-      }
-      yield* TestWaybill.subscribe(tenant, tenant.customer("healthy", ["A"]), { endpointUrl: healthy, delivery })
-      yield* TestWaybill.subscribe(neighbour, neighbour.customer("healthy", ["A"]), { endpointUrl: moved, delivery })
-      yield* (yield* DeliveryWorker).run.pipe(Effect.forkScoped)
-      const publish = (carrier: Principal, shipmentId: string, account: string) =>
-        Effect.orDie(events.append(carrier, [reportedEvent(shipmentId, { accounts: [account] })]))
-      for (let n = 0; n < 4; n++) yield* publish(tenant.carrier, `H${n}`, "H")
-      yield* TestWaybill.pass(1_000)
-      const inFlight = (yield* receivers.requests()).length
-      assert.strictEqual(inFlight, 16, "half of the slots")
-      for (let n = 0; n < 40; n++) {
-        yield* publish(tenant.carrier, `A${n}`, "A")
-        yield* publish(neighbour.carrier, `A${n}`, "A")
-        yield* TestWaybill.pass(100)
-        // before the next event, and long before the deadline of the hanging attempts
-        assert.lengthOf(yield* receivers.delivered(healthy), n + 1)
-        assert.lengthOf(yield* receivers.delivered(moved), n + 1)
-      }
-      assert.strictEqual((yield* receivers.requests()).length, inFlight + 80)
-    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 32, destinationConcurrency: 4, drainMillis: 0 } }))), 30_000)
+  it.effect("uses at most half of the slots, so that another client of its tenant and another tenant are served", Effect.fnUntraced(function*() {
+    const events = yield* TransitEvents
+    const receivers = yield* ScriptedReceivers
+    const [tenant, neighbour] = [yield* TestWaybill.tenant(), yield* TestWaybill.tenant("neighbour")]
+    const delivery = { batchMaxSize: 1 }
+    for (const endpointUrl of many) {
+      yield* TestWaybill.subscribe(tenant, tenant.customer("hostile", ["H"]), { endpointUrl, delivery })
+      yield* receivers.script(endpointUrl, [Receiver.hang])
+    }
+    yield* TestWaybill.subscribe(tenant, tenant.customer("healthy", ["A"]), { endpointUrl: healthy, delivery })
+    yield* TestWaybill.subscribe(neighbour, neighbour.customer("healthy", ["A"]), { endpointUrl: moved, delivery })
+    yield* (yield* DeliveryWorker).run.pipe(Effect.forkScoped)
+    const publish = (carrier: Principal, shipmentId: string, account: string) =>
+      Effect.orDie(events.append(carrier, [reportedEvent(shipmentId, { accounts: [account] })]))
+    for (let n = 0; n < 4; n++) yield* publish(tenant.carrier, `H${n}`, "H")
+    yield* TestWaybill.pass(1_000)
+    const inFlight = (yield* receivers.requests()).length
+    assert.strictEqual(inFlight, 16, "half of the slots")
+    for (let n = 0; n < 40; n++) {
+      yield* publish(tenant.carrier, `A${n}`, "A")
+      yield* publish(neighbour.carrier, `A${n}`, "A")
+      yield* TestWaybill.pass(100)
+      // before the next event, and long before the deadline of the hanging attempts
+      assert.lengthOf(yield* receivers.delivered(healthy), n + 1)
+      assert.lengthOf(yield* receivers.delivered(moved), n + 1)
+    }
+    assert.strictEqual((yield* receivers.requests()).length, inFlight + 80)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 32, destinationConcurrency: 4, drainMillis: 0 } }))), 30_000)
 })

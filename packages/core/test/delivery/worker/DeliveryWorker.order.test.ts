@@ -119,53 +119,51 @@ describe.each(ways)("by %s", (way) => {
       assert.deepStrictEqual(yield* engine.delivered(), ["fast/1"])
     }, inEngine))
 
-    it.effect("never exceeds the destination's share of attempts in flight", () =>
-      engineBy(way, { destinationConcurrency: 7 })(Effect.gen(function*() {
-        const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-        let inFlight = 0
-        let most = 0
-        yield* engine.receivers.script(hook, () =>
-          Effect.sync(() => {
-            inFlight += 1
-            most = Math.max(most, inFlight)
-          }).pipe(
-            Effect.andThen(Effect.sleep(1000)),
-            Effect.map(() => {
-              inFlight -= 1
-              return AttemptOutcome.Accepted({ status: 200, excerpt: "" })
-            })
-          ))
-        yield* TestWaybill.run
-        yield* engine.publish(...Array.from({ length: 100 }, (_, n) => `S${n}`))
-        yield* TestWaybill.pass("10 minutes")
-        assert.lengthOf(yield* engine.delivered(), 100)
-        assert.isAtMost(most, 7)
-        assert.isAtLeast(most, 5)
-      })))
+    it.effect("never exceeds the destination's share of attempts in flight", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+      let inFlight = 0
+      let most = 0
+      yield* engine.receivers.script(hook, () =>
+        Effect.sync(() => {
+          inFlight += 1
+          most = Math.max(most, inFlight)
+        }).pipe(
+          Effect.andThen(Effect.sleep(1000)),
+          Effect.map(() => {
+            inFlight -= 1
+            return AttemptOutcome.Accepted({ status: 200, excerpt: "" })
+          })
+        ))
+      yield* TestWaybill.run
+      yield* engine.publish(...Array.from({ length: 100 }, (_, n) => `S${n}`))
+      yield* TestWaybill.pass("10 minutes")
+      assert.lengthOf(yield* engine.delivered(), 100)
+      assert.isAtMost(most, 7)
+      assert.isAtLeast(most, 5)
+    }, engineBy(way, { destinationConcurrency: 7 })))
   })
 
   describe("fairness", () => {
-    it.effect("serves a hundred healthy destinations beside one with two thousand waiting entries", () =>
-      engineBy(way, { concurrency: 32, destinationConcurrency: 8 })(Effect.gen(function*() {
-        const engine = yield* makeEngine({ policy: { batchMaxSize: 1, rateLimitPerMinute: 6_000_000 } })
-        const others = Array.from({ length: 100 }, (_, n) => `https://healthy-${n}.example/`)
-        for (const [n, url] of others.entries()) {
-          yield* TestWaybill.subscribe(engine.tenant, engine.tenant.customer(`healthy ${n}`, [`H${n}`]), { endpointUrl: url })
-        }
-        for (let n = 0; n < 2; n++) yield* engine.publish(...Array.from({ length: 1000 }, (_, m) => `noisy ${n * 1000 + m}`))
-        for (const n of others.keys()) yield* engine.publishEvent(`healthy ${n}`, { accounts: [`H${n}`] })
-        yield* engine.receivers.scriptOthers(Receiver.delay(10))
-        yield* engine.receivers.script(hook, Receiver.delay(10))
-        yield* TestWaybill.run
-        yield* TestWaybill.pass(1000)
-        const requests = yield* engine.receivers.requests()
-        const lastHealthy = requests.findLastIndex((request) => request.url !== hook)
-        const noisyBefore = requests.slice(0, lastHealthy).filter((request) => request.url === hook).length
-        assert.lengthOf(requests.filter((request) => request.url !== hook), 100)
-        assert.isBelow(noisyBefore, 500)
-        assert.isBelow(requests[lastHealthy]!.at, 500)
-        yield* TestWaybill.pass("1 hour")
-        assert.lengthOf(yield* engine.delivered(), 2_000)
-      })), 60_000)
+    it.effect("serves a hundred healthy destinations beside one with two thousand waiting entries", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, rateLimitPerMinute: 6_000_000 } })
+      const others = Array.from({ length: 100 }, (_, n) => `https://healthy-${n}.example/`)
+      for (const [n, url] of others.entries()) {
+        yield* TestWaybill.subscribe(engine.tenant, engine.tenant.customer(`healthy ${n}`, [`H${n}`]), { endpointUrl: url })
+      }
+      for (let n = 0; n < 2; n++) yield* engine.publish(...Array.from({ length: 1000 }, (_, m) => `noisy ${n * 1000 + m}`))
+      for (const n of others.keys()) yield* engine.publishEvent(`healthy ${n}`, { accounts: [`H${n}`] })
+      yield* engine.receivers.scriptOthers(Receiver.delay(10))
+      yield* engine.receivers.script(hook, Receiver.delay(10))
+      yield* TestWaybill.run
+      yield* TestWaybill.pass(1000)
+      const requests = yield* engine.receivers.requests()
+      const lastHealthy = requests.findLastIndex((request) => request.url !== hook)
+      const noisyBefore = requests.slice(0, lastHealthy).filter((request) => request.url === hook).length
+      assert.lengthOf(requests.filter((request) => request.url !== hook), 100)
+      assert.isBelow(noisyBefore, 500)
+      assert.isBelow(requests[lastHealthy]!.at, 500)
+      yield* TestWaybill.pass("1 hour")
+      assert.lengthOf(yield* engine.delivered(), 2_000)
+    }, engineBy(way, { concurrency: 32, destinationConcurrency: 8 })), 60_000)
   })
 })

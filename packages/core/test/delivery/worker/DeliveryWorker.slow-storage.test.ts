@@ -35,178 +35,170 @@ const goesPast = (tenant: SeededTenant) =>
   })
 
 describe("a worker whose storage is slow", () => {
-  it.effect("sends entries that an outcome unblocked during a take", () =>
-    Effect.gen(function*() {
-      const tenant = yield* TestWaybill.tenant()
-      const receivers = yield* ScriptedReceivers
-      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
-      yield* receivers.script(endpointUrl, Receiver.delay(200))
-      yield* slowWorker(() => 100)
-      yield* publish(tenant, "S", 1)
-      yield* TestWaybill.pass(150)
-      // from now on the attempt in flight blocks S, and the next take finds nothing to send
-      yield* publish(tenant, "S", 2)
-      for (let millis = 0; millis < 10_000; millis += 10) yield* TestWaybill.pass(10)
-      assert.deepStrictEqual(yield* delivered, ["S/1", "S/2"])
-    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
+  it.effect("sends entries that an outcome unblocked during a take", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const receivers = yield* ScriptedReceivers
+    yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
+    yield* receivers.script(endpointUrl, Receiver.delay(200))
+    yield* slowWorker(() => 100)
+    yield* publish(tenant, "S", 1)
+    yield* TestWaybill.pass(150)
+    // from now on the attempt in flight blocks S, and the next take finds nothing to send
+    yield* publish(tenant, "S", 2)
+    for (let millis = 0; millis < 10_000; millis += 10) yield* TestWaybill.pass(10)
+    assert.deepStrictEqual(yield* delivered, ["S/1", "S/2"])
+  }, Effect.scoped, Effect.provide(TestWaybill.layer())))
 
-  it.effect("sends rate-limited entries when the take lasted longer than the wait", () =>
-    Effect.gen(function*() {
-      const tenant = yield* TestWaybill.tenant()
-      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { rateLimitPerMinute: 1 } })
-      let slowness = 0
-      yield* slowWorker(() => slowness)
-      yield* publish(tenant, "S", 1)
+  it.effect("sends rate-limited entries when the take lasted longer than the wait", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { rateLimitPerMinute: 1 } })
+    let slowness = 0
+    yield* slowWorker(() => slowness)
+    yield* publish(tenant, "S", 1)
+    yield* TestWaybill.pass(1_000)
+    slowness = 61_000
+    yield* publish(tenant, "T", 1)
+    yield* TestWaybill.pass(62_000)
+    slowness = 0
+    yield* TestWaybill.pass("5 minutes")
+    assert.deepStrictEqual(yield* delivered, ["S/1", "T/1"])
+  }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { leaseMillis: 600_000 } }))))
+
+  it.effect("sends new entries while a take of due retries is pending", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const receivers = yield* ScriptedReceivers
+    yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { initialBackoffSeconds: 1 } })
+    yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy })
+    yield* receivers.script(endpointUrl, [Receiver.fail(503), Receiver.accept()])
+    const sendsAgain = ({ from }: TakeRequest) => from.some(({ again }) => again.length > 0)
+    let retries = 0
+    yield* workerOver((store) => ({
+      take: (request) =>
+        Effect.tap(store.take(request), () => {
+          if (!sendsAgain(request)) return Effect.void
+          retries += 1
+          return Effect.sleep(5_000)
+        })
+    }))
+    yield* publish(tenant, "S", 1)
+    yield* TestWaybill.pass(2_000)
+    assert.strictEqual(retries, 1, "the retry is taken, and its take is pending")
+    yield* goesPast(tenant)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer())))
+
+  it.effect("sends new entries while a take of a large backlog is pending", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1, rateLimitPerMinute: 60_000 } })
+    yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy })
+    const isLarge = ({ from }: TakeRequest) => from.some(({ batches }) => batches > 20)
+    let isSlow = false
+    yield* workerOver((store) => ({
+      take: (request) =>
+        Effect.tap(store.take(request), () => {
+          if (!isSlow || !isLarge(request)) return Effect.void
+          isSlow = false
+          return Effect.sleep(5_000)
+        })
+    }))
+    // the window grows with every accepted delivery
+    for (let number = 0; number < 40; number++) yield* publish(tenant, `early ${number}`, 1)
+    yield* TestWaybill.pass(1_000)
+    const before = yield* delivered
+    assert.lengthOf(before, 40)
+    isSlow = true
+    for (let number = 0; number < 40; number++) yield* publish(tenant, `S${number}`, 1)
+    yield* TestWaybill.pass(100)
+    const during = (yield* delivered).length
+    yield* Effect.flatMap(TransitEvents, (events) => Effect.orDie(events.append(tenant.carrier, [reportedEvent("T", { accounts: ["B"] })])))
+    yield* TestWaybill.pass(100)
+    assert.lengthOf(yield* (yield* ScriptedReceivers).delivered(healthy), 1)
+    assert.lengthOf(yield* delivered, during)
+    yield* TestWaybill.pass(5_000)
+    assert.lengthOf(yield* delivered, 80)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 512, destinationConcurrency: 64 } }))))
+
+  it.effect("takes about a thousand events at once from a destination with many, and nothing from others", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 100, rateLimitPerMinute: 60_000 } })
+    yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy })
+    const asked: Array<{ readonly destinations: number; readonly events: number; readonly signals: number }> = []
+    yield* workerOver((store) => ({
+      take: (request) =>
+        Effect.tap(store.take(request), ({ deliveries }) =>
+          Effect.sync(() => asked.push({ destinations: request.from.length, events: deliveries.reduce((sum, { events }) => sum + events, 0), signals: request.signals })))
+    }))
+    const events = yield* TransitEvents
+    const publishMany = (first: number, count: number) =>
+      Effect.orDie(events.append(tenant.carrier, Array.from({ length: count }, (_, n) => reportedEvent(`S${first + n}`, { accounts: ["A"] }))))
+    // the window grows with every accepted delivery
+    for (let round = 0; round < 20; round++) {
+      yield* publishMany(round * 200, 200)
       yield* TestWaybill.pass(1_000)
-      slowness = 61_000
-      yield* publish(tenant, "T", 1)
-      yield* TestWaybill.pass(62_000)
-      slowness = 0
-      yield* TestWaybill.pass("5 minutes")
-      assert.deepStrictEqual(yield* delivered, ["S/1", "T/1"])
-    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { leaseMillis: 600_000 } }))))
+    }
+    asked.length = 0
+    for (let round = 20; round < 26; round++) yield* publishMany(round * 1_000, 1_000)
+    yield* Effect.orDie(events.append(tenant.carrier, [reportedEvent("T", { accounts: ["B"] })]))
+    yield* TestWaybill.pass(5_000)
+    assert.lengthOf(yield* (yield* ScriptedReceivers).delivered(healthy), 1)
+    assert.lengthOf(yield* delivered, 20 * 200 + 6_000)
+    const large = asked.filter((each) => each.events > 200)
+    assert.isNotEmpty(large)
+    for (const { destinations, events: taken, signals } of large) assert.deepStrictEqual([destinations, signals, taken <= 1_100], [1, 0, true])
+  }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 512, destinationConcurrency: 64 } }))))
 
-  it.effect("sends new entries while a take of due retries is pending", () =>
-    Effect.gen(function*() {
-      const tenant = yield* TestWaybill.tenant()
-      const receivers = yield* ScriptedReceivers
-      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { initialBackoffSeconds: 1 } })
-      yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy })
-      yield* receivers.script(endpointUrl, [Receiver.fail(503), Receiver.accept()])
-      const sendsAgain = ({ from }: TakeRequest) => from.some(({ again }) => again.length > 0)
-      let retries = 0
-      yield* workerOver((store) => ({
-        take: (request) =>
-          Effect.tap(store.take(request), () => {
-            if (!sendsAgain(request)) return Effect.void
-            retries += 1
-            return Effect.sleep(5_000)
-          })
-      }))
-      yield* publish(tenant, "S", 1)
-      yield* TestWaybill.pass(2_000)
-      assert.strictEqual(retries, 1, "the retry is taken, and its take is pending")
-      yield* goesPast(tenant)
-    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
+  it.effect("times out calls without a response, and continues", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
+    const silent = new Set<StoreCall>()
+    yield* workerOver((store) => wrapCalls(store, (call, answer) => Effect.suspend(() => silent.delete(call) ? Effect.never : answer)))
+    const expected: Array<string> = []
+    for (const [number, call] of (["look", "acquire", "load", "take", "settle", "renew"] as const).entries()) {
+      silent.add(call)
+      yield* publish(tenant, `S${number}`, 1)
+      expected.push(`S${number}/1`)
+      // half a lease, the rest of the lease, and the pauses between
+      yield* TestWaybill.pass("1 minute")
+      assert.deepStrictEqual(yield* delivered, expected, call)
+    }
+  }, Effect.scoped, Effect.provide(TestWaybill.layer())))
 
-  it.effect("sends new entries while a take of a large backlog is pending", () =>
-    Effect.gen(function*() {
-      const tenant = yield* TestWaybill.tenant()
-      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1, rateLimitPerMinute: 60_000 } })
-      yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy })
-      const isLarge = ({ from }: TakeRequest) => from.some(({ batches }) => batches > 20)
-      let isSlow = false
-      yield* workerOver((store) => ({
-        take: (request) =>
-          Effect.tap(store.take(request), () => {
-            if (!isSlow || !isLarge(request)) return Effect.void
-            isSlow = false
-            return Effect.sleep(5_000)
-          })
-      }))
-      // the window grows with every accepted delivery
-      for (let number = 0; number < 40; number++) yield* publish(tenant, `early ${number}`, 1)
-      yield* TestWaybill.pass(1_000)
-      const before = yield* delivered
-      assert.lengthOf(before, 40)
-      isSlow = true
-      for (let number = 0; number < 40; number++) yield* publish(tenant, `S${number}`, 1)
-      yield* TestWaybill.pass(100)
-      const during = (yield* delivered).length
-      yield* Effect.flatMap(TransitEvents, (events) => Effect.orDie(events.append(tenant.carrier, [reportedEvent("T", { accounts: ["B"] })])))
-      yield* TestWaybill.pass(100)
-      assert.lengthOf(yield* (yield* ScriptedReceivers).delivered(healthy), 1)
-      assert.lengthOf(yield* delivered, during)
-      yield* TestWaybill.pass(5_000)
-      assert.lengthOf(yield* delivered, 80)
-    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 512, destinationConcurrency: 64 } }))))
-
-  it.effect("takes about a thousand events at once from a destination with many, and nothing from others", () =>
-    Effect.gen(function*() {
-      const tenant = yield* TestWaybill.tenant()
-      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 100, rateLimitPerMinute: 60_000 } })
-      yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy })
-      const asked: Array<{ readonly destinations: number; readonly events: number; readonly signals: number }> = []
-      yield* workerOver((store) => ({
-        take: (request) =>
-          Effect.tap(store.take(request), ({ deliveries }) =>
-            Effect.sync(() => asked.push({ destinations: request.from.length, events: deliveries.reduce((sum, { events }) => sum + events, 0), signals: request.signals })))
-      }))
-      const events = yield* TransitEvents
-      const publishMany = (first: number, count: number) =>
-        Effect.orDie(events.append(tenant.carrier, Array.from({ length: count }, (_, n) => reportedEvent(`S${first + n}`, { accounts: ["A"] }))))
-      // the window grows with every accepted delivery
-      for (let round = 0; round < 20; round++) {
-        yield* publishMany(round * 200, 200)
-        yield* TestWaybill.pass(1_000)
-      }
-      asked.length = 0
-      for (let round = 20; round < 26; round++) yield* publishMany(round * 1_000, 1_000)
-      yield* Effect.orDie(events.append(tenant.carrier, [reportedEvent("T", { accounts: ["B"] })]))
-      yield* TestWaybill.pass(5_000)
-      assert.lengthOf(yield* (yield* ScriptedReceivers).delivered(healthy), 1)
-      assert.lengthOf(yield* delivered, 20 * 200 + 6_000)
-      const large = asked.filter((each) => each.events > 200)
-      assert.isNotEmpty(large)
-      for (const { destinations, events: taken, signals } of large) assert.deepStrictEqual([destinations, signals, taken <= 1_100], [1, 0, true])
-    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 512, destinationConcurrency: 64 } }))))
-
-  it.effect("times out calls without a response, and continues", () =>
-    Effect.gen(function*() {
-      const tenant = yield* TestWaybill.tenant()
-      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
-      const silent = new Set<StoreCall>()
-      yield* workerOver((store) => wrapCalls(store, (call, answer) => Effect.suspend(() => silent.delete(call) ? Effect.never : answer)))
-      const expected: Array<string> = []
-      for (const [number, call] of (["look", "acquire", "load", "take", "settle", "renew"] as const).entries()) {
-        silent.add(call)
-        yield* publish(tenant, `S${number}`, 1)
-        expected.push(`S${number}/1`)
-        // half a lease, the rest of the lease, and the pauses between
-        yield* TestWaybill.pass("1 minute")
-        assert.deepStrictEqual(yield* delivered, expected, call)
-      }
-    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
-
-  it.effect("starts no attempts while storage is slow to write outcomes", () =>
-    Effect.gen(function*() {
-      const tenant = yield* TestWaybill.tenant()
-      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1 } })
-      let written = 0
-      const expected = Array.from({ length: 100 }, (_, number) => `S${number}/1`)
-      for (const eventId of expected) yield* publish(tenant, eventId.slice(0, -2), 1)
-      yield* workerOver((store) => ({
-        settle: (request) =>
-          Effect.andThen(Effect.sleep(3_000), store.settle(request)).pipe(
-            Effect.tap(() => Effect.sync(() => {
-              written += request.outcomes.length
-            }))
-          )
-      }))
-      for (let second = 0; second < 120; second++) {
-        yield* TestWaybill.pass("1 second")
-        assert.isAtMost((yield* delivered).length - written, 20)
-      }
-      assert.sameMembers([...yield* delivered], expected)
-    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 10, destinationConcurrency: 10 } }))))
+  it.effect("starts no attempts while storage is slow to write outcomes", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1 } })
+    let written = 0
+    const expected = Array.from({ length: 100 }, (_, number) => `S${number}/1`)
+    for (const eventId of expected) yield* publish(tenant, eventId.slice(0, -2), 1)
+    yield* workerOver((store) => ({
+      settle: (request) =>
+        Effect.andThen(Effect.sleep(3_000), store.settle(request)).pipe(
+          Effect.tap(() => Effect.sync(() => {
+            written += request.outcomes.length
+          }))
+        )
+    }))
+    for (let second = 0; second < 120; second++) {
+      yield* TestWaybill.pass("1 second")
+      assert.isAtMost((yield* delivered).length - written, 20)
+    }
+    assert.sameMembers([...yield* delivered], expected)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 10, destinationConcurrency: 10 } }))))
 
   for (const millis of [-330_000, 330_000]) {
-    it.effect(`uses the store's clock for timestamps, ${millis / 1000} seconds off its own`, () =>
-      Effect.gen(function*() {
-        const tenant = yield* TestWaybill.tenant()
-        const receivers = yield* ScriptedReceivers
-        yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
-        yield* receivers.script(endpointUrl, [Receiver.fail(503), Receiver.accept()])
-        const own = yield* Clock.clockWith(Effect.succeed)
-        yield* workerOver((store) => wrapCalls(store, (_, answer) => Effect.provideService(answer, Clock.Clock, clockAhead(own, () => millis))))
-        yield* publish(tenant, "S", 1)
-        yield* TestWaybill.pass("1 minute")
-        const requests = yield* receivers.requests(endpointUrl)
-        assert.deepStrictEqual(
-          requests.map(({ headers }) => Number(headers["webhook-timestamp"])),
-          requests.map(({ at }) => Math.floor((at + millis) / 1000))
-        )
-        assert.lengthOf(requests, 2)
-      }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
+    it.effect(`uses the store's clock for timestamps, ${millis / 1000} seconds off its own`, Effect.fnUntraced(function*() {
+      const tenant = yield* TestWaybill.tenant()
+      const receivers = yield* ScriptedReceivers
+      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
+      yield* receivers.script(endpointUrl, [Receiver.fail(503), Receiver.accept()])
+      const own = yield* Clock.clockWith(Effect.succeed)
+      yield* workerOver((store) => wrapCalls(store, (_, answer) => Effect.provideService(answer, Clock.Clock, clockAhead(own, () => millis))))
+      yield* publish(tenant, "S", 1)
+      yield* TestWaybill.pass("1 minute")
+      const requests = yield* receivers.requests(endpointUrl)
+      assert.deepStrictEqual(
+        requests.map(({ headers }) => Number(headers["webhook-timestamp"])),
+        requests.map(({ at }) => Math.floor((at + millis) / 1000))
+      )
+      assert.lengthOf(requests, 2)
+    }, Effect.scoped, Effect.provide(TestWaybill.layer())))
   }
 })

@@ -37,65 +37,61 @@ const lockDelivery = (tenantId: string, deliveryId: string) =>
   rows("SELECT 1 AS locked FROM @deliveries WHERE tenant_id = $1 AND delivery_id = $2::uuid FOR UPDATE", [tenantId, deliveryId])
 
 layer(testStorage(schema), { excludeTestServices: true })("operators' calls", (it) => {
-  it.effect("leave dead letters dead when their destination is closed at the same time", () =>
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const { ids, tenantId } = yield* setup("dead")
-      const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
-      const recovering = yield* inTransaction(queue.recover(tenantId, idOf(1), 0))
-      const retrying = yield* inTransaction(queue.retry(tenantId, ids[0]!))
-      yield* untilBlocked(2)
-      yield* commit
-      assert.deepStrictEqual(yield* Fiber.join(recovering), Exit.succeed(0))
-      assert.deepStrictEqual(yield* Fiber.join(retrying), Exit.succeed(Option.some("cancelled" as const)))
-      assert.deepStrictEqual(yield* statesOf(tenantId, ids), ["dead", "dead"])
-    }))
+  it.effect("leave dead letters dead when their destination is closed at the same time", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const { ids, tenantId } = yield* setup("dead")
+    const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
+    const recovering = yield* inTransaction(queue.recover(tenantId, idOf(1), 0))
+    const retrying = yield* inTransaction(queue.retry(tenantId, ids[0]!))
+    yield* untilBlocked(2)
+    yield* commit
+    assert.deepStrictEqual(yield* Fiber.join(recovering), Exit.succeed(0))
+    assert.deepStrictEqual(yield* Fiber.join(retrying), Exit.succeed(Option.some("cancelled" as const)))
+    assert.deepStrictEqual(yield* statesOf(tenantId, ids), ["dead", "dead"])
+  }))
 
-  it.effect("cancel deliveries that were retried just before the destination is closed", () =>
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const { ids, tenantId } = yield* setup("dead")
-      const commit = yield* openTransaction(queue.recover(tenantId, idOf(1), 0))
-      const closing = yield* inTransaction(queue.closeDestination(tenantId, idOf(1)))
-      yield* untilOneIsBlocked
-      yield* commit
-      assert.isTrue(Exit.isSuccess(yield* Fiber.join(closing)))
-      assert.deepStrictEqual(yield* statesOf(tenantId, ids), ["cancelled", "cancelled"])
-    }))
+  it.effect("cancel deliveries that were retried just before the destination is closed", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const { ids, tenantId } = yield* setup("dead")
+    const commit = yield* openTransaction(queue.recover(tenantId, idOf(1), 0))
+    const closing = yield* inTransaction(queue.closeDestination(tenantId, idOf(1)))
+    yield* untilOneIsBlocked
+    yield* commit
+    assert.isTrue(Exit.isSuccess(yield* Fiber.join(closing)))
+    assert.deepStrictEqual(yield* statesOf(tenantId, ids), ["cancelled", "cancelled"])
+  }))
 
-  it.effect("do not change deliveries that a concurrent take retries, and let the take finish", () =>
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const control = yield* DeliveryControl
-      const { ids, tenantId, worker } = yield* setup("waiting")
-      const unlock = yield* openTransaction(lockDelivery(tenantId, ids[0]!))
-      const taking = yield* inTransaction(take(worker, { from: [from(1, { again: ids })] }))
-      yield* untilOneIsBlocked
-      const retrying = yield* inTransaction(queue.retry(tenantId, ids[1]!))
-      const purging = yield* inTransaction(Effect.andThen(control.beginPurge(tenantId, idOf(1)), control.purgeNext(tenantId, idOf(1), undefined)))
-      yield* untilBlocked(2)
-      yield* unlock
-      const all: ReadonlyArray<Fiber.Fiber<Exit.Exit<unknown, unknown>>> = [taking, retrying, purging]
-      for (const each of all) assert.isTrue(Exit.isSuccess(yield* Fiber.join(each)))
-      const states = yield* statesOf(tenantId, ids)
-      assert.include(["sending", "cancelled"], states[0])
-      assert.include(["sending", "cancelled"], states[1])
-    }))
+  it.effect("do not change deliveries that a concurrent take retries, and let the take finish", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const control = yield* DeliveryControl
+    const { ids, tenantId, worker } = yield* setup("waiting")
+    const unlock = yield* openTransaction(lockDelivery(tenantId, ids[0]!))
+    const taking = yield* inTransaction(take(worker, { from: [from(1, { again: ids })] }))
+    yield* untilOneIsBlocked
+    const retrying = yield* inTransaction(queue.retry(tenantId, ids[1]!))
+    const purging = yield* inTransaction(Effect.andThen(control.beginPurge(tenantId, idOf(1)), control.purgeNext(tenantId, idOf(1), undefined)))
+    yield* untilBlocked(2)
+    yield* unlock
+    const all: ReadonlyArray<Fiber.Fiber<Exit.Exit<unknown, unknown>>> = [taking, retrying, purging]
+    for (const each of all) assert.isTrue(Exit.isSuccess(yield* Fiber.join(each)))
+    const states = yield* statesOf(tenantId, ids)
+    assert.include(["sending", "cancelled"], states[0])
+    assert.include(["sending", "cancelled"], states[1])
+  }))
 
-  it.effect("close a destination while outcomes of it are written", () =>
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const { ids, tenantId, worker } = yield* setup("waiting")
-      const again = (yield* take(worker, { from: [from(1, { again: ids })] })).deliveries
-      const outcomes = (state: "waiting" | "delivered", deliveries: ReadonlyArray<TakenDelivery>) =>
-        settle(worker, { outcomes: deliveries.map((each) => outcomeOf(each, { state })), destinations: [changeOf(1, { breaker: { failures: 1, openUntil: undefined } })] })
-      const commit = yield* openTransaction(outcomes("waiting", again.slice(0, 1)))
-      const closing = yield* inTransaction(queue.closeDestination(tenantId, idOf(1)))
-      yield* untilOneIsBlocked
-      yield* commit
-      assert.isTrue(Exit.isSuccess(yield* Fiber.join(closing)))
-      const last = yield* inTransaction(outcomes("waiting", again.slice(1)))
-      assert.isTrue(Exit.isSuccess(yield* Fiber.join(last)))
-      assert.deepStrictEqual(yield* statesOf(tenantId, ids), ["cancelled", "cancelled"])
-    }))
+  it.effect("close a destination while outcomes of it are written", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const { ids, tenantId, worker } = yield* setup("waiting")
+    const again = (yield* take(worker, { from: [from(1, { again: ids })] })).deliveries
+    const outcomes = (state: "waiting" | "delivered", deliveries: ReadonlyArray<TakenDelivery>) =>
+      settle(worker, { outcomes: deliveries.map((each) => outcomeOf(each, { state })), destinations: [changeOf(1, { breaker: { failures: 1, openUntil: undefined } })] })
+    const commit = yield* openTransaction(outcomes("waiting", again.slice(0, 1)))
+    const closing = yield* inTransaction(queue.closeDestination(tenantId, idOf(1)))
+    yield* untilOneIsBlocked
+    yield* commit
+    assert.isTrue(Exit.isSuccess(yield* Fiber.join(closing)))
+    const last = yield* inTransaction(outcomes("waiting", again.slice(1)))
+    assert.isTrue(Exit.isSuccess(yield* Fiber.join(last)))
+    assert.deepStrictEqual(yield* statesOf(tenantId, ids), ["cancelled", "cancelled"])
+  }))
 })

@@ -58,90 +58,83 @@ const filters: ReadonlyArray<Partial<DeliveryQuery>> = [
 ]
 
 layer(testStorage(schema), { excludeTestServices: true })("a delivery in flight for the first time", (it) => {
-  it.effect("is listed as sending, by every filter and in both orders, on every page", () =>
-    Effect.gen(function*() {
+  it.effect("is listed as sending, by every filter and in both orders, on every page", Effect.fnUntraced(function*() {
+    const tenantId = yield* setup
+    for (const query of filters) {
+      assert.deepStrictEqual(yield* idsAndStates(tenantId, query), [[second, "sending"], [first, "sending"]], JSON.stringify(query))
+      assert.deepStrictEqual(yield* idsAndStates(tenantId, { ...query, order: "oldest", limit: 1 }), [[first, "sending"]])
+      assert.deepStrictEqual(yield* idsAndStates(tenantId, { ...query, order: "oldest", after: first }), [[second, "sending"]])
+    }
+    assert.deepStrictEqual(yield* idsAndStates(tenantId, { state: "waiting" }), [])
+    assert.deepStrictEqual(yield* idsAndStates(tenantId, { client: "other" }), [])
+    assert.deepStrictEqual(yield* idsAndStates(tenantId, { destinationId: idOf(2) }), [])
+    assert.deepStrictEqual((yield* list(tenantId)).map(({ attempts, events }) => [attempts, events]), [[[], 1], [[], 2]])
+  }))
+
+  it.effect("is listed once when others of its flight have outcomes", Effect.fnUntraced(function*() {
+    for (const state of ["delivered", "waiting"] as const) {
       const tenantId = yield* setup
-      for (const query of filters) {
-        assert.deepStrictEqual(yield* idsAndStates(tenantId, query), [[second, "sending"], [first, "sending"]], JSON.stringify(query))
-        assert.deepStrictEqual(yield* idsAndStates(tenantId, { ...query, order: "oldest", limit: 1 }), [[first, "sending"]])
-        assert.deepStrictEqual(yield* idsAndStates(tenantId, { ...query, order: "oldest", after: first }), [[second, "sending"]])
+      yield* settleFirst(tenantId, state)
+      for (const query of [{}, { destinationId: idOf(1) }, { client: "client" }]) {
+        assert.deepStrictEqual(yield* idsAndStates(tenantId, query), [[second, "sending"], [first, state]])
       }
-      assert.deepStrictEqual(yield* idsAndStates(tenantId, { state: "waiting" }), [])
-      assert.deepStrictEqual(yield* idsAndStates(tenantId, { client: "other" }), [])
-      assert.deepStrictEqual(yield* idsAndStates(tenantId, { destinationId: idOf(2) }), [])
-      assert.deepStrictEqual((yield* list(tenantId)).map(({ attempts, events }) => [attempts, events]), [[[], 1], [[], 2]])
-    }))
+      assert.deepStrictEqual(yield* idsAndStates(tenantId, { state: "sending" }), [[second, "sending"]])
+    }
+  }))
 
-  it.effect("is listed once when others of its flight have outcomes", () =>
-    Effect.gen(function*() {
-      for (const state of ["delivered", "waiting"] as const) {
-        const tenantId = yield* setup
-        yield* settleFirst(tenantId, state)
-        for (const query of [{}, { destinationId: idOf(1) }, { client: "client" }]) {
-          assert.deepStrictEqual(yield* idsAndStates(tenantId, query), [[second, "sending"], [first, state]])
-        }
-        assert.deepStrictEqual(yield* idsAndStates(tenantId, { state: "sending" }), [[second, "sending"]])
-      }
-    }))
+  it.effect("shows its exact bytes", Effect.fnUntraced(function*() {
+    const tenantId = yield* setup
+    const found = Option.getOrThrow(yield* (yield* DeliveryQueue).find(tenantId, first))
+    assert.deepStrictEqual(found.payloads.map(textOf), ["{\"eventId\":\"S/1\",\"sequence\":1},{\"eventId\":\"S/2\",\"sequence\":2}"])
+    assert.deepStrictEqual([found.state, found.attempts], ["sending", []])
+    assert.isTrue(Option.isNone(yield* (yield* DeliveryQueue).find(tenantId, deliveryIdOf(flight, 2))))
+    assert.isTrue(Option.isNone(yield* (yield* DeliveryQueue).find(freshTenant(), first)))
+  }))
 
-  it.effect("shows its exact bytes", () =>
-    Effect.gen(function*() {
-      const tenantId = yield* setup
-      const found = Option.getOrThrow(yield* (yield* DeliveryQueue).find(tenantId, first))
-      assert.deepStrictEqual(found.payloads.map(textOf), ["{\"eventId\":\"S/1\",\"sequence\":1},{\"eventId\":\"S/2\",\"sequence\":2}"])
-      assert.deepStrictEqual([found.state, found.attempts], ["sending", []])
-      assert.isTrue(Option.isNone(yield* (yield* DeliveryQueue).find(tenantId, deliveryIdOf(flight, 2))))
-      assert.isTrue(Option.isNone(yield* (yield* DeliveryQueue).find(freshTenant(), first)))
-    }))
+  it.effect("counts as in flight, in overviews and metrics", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const before = (yield* queue.depth).unsettled
+    const tenantId = yield* setup
+    const overview = () => Effect.map(queue.destinations(tenantId, { state: undefined, after: undefined, limit: 10 }), ({ destinations }) => destinations.map((each) => [each.inFlight, each.waiting, each.dueAt !== undefined]))
+    assert.deepStrictEqual(yield* overview(), [[2, 0, false]])
+    assert.strictEqual((yield* queue.depth).unsettled, before + 2)
+    yield* settleFirst(tenantId, "waiting")
+    assert.deepStrictEqual(yield* overview(), [[2, 0, true]])
+    assert.strictEqual((yield* queue.depth).unsettled, before + 2)
+  }))
 
-  it.effect("counts as in flight, in overviews and metrics", () =>
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const before = (yield* queue.depth).unsettled
-      const tenantId = yield* setup
-      const overview = () => Effect.map(queue.destinations(tenantId, { state: undefined, after: undefined, limit: 10 }), ({ destinations }) => destinations.map((each) => [each.inFlight, each.waiting, each.dueAt !== undefined]))
-      assert.deepStrictEqual(yield* overview(), [[2, 0, false]])
-      assert.strictEqual((yield* queue.depth).unsettled, before + 2)
-      yield* settleFirst(tenantId, "waiting")
-      assert.deepStrictEqual(yield* overview(), [[2, 0, true]])
-      assert.strictEqual((yield* queue.depth).unsettled, before + 2)
-    }))
+  it.effect("is found by its shipment", Effect.fnUntraced(function*() {
+    const tenantId = yield* setup
+    const queue = yield* DeliveryQueue
+    const carrying = (newest: number) => queue.carrying(tenantId, [{ sources: ["transit-events"], keys: ["S"] }], { newest, limit: 10 })
+    assert.deepStrictEqual((yield* carrying(2)).deliveries.map(({ deliveryId, source }) => [deliveryId, source]), [[first, "transit-events"]])
+    const newest = yield* carrying(1)
+    assert.deepStrictEqual(newest.deliveries, [])
+    assert.isDefined(newest.since)
+    const control = yield* DeliveryControl
+    const trace = yield* control.trace(tenantId, idOf(1), { key: "S", orderIds: ["S/2"] })
+    assert.deepStrictEqual(trace.deliveries.map(({ attempt, deliveryId, state }) => [deliveryId, state, attempt]), [[first, "sending", 1]])
+    assert.deepStrictEqual((yield* control.trace(tenantId, idOf(1), { key: "S", orderIds: ["S/3"] })).deliveries, [])
+    assert.lengthOf(trace.recent, 2)
+    yield* rows("UPDATE @delivery_flights SET sent_at = now() - interval '61 seconds' WHERE tenant_id = $1", [tenantId])
+    assert.deepStrictEqual((yield* control.trace(tenantId, idOf(1), { key: "S", orderIds: undefined })).recent, [])
+  }))
 
-  it.effect("is found by its shipment", () =>
-    Effect.gen(function*() {
-      const tenantId = yield* setup
-      const queue = yield* DeliveryQueue
-      const carrying = (newest: number) => queue.carrying(tenantId, [{ sources: ["transit-events"], keys: ["S"] }], { newest, limit: 10 })
-      assert.deepStrictEqual((yield* carrying(2)).deliveries.map(({ deliveryId, source }) => [deliveryId, source]), [[first, "transit-events"]])
-      const newest = yield* carrying(1)
-      assert.deepStrictEqual(newest.deliveries, [])
-      assert.isDefined(newest.since)
-      const control = yield* DeliveryControl
-      const trace = yield* control.trace(tenantId, idOf(1), { key: "S", orderIds: ["S/2"] })
-      assert.deepStrictEqual(trace.deliveries.map(({ attempt, deliveryId, state }) => [deliveryId, state, attempt]), [[first, "sending", 1]])
-      assert.deepStrictEqual((yield* control.trace(tenantId, idOf(1), { key: "S", orderIds: ["S/3"] })).deliveries, [])
-      assert.lengthOf(trace.recent, 2)
-      yield* rows("UPDATE @delivery_flights SET sent_at = now() - interval '61 seconds' WHERE tenant_id = $1", [tenantId])
-      assert.deepStrictEqual((yield* control.trace(tenantId, idOf(1), { key: "S", orderIds: undefined })).recent, [])
-    }))
+  it.effect("can neither be retried nor dismissed", Effect.fnUntraced(function*() {
+    const tenantId = yield* setup
+    const queue = yield* DeliveryQueue
+    assert.deepStrictEqual(yield* queue.retry(tenantId, first), Option.some("sending" as const))
+    assert.deepStrictEqual(yield* (yield* DeliveryControl).dismiss(tenantId, first), Option.some("sending" as const))
+    assert.deepStrictEqual(yield* queue.retry(tenantId, deliveryIdOf(flight, 2)), Option.none())
+  }))
 
-  it.effect("can neither be retried nor dismissed", () =>
-    Effect.gen(function*() {
-      const tenantId = yield* setup
-      const queue = yield* DeliveryQueue
-      assert.deepStrictEqual(yield* queue.retry(tenantId, first), Option.some("sending" as const))
-      assert.deepStrictEqual(yield* (yield* DeliveryControl).dismiss(tenantId, first), Option.some("sending" as const))
-      assert.deepStrictEqual(yield* queue.retry(tenantId, deliveryIdOf(flight, 2)), Option.none())
-    }))
-
-  it.effect("keeps the records of its flight until all of them have outcomes", () =>
-    Effect.gen(function*() {
-      const tenantId = yield* setup
-      const queue = yield* DeliveryQueue
-      yield* settleFirst(tenantId, "delivered")
-      assert.strictEqual(yield* queue.prune(tenantId, Date.now() + 60_000), 0)
-      assert.deepStrictEqual(yield* idsAndStates(tenantId), [[second, "sending"], [first, "delivered"]])
-      yield* rows("DELETE FROM @delivery_flights WHERE tenant_id = $1", [tenantId])
-      assert.strictEqual(yield* queue.prune(tenantId, Date.now() + 60_000), 1)
-    }))
+  it.effect("keeps the records of its flight until all of them have outcomes", Effect.fnUntraced(function*() {
+    const tenantId = yield* setup
+    const queue = yield* DeliveryQueue
+    yield* settleFirst(tenantId, "delivered")
+    assert.strictEqual(yield* queue.prune(tenantId, Date.now() + 60_000), 0)
+    assert.deepStrictEqual(yield* idsAndStates(tenantId), [[second, "sending"], [first, "delivered"]])
+    yield* rows("DELETE FROM @delivery_flights WHERE tenant_id = $1", [tenantId])
+    assert.strictEqual(yield* queue.prune(tenantId, Date.now() + 60_000), 1)
+  }))
 })

@@ -13,57 +13,54 @@ const schema = freshSchema()
 const rows = rowsIn(schema)
 
 layer(testStorage(schema), { excludeTestServices: true })("the depth of the queue", (it) => {
-  it.effect("counts waiting entries, also if the planner's estimate is outdated", () =>
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 3, T: 2 })
-      yield* rows("ANALYZE @delivery_entries")
-      assert.strictEqual((yield* queue.depth).waitingEntries, 5)
-      yield* rows("DELETE FROM @delivery_entries WHERE tenant_id = $1", [tenantId])
-      assert.strictEqual((yield* queue.depth).waitingEntries, 0)
-    }))
+  it.effect("counts waiting entries, also if the planner's estimate is outdated", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const tenantId = freshTenant()
+    yield* seed(tenantId, { S: 3, T: 2 })
+    yield* rows("ANALYZE @delivery_entries")
+    assert.strictEqual((yield* queue.depth).waitingEntries, 5)
+    yield* rows("DELETE FROM @delivery_entries WHERE tenant_id = $1", [tenantId])
+    assert.strictEqual((yield* queue.depth).waitingEntries, 0)
+  }))
 
-  it.effect("lags behind the oldest signal, and behind due retries that have no worker", () =>
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      yield* rows("UPDATE @delivery_signals SET signalled_at = now() - interval '1 minute' WHERE tenant_id = $1", [tenantId])
-      const lag = Effect.map(queue.depth, ({ lagMillis }) => Math.floor(lagMillis / 60_000))
-      assert.strictEqual(yield* lag, 1)
-      yield* rows("DELETE FROM @delivery_signals")
-      assert.strictEqual((yield* queue.depth).lagMillis, 0)
-      yield* rows(
-        `INSERT INTO @deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at)
-         VALUES ($1, gen_random_uuid(), $2::uuid, 'waiting', 1, 1, '{}', '{}', now(), now() - interval '2 minutes')`,
-        [tenantId, idOf(1)]
-      )
-      assert.strictEqual(yield* lag, 2)
-      yield* rows("INSERT INTO @delivery_leases (tenant_id, partition, worker_id, leased_until) VALUES ($1, 1, 'worker', now() + interval '1 minute')", [tenantId])
-      assert.strictEqual((yield* queue.depth).lagMillis, 0)
-    }))
+  it.effect("lags behind the oldest signal, and behind due retries that have no worker", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const tenantId = freshTenant()
+    yield* seed(tenantId, { S: 1 })
+    yield* rows("UPDATE @delivery_signals SET signalled_at = now() - interval '1 minute' WHERE tenant_id = $1", [tenantId])
+    const lag = Effect.map(queue.depth, ({ lagMillis }) => Math.floor(lagMillis / 60_000))
+    assert.strictEqual(yield* lag, 1)
+    yield* rows("DELETE FROM @delivery_signals")
+    assert.strictEqual((yield* queue.depth).lagMillis, 0)
+    yield* rows(
+      `INSERT INTO @deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at)
+       VALUES ($1, gen_random_uuid(), $2::uuid, 'waiting', 1, 1, '{}', '{}', now(), now() - interval '2 minutes')`,
+      [tenantId, idOf(1)]
+    )
+    assert.strictEqual(yield* lag, 2)
+    yield* rows("INSERT INTO @delivery_leases (tenant_id, partition, worker_id, leased_until) VALUES ($1, 1, 'worker', now() + interval '1 minute')", [tenantId])
+    assert.strictEqual((yield* queue.depth).lagMillis, 0)
+  }))
 
-  it.effect("reports destinations whose entries are late, and dead letters of the last day", () =>
-    Effect.gen(function*() {
-      const control = yield* DeliveryControl
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const own = Effect.map(control.troubles, ({ destinations, sources }) => ({
-        late: destinations.filter((each) => each.tenantId === tenantId).map(({ dead, waitingMillis = 0 }) => [Math.round(waitingMillis / 60_000), dead]),
-        oldest: Math.max(...sources.map(({ waitingMillis = 0 }) => Math.round(waitingMillis / 60_000)))
-      }))
-      assert.deepStrictEqual((yield* own).late, [])
-      yield* rows("UPDATE @delivery_entries SET queued_at = now() - interval '42 minutes' WHERE tenant_id = $1", [tenantId])
-      assert.deepStrictEqual(yield* own, { late: [[42, 0]], oldest: 42 })
-      yield* rows(
-        `INSERT INTO @deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, settled_at)
-         SELECT $1, gen_random_uuid(), $2::uuid, 'dead', 1, 1, '{}', '{}', now(), now() - make_interval(hours => h) FROM unnest(ARRAY[1, 23, 25]) AS h`,
-        [tenantId, idOf(1)]
-      )
-      assert.deepStrictEqual((yield* own).late, [[42, 2]])
-      // entries that wait on purpose are not late
-      yield* control.pause(tenantId, idOf(1), "Its receiver moves.")
-      assert.deepStrictEqual((yield* own).late, [[0, 2]])
+  it.effect("reports destinations whose entries are late, and dead letters of the last day", Effect.fnUntraced(function*() {
+    const control = yield* DeliveryControl
+    const tenantId = freshTenant()
+    yield* seed(tenantId, { S: 1 })
+    const own = Effect.map(control.troubles, ({ destinations, sources }) => ({
+      late: destinations.filter((each) => each.tenantId === tenantId).map(({ dead, waitingMillis = 0 }) => [Math.round(waitingMillis / 60_000), dead]),
+      oldest: Math.max(...sources.map(({ waitingMillis = 0 }) => Math.round(waitingMillis / 60_000)))
     }))
+    assert.deepStrictEqual((yield* own).late, [])
+    yield* rows("UPDATE @delivery_entries SET queued_at = now() - interval '42 minutes' WHERE tenant_id = $1", [tenantId])
+    assert.deepStrictEqual(yield* own, { late: [[42, 0]], oldest: 42 })
+    yield* rows(
+      `INSERT INTO @deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, settled_at)
+       SELECT $1, gen_random_uuid(), $2::uuid, 'dead', 1, 1, '{}', '{}', now(), now() - make_interval(hours => h) FROM unnest(ARRAY[1, 23, 25]) AS h`,
+      [tenantId, idOf(1)]
+    )
+    assert.deepStrictEqual((yield* own).late, [[42, 2]])
+    // entries that wait on purpose are not late
+    yield* control.pause(tenantId, idOf(1), "Its receiver moves.")
+    assert.deepStrictEqual((yield* own).late, [[0, 2]])
+  }))
 })

@@ -11,25 +11,24 @@ import { openTransaction, untilOneIsBlocked } from "../../OpenTransaction.ts"
 const { freshTenant, storedSecret } = fixtures
 
 layer(testStorage(freshSchema()), { excludeTestServices: true })("a secret that two calls register at the same time", (it) => {
-  it.effect("keeps the owner of the first call, and both versions", () =>
-    Effect.gen(function*() {
-      const store = yield* SecretStore
-      const transaction = yield* Transaction
-      const tenantId = freshTenant()
-      // the same steps as SigningSecrets.put
-      const put = (byte: number, owner: SecretOwner | undefined) => transaction.run(Effect.gen(function*() {
-        const stored = Option.getOrUndefined(yield* store.find(tenantId, "main", "change"))
-        yield* store.put(tenantId, "main", storedSecret(
-          [{ sealed: Uint8Array.of(byte), signsUntil: undefined }, ...(stored?.versions ?? []).map((v) => ({ ...v, signsUntil: Date.now() + 60_000 }))],
-          { owner: owner ?? stored!.owner }
-        ))
-      }))
-      const commit = yield* openTransaction(put(1, { _tag: "Client", client: "key:first" }))
-      const second = yield* Effect.forkChild(put(2, undefined))
-      yield* untilOneIsBlocked
-      yield* commit
-      yield* Fiber.join(second)
-      const stored = Option.getOrThrow(yield* store.find(tenantId, "main"))
-      assert.deepStrictEqual([stored.owner, stored.versions.map((v) => v.sealed[0])], [{ _tag: "Client", client: "key:first" }, [2, 1]])
+  it.effect("keeps the owner of the first call, and both versions", Effect.fnUntraced(function*() {
+    const store = yield* SecretStore
+    const transaction = yield* Transaction
+    const tenantId = freshTenant()
+    // the same steps as SigningSecrets.put
+    const put = (byte: number, owner: SecretOwner | undefined) => transaction.run(Effect.gen(function*() {
+      const stored = Option.getOrUndefined(yield* store.find(tenantId, "main", "change"))
+      yield* store.put(tenantId, "main", storedSecret(
+        [{ sealed: Uint8Array.of(byte), signsUntil: undefined }, ...(stored?.versions ?? []).map((v) => ({ ...v, signsUntil: Date.now() + 60_000 }))],
+        { owner: owner ?? stored!.owner }
+      ))
     }))
+    const commit = yield* openTransaction(put(1, { _tag: "Client", client: "key:first" }))
+    const second = yield* Effect.forkChild(put(2, undefined))
+    yield* untilOneIsBlocked
+    yield* commit
+    yield* Fiber.join(second)
+    const stored = Option.getOrThrow(yield* store.find(tenantId, "main"))
+    assert.deepStrictEqual([stored.owner, stored.versions.map((v) => v.sealed[0])], [{ _tag: "Client", client: "key:first" }, [2, 1]])
+  }))
 })

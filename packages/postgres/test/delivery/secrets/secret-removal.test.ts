@@ -23,50 +23,46 @@ const setup = Effect.gen(function*() {
 })
 
 layer(testService(testStorage()), { excludeTestServices: true })("deleting a secret", (it) => {
-  it.effect("waits for a subscription that is being created with it, and is refused", () =>
-    Effect.gen(function*() {
-      const { customer, secrets, stored, subscriptions, tenant } = yield* setup
-      const commit = yield* openTransaction(subscriptions.create(customer, wanted))
-      const deleting = yield* Effect.forkChild(Effect.flip(secrets.remove(tenant.tenantId, "spare")))
-      yield* untilOneIsBlocked
-      yield* commit
-      assert.strictEqual((yield* Fiber.join(deleting))._tag, "SecretInUse")
-      assert.isTrue(yield* stored)
-    }))
+  it.effect("waits for a subscription that is being created with it, and is refused", Effect.fnUntraced(function*() {
+    const { customer, secrets, stored, subscriptions, tenant } = yield* setup
+    const commit = yield* openTransaction(subscriptions.create(customer, wanted))
+    const deleting = yield* Effect.forkChild(Effect.flip(secrets.remove(tenant.tenantId, "spare")))
+    yield* untilOneIsBlocked
+    yield* commit
+    assert.strictEqual((yield* Fiber.join(deleting))._tag, "SecretInUse")
+    assert.isTrue(yield* stored)
+  }))
 
-  it.effect("waits for a subscription that is changed to it, and is refused", () =>
-    Effect.gen(function*() {
-      const { customer, secrets, stored, subscriptions, tenant } = yield* setup
-      const { id } = yield* subscriptions.create(customer, { endpointUrl, hmacSecretId: tenant.hmacSecretId })
-      const commit = yield* openTransaction(subscriptions.patch(customer, id, { hmacSecretId: "spare" }))
-      const deleting = yield* Effect.forkChild(Effect.flip(secrets.remove(tenant.tenantId, "spare")))
-      yield* untilOneIsBlocked
-      yield* commit
-      assert.strictEqual((yield* Fiber.join(deleting))._tag, "SecretInUse")
-      assert.isTrue(yield* stored)
-    }))
+  it.effect("waits for a subscription that is changed to it, and is refused", Effect.fnUntraced(function*() {
+    const { customer, secrets, stored, subscriptions, tenant } = yield* setup
+    const { id } = yield* subscriptions.create(customer, { endpointUrl, hmacSecretId: tenant.hmacSecretId })
+    const commit = yield* openTransaction(subscriptions.patch(customer, id, { hmacSecretId: "spare" }))
+    const deleting = yield* Effect.forkChild(Effect.flip(secrets.remove(tenant.tenantId, "spare")))
+    yield* untilOneIsBlocked
+    yield* commit
+    assert.strictEqual((yield* Fiber.join(deleting))._tag, "SecretInUse")
+    assert.isTrue(yield* stored)
+  }))
 
-  it.effect("refuses a subscription that is created just after it", () =>
-    Effect.gen(function*() {
-      const { customer, secrets, stored, subscriptions, tenant } = yield* setup
-      const commit = yield* openTransaction(secrets.remove(tenant.tenantId, "spare"))
-      const creating = yield* Effect.forkChild(Effect.result(subscriptions.create(customer, wanted)))
-      yield* untilOneIsBlocked
-      yield* commit
-      const created = yield* Fiber.join(creating)
-      assert.strictEqual(Result.isFailure(created) && created.failure._tag, "InvalidInput")
-      assert.isFalse(yield* stored)
-      assert.deepStrictEqual((yield* subscriptions.list(customer, {})).data, [])
-    }))
+  it.effect("refuses a subscription that is created just after it", Effect.fnUntraced(function*() {
+    const { customer, secrets, stored, subscriptions, tenant } = yield* setup
+    const commit = yield* openTransaction(secrets.remove(tenant.tenantId, "spare"))
+    const creating = yield* Effect.forkChild(Effect.result(subscriptions.create(customer, wanted)))
+    yield* untilOneIsBlocked
+    yield* commit
+    const created = yield* Fiber.join(creating)
+    assert.strictEqual(Result.isFailure(created) && created.failure._tag, "InvalidInput")
+    assert.isFalse(yield* stored)
+    assert.deepStrictEqual((yield* subscriptions.list(customer, {})).data, [])
+  }))
 
-  it.effect("refuses a subscription of the former owner when another client becomes the owner", () =>
-    Effect.gen(function*() {
-      const { customer, secrets, subscriptions, tenant } = yield* setup
-      const commit = yield* openTransaction(secrets.put(tenant.tenantId, "spare", { client: "another", rotate: false }))
-      const creating = yield* Effect.forkChild(Effect.result(subscriptions.create(customer, wanted)))
-      yield* untilOneIsBlocked
-      yield* commit
-      const created = yield* Fiber.join(creating)
-      assert.strictEqual(Result.isFailure(created) && created.failure._tag, "InvalidInput")
-    }))
+  it.effect("refuses a subscription of the former owner when another client becomes the owner", Effect.fnUntraced(function*() {
+    const { customer, secrets, subscriptions, tenant } = yield* setup
+    const commit = yield* openTransaction(secrets.put(tenant.tenantId, "spare", { client: "another", rotate: false }))
+    const creating = yield* Effect.forkChild(Effect.result(subscriptions.create(customer, wanted)))
+    yield* untilOneIsBlocked
+    yield* commit
+    const created = yield* Fiber.join(creating)
+    assert.strictEqual(Result.isFailure(created) && created.failure._tag, "InvalidInput")
+  }))
 })

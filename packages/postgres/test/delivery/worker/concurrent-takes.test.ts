@@ -21,164 +21,154 @@ const stateOf = (tenantId: string, deliveryId: string) =>
   Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), (found) => Option.getOrThrow(found).state))
 
 layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
-  it.effect("receives the signal of a publisher that commits after transactions that began later", () =>
-    Effect.gen(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, {}, { policy: { batchMaxSize: 1 } })
-      yield* publish(tenantId, [{ shipmentId: "A" }, { shipmentId: "B" }], { accounts: ["A"] })
-      const worker = yield* acquire(tenantId)
-      yield* end(worker, (yield* takeFrom(worker)).deliveries)
-      yield* take(worker)
-      const commit = yield* openTransaction(publish(tenantId, [{ shipmentId: "A" }]))
-      yield* publish(tenantId, [{ shipmentId: "B" }])
-      const first = yield* take(worker, { unrequested: 1 })
-      assert.deepStrictEqual([first.signals, first.deliveries.map(eventIdsOf)], [[{ destinationId: idOf(1), key: "B" }], [["B/2"]]])
-      assert.deepStrictEqual((yield* take(worker)).signals, [])
-      yield* commit
-      const second = yield* take(worker, { from: [from(1)] })
-      assert.deepStrictEqual([second.signals, second.deliveries.map(eventIdsOf)], [[{ destinationId: idOf(1), key: "A" }], [["A/2"]]])
-    }))
+  it.effect("receives the signal of a publisher that commits after transactions that began later", Effect.fnUntraced(function*() {
+    const tenantId = freshTenant()
+    yield* seed(tenantId, {}, { policy: { batchMaxSize: 1 } })
+    yield* publish(tenantId, [{ shipmentId: "A" }, { shipmentId: "B" }], { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    yield* end(worker, (yield* takeFrom(worker)).deliveries)
+    yield* take(worker)
+    const commit = yield* openTransaction(publish(tenantId, [{ shipmentId: "A" }]))
+    yield* publish(tenantId, [{ shipmentId: "B" }])
+    const first = yield* take(worker, { unrequested: 1 })
+    assert.deepStrictEqual([first.signals, first.deliveries.map(eventIdsOf)], [[{ destinationId: idOf(1), key: "B" }], [["B/2"]]])
+    assert.deepStrictEqual((yield* take(worker)).signals, [])
+    yield* commit
+    const second = yield* take(worker, { from: [from(1)] })
+    assert.deepStrictEqual([second.signals, second.deliveries.map(eventIdsOf)], [[{ destinationId: idOf(1), key: "A" }], [["A/2"]]])
+  }))
 
-  it.effect("receives new signals while a take from destinations is not committed", () =>
-    Effect.gen(function*() {
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const worker = yield* acquire(tenantId)
-      yield* take(worker)
-      const commit = yield* openTransaction(take(worker, { from: [from(1)], signals: 0 }))
-      yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
-      assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: "T" }])
-      assert.deepStrictEqual((yield* commit).deliveries.map(eventIdsOf), [["S/1"]])
-      assert.deepStrictEqual((yield* takeFrom(worker)).deliveries.map(eventIdsOf), [["T/1"]])
-      assert.strictEqual(yield* left("delivery_signals", tenantId), 0)
-    }))
+  it.effect("receives new signals while a take from destinations is not committed", Effect.fnUntraced(function*() {
+    const tenantId = freshTenant()
+    yield* seed(tenantId, { S: 1 })
+    const worker = yield* acquire(tenantId)
+    yield* take(worker)
+    const commit = yield* openTransaction(take(worker, { from: [from(1)], signals: 0 }))
+    yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
+    assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: "T" }])
+    assert.deepStrictEqual((yield* commit).deliveries.map(eventIdsOf), [["S/1"]])
+    assert.deepStrictEqual((yield* takeFrom(worker)).deliveries.map(eventIdsOf), [["T/1"]])
+    assert.strictEqual(yield* left("delivery_signals", tenantId), 0)
+  }))
 
-  it.effect("does not send entries of a concurrent purge", () =>
-    Effect.gen(function*() {
-      const control = yield* DeliveryControl
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1, T: 1 })
-      const worker = yield* acquire(tenantId)
-      const purge = Effect.andThen(
-        queue.changeDestination(tenantId, destinationSettings({ state: "paused" })),
-        control.purgeNext(tenantId, idOf(1), undefined)
-      )
-      const commit = yield* openTransaction(purge)
-      const taking = yield* Effect.forkChild(takeFrom(worker))
-      yield* untilOneIsBlocked
-      yield* commit
-      assert.deepStrictEqual((yield* Fiber.join(taking)).deliveries, [])
-      assert.deepStrictEqual([yield* left("delivery_entries", tenantId), yield* left("delivery_flights", tenantId)], [0, 0])
-    }))
+  it.effect("does not send entries of a concurrent purge", Effect.fnUntraced(function*() {
+    const control = yield* DeliveryControl
+    const queue = yield* DeliveryQueue
+    const tenantId = freshTenant()
+    yield* seed(tenantId, { S: 1, T: 1 })
+    const worker = yield* acquire(tenantId)
+    const purge = Effect.andThen(
+      queue.changeDestination(tenantId, destinationSettings({ state: "paused" })),
+      control.purgeNext(tenantId, idOf(1), undefined)
+    )
+    const commit = yield* openTransaction(purge)
+    const taking = yield* Effect.forkChild(takeFrom(worker))
+    yield* untilOneIsBlocked
+    yield* commit
+    assert.deepStrictEqual((yield* Fiber.join(taking)).deliveries, [])
+    assert.deepStrictEqual([yield* left("delivery_entries", tenantId), yield* left("delivery_flights", tenantId)], [0, 0])
+  }))
 
-  it.effect("leaves a concurrent purge only entries that it did not take", () =>
-    Effect.gen(function*() {
-      const control = yield* DeliveryControl
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1, T: 1 }, { policy: { batchMaxSize: 1 } })
-      const worker = yield* acquire(tenantId)
-      const commit = yield* openTransaction(takeFrom(worker, 1, { batches: 1 }))
-      yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
-      const purging = yield* Effect.forkChild(control.purgeNext(tenantId, idOf(1), undefined))
-      yield* untilOneIsBlocked
-      assert.deepStrictEqual((yield* commit).deliveries.map(eventIdsOf), [["S/1"]])
-      assert.strictEqual((yield* Fiber.join(purging)).dropped, 1)
-    }))
+  it.effect("leaves a concurrent purge only entries that it did not take", Effect.fnUntraced(function*() {
+    const control = yield* DeliveryControl
+    const queue = yield* DeliveryQueue
+    const tenantId = freshTenant()
+    yield* seed(tenantId, { S: 1, T: 1 }, { policy: { batchMaxSize: 1 } })
+    const worker = yield* acquire(tenantId)
+    const commit = yield* openTransaction(takeFrom(worker, 1, { batches: 1 }))
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
+    const purging = yield* Effect.forkChild(control.purgeNext(tenantId, idOf(1), undefined))
+    yield* untilOneIsBlocked
+    assert.deepStrictEqual((yield* commit).deliveries.map(eventIdsOf), [["S/1"]])
+    assert.strictEqual((yield* Fiber.join(purging)).dropped, 1)
+  }))
 
-  it.effect("cancels deliveries that it took from a destination that is closed concurrently", () =>
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1, T: 1 }, { policy: { batchMaxSize: 1 } })
-      const worker = yield* acquire(tenantId)
-      const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
-      const delivery = yield* takeOne(worker, 1, { batches: 1 })
-      const ending = yield* Effect.forkChild(end(worker, [delivery], { state: "waiting" }))
-      yield* untilOneIsBlocked
-      yield* commit
-      yield* Fiber.join(ending)
-      assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "cancelled")
-      assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1)] }), { dropped: 1, more: false })
-      assert.deepStrictEqual([yield* left("delivery_entries", tenantId), yield* left("delivery_flights", tenantId)], [0, 0])
-    }))
+  it.effect("cancels deliveries that it took from a destination that is closed concurrently", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const tenantId = freshTenant()
+    yield* seed(tenantId, { S: 1, T: 1 }, { policy: { batchMaxSize: 1 } })
+    const worker = yield* acquire(tenantId)
+    const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
+    const delivery = yield* takeOne(worker, 1, { batches: 1 })
+    const ending = yield* Effect.forkChild(end(worker, [delivery], { state: "waiting" }))
+    yield* untilOneIsBlocked
+    yield* commit
+    yield* Fiber.join(ending)
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "cancelled")
+    assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1)] }), { dropped: 1, more: false })
+    assert.deepStrictEqual([yield* left("delivery_entries", tenantId), yield* left("delivery_flights", tenantId)], [0, 0])
+  }))
 
-  it.effect("blocks the closing of a destination until it has written a failed attempt", () =>
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1, T: 1 }, { policy: { batchMaxSize: 1 } })
-      const worker = yield* acquire(tenantId)
-      const { deliveries } = yield* takeFrom(worker)
-      yield* settle(worker, { outcomes: [outcomeOf(deliveries[0]!, { state: "waiting" })] })
-      const { deliveries: again } = yield* takeFrom(worker, 1, { again: [deliveries[0]!.deliveryId], batches: 0 })
-      const commit = yield* openTransaction(end(worker, [...again, deliveries[1]!], { state: "waiting" }))
-      const closing = yield* Effect.forkChild(queue.closeDestination(tenantId, idOf(1)))
-      yield* untilOneIsBlocked
-      yield* commit
-      yield* Fiber.join(closing)
-      for (const { deliveryId } of deliveries) assert.strictEqual(yield* stateOf(tenantId, deliveryId), "cancelled")
-    }))
+  it.effect("blocks the closing of a destination until it has written a failed attempt", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const tenantId = freshTenant()
+    yield* seed(tenantId, { S: 1, T: 1 }, { policy: { batchMaxSize: 1 } })
+    const worker = yield* acquire(tenantId)
+    const { deliveries } = yield* takeFrom(worker)
+    yield* settle(worker, { outcomes: [outcomeOf(deliveries[0]!, { state: "waiting" })] })
+    const { deliveries: again } = yield* takeFrom(worker, 1, { again: [deliveries[0]!.deliveryId], batches: 0 })
+    const commit = yield* openTransaction(end(worker, [...again, deliveries[1]!], { state: "waiting" }))
+    const closing = yield* Effect.forkChild(queue.closeDestination(tenantId, idOf(1)))
+    yield* untilOneIsBlocked
+    yield* commit
+    yield* Fiber.join(closing)
+    for (const { deliveryId } of deliveries) assert.strictEqual(yield* stateOf(tenantId, deliveryId), "cancelled")
+  }))
 
-  it.effect("cancels deliveries in flight to a destination that is closed during a takeover", () =>
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const delivery = yield* takeOne(yield* acquire(tenantId, { leaseMillis: -1 }))
-      const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
-      const next = yield* Effect.forkChild(acquire(tenantId))
-      yield* untilOneIsBlocked
-      yield* commit
-      assert.deepStrictEqual((yield* Fiber.join(next)).waiting, [])
-      assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "cancelled")
-    }))
+  it.effect("cancels deliveries in flight to a destination that is closed during a takeover", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const tenantId = freshTenant()
+    yield* seed(tenantId, { S: 1 })
+    const delivery = yield* takeOne(yield* acquire(tenantId, { leaseMillis: -1 }))
+    const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
+    const next = yield* Effect.forkChild(acquire(tenantId))
+    yield* untilOneIsBlocked
+    yield* commit
+    assert.deepStrictEqual((yield* Fiber.join(next)).waiting, [])
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "cancelled")
+  }))
 
-  it.effect("resets the attempts of a delivery that an operator retries concurrently", () =>
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const worker = yield* acquire(tenantId)
-      const delivery = yield* takeOne(worker)
-      yield* end(worker, [delivery], { state: "waiting" })
-      const commit = yield* openTransaction(queue.retry(tenantId, delivery.deliveryId))
-      const taking = yield* Effect.forkChild(takeFrom(worker, 1, { again: [delivery.deliveryId] }))
-      yield* untilOneIsBlocked
-      yield* commit
-      const { deliveries: [again] } = yield* Fiber.join(taking)
-      assert.deepStrictEqual([again!.attempt, again!.tries], [2, 1])
-    }))
+  it.effect("resets the attempts of a delivery that an operator retries concurrently", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const tenantId = freshTenant()
+    yield* seed(tenantId, { S: 1 })
+    const worker = yield* acquire(tenantId)
+    const delivery = yield* takeOne(worker)
+    yield* end(worker, [delivery], { state: "waiting" })
+    const commit = yield* openTransaction(queue.retry(tenantId, delivery.deliveryId))
+    const taking = yield* Effect.forkChild(takeFrom(worker, 1, { again: [delivery.deliveryId] }))
+    yield* untilOneIsBlocked
+    yield* commit
+    const { deliveries: [again] } = yield* Fiber.join(taking)
+    assert.deepStrictEqual([again!.attempt, again!.tries], [2, 1])
+  }))
 
-  it.effect("retries no delivery that an operator cancels concurrently", () =>
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const worker = yield* acquire(tenantId)
-      const delivery = yield* takeOne(worker)
-      yield* end(worker, [delivery], { state: "waiting" })
-      const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
-      const taking = yield* Effect.forkChild(takeFrom(worker, 1, { again: [delivery.deliveryId] }))
-      yield* untilOneIsBlocked
-      yield* commit
-      assert.deepStrictEqual((yield* Fiber.join(taking)).deliveries, [])
-      assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "cancelled")
-      assert.strictEqual(yield* left("delivery_flights", tenantId), 0)
-    }))
+  it.effect("retries no delivery that an operator cancels concurrently", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const tenantId = freshTenant()
+    yield* seed(tenantId, { S: 1 })
+    const worker = yield* acquire(tenantId)
+    const delivery = yield* takeOne(worker)
+    yield* end(worker, [delivery], { state: "waiting" })
+    const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
+    const taking = yield* Effect.forkChild(takeFrom(worker, 1, { again: [delivery.deliveryId] }))
+    yield* untilOneIsBlocked
+    yield* commit
+    assert.deepStrictEqual((yield* Fiber.join(taking)).deliveries, [])
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "cancelled")
+    assert.strictEqual(yield* left("delivery_flights", tenantId), 0)
+  }))
 
-  it.effect("releases an idle partition during a publication, whose work is found", () =>
-    Effect.gen(function*() {
-      const store = yield* DeliveryStore
-      const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const worker = yield* acquire(tenantId)
-      yield* end(worker, (yield* take(worker, { unrequested: 1 })).deliveries)
-      const commit = yield* openTransaction(publish(tenantId, [{ shipmentId: "S" }]))
-      yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: true, othersUntil: undefined })), [])
-      assert.isFalse(yield* workerFixtures.hasWork(tenantId))
-      yield* commit
-      assert.isTrue(yield* workerFixtures.hasWork(tenantId))
-    }))
+  it.effect("releases an idle partition during a publication, whose work is found", Effect.fnUntraced(function*() {
+    const store = yield* DeliveryStore
+    const tenantId = freshTenant()
+    yield* seed(tenantId, { S: 1 })
+    const worker = yield* acquire(tenantId)
+    yield* end(worker, (yield* take(worker, { unrequested: 1 })).deliveries)
+    const commit = yield* openTransaction(publish(tenantId, [{ shipmentId: "S" }]))
+    yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: true, othersUntil: undefined })), [])
+    assert.isFalse(yield* workerFixtures.hasWork(tenantId))
+    yield* commit
+    assert.isTrue(yield* workerFixtures.hasWork(tenantId))
+  }))
 })
