@@ -1,5 +1,6 @@
 /** The layers behind the methods and handlers: built at the first call, released by `stop`. */
-import { runBackground, StorageError, type StoragePorts, type Waybill } from "@waybill/core"
+import { lastWritesMillis, runBackground, StorageError, type StoragePorts, stoppedWithin, type Waybill } from "@waybill/core"
+import { DeliveryOptions } from "@waybill/core/delivery"
 import { PickupDesk, Pickups } from "@waybill/core/pickups"
 import { Context, Effect, Exit, Fiber, Layer, Option, Scope, Stream } from "effect"
 import { HttpBody, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -32,7 +33,7 @@ export interface ServiceOptions extends HttpOptions, Pick<WaybillOptions, "log">
 type Services = WaybillServices | Apps
 
 /** How long `stop` waits for running calls. */
-const stopTimeoutMillis = 10_000
+const callsMillis = 10_000
 
 export class Service {
   readonly #layer: Layer.Layer<Services, StorageError>
@@ -127,11 +128,15 @@ export class Service {
     if (this.#built === undefined) return
     const built = await this.#built.catch(() => undefined)
     if (built === undefined) return
-    const run = Effect.runPromiseWith(built.context)
-    if (this.#worker !== undefined) await run(Fiber.interrupt(this.#worker))
-    await run(Context.get(built.context, Pickups).endWaits)
-    await run(Effect.ignore(Effect.timeout(Effect.promise(() => Promise.allSettled(this.#running)), stopTimeoutMillis)))
-    await run(Scope.close(built.scope, Exit.void))
+    const { context, scope } = built
+    const attempts = this.#worker === undefined ? Effect.void : Fiber.interrupt(this.#worker)
+    const calls = Effect.andThen(
+      Context.get(context, Pickups).endWaits,
+      Effect.ignore(Effect.timeout(Effect.promise(() => Promise.allSettled(this.#running)), callsMillis))
+    )
+    const stop = Effect.andThen(Effect.all([attempts, calls], { concurrency: "unbounded" }), Scope.close(scope, Exit.void))
+    const { drainMillis } = Context.get(context, DeliveryOptions)
+    await Effect.runPromiseWith(context)(stoppedWithin(Math.max(callsMillis, drainMillis) + lastWritesMillis, stop))
   }
 
   #track<A>(call: Promise<A>): Promise<A> {

@@ -134,6 +134,9 @@ export interface Waybill<in Tx = never> extends WaybillAreas {
    * they find it at the next poll.
    */
   readonly wake: (tenantId: string) => Promise<void>
-  /** Refuses new calls, waits for running calls and attempts, and releases everything. Can be repeated. */
+  /**
+   * Refuses new calls, waits up to 10 seconds for running calls and up to `delivery.drainMillis` for attempts in flight, and releases everything.
+   * Resolves 8 seconds after the longer of both at the latest, also when the database does not answer. Can be repeated.
+   */
   readonly stop: () => Promise<void>
 }

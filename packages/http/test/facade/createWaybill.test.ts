@@ -1,7 +1,7 @@
 import { makeStorage, StorageError } from "@waybill/core"
 import { StorageMemory } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { createWaybill, type LogEntry, type WaybillOptions } from "../../src/index.ts"
 import { reportedEvent } from "../TestService.ts"
 import { carrier, customer, HostTransaction, memory, rejection, sealingKey, start, startReceiver } from "./Host.ts"
@@ -260,6 +260,26 @@ describe("createWaybill", () => {
     const answer = await waybill.handler(new Request("http://x/healthz"))
     expect([answer.status, answer.headers.get("connection")]).toEqual([503, "close"])
     await start().stop()
+  })
+
+  it("stops within a bound when the storage does not close, and says so in the log", async () => {
+    const log: Array<string> = []
+    const layer = Layer.provideMerge(Layer.effectDiscard(Effect.addFinalizer(() => Effect.never)), StorageMemory.layer)
+    const waybill = start({
+      storage: makeStorage<HostTransaction>({ layer, joined: () => (effect) => effect }),
+      delivery: { drainMillis: 12_000 },
+      log: ({ level, message }) => void (level === "warn" && log.push(message))
+    })
+    await waybill.start()
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    let stopped = false
+    void waybill.stop().then(() => stopped = true)
+    await vi.advanceTimersByTimeAsync(19_000)
+    expect(stopped).toBe(false)
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(stopped).toBe(true)
+    expect(log).toEqual(["Stop not complete within 20 s, the database does not answer. Leases expire, then deliveries are sent again."])
   })
 
   it.each<readonly [string, Partial<WaybillOptions<HostTransaction>>, RegExp]>([

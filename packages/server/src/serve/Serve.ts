@@ -1,5 +1,5 @@
 /** Starts the service, runs it, and shuts it down in an order that loses nothing. */
-import { AccessOptions, NoticeOptions, RetentionOptions, runBackground, runMails, Tenants, Waybill } from "@waybill/core"
+import { AccessOptions, lastWritesMillis, NoticeOptions, RetentionOptions, runBackground, runMails, stoppedWithin, Tenants, Waybill } from "@waybill/core"
 import { DeliveryOptions, Sealer } from "@waybill/core/delivery"
 import { FreightChargeOptions } from "@waybill/core/freight-charges"
 import { PickupDesk, Pickups } from "@waybill/core/pickups"
@@ -27,11 +27,7 @@ import { readPortalPage } from "../portal/PortalPage.ts"
 import { makeDrain } from "./Drain.ts"
 import { answerWith, listen } from "./Listener.ts"
 import { readinessLayer } from "./ServerReadiness.ts"
-import { scopeClosedWithin } from "./StopDeadline.ts"
 import { version } from "./Version.ts"
-
-/** After requests and attempts in flight: for outcomes, leases, statistics and connections. With both default drains it is within Docker's 25 s of `compose.yaml`. */
-const lastWritesMillis = 8_000
 
 /** Runs until interrupted. */
 export const serve = (config: ServerConfig) =>
@@ -47,7 +43,8 @@ export const serve = (config: ServerConfig) =>
     const [url] = yield* Effect.all([openDatabase(config), checkReplicaTls(config)], { concurrency: 2 })
     const demo = config.demo ? yield* openDemo(config.dataDir) : undefined
     const drain = makeDrain(config.drainDelayMillis)
-    const working = yield* scopeClosedWithin(config.drainMillis + lastWritesMillis)
+    // with both default drains within Docker's 25 s of `compose.yaml`
+    const working = yield* Effect.acquireRelease(Scope.make(), (scope, exit) => stoppedWithin(config.drainMillis + lastWritesMillis, Scope.close(scope, exit)))
     const services = yield* buildOn(url, servicesLayer(config, keys, url, demo, drain.isDraining)).pipe(Scope.provide(working))
 
     // Stop both at the same time: no more requests, no more attempts.
