@@ -1,5 +1,6 @@
 /** Reports attempts to operators: metrics, and a log line for events that may need action. */
 import { Effect, Metric } from "effect"
+import type { LineLimiter } from "../shared/LineLimiter.ts"
 import { spanFrom } from "../shared/TraceContext.ts"
 import type { Attempt, Verdict } from "./worker/Attempts.ts"
 import * as metrics from "./DeliveryMetrics.ts"
@@ -11,20 +12,31 @@ export interface Reported {
   readonly verdict: Verdict
 }
 
-export const report = (finished: ReadonlyArray<Reported>): Effect.Effect<void> =>
+export const report = (finished: ReadonlyArray<Reported>, lines: LineLimiter): Effect.Effect<void> =>
   Effect.gen(function*() {
     const context = yield* Effect.context<never>()
     const counts = new Map<string, number>()
     let events = 0
+    let dead = 0
+    let pauses = 0
     for (const { attempt, verdict } of finished) {
       counts.set(verdict.record.outcome, (counts.get(verdict.record.outcome) ?? 0) + 1)
       if (verdict.state === "delivered") events += attempt.events
       metrics.attemptSeconds.updateUnsafe(verdict.record.durationMillis / 1000, context)
       if (verdict.state === "dead") {
-        yield* logDelivery(attempt, verdict, metrics.deadLettersTotal, "Dead letter: delivery has no attempts left. Retry it, or recover the subscription.")
+        dead += 1
+        yield* lines.log(
+          `Dead letter of subscription ${attempt.destination.destinationId} in tenant ${attempt.tenantId}`,
+          logDelivery(attempt, verdict, "Dead letter: delivery has no attempts left. Retry it, or recover the subscription.")
+        )
       }
-      if (verdict.pause !== undefined) yield* logDelivery(attempt, verdict, metrics.pausedDestinationsTotal, `Subscription paused. ${verdict.pause}`)
+      if (verdict.pause !== undefined) {
+        pauses += 1
+        yield* logDelivery(attempt, verdict, `Subscription paused. ${verdict.pause}`)
+      }
     }
+    if (dead > 0) yield* Metric.update(metrics.deadLettersTotal, dead)
+    if (pauses > 0) yield* Metric.update(metrics.pausedDestinationsTotal, pauses)
     for (const [outcome, count] of counts) yield* Metric.update(Metric.withAttributes(metrics.attemptsTotal, { outcome }), count)
     if (events > 0) yield* Metric.update(metrics.deliveredEventsTotal, events)
   })
@@ -55,19 +67,16 @@ export const reportDropped = (tenantId: string, reason: DropReason, entries: num
     Effect.logInfo("Entries dropped from the delivery queue, not sent.").pipe(Effect.annotateLogs({ tenant: tenantId, reason, entries }))
   )
 
-const logDelivery = (attempt: Attempt, verdict: Verdict, counter: Metric.Counter<number>, message: string): Effect.Effect<void> =>
-  Effect.andThen(
-    Metric.update(counter, 1),
-    Effect.logWarning(message).pipe(Effect.annotateLogs({
-      tenant: attempt.tenantId,
-      subscription: attempt.destination.destinationId,
-      delivery: attempt.deliveryId,
-      attempt: attempt.attempt,
-      outcome: verdict.record.outcome,
-      // attempts end outside their span
-      ...traceOf(attempt)
-    }))
-  )
+const logDelivery = (attempt: Attempt, verdict: Verdict, message: string): Effect.Effect<void> =>
+  Effect.logWarning(message).pipe(Effect.annotateLogs({
+    tenant: attempt.tenantId,
+    subscription: attempt.destination.destinationId,
+    delivery: attempt.deliveryId,
+    attempt: attempt.attempt,
+    outcome: verdict.record.outcome,
+    // attempts end outside their span
+    ...traceOf(attempt)
+  }))
 
 const traceOf = ({ traceparent }: Attempt): { readonly trace_id?: string } => {
   const span = spanFrom(traceparent)

@@ -352,4 +352,4 @@ const numberAfter = (row: PickupRow, report: PickupReport, status: PickupStatus)
 
 /** The desk issued a number twice. This is the host's mistake, not the caller's. */
 const numberTaken = (error: PickupNumberTaken) =>
-  Effect.andThen(Effect.logError(error.message), Effect.fail(new PickupDeskFailed({ cause: error })))
+  Effect.fail(new PickupDeskFailed({ cause: error }))

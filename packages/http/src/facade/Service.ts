@@ -1,5 +1,5 @@
 /** The layers behind the methods and handlers: built at the first call, released by `stop`. */
-import { lastWritesMillis, runBackground, StorageError, type StoragePorts, stoppedWithin, type Waybill } from "@waybill/core"
+import { lastWritesMillis, LineLimiter, runBackground, StorageError, type StoragePorts, stoppedWithin, type Waybill } from "@waybill/core"
 import { DeliveryOptions } from "@waybill/core/delivery"
 import { PickupDesk, Pickups } from "@waybill/core/pickups"
 import { Context, Effect, Exit, Fiber, Layer, Option, Scope, Stream } from "effect"
@@ -40,6 +40,7 @@ export class Service {
   readonly #logger: Layer.Layer<never>
   readonly #background: Effect.Effect<void, never, WaybillServices>
   readonly #running = new Set<Promise<unknown>>()
+  readonly #errors = new LineLimiter()
   #built: Promise<Built> | undefined
   #desk: unknown
   #worker: Fiber.Fiber<void> | undefined
@@ -87,7 +88,7 @@ export class Service {
     const refused = this.#refusedCall()
     if (refused !== undefined) return refusal(refused)
     if (request.bodyUsed) {
-      Effect.runFork(Effect.provide(Effect.logError(bodyWasUsed.detail), this.#logger))
+      this.#log(bodyWasUsed.detail, Effect.logError(bodyWasUsed.detail))
       return refusal(bodyWasUsed)
     }
     return this.#track((async () => {
@@ -95,13 +96,17 @@ export class Service {
       try {
         context = (await this.#services()).context
       } catch (error) {
-        Effect.runFork(Effect.provide(Effect.logError("Waybill failed to open.", (error as Error).cause ?? error), this.#logger))
+        this.#log("Waybill failed to open.", Effect.logError("Waybill failed to open.", (error as Error).cause ?? error))
         return refusal(unavailable)
       }
       const app = Effect.map(Effect.flatMap(Context.get(context, Apps), (apps) => reachedBy(reached, apps[part])).pipe(Effect.provideService(PortalCaller, customer)), (response) =>
         request.method === "HEAD" ? response : this.#untilSent(response))
       return HttpEffect.toWebHandlerWith<Services, HttpServerRequest.HttpServerRequest>(context)(app)(request)
     })())
+  }
+
+  #log(name: string, line: Effect.Effect<void>): void {
+    Effect.runFork(Effect.provide(this.#errors.log(name, line), this.#logger))
   }
 
   /** A call ends only when its body has been sent. */

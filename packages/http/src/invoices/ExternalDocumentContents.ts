@@ -1,5 +1,5 @@
 /** Keeps document contents in an external store (directory, S3) consistent with database transactions, as far as possible. */
-import { HostTransaction, Transaction } from "@waybill/core"
+import { HostTransaction, LineLimiter, Transaction } from "@waybill/core"
 import { DocumentContents } from "@waybill/core/invoices"
 import { Context, Effect, Exit, Layer } from "effect"
 import { randomUUID } from "node:crypto"
@@ -26,6 +26,7 @@ export const externalDocumentContents = <E, R>(
 const transactional = Layer.effectContext(Effect.gen(function*() {
   const external = yield* DocumentContents
   const database = yield* Transaction
+  const lines = new LineLimiter()
   // of this store alone: a process may have two
   const CurrentTransaction = Context.Reference<PendingChanges | undefined>(`@waybill/http/invoices/ExternalDocumentContents/${randomUUID()}`, {
     defaultValue: () => undefined
@@ -33,7 +34,8 @@ const transactional = Layer.effectContext(Effect.gen(function*() {
 
   const removeAll = (named: ReadonlyArray<TenantContents>) =>
     Effect.forEach(named, ({ contentIds, tenantId }) =>
-      Effect.catch(external.remove(tenantId, contentIds), (error) => Effect.logWarning("Document contents not deleted, unused bytes remain in the store.", error)), { discard: true })
+      Effect.catch(external.remove(tenantId, contentIds), (error) =>
+        lines.log("Document contents not deleted", Effect.logWarning("Document contents not deleted, unused bytes remain in the store.", error))), { discard: true })
 
   const complete = (pending: PendingChanges, outer: PendingChanges | undefined, exit: Exit.Exit<unknown, unknown>) =>
     Effect.flatMap(HostTransaction, (host) => {

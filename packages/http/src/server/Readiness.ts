@@ -1,5 +1,5 @@
 /** Whether this process is ready: the storage answers, and further checks of the program pass. */
-import type { AccessStore } from "@waybill/core"
+import type { AccessStore, LineLimiter } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 
 /** One check of `/readyz`. */
@@ -35,14 +35,17 @@ export const stoppingReadiness: CheckedReadiness = { status: "not_ready", checks
 /** A check that takes longer has failed. */
 const checkTimeoutMillis = 3_000
 
-export const runChecks = (checks: ReadonlyArray<ReadinessCheck>): Effect.Effect<CheckedReadiness> =>
+export const runChecks = (checks: ReadonlyArray<ReadinessCheck>, lines: LineLimiter): Effect.Effect<CheckedReadiness> =>
   Effect.map(
     Effect.forEach(checks, ({ check, isOptional = false, name }) =>
       check.pipe(
         Effect.timeout(checkTimeoutMillis),
         Effect.as({ name, ok: true, isOptional }),
         Effect.catchCause((cause) =>
-          Effect.as(isOptional ? Effect.void : Effect.logWarning(`Readiness check "${name}" failed.`, cause), { name, ok: false, isOptional }))
+          Effect.as(
+            isOptional ? Effect.void : lines.log(`Readiness check "${name}" failed.`, Effect.logWarning(`Readiness check "${name}" failed.`, cause)),
+            { name, ok: false, isOptional }
+          ))
       ), { concurrency: "unbounded" }),
     (checked) => ({
       status: checked.every(({ isOptional, ok }) => ok || isOptional) ? "ready" : "not_ready",

@@ -2,7 +2,7 @@
  * Processes every request: correlation id, routing, authentication, parsing, handler, response headers, metrics and
  * log. Every request gets a response in the format of its area.
  */
-import { Authenticator, CallingClient, isObject, isOperator, NotPermitted, OperatorReadOnly, PortalAccess, type PortalGrant, type Principal, UniqueIds } from "@waybill/core"
+import { Authenticator, CallingClient, isObject, isOperator, LineLimiter, NotPermitted, OperatorReadOnly, PortalAccess, type PortalGrant, type Principal, UniqueIds } from "@waybill/core"
 import { Cause, Effect, Exit, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpBody, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -66,6 +66,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
   const publicTenantOf = yield* makePublicTenant(options.publicTenant)
   const failures = new FailedCredentials()
   const refusals = new RefusalLog()
+  const errors = new LineLimiter()
   const quotas = yield* makeClientQuotas
   const audited = yield* makeAudited
   const bodyTimeoutMillis = options.bodyTimeoutMillis ?? 60_000
@@ -177,7 +178,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
       return answer(request, exchange).pipe(
         Effect.interruptible,
         Effect.exit,
-        Effect.flatMap((exit) => conclude(exchange, exit, { refusals, credentials })),
+        Effect.flatMap((exit) => conclude(exchange, exit, { refusals, errors, credentials })),
         Effect.annotateLogs("correlationId", exchange.correlationId)
       )
     }))
@@ -248,11 +249,11 @@ const routeOf = (
 const conclude = Effect.fnUntraced(function*(
   exchange: Exchange,
   exit: Exit.Exit<HttpServerResponse.HttpServerResponse, Failure>,
-  { credentials, refusals }: { readonly refusals: RefusalLog; readonly credentials: Credentials }
+  { credentials, errors, refusals }: { readonly refusals: RefusalLog; readonly errors: LineLimiter; readonly credentials: Credentials }
 ) {
   const endedAt = yield* Clock.currentTimeMillis
   const disconnected = Exit.isFailure(exit) && hasLeft(exit.cause)
-  const response = Exit.isSuccess(exit) ? withBodyErrorLog(exchange, exit.value) : yield* refusalOf(exchange, yield* problemOfCause(exchange, exit.cause, credentials))
+  const response = Exit.isSuccess(exit) ? withBodyErrorLog(exchange, exit.value, errors) : yield* refusalOf(exchange, yield* problemOfCause(exchange, exit.cause, { credentials, errors }))
   const status = disconnected ? 499 : response.status
   const reason = Exit.isFailure(exit) ? refusalReason(exit.cause, status) : undefined
   const { fields } = yield* logRequest(exchange, status, endedAt, reason !== undefined)
@@ -277,11 +278,14 @@ const refusalOf = Effect.fnUntraced(function*({ contract, correlationId }: Excha
 })
 
 /** Logs the error if a streamed body fails after the response began; the connection then ends early. */
-const withBodyErrorLog = ({ correlationId, template }: Exchange, response: HttpServerResponse.HttpServerResponse) => {
+const withBodyErrorLog = ({ correlationId, template }: Exchange, response: HttpServerResponse.HttpServerResponse, errors: LineLimiter) => {
   const { body } = response
   if (body._tag !== "Stream") return response
   const logged = Stream.tapError(body.stream, (error) =>
-    Effect.annotateLogs(Effect.logError("Response aborted, its body failed.", error), { correlationId, route: template }))
+    errors.log(
+      `Response aborted, its body failed. ${template}`,
+      Effect.annotateLogs(Effect.logError("Response aborted, its body failed.", error), { correlationId, route: template })
+    ))
   return HttpServerResponse.setBody(response, HttpBody.stream(logged, body.contentType, body.contentLength))
 }
 
@@ -290,15 +294,22 @@ interface Credentials {
   readonly acceptsUndescribed: boolean
 }
 
-const problemOfCause = (exchange: Exchange, cause: Cause.Cause<Failure>, { acceptsUndescribed, schemes }: Credentials): Effect.Effect<Problem> => {
+const problemOfCause = (
+  exchange: Exchange,
+  cause: Cause.Cause<Failure>,
+  { credentials: { acceptsUndescribed, schemes }, errors }: { readonly credentials: Credentials; readonly errors: LineLimiter }
+): Effect.Effect<Problem> => {
   const failed = cause.reasons.find(Cause.isFailReason)
   const died = cause.reasons.some(Cause.isDieReason)
   if (died || (failed === undefined && !Cause.hasInterrupts(cause))) {
-    return Effect.as(Effect.logError("Request failed with a defect.", cause), internalProblem)
+    const line = Effect.logError("Request failed with a defect.", cause)
+    return Effect.as(errors.log(`Request failed with a defect. ${exchange.template}`, line), internalProblem)
   }
   if (failed === undefined) return Effect.succeed(interruptedProblem)
   const problem = withChallenge(problemOf(failed.error, exchange.isParameter, exchange.contract?.statuses), failed.error, schemes, acceptsUndescribed)
-  return problem.status < 500 ? Effect.succeed(problem) : Effect.as(Effect.logError(failed.error.message, reasonOf(failed.error)), problem)
+  if (problem.status < 500) return Effect.succeed(problem)
+  const { message } = failed.error
+  return Effect.as(errors.log(message, Effect.logError(message, reasonOf(failed.error))), problem)
 }
 
 /** The cause of a failure, for the log only. */

@@ -1,5 +1,5 @@
 /** HTTP handlers of probes, metrics and documentation. */
-import { AccessStore, MailStore } from "@waybill/core"
+import { AccessStore, LineLimiter, MailStore } from "@waybill/core"
 import { DeliveryControl, DeliveryQueue, type DeliveryTroubles } from "@waybill/core/delivery"
 import { Effect, Metric } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -43,8 +43,9 @@ export const makeSystemHandlers = Effect.gen(function*() {
   const control = yield* DeliveryControl
   const mails = yield* MailStore
   const { checks: ownChecks, isStopping } = yield* Readiness
+  const lines = new LineLimiter()
   const checks = [storageCheck(yield* AccessStore), ...ownChecks]
-  const checked = Effect.suspend(() => isStopping() ? Effect.succeed(stoppingReadiness) : runChecks(checks))
+  const checked = Effect.suspend(() => isStopping() ? Effect.succeed(stoppingReadiness) : runChecks(checks, lines))
 
   const readDepth = queue.depth.pipe(
     Effect.timeout(3_000),
@@ -57,20 +58,21 @@ export const makeSystemHandlers = Effect.gen(function*() {
       ], { discard: true })
     ),
     // The counters are useful even when the storage is unavailable.
-    Effect.catchCause((cause) => Effect.logWarning("Delivery queue metrics not available.", cause))
+    Effect.catchCause((cause) => lines.log("Delivery queue metrics", Effect.logWarning("Delivery queue metrics not available.", cause)))
   )
 
   const readMailLag = mails.lagMillis.pipe(
     Effect.timeout(3_000),
     Effect.flatMap((millis) => Metric.update(mailLagSeconds, millis / 1000)),
-    Effect.catchCause((cause) => Effect.logWarning("Metrics of e-mails not available.", cause))
+    Effect.catchCause((cause) => lines.log("Metrics of e-mails", Effect.logWarning("Metrics of e-mails not available.", cause)))
   )
 
   const noUnhealthy: DeliveryTroubles = { sources: [], destinations: [] }
   const readUnhealthy = Effect.suspend(() => control.troubles).pipe(
     Effect.timeout(3_000),
     Effect.tap(updateAreas),
-    Effect.catchCause((cause) => Effect.as(Effect.logWarning("Metrics of unhealthy subscriptions not available.", cause), noUnhealthy))
+    Effect.catchCause((cause) =>
+      Effect.as(lines.log("Metrics of unhealthy subscriptions", Effect.logWarning("Metrics of unhealthy subscriptions not available.", cause)), noUnhealthy))
   )
 
   /** Customers may reach public metrics, and no tenant is to be named there. */

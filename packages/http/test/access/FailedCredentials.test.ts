@@ -1,7 +1,8 @@
+import { linesPerMinute, mostNames } from "@waybill/core"
 import { Effect, Exit, Logger } from "effect"
 import { describe, expect, it } from "vitest"
 import { FailedCredentials, failuresPerMinute, maxRemembered, type CountedCredentials, countedCredentials } from "../../src/access/FailedCredentials.ts"
-import { linesPerMinute, mostAddresses, RefusalLog } from "../../src/access/RefusalLog.ts"
+import { RefusalLog } from "../../src/access/RefusalLog.ts"
 import { operatorKey, problemCode, runningService, type TestServiceOptions } from "../TestService.ts"
 
 const start = async (options: TestServiceOptions = {}) => {
@@ -132,9 +133,9 @@ describe("the log of refusals", () => {
     const refuse = (now: number, address: string) =>
       Effect.runSync(Effect.provide(log.log({ address, status: 401, reason: "wrong API key", fields: {} }, now), logger))
     for (let n = 0; n < 14; n++) refuse(0, "a")
-    for (let n = 0; n < 2 * mostAddresses; n++) refuse(1, `a${n}`)
-    expect(log.size).toBe(mostAddresses + 1)
-    expect(lines).toHaveLength(linesPerMinute + mostAddresses - 1 + linesPerMinute)
+    for (let n = 0; n < 2 * mostNames; n++) refuse(1, `a${n}`)
+    expect(log.size).toBe(mostNames + 1)
+    expect(lines).toHaveLength(linesPerMinute + mostNames - 1 + linesPerMinute)
     lines.length = 0
     refuse(60_001, "b")
     expect(lines).toEqual(["a Access refused 4 more times in one minute.", "(others) Access refused 991 more times in one minute.", "b Access refused: wrong API key."])

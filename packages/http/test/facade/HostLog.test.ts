@@ -1,5 +1,7 @@
+import { AccessStore, makeStorage, StorageError } from "@waybill/core"
+import { Effect, Layer } from "effect"
 import { describe, expect, it, vi } from "vitest"
-import { pickupRequest } from "@waybill/testkit"
+import { pickupRequest, StorageMemory } from "@waybill/testkit"
 import type { LogEntry, PickupInput, WaybillOptions } from "../../src/index.ts"
 import { customer, type HostTransaction, rejection, start } from "./Host.ts"
 
@@ -27,6 +29,24 @@ describe("the log of an embedded host", () => {
     const [entry] = errors()
     expect(entry!.error).toBe(thrown)
     expect(entry!.cause).toMatch(/^SessionStoreDown: The session store is down\.\n(?:.*\n)*.*HostLog\.test\.ts[^]*caused by Error: connect ECONNREFUSED\n/)
+  })
+
+  it("has an error a few times a minute, however often a caller causes it", async () => {
+    const { errors, waybill } = await started({ authenticate: async () => { throw new SessionStoreDown("The session store is down.") } })
+    for (let n = 0; n < 25; n++) expect((await waybill.handler(list())).status).toBe(503)
+    expect(errors()).toHaveLength(10)
+  })
+
+  it("has a failing readiness check a few times a minute, however often anybody asks", async () => {
+    const down = Layer.effect(AccessStore, Effect.map(AccessStore, (access) => AccessStore.of({
+      ...access,
+      findTenant: () => Effect.fail(new StorageError({ operation: "findTenant", cause: undefined }))
+    })))
+    const layer = Layer.provideMerge(down, StorageMemory.layer)
+    const log: Array<LogEntry> = []
+    const waybill = start({ log: (entry) => void log.push(entry), storage: makeStorage<HostTransaction>({ layer, joined: () => (effect) => effect }) })
+    for (let n = 0; n < 25; n++) expect((await waybill.handler(new Request("http://x/readyz"))).status).toBe(503)
+    expect(log.filter(({ level }) => level === "warn").map(({ message }) => message)).toEqual(Array.from({ length: 10 }, () => "Readiness check \"storage\" failed."))
   })
 
   it("has the error of the pickup desk, and so has the rejection of a method", async () => {

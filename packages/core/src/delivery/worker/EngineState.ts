@@ -1,5 +1,6 @@
 /** The state that the loops of one worker share. */
 import { Effect } from "effect"
+import { LineLimiter } from "../../shared/LineLimiter.ts"
 import { StorageError } from "../../shared/StorageError.ts"
 import type { UniqueIds } from "../../shared/UniqueIds.ts"
 import { leastClockChangeMillis } from "./ClockChange.ts"
@@ -34,6 +35,8 @@ export class EngineState {
   readonly worker: WorkerLease
   readonly work = new WorkSet()
   readonly outcomes = new OutcomeBuffer()
+  /** A receiver that fails may end one delivery for each event. */
+  readonly deadLetters = new LineLimiter()
   readonly slots: Slots
   readonly attempts: AttemptsInFlight
   /** Difference between the store's clock and the worker's time, from the last responses. */

@@ -73,7 +73,7 @@ export class Settling {
       }
       this.parts.work.makeRoom()
       const finished = written.flatMap(({ sent }) => sent === undefined ? [] : [sent])
-      yield* report(finished)
+      yield* report(finished, this.parts.deadLetters)
       yield* this.parts.services.observe(tenant.tenantId, finished)
     })
   }

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DeliveryWorker, SecretStore } from "@waybill/core/delivery"
 import { Receiver, type ReceivedRequest, TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/conformance/suites"
-import { Effect, Option } from "effect"
+import { Effect, Logger, Option, References } from "effect"
 import * as Clock from "effect/Clock"
 import { engineBy, eventsOf, hook, makeEngine, ways } from "../Engine.ts"
 
@@ -33,21 +33,39 @@ describe.each(ways)("by %s", (way) => {
       assert.deepStrictEqual([dead!.attempts.length, dead!.events, dead!.nextAttemptAt], [80, 2, null])
     }, engineBy(way, forDays)))
 
-    it.effect("double from the initial to the maximum backoff, with 20 % jitter", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine()
-      yield* engine.receivers.script(hook, Receiver.fail(500))
-      yield* TestWaybill.run
-      yield* engine.publish("A")
-      yield* TestWaybill.pass("1 day")
-      const doubled = [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600]
-      const found = pauses(yield* engine.receivers.requests(hook))
-      assert.lengthOf(found, 11)
-      for (const [n, pause] of found.entries()) {
-        // a worker may be up to a second late
-        assert.isAtLeast(pause, doubled[n]! * 800 - 1)
-        assert.isAtMost(pause, Math.min(doubled[n]! * 1200, 3_600_000) + 1000)
-      }
-    }, engineBy(way, forDays)))
+    it.effect("end in a few log lines a minute for each subscription, then in a count", () =>
+      engineBy(way, forDays)(Effect.gen(function*() {
+        const lines: Array<string> = []
+        const logger = Logger.make(({ message }) => void lines.push(String(message)))
+        const engine = yield* makeEngine({ policy: { maxAttempts: 1, batchMaxSize: 1 } })
+        yield* engine.receivers.script(hook, Receiver.fail(500))
+        yield* TestWaybill.run.pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Warn"))
+        yield* engine.publish(...Array.from({ length: 14 }, (_, n) => `S${n}`))
+        yield* TestWaybill.pass("1 minute")
+        assert.lengthOf(yield* engine.list({ state: "dead" }), 14)
+        assert.lengthOf(lines.filter((line) => line.startsWith("Dead letter: ")), 10)
+        yield* TestWaybill.pass("1 minute")
+        yield* engine.publish("later")
+        yield* TestWaybill.pass("1 minute")
+        assert.deepStrictEqual(lines.slice(-2).map((line) => line.split(":")[0]), ["Log line repeated 4 more times in one minute.", "Dead letter"])
+      })))
+
+    it.effect("double from the initial to the maximum backoff, with 20 % jitter", () =>
+      engineBy(way, forDays)(Effect.gen(function*() {
+        const engine = yield* makeEngine()
+        yield* engine.receivers.script(hook, Receiver.fail(500))
+        yield* TestWaybill.run
+        yield* engine.publish("A")
+        yield* TestWaybill.pass("1 day")
+        const doubled = [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600]
+        const found = pauses(yield* engine.receivers.requests(hook))
+        assert.lengthOf(found, 11)
+        for (const [n, pause] of found.entries()) {
+          // a worker may be up to a second late
+          assert.isAtLeast(pause, doubled[n]! * 800 - 1)
+          assert.isAtMost(pause, Math.min(doubled[n]! * 1200, 3_600_000) + 1000)
+        }
+      })))
 
     it.effect("differ by their jitter, so that deliveries are not retried at the same time", Effect.fnUntraced(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 1000, maxAttempts: 2 } })
