@@ -31,6 +31,10 @@ export const troubleOf = (subscription: OperatorSubscription): Trouble => {
   return { severity: signs.length > 0 ? "warning" : "well", signs }
 }
 
+/** By the same rule as `inTrouble` of a tenant's health, so that the list shows as many as the tenant's row. */
+export const isInTrouble = ({ breaker, dead, pausedBy, state }: OperatorSubscription): boolean =>
+  (state === "paused" && pausedBy !== "client") || (state === "active" && breaker.state !== "closed") || dead > 0
+
 const weight: Readonly<Record<Severity, number>> = { trouble: 3, warning: 2, well: 1, quiet: 0 }
 
 /** Most serious problem first, then the largest backlog, then by id, so that the order is stable. */

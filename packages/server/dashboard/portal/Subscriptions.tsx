@@ -43,7 +43,7 @@ const columns = [
 
 const Rows = ({ more, question, subscriptions }: { readonly question: string; readonly subscriptions: ReadonlyArray<PortalSubscription>; readonly more: boolean }) => {
   const { list, newRowsWaiting, rows } = useSteady<PortalSubscription>(question, subscriptions, ({ subscriptionId }) => subscriptionId)
-  const failing = subscriptions.filter((each) => stateInWords(each).tone === "bad").length
+  const failing = subscriptions.filter((each) => each.dead > 0 || stateInWords(each).tone === "bad").length
   return (
     <>
       <Table

@@ -12,7 +12,7 @@ export interface StateInWords {
 }
 
 export const stateInWords = (subscription: PortalSubscription): StateInWords => {
-  const { breaker, dead, held, pausedBy, reason, state, waiting } = subscription
+  const { breaker, dead, held, inFlight, pausedBy, reason, state, waiting } = subscription
   const why = reason === null ? "" : ` ${reason}`
   const waits = waiting === 0 ? "New entries wait." : `${plural(waiting, "entry", "entries").replace(/^1,000 /, "1,000 or more ")} ${waiting === 1 ? "waits" : "wait"}.`
   if (held) return { tone: "bad", short: "no access", detail: "You have no access at present, so nothing is sent. Entries wait until your access is back." }
@@ -26,6 +26,6 @@ export const stateInWords = (subscription: PortalSubscription): StateInWords => 
   if (breaker.state !== "closed") {
     return { tone: "bad", short: "failing", detail: `${plural(breaker.failures, "attempt")} in a row failed, so attempts are less frequent. They go on by themselves.${deadLetters}` }
   }
-  if (breaker.failures > 0) return { tone: "careful", short: "last attempt failed", detail: `${plural(breaker.failures, "attempt")} in a row failed. Attempts go on by themselves.${deadLetters}` }
+  if (breaker.failures > 0) return { tone: "careful", short: "last attempt failed", detail: `${plural(breaker.failures, "attempt")} in a row failed.${inFlight + waiting === 0 ? "" : " Attempts go on by themselves."}${deadLetters}` }
   return dead > 0 ? { tone: "careful", short: dead === 1 ? "1 dead letter" : `${countText(dead)} dead letters`, detail: `The endpoint accepts deliveries now.${deadLetters}` } : { tone: "good", short: "works", detail: "Deliveries are sent and accepted." }
 }

@@ -3,7 +3,7 @@ import type { DeliveryError, OperatorPage, OperatorSubscription, StatisticsPoint
 import { useEffect, useRef } from "preact/hooks"
 import { hashOf, type Route, type SubscriptionsFilter } from "../model/routes.ts"
 import { rangeQuery } from "../model/statistics.ts"
-import { byTrouble, counted, countText, troubleOf } from "../model/trouble.ts"
+import { byTrouble, counted, countText, isInTrouble } from "../model/trouble.ts"
 import { errorChoices, outcomeText, plural, subscriptionStates, totalText } from "../model/words.ts"
 import { HeatStrip } from "../parts/HeatStrip.tsx"
 import { Choice, FilterField } from "../parts/Fields.tsx"
@@ -77,7 +77,7 @@ const Page = ({ ask, page: { data, nextCursor, total = 0 }, route }: PageProps) 
   const filtered = client !== undefined || endpoint !== undefined || error !== undefined
   const { newRowsWaiting, list, rows } = useSteady<OperatorSubscription>(hashOf(route), byTrouble(data), ({ subscriptionId }) => subscriptionId)
   const strips = useStrips(tenantId, rows.map(({ subscriptionId }) => subscriptionId))
-  const troubled = data.filter((subscription) => troubleOf(subscription).severity === "trouble").length
+  const troubled = data.filter(isInTrouble).length
   useAnnounced(troubled === 0 ? "No failing subscriptions." : `${plural(troubled, "subscription")} in trouble.`)
   // a purge cannot be limited to an outcome, and one of everything takes a command
   const purges = error === undefined && (client !== undefined || endpoint !== undefined || state !== undefined) && data.length > 0

@@ -62,6 +62,7 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     expect(await page.evaluate(() => [sessionStorage.length, localStorage.length, document.cookie])).toEqual([1, 0, ""])
     expect(await row.count()).toBe(1)
     expect(await row.innerText()).toMatch(new RegExp(`…${shop.id.slice(-6)}[^]*dead letter`))
+    expect(await page.getByText("1 subscription, 1 needs attention").count()).toBe(1)
     expect(await page.locator("body").innerText()).not.toContain("rival")
     expect(await page.title()).toBe("Subscriptions · Acme Freight")
     expect(await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--portal-accent"))).toBe("#0b5fff")

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { byTrouble, countText, troubleOf } from "../../../dashboard/model/trouble.ts"
+import { byTrouble, countText, isInTrouble, troubleOf } from "../../../dashboard/model/trouble.ts"
 import { idOf, subscriptionSample } from "../FakeOperatorApi.ts"
 
 describe("subscriptions sorted by trouble", () => {
@@ -20,6 +20,8 @@ describe("subscriptions sorted by trouble", () => {
     expect(subscriptions.map((subscription) => troubleOf(subscription).signs.join("; "))).toEqual([
       "", "inactive; 9 dead letters", "1 dead letter", "2 attempts in a row failed", "inactive", "paused", "breaker open", "breaker probing; 1 dead letter", ""
     ])
+    expect(subscriptions.filter(isInTrouble).map(({ subscriptionId }) => parseInt(subscriptionId.slice(-4), 16))).toEqual([2, 3, 6, 7, 8])
+    expect(isInTrouble(subscriptionSample(1, { state: "paused", pausedBy: "client" }))).toBe(false)
     expect([countText(999), countText(1000)]).toEqual(["999", "1,000+"])
   })
 
