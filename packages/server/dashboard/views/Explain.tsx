@@ -26,6 +26,7 @@ export const Explain = ({ route }: { readonly route: ExplainRoute }) => {
     <>
       <h1 tabIndex={-1}>Explain a delivery</h1>
       <Question key={hashOf(route)} route={route} />
+      {!complete && <p>Why a subscription received an event, a status, a bill or a pickup, or why it did not: the rules that decided, and the deliveries.</p>}
       {complete && (
         <Answered of={polled} missing="Not found. Check the subscription and the number: nothing with this number was reported to this tenant.">
           {(explanation) => <Answer explanation={explanation} route={route} />}

@@ -1,5 +1,6 @@
 /** Pickups that wait for the carrier's decision, the oldest order first, or all of a tenant. */
 import type { OperatorPage, OperatorPickup } from "@waybill/client/operator"
+import { pickupWindowText } from "../model/pickupWindow.ts"
 import { hashOf, type Route } from "../model/routes.ts"
 import { plural } from "../model/words.ts"
 import { Choice } from "../parts/Fields.tsx"
@@ -86,7 +87,7 @@ const cellsOf = (pickup: OperatorPickup, ask: (asked: Asked) => void) => {
   const { carrier, client, confirmationNumber, isTest, orderedAt, origin, pickupId, status, waitingFor, waitingSince } = pickup
   return [
     <>
-      {confirmationNumber === null ? <span class="id">…{pickupId.slice(-6)}</span> : <Shown text={confirmationNumber} />}
+      {confirmationNumber === null ? <span class="id">…{pickupId.slice(-6)}</span> : <span class="unbroken"><Shown text={confirmationNumber} /></span>}
       <small class="signs"><Shown text={client} />{isTest && ", test"}</small>
     </>,
     <>
@@ -95,7 +96,7 @@ const cellsOf = (pickup: OperatorPickup, ask: (asked: Asked) => void) => {
     </>,
     <When at={orderedAt} />,
     <Shown text={`${origin.name}, ${origin.city}, ${origin.state} ${origin.zip}`} />,
-    <Shown text={windowText(pickup)} />,
+    <Shown text={pickupWindowText(pickup.readyWindow)} />,
     <Shown text={[carrier.carrierName, carrier.scac].filter((text) => text !== null).join(", ") || "–"} />,
     waitingFor === null ? "" : (
       <div class="actions">
@@ -116,9 +117,3 @@ const cellsOf = (pickup: OperatorPickup, ask: (asked: Asked) => void) => {
 }
 
 const decisions = ["accept", "reject", "call"] as const satisfies ReadonlyArray<Decision>
-
-/** As the shipper wrote it. */
-const windowText = ({ readyWindow: { closeTime, readyDate, readyTime, timeZone } }: Pick<OperatorPickup, "readyWindow">): string => {
-  const times = [readyTime, closeTime].filter((text) => text !== null).join(" to ")
-  return [readyDate, times, timeZone].filter((text) => text).join(", ") || "no time given"
-}

@@ -18,7 +18,7 @@ describe.skipIf(noBrowser)("the pickups of the dashboard's page", { timeout: 60_
     const texts = await rows.allInnerTexts()
     expect(texts.map((text) => /(\w+) waits/.exec(text)![1])).toEqual(["order", "change"])
     expect(texts[0]).toContain("Closets, Chicago, IL 60601")
-    expect(texts[0]).toContain("2026-11-21, 08:00 to 16:00, America/Chicago")
+    expect(texts[0]).toContain("2026-11-21 08:00 to 16:00, America/Chicago")
     await page.getByLabel("Show").selectOption("all")
     await eventually(async () => await rows.count() === 3 || undefined)
     expect(new URL(page.url()).hash).toBe("#/t/acme/pickups?state=all")
