@@ -22,11 +22,14 @@ const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256
 const Claims = Schema.Struct({
   sub: ClientName,
   tenant: Schema.optionalKey(TenantId),
-  roles: Schema.NonEmptyArray(Schema.Literals(["carrier", "customer", "operator"])),
+  roles: Schema.Array(Schema.String),
   accounts: Schema.optionalKey(Schema.Array(AccountNumber).check(Schema.isMaxLength(10_000))),
   dot: Schema.optionalKey(CarrierNumber),
   mc: Schema.optionalKey(CarrierNumber)
 })
+
+/** Providers list the roles of all their applications; those of others say nothing here. */
+const knownRoles = ["carrier", "customer", "operator"] as const
 
 const algorithmRefused = "JWT algorithm is not allowed"
 
@@ -115,7 +118,9 @@ export const makeJwtVerifier = (options: JwtOptions) => {
 }
 
 const principalOf = (claims: typeof Claims.Type, issuer: string): Effect.Effect<Principal, Unauthenticated> => {
-  const { accounts = [], dot, mc, roles, sub, tenant } = claims
+  const { accounts = [], dot, mc, sub, tenant } = claims
+  const roles = knownRoles.filter((role) => claims.roles.includes(role))
+  if (roles.length === 0) return Effect.fail(invalid("JWT without a known role"))
   if (roles.includes("operator")) {
     // Operators belong to no tenant, so they do not see a tenant's freight by accident.
     return Effect.succeed({ tenantId: "", client: `jwt:${issuer}:${sub}`, roles: ["operator"], accounts: [], origin: "token" })

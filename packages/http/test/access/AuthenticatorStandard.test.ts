@@ -119,6 +119,7 @@ describe("tokens", () => {
     expect(idsOf(await list(await token()))).toEqual(["a1"])
     expect(idsOf(await list(await token({ claims: { accounts: ["A2"] } })))).toEqual(["a2"])
     expect(idsOf(await list(await token({ claims: { roles: ["carrier"], accounts: undefined } })))).toEqual(["a1", "a2"])
+    expect(idsOf(await list(await token({ claims: { roles: ["offline_access", "customer", "uma_authorization"] } })))).toEqual(["a1"])
     expect((await list(await token({ key: keys.rsa, header: { alg: "RS256", kid: "rsa" } }))).status).toBe(200)
     })
 
@@ -176,7 +177,8 @@ describe("tokens", () => {
       ["JWT signature is wrong", await token({ header: { kid: "k2" } })],
       ["JWT issuer is wrong", await token({ claims: { iss: "https://elsewhere.example/" } })],
       ["JWT of an unknown tenant", await token({ claims: { tenant: "nowhere" } })],
-      ["JWT claim roles cannot be used", await token({ claims: { roles: ["king"] } })],
+      ["JWT claim roles cannot be used", await token({ claims: { roles: "customer" } })],
+      ["JWT without a known role", await token({ claims: { roles: ["king"] } })],
       ["JWT without the claim roles", await token({ claims: { roles: undefined } })],
       ["JWT claim accounts cannot be used", await token({ claims: { accounts: "A1" } })],
       ["JWT algorithm is not allowed", new UnsecuredJWT({ iss: issuer, aud: audience, exp: now() + 300, sub: "shop", tenant: "acme", roles: ["carrier"] }).encode()],
