@@ -172,9 +172,7 @@ type Members<A> = A extends unknown ? keyof A : never
 type Item<A> = A extends ReadonlyArray<infer Each> ? Each : A
 
 describe("Client and core agree", () => {
-  it("on the event types", () => {
-    expect(eventTypes).toEqual(coreEvents.eventTypes)
-  })
+  it("on the event types", () => expect(eventTypes).toEqual(coreEvents.eventTypes))
 
   it("on the milestones, the messages and the charge codes", () => {
     expect(milestones).toEqual(coreStatus.milestones)

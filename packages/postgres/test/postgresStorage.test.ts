@@ -69,9 +69,7 @@ describe("postgresStorage", () => {
     ["without a pool and a URL", () => postgresStorage({}), /either a pool or a url/],
     ["for a pool and a URL", () => postgresStorage({ pool, url: "postgres://db" }), /either a pool or a url/],
     ["for a client in place of a pool", () => postgresStorage({ pool: new pg.Client() as never }), /needs a pool of pg/]
-  ])("throws at once %s", (_what, open, message) => {
-    assert.throws(open, TypeError, message)
-  })
+  ])("throws at once %s", (_what, open, message) => assert.throws(open, TypeError, message))
 
   it("stores on the host's commit and not before", async () => {
     await inHost("COMMIT", async (client) => {

@@ -77,9 +77,7 @@ describe("Connection", () => {
       expect(received.map(({ headers }) => headers.get("authorization"))).toEqual(["Bearer t0", "Bearer t1"])
     })
 
-    it("refuses a key together with a token", () => {
-      expect(() => connected(() => json({}), { apiKey: "a", bearer: "b" })).toThrow("not both")
-    })
+    it("refuses a key together with a token", () => expect(() => connected(() => json({}), { apiKey: "a", bearer: "b" })).toThrow("not both"))
 
     it.each(["", "two words", "k\n", "k\r\nx-evil: 1", "schlüssel"])("refuses %j as a credential without showing it", async (apiKey) => {
       const { connection, received } = connected(() => json({}), { apiKey })

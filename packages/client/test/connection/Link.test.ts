@@ -21,9 +21,7 @@ describe("nextLink", () => {
     ["<a; rel=next", undefined],
     ["", undefined],
     ["<a>; title=\"never closed, <b>; rel=next", undefined]
-  ])("finds in %s: %j", (header, target) => {
-    expect(nextLink(header)).toBe(target)
-  })
+  ])("finds in %s: %j", (header, target) => expect(nextLink(header)).toBe(target))
 
   it("terminates on any text", () => forRandom(2000, (random) => {
     nextLink(Array.from({ length: random.below(60) }, () => random.pick([..."<>;,=\"\\ ", "rel", "next", "a"])).join(""))

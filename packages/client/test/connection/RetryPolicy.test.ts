@@ -23,9 +23,7 @@ describe("pauseBeforeRetry", () => {
     }
   }))
 
-  it("doubles its upper bound", () => {
-    expect([1, 2].map((attempt) => pauseBeforeRetry(defaultRetryPolicy, attempt, lost, 1))).toEqual([250, 500])
-  })
+  it("doubles its upper bound", () => expect([1, 2].map((attempt) => pauseBeforeRetry(defaultRetryPolicy, attempt, lost, 1))).toEqual([250, 500]))
 
   it("retries only lost responses, 429 and 503", () => {
     expect(pauseBeforeRetry(defaultRetryPolicy, 1, new WaybillCallFailed(call, "timeout", ""), 0)).toBe(0)
@@ -52,7 +50,5 @@ describe("readRetryAfter", () => {
     ["NaN", undefined],
     ["soon", undefined],
     ["Fri, 99 Nov 2026 08:01:00 GMT", undefined]
-  ])("reads %j as %j", (header, seconds) => {
-    expect(readRetryAfter(header, now)).toBe(seconds)
-  })
+  ])("reads %j as %j", (header, seconds) => expect(readRetryAfter(header, now)).toBe(seconds))
 })

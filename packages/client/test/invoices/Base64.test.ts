@@ -42,7 +42,5 @@ describe("Base64", () => {
     ["YW-_", undefined],
     ["data:application/pdf;base64,YQ==", undefined],
     ["YWÿ", undefined]
-  ])("reads %j as %j", (text, expected) => {
-    expect(decoded(text)).toBe(expected)
-  })
+  ])("reads %j as %j", (text, expected) => expect(decoded(text)).toBe(expected))
 })

@@ -25,9 +25,7 @@ describe("addSequences", () => {
 describe("SequencesInMemory", () => {
   const add = (memory: SequencesInMemory, shipmentId: string, ...numbers: ReadonlyArray<number>) => memory.add(new Map([[shipmentId, numbers]]))
 
-  it("has no numbers of an unknown shipment", async () => {
-    expect(await new SequencesInMemory().arrived(["S"])).toEqual(new Map())
-  })
+  it("has no numbers of an unknown shipment", async () => expect(await new SequencesInMemory().arrived(["S"])).toEqual(new Map()))
 
   it("evicts the least recently updated shipment", async () => {
     const memory = new SequencesInMemory({ shipments: 2 })

@@ -33,9 +33,7 @@ export const invoiceRow = (uniqueId: string, parts: Partial<InvoiceRow> = {}): I
 export const putInvoices = Effect.fnUntraced(function*(tenantId: string, ...rows: ReadonlyArray<InvoiceRow>) {
   const store = yield* InvoiceStore
   const transaction = yield* Transaction
-  for (const row of rows) {
-    yield* transaction.run(Effect.andThen(store.lock(tenantId, row.carrier, row.uniqueId), store.put(tenantId, row)))
-  }
+  for (const row of rows) yield* transaction.run(Effect.andThen(store.lock(tenantId, row.carrier, row.uniqueId), store.put(tenantId, row)))
 })
 
 export const documentFile = (n: number, parts: Partial<DocumentFile> = {}): DocumentFile => ({

@@ -56,9 +56,7 @@ export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionSto
 
   test("removes nothing for an unknown or malformed id", function*({ store, tenantId }) {
     yield* follow(tenantId, { references: ["r"] })
-    for (const id of foreignIds) {
-      assert.isFalse(yield* store.remove(tenantId, "client", id), id)
-    }
+    for (const id of foreignIds) assert.isFalse(yield* store.remove(tenantId, "client", id), id)
   })
 
   test("removes once among concurrent requests", function*({ queue, store, tenantId, transaction }) {

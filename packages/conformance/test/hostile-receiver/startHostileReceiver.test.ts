@@ -60,9 +60,7 @@ describe("hostileBehaviours", () => {
     }
   })
 
-  it("are plain data that can be listed and stored", () => {
-    expect(JSON.parse(JSON.stringify(hostileBehaviours))).toEqual(hostileBehaviours)
-  })
+  it("are plain data that can be listed and stored", () => expect(JSON.parse(JSON.stringify(hostileBehaviours))).toEqual(hostileBehaviours))
 })
 
 describe("startHostileReceiver", () => {

@@ -108,7 +108,5 @@ describe("charge windows", () => {
       assert.deepStrictEqual([...left], [["a", 0], ["broken", 1], ["z", 0]])
     }))))
 
-  it("refuse a time zone that does not exist", () => {
-    assert.throws(() => FreightChargeOptions.layer({ timeZone: "Mars/Olympus" }), RangeError)
-  })
+  it("refuse a time zone that does not exist", () => assert.throws(() => FreightChargeOptions.layer({ timeZone: "Mars/Olympus" }), RangeError))
 })

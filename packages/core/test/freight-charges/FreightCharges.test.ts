@@ -109,9 +109,7 @@ describe("a freight bill", () => {
     const all = { shipmentDataType: "all_monitored_events" }
     const urls = ["https://all.example/", "https://silent.example/", "https://revenue.example/", "https://quiet.example/", "https://mixed.example/", "https://events.example/"]
     const options = [wantedAll, { ...all, eventType: "no_events" }, revenue, { ...revenue, eventType: "no_events" }, all, { ...revenue, eventType: "all_impacts" }]
-    for (const [at, dataOptions] of options.entries()) {
-      yield* subscribe(tenant.customer(`client ${at}`, ["A"]), { dataOptions, webhookUrl: urls[at] })
-    }
+    for (const [at, dataOptions] of options.entries()) yield* subscribe(tenant.customer(`client ${at}`, ["A"]), { dataOptions, webhookUrl: urls[at] })
     yield* subscribe(debtor, { includeEventLog: false })
     yield* report(change("created", { log: [entry("LFTD")] }))
     yield* report(change("updated", { more: { referenceNumbers: { pro: "1234567890", bol: ["B"] } }, log: [entry("XYZ")] }))

@@ -129,9 +129,7 @@ describe("several carriers in one tenant", () => {
   it.each(Array.from({ length: 8 }, (_, seed) => seed + 1))("neither read nor receive what another carrier wrote first (seed %i)", async (seed) => {
     const world = await start()
     const draw = draws(seed)
-    for (let n = 0; n < 60; n++) {
-      await write(world, draw)
-    }
+    for (let n = 0; n < 60; n++) await write(world, draw)
     for (const who of [0, 1]) {
       const seen = await seenBy(world, who)
       const other = carriers[1 - who]!.word

@@ -69,9 +69,7 @@ const plain: Readonly<Record<string, Encoding>> = {
 const around: ReadonlyArray<Pair> = [["DOT", "123"], ["fileIds", "a"], ["commentsOff", "true"], ["x.commentText", "y"]]
 
 const sameInAll = (ways: Readonly<Record<string, Encoding>>, comments: ReadonlyArray<InvoiceComment>): void => {
-  for (const [way, encode] of Object.entries(ways)) {
-    assert.deepStrictEqual(read([...around, ...encode(comments), ...around]), comments, way)
-  }
+  for (const [way, encode] of Object.entries(ways)) assert.deepStrictEqual(read([...around, ...encode(comments), ...around]), comments, way)
 }
 
 describe("comments in a query (SPEC-GAP-B10)", () => {

@@ -92,9 +92,7 @@ describe("mapPaced", () => {
     ]
     for (const options of [undefined, { closed: true }]) {
       const [item, whole] = [readInput(schema, options), decodeInput(schema, options)]
-      for (const input of inputs) {
-        assert.deepStrictEqual(item(input, ["events", 3]), yield* Effect.result(whole(input, ["events", 3])))
-      }
+      for (const input of inputs) assert.deepStrictEqual(item(input, ["events", 3]), yield* Effect.result(whole(input, ["events", 3])))
     }
   }))
 })

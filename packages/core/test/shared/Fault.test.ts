@@ -14,9 +14,7 @@ describe("faults", () => {
     assert.strictEqual(pointer(["events", 3, "a/b", "c~d", ""]), "/events/3/a~1b/c~0d/")
   })
 
-  it("have at most 1,000 characters of detail", () => {
-    assert.isAtMost(fault([], "x".repeat(100_000)).detail.length, 1001)
-  })
+  it("have at most 1,000 characters of detail", () => assert.isAtMost(fault([], "x".repeat(100_000)).detail.length, 1001))
 
   it.effect("list every problem at once, each with pointer, detail and code", Effect.fnUntraced(function*() {
     const { faults } = yield* Effect.flip(decode({ tags: [1, "two", 3.5], kind: "C", extra: 1 }, ["body"]))

@@ -81,7 +81,5 @@ describe("parseInstant", () => {
     "2026-11-20T08:15:00Z\n",
     "２０２６-11-20T08:15:00Z",
     ""
-  ])("refuses %j", (text) => {
-    assert.isUndefined(parseInstant(text))
-  })
+  ])("refuses %j", (text) => assert.isUndefined(parseInstant(text)))
 })

@@ -60,9 +60,7 @@ describe("canonicalText", () => {
     assert.strictEqual(new Set(texts).size, texts.length)
   })
 
-  it("leaves out undefined members, as JSON does", () => {
-    assert.strictEqual(canonicalText({ a: undefined, b: 1 }), "{\"b\":1}")
-  })
+  it("leaves out undefined members, as JSON does", () => assert.strictEqual(canonicalText({ a: undefined, b: 1 }), "{\"b\":1}"))
 
   it.prop("parses back to the JSON of the value", [json], ([value]) => {
     const text = JSON.stringify(value)

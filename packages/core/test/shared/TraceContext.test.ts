@@ -19,9 +19,7 @@ describe("trace context", () => {
     "00-00000000000000000000000000000000-b7ad6b7169203331-01",
     "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
     "00-0AF7651916CD43DD8448EB211C80319C-B7AD6B7169203331-01"
-  ])("ignores %j", (text) => {
-    assert.isUndefined(spanFrom(text))
-  })
+  ])("ignores %j", (text) => assert.isUndefined(spanFrom(text)))
 
   it.effect("formats the current span, and nothing outside a span", Effect.fnUntraced(function*() {
     assert.isUndefined(yield* currentTraceparent)

@@ -52,9 +52,7 @@ describe("reading 210", () => {
     })
   })
 
-  it("makes an invoice that the service accepts", () => {
-    expect(Schema.is(Invoice)(invoice)).toBe(true)
-  })
+  it("makes an invoice that the service accepts", () => expect(Schema.is(Invoice)(invoice)).toBe(true))
 
   it("lists every element without a place", () => {
     expect(kept.map(({ element, segment, value }) => `${segment}-${element} ${value}`)).toEqual(["ITD-1 05", "G62-1 86", "G62-2 20261118", "N7-1 ABCD", "L5-1 1", "L1-1 1", "L7-1 1", "L5-1 2", "L1-1 2", "L3-1 1250.5", "L3-2 G"])

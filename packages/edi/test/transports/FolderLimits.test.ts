@@ -23,9 +23,7 @@ describe("a folder of waiting files", () => {
     expect(await isFull(path, "outbox", 2)).toBe(true)
   })
 
-  it("is not full before it exists", async () => {
-    expect(await isFull(directory(), "inbox", 1)).toBe(false)
-  })
+  it("is not full before it exists", async () => expect(await isFull(directory(), "inbox", 1)).toBe(false))
 })
 
 describe("files that were read or sent", () => {

@@ -32,9 +32,7 @@ describe("reading an interchange", () => {
     expect(faults(events)).toEqual([])
   })
 
-  it("reads segments that end with a tilde and a line break", () => {
-    expect(read(text.replaceAll("~", "~\r\n"))).toEqual(read(text))
-  })
+  it("reads segments that end with a tilde and a line break", () => expect(read(text.replaceAll("~", "~\r\n"))).toEqual(read(text)))
 
   it("takes delimiters from ISA", () => {
     const delimiters = { element: "|", component: ":", repetition: "!", segment: "'" }

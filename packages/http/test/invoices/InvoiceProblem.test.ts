@@ -24,9 +24,7 @@ describe("an error of area B (SPEC-GAP-B30)", () => {
     ["storage that fails", problemOf(new StorageError({ operation: "x", cause: undefined })), ["700"]],
     ["a defect", internalProblem, ["700"]],
     ["a process that stops", stopping.problem, ["700"]]
-  ])("for %s has its codes", (_what, problem, codes) => {
-    expect(JSON.parse(invoiceProblem.write(problem))).toEqual(codes)
-  })
+  ])("for %s has its codes", (_what, problem, codes) => expect(JSON.parse(invoiceProblem.write(problem))).toEqual(codes))
 
   it("names every error with its location in the header", () => {
     expect(invoiceProblem.headers.write(invalid("invalid", "conflict"))).toEqual({ "x-waybill-detail": "a.0: Fault 0. a.1: Fault 1." })

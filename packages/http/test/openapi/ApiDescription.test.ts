@@ -48,9 +48,7 @@ describe("a description of the API", () => {
       { method: "PATCH", body: subscription, sent: { status: "asleep" } },
       "the accepted request: /status"
     ]
-  ])("finds %s", (_, given, fault) => {
-    expect(description.faultOf(exchange(given))).toContain(fault)
-  })
+  ])("finds %s", (_, given, fault) => expect(description.faultOf(exchange(given))).toContain(fault))
 
   it("finds a webhook without its headers or of another shape", () => {
     const headers = { "webhook-id": "D1", "webhook-timestamp": "1", "webhook-signature": "v1,x" }

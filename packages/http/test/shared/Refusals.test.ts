@@ -28,9 +28,7 @@ describe("an error response", () => {
     const own = await ask("order-4711:retry.2")
     expect(own.headers.get("x-request-id")).toBe("order-4711:retry.2")
     expect(own.json.instance).toBe("urn:request:order-4711:retry.2")
-    for (const id of ["", "a b", "<script>", "x".repeat(129), "-a"]) {
-      expect((await ask(id)).headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/)
-    }
+    for (const id of ["", "a b", "<script>", "x".repeat(129), "-a"]) expect((await ask(id)).headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/)
   })
 
   it("uses no credential as correlation id, because it would be logged", async () => {
@@ -61,9 +59,7 @@ describe("paths and methods", () => {
     ["GET", "/somewhere/else"],
     ["GET", "/openapi/nothing.json"],
     ["GET", "/visibility/v1/subscriptions//"]
-  ])("%s %s answers 404", async (method, path) => {
-    expect(statusAndCode(await service.send(method, path))).toEqual([404, "path_not_found"])
-  })
+  ])("%s %s answers 404", async (method, path) => expect(statusAndCode(await service.send(method, path))).toEqual([404, "path_not_found"]))
 
   it.each([
     ["POST", "/visibility/v1/events", "GET, HEAD, OPTIONS"],
@@ -113,9 +109,7 @@ describe("bodies", () => {
     ["a number", "1", [400, "invalid_input"]],
     ["null", "null", [400, "invalid_input"]],
     ["more than 1 MiB", JSON.stringify({ endpointUrl: "x".repeat(1_048_576) }), [413, "body_too_large"]]
-  ])("%s", async (_what, body, expected) => {
-    expect(statusAndCode(await create(body === undefined ? {} : { body }))).toEqual(expected)
-  })
+  ])("%s", async (_what, body, expected) => expect(statusAndCode(await create(body === undefined ? {} : { body }))).toEqual(expected))
 
   it("that nest too deep are refused before they are parsed", async () => {
     for (const depth of [100, 50_000]) {

@@ -52,9 +52,7 @@ describe("GET /v1/events", () => {
     const before = Math.floor(Date.now() / 1000) * 1000
     const answer = await service.send("GET", "/visibility/v1/events", { key: acme.carrier })
     // SPEC-GAP-D26
-    for (const header of ["date", "last-modified"]) {
-      expect(Date.parse(answer.headers.get(header)!)).toBeGreaterThanOrEqual(before)
-    }
+    for (const header of ["date", "last-modified"]) expect(Date.parse(answer.headers.get(header)!)).toBeGreaterThanOrEqual(before)
   })
 
   it("filters by shipment, types and time, and repeats every filter in its links (SPEC-GAP-D6)", async () => {

@@ -249,9 +249,7 @@ describe("WebhookSenderHttp and its connections", () => {
 
   it.live("survives invalid deadlines", Effect.fnUntraced(function*() {
     const receiver = yield* makeReceiver()
-    for (const deadlineMillis of [2 ** 40, Infinity]) {
-      assert.strictEqual(summary(yield* send(receiver.url, { deadlineMillis })), "Accepted 200")
-    }
+    for (const deadlineMillis of [2 ** 40, Infinity]) assert.strictEqual(summary(yield* send(receiver.url, { deadlineMillis })), "Accepted 200")
     for (const deadlineMillis of [0, -5, NaN]) {
       assert.include(["Accepted 200", "timeout", "connect_timeout"], summary(yield* send(receiver.url, { deadlineMillis })))
     }

@@ -51,9 +51,7 @@ describe("WebhookSenderHttp that may reach 127.0.0.1 only", () => {
     "unanswered": ["connect_timeout", "connect_timeout"]
   }
 
-  it("has an expected outcome for every name", () => {
-    assert.deepStrictEqual(hostile.names.map(({ name }) => name), Object.keys(expected))
-  })
+  it("has an expected outcome for every name", () => assert.deepStrictEqual(hostile.names.map(({ name }) => name), Object.keys(expected)))
 
   for (const [name, summaries] of Object.entries(expected)) {
     it.live(`connects to the checked address of ${name}, or fails`, Effect.fnUntraced(function*() {

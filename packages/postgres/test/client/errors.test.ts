@@ -24,9 +24,7 @@ describe("a driver's error", () => {
     ["ECONNREFUSED", "ConnectionError"],
     ["ECONNRESET", "ConnectionError"],
     ["EACCES", "UnknownError"]
-  ])("with code %s is a %s", (code, reason) => {
-    assert.strictEqual(classify({ code, message: "…" })._tag, reason)
-  })
+  ])("with code %s is a %s", (code, reason) => assert.strictEqual(classify({ code, message: "…" })._tag, reason))
 
   it.each([
     "Connection terminated",
@@ -37,9 +35,7 @@ describe("a driver's error", () => {
     "Client has encountered a connection error and is not queryable",
     "Client was closed and is not queryable",
     "Cannot use a pool after calling end on the pool"
-  ])("without a code is known by what pg writes: %s", (message) => {
-    assert.strictEqual(classify(new Error(message))._tag, "ConnectionError")
-  })
+  ])("without a code is known by what pg writes: %s", (message) => assert.strictEqual(classify(new Error(message))._tag, "ConnectionError"))
 
   it("names the violated constraint", () => {
     const reason = classify({ code: "23505", constraint: "destinations_pkey", message: "duplicate key" })

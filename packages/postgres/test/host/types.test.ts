@@ -22,9 +22,7 @@ type DrizzleTx = Parameters<Parameters<NodePgDatabase["transaction"]>[0]>[0]
 it("within takes a client of pg, the result of an adapter, or an executor", () => {
   expectTypeOf<pg.Client>().toExtend<Within>()
   expectTypeOf<pg.PoolClient>().toExtend<Within>()
-  for (const from of [fromDrizzle, fromKysely, fromKnex, fromPrisma, fromTypeOrm, fromMikroOrm]) {
-    expectTypeOf(from).returns.toExtend<Within>()
-  }
+  for (const from of [fromDrizzle, fromKysely, fromKnex, fromPrisma, fromTypeOrm, fromMikroOrm]) expectTypeOf(from).returns.toExtend<Within>()
   expectTypeOf<{ executeSql: (text: string, values: ReadonlyArray<unknown>) => Promise<{ rows: Array<unknown> }> }>().toExtend<Within>()
 })
 

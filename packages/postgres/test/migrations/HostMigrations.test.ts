@@ -96,9 +96,7 @@ describe("migrations that a host owns", () => {
     expect(await migrated(other)).toEqual([])
   })
 
-  it("contain no psql command and no psql variable", () => {
-    expect(printMigrations(schema)).not.toMatch(/^\\|(^|[^:]):['"{a-z]/im)
-  })
+  it("contain no psql command and no psql variable", () => expect(printMigrations(schema)).not.toMatch(/^\\|(^|[^:]):['"{a-z]/im))
 
   it("are printed for a database at any version, and refused by a database at another version", async () => {
     for (const { id } of migrations.slice(0, -1)) {

@@ -115,9 +115,7 @@ describe("the function for publishing from SQL", () => {
     }
   })
 
-  it("has no question mark, which some database tools read as a placeholder", () => {
-    expect(sqlPublishing("waybill")).not.toContain("?")
-  })
+  it("has no question mark, which some database tools read as a placeholder", () => expect(sqlPublishing("waybill")).not.toContain("?"))
 
   it("has a new version when its text changes", () => {
     // Another text: raise sqlPublishingVersion, so that installed functions are upgraded, and write both here.

@@ -53,9 +53,7 @@ afterAll(async () => {
 const typesOf = async (shipmentId: string) => (await waybill.events.list(carrier, { shipmentId })).data.map(({ type }) => type)
 
 describe("the page", () => {
-  it("has the blocks that are tested here", () => {
-    expect(others).toEqual([])
-  })
+  it("has the blocks that are tested here", () => expect(others).toEqual([]))
 
   it("publishes a change of the host's table in the host's transaction", async () => {
     await dispatch.query(change)

@@ -59,9 +59,7 @@ describe("the ledger of a chaos run", () => {
     ["an event has one sequence", (ledger) => arrives(ledger, "a", event(1, 7))],
     ["sequences follow the order of publication", (ledger) => ledger.acknowledge({ shipment: 0, number: 4 }, 3)],
     ["a batch is not larger than batchMaxSize", (ledger) => arrives(ledger, "a", ...Array.from({ length: subscriber.batchMaxSize + 1 }, () => event(1)))]
-  ])("detects a violation of: %s", (rule, story) => {
-    expect(foundIn(story)).toContain(rule)
-  })
+  ])("detects a violation of: %s", (rule, story) => expect(foundIn(story)).toContain(rule))
 })
 
 describe("the recovery time of a subscription", () => {

@@ -54,7 +54,5 @@ describe("docs/commands.md", { timeout: 300_000 }, () => {
 })
 
 describe("the help", () => {
-  it("has an example for every command", () => {
-    expect(all.filter(({ command }) => command.examples.length === 0).map(({ path }) => path)).toEqual([])
-  })
+  it("has an example for every command", () => expect(all.filter(({ command }) => command.examples.length === 0).map(({ path }) => path)).toEqual([]))
 })

@@ -58,9 +58,7 @@ describe("the Helm chart", () => {
     { settings: { AWS_SECRET_ACCESS_KEY: "secret" } },
     { secrets: { operatorKey: "an-operator-key-of-24-characters" } },
     { server: { replica: 3 } }
-  ])("refuses %j", (given) => {
-    assert.isFalse(isValid(given))
-  })
+  ])("refuses %j", (given) => assert.isFalse(isValid(given)))
 
   it("has values with which each part of values.schema.json is filled", () => {
     const given = pathsIn(values, "").map((path) => path.split(".")[0]!)

@@ -18,7 +18,5 @@ describe("the demo's PDF", () => {
     assert.include(content, "(Signed: J. Doe) Tj")
   })
 
-  it("escapes the special characters of PDF", () => {
-    assert.include(text(pdf("A (b) \\ c", [])), "(A \\(b\\) \\\\ c) Tj")
-  })
+  it("escapes the special characters of PDF", () => assert.include(text(pdf("A (b) \\ c", [])), "(A \\(b\\) \\\\ c) Tj"))
 })

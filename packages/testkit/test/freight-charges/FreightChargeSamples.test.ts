@@ -15,9 +15,7 @@ describe("samples of freight charges", () => {
     assert.isTrue(isRemoval(billChange("removed", "U1", { version: 2 })))
   })
 
-  it.prop("are valid for all random draws", [arbitraryFreightCharge], ([charge]) => {
-    assert.isTrue(isCharge(charge))
-  })
+  it.prop("are valid for all random draws", [arbitraryFreightCharge], ([charge]) => assert.isTrue(isCharge(charge)))
 
   it("cover a bill from its entry to its invoice", () => {
     const journey = billJourney("U1", { account: "B" })

@@ -12,9 +12,7 @@ describe("samples of transit events", () => {
     assert.isTrue(isReported(reportedEvent("S", { eventId: "e", sequence: 3, accounts: ["A"], type: "DELAY", more: { notes: "x" } })))
   })
 
-  it.prop("are valid for all random draws", [arbitraryReportedEvent], ([event]) => {
-    assert.isTrue(isReported(event))
-  })
+  it.prop("are valid for all random draws", [arbitraryReportedEvent], ([event]) => assert.isTrue(isReported(event)))
 
   it("cover a journey from pickup to proof of delivery, in order of time", () => {
     const journey = ltlJourney("S", { accounts: ["A"], start: 0 })

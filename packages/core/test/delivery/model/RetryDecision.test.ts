@@ -28,9 +28,7 @@ describe("decideRetry", () => {
     assert.strictEqual(decideRetry({ ...defaultPolicy, maxAttempts: 1 }, 1, 0.5)._tag, "GiveUp")
   })
 
-  it("gives up regardless of Retry-After", () => {
-    assert.strictEqual(decideRetry(defaultPolicy, 12, 0.5, 60)._tag, "GiveUp")
-  })
+  it("gives up regardless of Retry-After", () => assert.strictEqual(decideRetry(defaultPolicy, 12, 0.5, 60)._tag, "GiveUp"))
 
   it.prop("stays within 20 % of the doubled backoff and never exceeds the maximum", [policy, int(1, 999), jitter], ([each, attempt, draw]) => {
     if (attempt >= each.maxAttempts) return
@@ -60,9 +58,7 @@ describe("decideRetry", () => {
     for (const asked of [NaN, Infinity, -Infinity]) assert.strictEqual(seconds(defaultPolicy, 3, 0.5, asked), own)
   })
 
-  it("stays finite for any number of attempts", () => {
-    assert.strictEqual(seconds({ ...defaultPolicy, maxAttempts: Infinity }, 1e9, 1), 3600)
-  })
+  it("stays finite for any number of attempts", () => assert.strictEqual(seconds({ ...defaultPolicy, maxAttempts: Infinity }, 1e9, 1), 3600))
 })
 
 describe("a delivery whose sender crashed", () => {

@@ -196,9 +196,7 @@ describe.each(ways)("by %s", (way) => {
       yield* TestWaybill.pass("1 hour")
       const instants = (yield* engine.receivers.requests(hook)).map((request) => request.at)
       assert.lengthOf(yield* engine.delivered(), 200)
-      for (const [first, from] of instants.entries()) {
-        assert.isAtMost(instants.slice(first).filter((at) => at < from + 60_000).length, 30)
-      }
+      for (const [first, from] of instants.entries()) assert.isAtMost(instants.slice(first).filter((at) => at < from + 60_000).length, 30)
     }, inEngine))
 
     it.effect("counts no attempt", Effect.fnUntraced(function*() {

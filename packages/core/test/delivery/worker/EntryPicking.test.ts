@@ -21,9 +21,7 @@ describe("a take from a destination", () => {
     assert.deepStrictEqual(pick(["A", "B", "C", "D", "E"].map((key) => entry(key)), { more: true }), { ...whole, batches: ["AB", "CD"], after: "D", more: true })
   })
 
-  it("takes nothing where nothing waits", () => {
-    assert.deepStrictEqual(pick([], { after: "K" }), { ...whole, batches: [], after: "K" })
-  })
+  it("takes nothing where nothing waits", () => assert.deepStrictEqual(pick([], { after: "K" }), { ...whole, batches: [], after: "K" }))
 
   it("leaves the rest of a key to another take, and counts no room for it", () => {
     assert.deepStrictEqual(pick([entry("A"), entry("A"), entry("A"), entry("B"), entry("B")]), { ...whole, batches: ["AA", "BB"], after: "B", blocked: true })

@@ -33,9 +33,7 @@ const fill = (slots: Slots, owners: ReadonlyArray<SlotOwner>): ReadonlyArray<num
 }
 
 describe("slots", () => {
-  it("give a client alone half", () => {
-    assert.deepStrictEqual(fill(makeSlots(), [owner(1, 1)]), [500])
-  })
+  it("give a client alone half", () => assert.deepStrictEqual(fill(makeSlots(), [owner(1, 1)]), [500]))
 
   it("give clients with equal demand equal slots, and leave as many for the next client", () => {
     const slots = makeSlots()

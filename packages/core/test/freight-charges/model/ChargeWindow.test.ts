@@ -44,9 +44,7 @@ const of = (frequency: "hourly" | "daily", zone: string, now: number) => closing
 const iso = (at: number) => new Date(at).toISOString()
 
 describe("closingTimes", () => {
-  it("sends real-time changes at once", () => {
-    assert.isUndefined(closingTimes("real_time", 0, () => 0))
-  })
+  it("sends real-time changes at once", () => assert.isUndefined(closingTimes("real_time", 0, () => 0)))
 
   it.prop("puts every change into exactly one window (SPEC-GAP-E16)", [
     oneOf(["hourly", "daily"] as const),

@@ -23,9 +23,7 @@ describe("totalWarnings", () => {
     assert.deepStrictEqual(warnings([], "1"), ["The charge lines add up to 0 USD, the invoice amount is 1 USD."])
   })
 
-  it("compares values, not their formats", () => {
-    assert.deepStrictEqual(warnings(["1.50", ".5", "-0"], "2"), [])
-  })
+  it("compares values, not their formats", () => assert.deepStrictEqual(warnings(["1.50", ".5", "-0"], "2"), []))
 
   it("ignores lines without a cost", () => {
     const sample = invoiceSample({ costs: ["1", "2"], total: "2" })

@@ -53,9 +53,7 @@ describe("lookup keys", () => {
     ["2134", "2134"],
     ["2134-1000", "02134"],
     ["21341000", "02134"]
-  ])("compare postal code %s as %s", (written, plain) => {
-    assert.strictEqual(plainPostalCode(written), plain)
-  })
+  ])("compare postal code %s as %s", (written, plain) => assert.strictEqual(plainPostalCode(written), plain))
 
   it.each([
     ["2134", "USA", "02134"],

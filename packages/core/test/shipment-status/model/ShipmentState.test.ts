@@ -137,9 +137,7 @@ describe("a shipment's status", () => {
     assert.isAtMost(known.state.reports, first.state.reports + reports.length)
   })
 
-  it.prop("is equal for equal reports", [anyReports], ([reports]) => {
-    assert.deepStrictEqual(play(registered(), reports), play(registered(), reports))
-  })
+  it.prop("is equal for equal reports", [anyReports], ([reports]) => assert.deepStrictEqual(play(registered(), reports), play(registered(), reports)))
 
   it.prop("is not changed by a refused report, which gives a reason", [anyReports, anyReport], ([reports, last]) => {
     const { known } = play(at("In Transit"), reports)

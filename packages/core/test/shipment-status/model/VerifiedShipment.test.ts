@@ -36,9 +36,7 @@ describe("the public answer", () => {
 })
 
 describe("the verified answer", () => {
-  it.prop("is valid for every arbitrary shipment", [arbitraryVerifiedShipment], ([verified]) => {
-    assert.isTrue(Schema.is(VerifiedShipment)(verified))
-  })
+  it.prop("is valid for every arbitrary shipment", [arbitraryVerifiedShipment], ([verified]) => assert.isTrue(Schema.is(VerifiedShipment)(verified)))
 
   it("has every field that the interface requires, in the published spelling", () => {
     const required = [

@@ -48,9 +48,7 @@ describe("the share of failures", () => {
 })
 
 describe("lines", () => {
-  it("reach below a round number", () => {
-    expect([0, 1, 1.5, 3, 7, 12, 500, 501].map(axisTop)).toEqual([1, 1, 2, 5, 10, 20, 500, 1000])
-  })
+  it("reach below a round number", () => expect([0, 1, 1.5, 3, 7, 12, 500, 501].map(axisTop)).toEqual([1, 1, 2, 5, 10, 20, 500, 1000]))
 
   it("have a gap where there is no value, unless values are samples", () => {
     expect(runsOf([1, null, 2, 3], false)).toEqual([[[0, 1]], [[2, 2], [3, 3]]])

@@ -12,9 +12,7 @@ describe("routes of the portal", () => {
     { view: "notices" }
   ]
 
-  it.each(routes)("are the same after they were written and read: %o", (route) => {
-    expect(routeOf(hashOf(route))).toEqual(route)
-  })
+  it.each(routes)("are the same after they were written and read: %o", (route) => expect(routeOf(hashOf(route))).toEqual(route))
 
   it("show the subscriptions first, and a message for an unknown address", () => {
     for (const hash of ["", "#", "#/"]) expect(routeOf(hash)).toEqual({ view: "subscriptions", cursor: undefined })

@@ -2,9 +2,7 @@ import { describe, expect, it } from "vitest"
 import { contrast, logoOf, styleOf, textOn } from "../../../dashboard/portal/theme.ts"
 
 describe("styleOf", () => {
-  it("sets nothing without a theme", () => {
-    expect(styleOf({})).toEqual({ scheme: undefined, variables: {}, classes: [] })
-  })
+  it("sets nothing without a theme", () => expect(styleOf({})).toEqual({ scheme: undefined, variables: {}, classes: [] }))
 
   it("chooses the text on an accent, and the scheme of a background, so that both can be read", () => {
     expect(styleOf({ accent: "#ffdd00", background: "#101418", radius: 0 })).toEqual({
