@@ -7,12 +7,12 @@ import { EventsAwaitingStatus } from "@waybill/core"
 import { storageSuites } from "@waybill/conformance/suites"
 import { Effect, Layer } from "effect"
 import { assert, describe } from "vitest"
-import { PgClient } from "../src/index.ts"
 import { referenceTables } from "../src/migrations/Distribution.ts"
 import { acrossTenants } from "./AcrossTenants.ts"
 import { insertsAcrossTenants, type Place, planOf, scansAcrossTenants, wholeTables } from "./PlanScans.ts"
 import { recordedStatements } from "./RecordedStatements.ts"
 import { freshSchema, testStorage } from "./TestStorage.ts"
+import { withSql } from "./client/database.ts"
 
 const schema = freshSchema()
 
@@ -62,8 +62,7 @@ const recordedHere = () =>
   [...recorded.texts].filter((text) => text.includes(`"${schema}".`) && /^[\s(]*(WITH|SELECT|INSERT|UPDATE|DELETE)\b/i.test(text))
 
 layer(testStorage(schema), { excludeTestServices: true })("a schema to be distributed by tenant_id", (it) => {
-  it.effect("has tenant_id in every table, as text with byte order", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("has tenant_id in every table, as text with byte order", withSql(function*(sql) {
     const rows = yield* sql<{ relation: string; column: string | null; collation: string | null }>`
       SELECT c.relname AS relation, a.attname AS column, l.collname AS collation
       FROM pg_class AS c
@@ -76,8 +75,7 @@ layer(testStorage(schema), { excludeTestServices: true })("a schema to be distri
     assert.deepEqual(missing, [])
   }))
 
-  it.effect("starts every primary key, unique index and exclusion with tenant_id", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("starts every primary key, unique index and exclusion with tenant_id", withSql(function*(sql) {
     const keys = yield* sql<Key>`
       SELECT i.relname AS name, t.relname AS relation,
         ARRAY(SELECT coalesce(a.attname, '(expression)') FROM unnest(x.indkey) WITH ORDINALITY AS k (attnum, place)
@@ -91,8 +89,7 @@ layer(testStorage(schema), { excludeTestServices: true })("a schema to be distri
     assert.deepEqual(keys.filter(({ columns, relation }) => columns[0] !== "tenant_id" && !referenceTables.has(relation)), [])
   }))
 
-  it.effect("has only foreign keys within one tenant, and no trigger", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("has only foreign keys within one tenant, and no trigger", withSql(function*(sql) {
     const references = yield* sql<{ name: string; from: ReadonlyArray<string>; to: ReadonlyArray<string> }>`
       SELECT c.conname AS name,
         ARRAY(SELECT a.attname FROM unnest(c.conkey) AS k JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = k)::text[] AS from,

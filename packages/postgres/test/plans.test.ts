@@ -34,6 +34,7 @@ import * as events from "../src/transit-events/TransitEventSql.ts"
 import * as subscriptions from "../src/transit-events/TransitSubscriptionSql.ts"
 import { planOf, planWith, seqScans, wholeTenants } from "./PlanScans.ts"
 import { freshSchema, testStorage } from "./TestStorage.ts"
+import { withSql } from "./client/database.ts"
 
 const sources = [
   events.transitEventPayloads,
@@ -396,8 +397,7 @@ plans("of an installation that was analysed while all of it was empty", (schema)
 const prepared = freshSchema()
 
 layer(testStorage(prepared), { excludeTestServices: true })("prepared statements", (it) => {
-  it.effect("keep one plan however short their arrays are: take, settle, load", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("keep one plan however short their arrays are: take, settle, load", withSql(function*(sql) {
     const schema = Sql.raw(`"${prepared}"`)
     const repeated = [findForTake(schema, sources, taking), frozen.freeze(schema, taking, { signals: [signal], entries: [entry], again: [] }), settle(schema, settling, false), load(schema, "t", [id])]
     yield* sql.withTransaction(Effect.gen(function*() {

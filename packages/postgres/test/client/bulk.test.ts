@@ -2,7 +2,7 @@ import { assert, inject, layer } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
 import pg from "pg"
 import { PgArray, type PgArrayType, PgClient, Sql } from "../../src/client/index.ts"
-import { pool, table } from "./database.ts"
+import { pool, table, withSql } from "./database.ts"
 
 const { boolArray, byteaArray, float8Array, int4Array, int8Array, textArray, timestamptzArray, uuidArray } = Sql
 
@@ -69,8 +69,7 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     assert.deepStrictEqual(comparable([row?.[1]]), comparable([elements[0] ?? null]))
   }))
 
-  it.effect("decodes each column by its type, the same from binary and from text", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("decodes each column by its type, the same from binary and from text", withSql(function*(sql) {
     const statement = `
       SELECT 7::int2 AS a, -7::int4 AS b, 9007199254740991::int8 AS c, 1.5::float4 AS d, 1e300::float8 AS e, true AS f,
              'ü'::text AS g, 'v'::varchar AS h, 'c'::char(3) AS i, 'n'::name AS j,
@@ -90,8 +89,7 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     assert.deepStrictEqual(yield* hosted(sql, statement, []), row)
   }))
 
-  it.effect("mixes arrays, scalars and bytes, prepared from the second use on", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("mixes arrays, scalars and bytes, prepared from the second use on", withSql(function*(sql) {
     const rows = yield* table("tenant text, id int8, body bytea, at timestamptz")
     const insert = `INSERT INTO ${rows} SELECT $1, i, b, $4 FROM unnest($2::int8[], $3::bytea[]) AS u(i, b) RETURNING id`
     const at = new Date(1_700_000_000_000)
@@ -104,8 +102,7 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     assert.deepStrictEqual(read, [["acme", 11, Buffer.of(11, 255), at.getTime()]])
   }))
 
-  it.effect("keeps read bytes when the socket's buffer is reused", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("keeps read bytes when the socket's buffer is reused", withSql(function*(sql) {
     const bodies = Array.from({ length: 500 }, (_, index) => Buffer.alloc(index * 7, index))
     const echo = () => sql.bulk("SELECT unnest($1::bytea[])", [byteaArray(bodies)])
     const first = yield* echo()
@@ -113,20 +110,17 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     assert.deepStrictEqual(first.map(([body]) => body), bodies)
   }))
 
-  it.effect("carries a row of 20 MB", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("carries a row of 20 MB", withSql(function*(sql) {
     const [row] = yield* sql.bulk("SELECT convert_to(repeat('x', 20000000), 'UTF8')", [])
     assert.strictEqual((row![0] as Buffer).length, 20_000_000)
   }))
 
-  it.effect("accepts arrays in an ordinary statement", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("accepts arrays in an ordinary statement", withSql(function*(sql) {
     const rows = yield* sql`SELECT unnest(${int8Array([1, null])}::int8[]) AS n, unnest(${textArray(["a", "b"])}::text[]) AS t`
     assert.deepStrictEqual(rows.map((row) => ({ ...row })), [{ n: 1, t: "a" }, { n: null, t: "b" }])
   }))
 
-  it.effect("runs on the connection of its transaction", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("runs on the connection of its transaction", withSql(function*(sql) {
     const rows = yield* table("id int8")
     yield* sql.bulk(`INSERT INTO ${rows} SELECT unnest($1::int8[])`, [int8Array([1, 2])]).pipe(
       Effect.andThen(sql.bulk(`SELECT count(*) FROM ${rows}`, [])),

@@ -4,14 +4,13 @@ import { SqlClient } from "effect/sql"
 import pg from "pg"
 import { vi } from "vitest"
 import { PgClient } from "../../src/client/index.ts"
-import { activity, administer, eventually, meeting, pool, table } from "./database.ts"
+import { activity, administer, eventually, meeting, onPool, pool, table, withSql } from "./database.ts"
 import { recordingProxy } from "./RecordingProxy.ts"
 
 const plain = (rows: ReadonlyArray<any>) => rows.map((row) => ({ ...row }))
 
 layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("the client", (it) => {
-  it.effect("decodes rows independently of parsers that the host registered with pg", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.effect("decodes rows independently of parsers that the host registered with pg", withSql(function*(sql) {
     const int8 = pg.types.getTypeParser(20)
     pg.types.setTypeParser(20, () => "from the host")
     yield* Effect.addFinalizer(() => Effect.sync(() => pg.types.setTypeParser(20, int8)))
@@ -35,15 +34,13 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
     }])
   }))
 
-  it.effect("fails for an int8 beyond the safe integers", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.effect("fails for an int8 beyond the safe integers", withSql(function*(sql) {
     const error = yield* Effect.flip(sql`SELECT 9007199254740992::int8 AS n`)
     assert.match(error.message, /9007199254740992/)
     assert.deepStrictEqual(plain(yield* sql`SELECT 1 AS n`), [{ n: 1 }])
   }))
 
-  it.effect("inserts records, updates from values, finds in lists and accepts JSON", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("inserts records, updates from values, finds in lists and accepts JSON", withSql(function*(sql) {
     const rows = yield* table("id int8 PRIMARY KEY, name text, doc jsonb")
     yield* sql`INSERT INTO ${sql.literal(rows)} ${sql.insert([
       { id: 1, name: "one", doc: sql.json({ list: [1, "ü"] }) },
@@ -64,13 +61,11 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
     assert.deepStrictEqual(yield* sql`SELECT id, name FROM ${sql.literal(rows)} ORDER BY id`.values, [[1, "ONE"], [2, "TWO"]])
   }))
 
-  it.effect("quotes identifiers", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.effect("quotes identifiers", withSql(function*(sql) {
     assert.deepStrictEqual(sql`SELECT ${1} FROM ${sql("a\"b.c")}`.compile(), ["SELECT $1 FROM \"a\"\"b\".\"c\"", [1]])
   }))
 
-  it.effect("names the error", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.effect("names the error", withSql(function*(sql) {
     const rows = yield* table("id int8 CONSTRAINT only_once UNIQUE, n int8 CHECK (n > 0)")
     const insert = (id: number, n: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id}, ${n})`
     yield* insert(1, 1)
@@ -83,8 +78,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
     assert.strictEqual(timedOut.reason._tag, "StatementTimeoutError")
   }))
 
-  it.effect("names deadlocks and serialization failures as retryable", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.effect("names deadlocks and serialization failures as retryable", withSql(function*(sql) {
     const rows = yield* table("id int8, n int8")
     yield* sql`INSERT INTO ${sql.literal(rows)} VALUES (1, 0), (2, 0)`
     const add = (id: number) => sql`UPDATE ${sql.literal(rows)} SET n = n + 1 WHERE id = ${id}`
@@ -106,8 +100,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
     ])
   }))
 
-  it.effect("prepares a repeated statement", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.effect("prepares a repeated statement", withSql(function*(sql) {
     yield* Effect.scoped(Effect.gen(function*() {
       const connection = yield* sql.reserve
       const text = `SELECT $1::int AS n -- ${crypto.randomUUID()}`
@@ -120,8 +113,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
     }))
   }))
 
-  it.effect("plans a prepared statement again after a slow one, when its table has grown", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.effect("plans a prepared statement again after a slow one, when its table has grown", withSql(function*(sql) {
     // no statement is slow by this clock, however busy the machine is
     let [at, step] = [performance.now(), 0]
     const now = vi.spyOn(performance, "now").mockImplementation(() => at += step)
@@ -150,8 +142,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
     assert.isTrue(isShown)
   }))
 
-  it.effect("rolls back a failed transaction, and only the savepoint that fails inside one", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.effect("rolls back a failed transaction, and only the savepoint that fails inside one", withSql(function*(sql) {
     const rows = yield* table("id int8")
     const insert = (id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
     const ids = sql`SELECT id FROM ${sql.literal(rows)} ORDER BY id`.values
@@ -166,8 +157,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
     assert.deepStrictEqual(yield* ids, [[2], [4], [5], [6]])
   }))
 
-  it.effect("fails a commit that Postgres turned into a rollback", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.effect("fails a commit that Postgres turned into a rollback", withSql(function*(sql) {
     const rows = yield* table("id int8")
     const swallowed = Effect.andThen(sql`INSERT INTO ${sql.literal(rows)} VALUES (1)`, Effect.ignore(sql`SELECT 1 / 0`))
     const error = yield* Effect.flip(sql.withTransaction(swallowed))
@@ -186,8 +176,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
     assert.strictEqual(yield* pid, before)
   }, Effect.provide(Layer.fresh(pool({ maxConnections: 1 })))))
 
-  it.effect("runs afterCommit callbacks after a commit, and not after a rollback", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.effect("runs afterCommit callbacks after a commit, and not after a rollback", withSql(function*(sql) {
     const seen: Array<string> = []
     const note = (text: string) => sql.afterCommit(Effect.sync(() => void seen.push(text)))
     yield* sql.withTransaction(Effect.andThen(note("kept"), Effect.sync(() => seen.push("before"))))
@@ -207,8 +196,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
     assert.strictEqual(proxy.most(), 1)
   }))
 
-  it.effect("shows its name to the server and returns no connection inside a transaction", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.effect("shows its name to the server and returns no connection inside a transaction", withSql(function*(sql) {
     yield* sql`BEGIN`
     const outside = yield* Effect.flip(sql`SAVEPOINT s`)
     assert.match(outside.message, /transaction block/)
@@ -252,29 +240,21 @@ describe("a pool", () => {
     assert.strictEqual((yield* Effect.promise(() => hosts.query("SELECT 1 AS n"))).rows[0].n, 1)
   }))
 
-  it.live("replaces a connection at its maximum age, also while it is unused", Effect.fnUntraced(function*() {
-    const name = `age-${crypto.randomUUID().slice(0, 8)}`
-    yield* Effect.gen(function*() {
-      const [first] = yield* activity(name)
-      yield* eventually(Effect.map(activity(name), ([other]) => other !== undefined && other.pid !== first?.pid))
-    }).pipe(Effect.provide(pool({ applicationName: name, connectionTTL: "200 millis", minConnections: 1 })))
-  }))
+  it.live("replaces a connection at its maximum age, also while it is unused", onPool(function*({ name }) {
+    const [first] = yield* activity(name)
+    yield* eventually(Effect.map(activity(name), ([other]) => other !== undefined && other.pid !== first?.pid))
+  }, { connectionTTL: "200 millis", minConnections: 1 }))
 
-  it.live("closes unused connections, but not the minimum", Effect.fnUntraced(function*() {
-    const name = `idle-${crypto.randomUUID().slice(0, 8)}`
-    yield* Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const meet = yield* meeting(3)
-      const held = sql.withTransaction(Effect.andThen(sql`SELECT 1`, meet))
-      yield* Effect.all([held, held, held], { concurrency: 3 })
-      assert.lengthOf(yield* activity(name), 3)
-      yield* eventually(Effect.map(activity(name), (all) => all.length === 1))
-    }).pipe(Effect.provide(pool({ applicationName: name, idleTimeout: "300 millis", minConnections: 1, maxConnections: 4 })))
-  }))
+  it.live("closes unused connections, but not the minimum", onPool(function*({ sql, name }) {
+    const meet = yield* meeting(3)
+    const held = sql.withTransaction(Effect.andThen(sql`SELECT 1`, meet))
+    yield* Effect.all([held, held, held], { concurrency: 3 })
+    assert.lengthOf(yield* activity(name), 3)
+    yield* eventually(Effect.map(activity(name), (all) => all.length === 1))
+  }, { idleTimeout: "300 millis", minConnections: 1, maxConnections: 4 }))
 
-  it.live("prepares nothing when that is turned off", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.live("prepares nothing when that is turned off", onPool(function*({ sql }) {
     for (let time = 0; time < 3; time++) yield* sql`SELECT ${time}::int AS n`
     assert.deepStrictEqual(yield* sql`SELECT name FROM pg_prepared_statements`, [])
-  }, Effect.provide(pool({ maxConnections: 1, prepare: false }))))
+  }, { maxConnections: 1, prepare: false }))
 })

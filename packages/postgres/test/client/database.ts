@@ -1,6 +1,7 @@
 /** Helpers of the client tests: pools on the test's Postgres, temporary tables, and killing connections. */
 import { inject } from "@effect/vitest"
-import { Deferred, Effect, Redacted, Schedule } from "effect"
+import { Deferred, Effect, Redacted, Schedule, type Scope } from "effect"
+import type { SqlClient } from "effect/sql"
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
 import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
@@ -8,6 +9,32 @@ import { PgClient } from "../../src/client/index.ts"
 /** A pool on the test's Postgres, or on another address of it. */
 export const pool = (options: Partial<PgClient.PgPoolConfig> = {}) =>
   PgClient.layer({ url: Redacted.make(inject("pgUrl")), maxConnections: 2, ...options })
+
+/** What a test of one pool is given. */
+interface Given {
+  readonly sql: PgClient.PgClient
+  /** The name of its connections in `pg_stat_activity`. */
+  readonly name: string
+  /** Waits until this many of its connections run a statement. */
+  readonly untilRunning: (count: number) => Effect.Effect<void, unknown>
+}
+
+type Body<Given extends ReadonlyArray<unknown>, R = never> = (...given: Given) => Generator<Effect.Effect<unknown, unknown, PgClient.PgClientService | Scope.Scope | R>, void, never>
+
+/** A test that is given the client of its layer. */
+export const withSql = <R>(body: Body<[sql: PgClient.PgClient], R>) => () => Effect.flatMap(PgClient.PgClient, Effect.fnUntraced(body))
+
+/** A test on a pool of its own. */
+export const onPool = (body: Body<[Given], SqlClient.SqlClient>, options?: Partial<PgClient.PgPoolConfig>) => () =>
+  Effect.suspend(() => {
+    const name = `pool-${crypto.randomUUID().slice(0, 8)}`
+    const untilRunning = (count: number) => eventually(Effect.map(activity(name), (all) => all.filter(({ state }) => state === "active").length === count))
+    return Effect.flatMap(PgClient.PgClient, (sql) => Effect.fnUntraced(body)({ sql, name, untilRunning })).pipe(Effect.provide(pool({ applicationName: name, ...options })))
+  })
+
+/** A test on a pool whose connections go through a proxy. */
+export const onProxiedPool = (body: Body<[Given & { readonly door: Effect.Success<typeof proxy> }], SqlClient.SqlClient>, options?: Partial<PgClient.PgPoolConfig>) => () =>
+  Effect.flatMap(proxy, (door) => onPool((given) => body({ ...given, door }), { url: door.url, ...options })())
 
 /** A table for one test, with a name that needs no quotes, dropped when the test ends. */
 export const table = (columns: string) =>

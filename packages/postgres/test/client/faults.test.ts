@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
 import { HighPriority, NoTimeout } from "../../src/client/PgLending.ts"
-import { activity, administer, eventually, meeting, pool, proxy, table, terminate } from "./database.ts"
+import { activity, administer, eventually, meeting, onPool, onProxiedPool, pool, proxy, table, terminate } from "./database.ts"
 
 const backend = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`).pipe(
   Effect.map(([row]) => row?.pid ?? 0)
@@ -15,20 +15,18 @@ const backend = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ pid: number }
 const named = () => `faults-${crypto.randomUUID().slice(0, 8)}`
 
 describe.concurrent("an exhausted pool", () => {
-  it.live("does not block an interruption, and the next waiter gets the connection", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.live("does not block an interruption, and the next waiter gets the connection", onPool(function*({ sql, untilRunning }) {
     const holders = yield* Effect.forEach([1, 2], () => Effect.forkChild(sql`SELECT pg_sleep(30)`))
-    yield* Effect.sleep("100 millis")
+    yield* untilRunning(2)
     const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(sql`SELECT 1`))
     yield* Effect.sleep("20 millis")
     yield* Effect.timeout(Fiber.interruptAll(waiting), "1 second")
     const last = yield* Effect.forkChild(sql`SELECT 1 AS n`)
     yield* Effect.timeout(Fiber.interruptAll(holders), "2 seconds")
     assert.strictEqual((yield* Effect.timeout(Fiber.join(last), "2 seconds")).length, 1)
-  }, Effect.provide(pool())))
+  }))
 
-  it.live("lends every connection again after many interruptions", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.live("lends every connection again after many interruptions", onPool(function*({ sql }) {
     const storm = Effect.forEach(
       Array.from({ length: 200 }, (_, index) => index),
       (index) => sql`SELECT pg_sleep(0.005)`.pipe(Effect.timeout(`${index % 10} millis`), Effect.exit),
@@ -37,53 +35,46 @@ describe.concurrent("an exhausted pool", () => {
     yield* storm
     const busy = yield* Effect.forEach([1, 2], () => Effect.forkChild(sql`SELECT pg_sleep(0.1)`))
     for (const exit of yield* Fiber.awaitAll(busy)) assert.isTrue(Exit.isSuccess(exit))
-  }, Effect.provide(pool())))
+  }))
 })
 
 describe.concurrent("a pool with waiters for every connection", () => {
-  it.live("reserves one for high priority statements", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.live("reserves one for high priority statements", onPool(function*({ sql, untilRunning }) {
     const slow = [sql`SELECT pg_sleep(30)`, sql.withTransaction(sql`SELECT pg_sleep(30)`)]
     const holders = yield* Effect.forEach([...slow, ...slow], (statement) => Effect.forkChild(statement))
-    yield* Effect.sleep("100 millis")
+    yield* untilRunning(2)
     assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.timeout(sql`SELECT 1`, "100 millis"))))
     const urgent = Effect.provideService(Effect.all([sql`SELECT 1`, sql.withTransaction(sql`SELECT 2`)], { concurrency: 2 }), HighPriority, true)
     assert.lengthOf(yield* Effect.timeout(urgent, "3 seconds"), 2)
     yield* Fiber.interruptAll(holders)
     // the interrupted waiter has left the queue
     assert.lengthOf(yield* Effect.timeout(Effect.all([sql`SELECT 1`, sql`SELECT 2`], { concurrency: 2 }), "3 seconds"), 2)
-  }, Effect.provide(pool({ maxConnections: 3 }))))
+  }, { maxConnections: 3 }))
 })
 
 describe.concurrent("an interrupted statement", () => {
-  it.live("is cancelled on the server, and its connection serves the next statement", Effect.fnUntraced(function*() {
-    const name = named()
-    yield* Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const pid = yield* backend
-      const fiber = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
-      yield* Effect.sleep("100 millis")
-      yield* Effect.timeout(Fiber.interrupt(fiber), "1 second")
-      assert.deepStrictEqual((yield* activity(name)).filter(({ state }) => state === "active"), [])
-      assert.strictEqual(yield* backend, pid)
-    }).pipe(Effect.provide(pool({ applicationName: name, maxConnections: 1 })))
-  }))
+  it.live("is cancelled on the server, and its connection serves the next statement", onPool(function*({ sql, name, untilRunning }) {
+    const pid = yield* backend
+    const fiber = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
+    yield* untilRunning(1)
+    yield* Effect.timeout(Fiber.interrupt(fiber), "1 second")
+    assert.deepStrictEqual((yield* activity(name)).filter(({ state }) => state === "active"), [])
+    assert.strictEqual(yield* backend, pid)
+  }, { maxConnections: 1 }))
 
-  it.live("rolls its transaction back and releases the locks", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.live("rolls its transaction back and releases the locks", onPool(function*({ sql, untilRunning }) {
     const rows = yield* table("id int8")
     const fiber = yield* Effect.forkChild(sql.withTransaction(Effect.andThen(
       sql`INSERT INTO ${sql.literal(rows)} VALUES (1)`,
       sql`SELECT pg_sleep(30)`
     )))
-    yield* Effect.sleep("100 millis")
+    yield* untilRunning(1)
     yield* Effect.timeout(Fiber.interrupt(fiber), "1 second")
     yield* Effect.timeout(administer(`BEGIN; LOCK TABLE ${rows}; COMMIT`), "1 second")
     assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [])
-  }, Effect.provide(pool({ maxConnections: 1 }))))
+  }, { maxConnections: 1 }))
 
-  it.live("rolls back only its savepoint when it runs in one", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.live("rolls back only its savepoint when it runs in one", onPool(function*({ sql }) {
     const rows = yield* table("id int8")
     const insert = (id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
     yield* sql.withTransaction(Effect.gen(function*() {
@@ -93,61 +84,51 @@ describe.concurrent("an interrupted statement", () => {
       yield* insert(3)
     }))
     assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)} ORDER BY id`.values, [[1], [3]])
-  }, Effect.provide(pool({ maxConnections: 1 }))))
+  }, { maxConnections: 1 }))
 
-  it.live("does not block statements that wait in the same transaction", Effect.fnUntraced(function*() {
-    const name = named()
-    yield* Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const failures = yield* Effect.exit(sql.withTransaction(Effect.gen(function*() {
-        yield* sql`SELECT 1`
-        const slow = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
-        yield* eventually(Effect.map(activity(name), (all) => all.some(({ query, state }) => state === "active" && query.includes("pg_sleep"))))
-        const [first, ...others] = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(Effect.flip(sql`SELECT 1`)))
-        yield* Effect.yieldNow
-        yield* Effect.timeout(Fiber.interrupt(first!), "1 second")
-        yield* Effect.timeout(Fiber.interrupt(slow), "1 second")
-        return yield* Effect.timeout(Effect.forEach(others, Fiber.join), "1 second")
-      }).pipe(Effect.flatMap((failed) => Effect.fail(failed)))))
-      const reasons = Exit.isFailure(failures) ? failures.cause.reasons.flatMap((each) => each._tag === "Fail" ? [each.error] : []) : []
-      // each statement ran after the cancel had ended
-      assert.include(JSON.stringify(reasons), "25P02")
-      assert.lengthOf(reasons.flat(), 2)
-    }).pipe(Effect.provide(pool({ applicationName: name, maxConnections: 1 })))
-  }))
+  it.live("does not block statements that wait in the same transaction", onPool(function*({ sql, untilRunning }) {
+    const failures = yield* Effect.exit(sql.withTransaction(Effect.gen(function*() {
+      yield* sql`SELECT 1`
+      const slow = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
+      yield* untilRunning(1)
+      const [first, ...others] = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(Effect.flip(sql`SELECT 1`)))
+      yield* Effect.yieldNow
+      yield* Effect.timeout(Fiber.interrupt(first!), "1 second")
+      yield* Effect.timeout(Fiber.interrupt(slow), "1 second")
+      return yield* Effect.timeout(Effect.forEach(others, Fiber.join), "1 second")
+    }).pipe(Effect.flatMap((failed) => Effect.fail(failed)))))
+    const reasons = Exit.isFailure(failures) ? failures.cause.reasons.flatMap((each) => each._tag === "Fail" ? [each.error] : []) : []
+    // each statement ran after the cancel had ended
+    assert.include(JSON.stringify(reasons), "25P02")
+    assert.lengthOf(reasons.flat(), 2)
+  }, { maxConnections: 1 }))
 
-  it.live("loses its connection when the server does not answer the cancel", Effect.fnUntraced(function*() {
-    const door = yield* proxy
-    yield* Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const pid = yield* backend
-      const fiber = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
-      yield* Effect.sleep("100 millis")
-      door.refuseNew()
-      yield* Effect.timeout(Fiber.interrupt(fiber), "4 seconds")
-      yield* door.open
-      assert.notStrictEqual(yield* backend, pid)
-      yield* terminate([pid])
-    }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1 })))
-  }))
+  it.live("loses its connection when the server does not answer the cancel", onProxiedPool(function*({ sql, door, untilRunning }) {
+    const pid = yield* backend
+    const fiber = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
+    yield* untilRunning(1)
+    door.refuseNew()
+    yield* Effect.timeout(Fiber.interrupt(fiber), "4 seconds")
+    yield* door.open
+    assert.notStrictEqual(yield* backend, pid)
+    yield* terminate([pid])
+  }, { maxConnections: 1 }))
 })
 
 describe.concurrent("a connection that the server ends", () => {
-  it.live("while a statement runs on it fails that statement as a connection error, and the next one works", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.live("while a statement runs on it fails that statement as a connection error, and the next one works", onPool(function*({ sql, untilRunning }) {
     const pid = yield* backend
     const fiber = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
-    yield* Effect.sleep("100 millis")
+    yield* untilRunning(1)
     yield* terminate([pid])
     const error = yield* Fiber.join(fiber)
     assert.strictEqual(error.reason._tag, "ConnectionError")
     assert.match(error.message, /terminating connection/)
     assert.isTrue(error.isRetryable)
     assert.notStrictEqual(yield* backend, pid)
-  }, Effect.provide(pool({ maxConnections: 1 }))))
+  }, { maxConnections: 1 }))
 
-  it.live("while a transaction holds it idle fails the transaction as a connection error and leaves nothing", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.live("while a transaction holds it idle fails the transaction as a connection error and leaves nothing", onPool(function*({ sql }) {
     const rows = yield* table("id int8")
     const insert = (id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
     const killed = (after: Effect.Effect<unknown, any>) =>
@@ -165,23 +146,22 @@ describe.concurrent("a connection that the server ends", () => {
     )))
     assert.strictEqual(inSavepoint.reason._tag, "ConnectionError")
     assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [])
-  }, Effect.provide(pool({ maxConnections: 1 }))))
+  }, { maxConnections: 1 }))
 
-  it.live("while it is idle in the pool is not lent again", Effect.fnUntraced(function*() {
+  it.live("while it is idle in the pool is not lent again", onPool(function*() {
     const pids = yield* Effect.all([backend, backend], { concurrency: 2 })
     yield* terminate(pids)
     yield* Effect.sleep("20 millis")
     assert.notInclude(pids, yield* backend)
-  }, Effect.provide(pool())))
+  }))
 
-  it.live("or that leads to a read-only server, as after a failover, is not lent again", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.live("or that leads to a read-only server, as after a failover, is not lent again", onPool(function*({ sql }) {
     const rows = yield* table("id int8")
     const insert = sql`INSERT INTO ${sql.literal(rows)} VALUES (1)`
     yield* sql`SET default_transaction_read_only = on`
     assert.strictEqual((yield* Effect.flip(insert)).reason._tag, "ConnectionError")
     yield* insert
-  }, Effect.provide(pool({ maxConnections: 1 }))))
+  }, { maxConnections: 1 }))
 
   it.live("does not end the process when it is from the host's pool", Effect.fnUntraced(function*() {
     const hosts = new pg.Pool({ connectionString: inject("pgUrl"), max: 1 })
@@ -214,32 +194,24 @@ describe.concurrent("a pool that closes", () => {
 })
 
 describe.concurrent("a server that is unavailable for a while", () => {
-  it.live("fails statements as connection errors, and the pool works when it is back", Effect.fnUntraced(function*() {
-    const door = yield* proxy
-    yield* Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const running = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
-      yield* Effect.sleep("100 millis")
-      door.shut()
-      assert.strictEqual((yield* Fiber.join(running)).reason._tag, "ConnectionError")
-      for (let time = 0; time < 5; time++) assert.strictEqual((yield* Effect.flip(sql`SELECT 1`)).reason._tag, "ConnectionError")
-      yield* door.open
-      yield* Effect.all([backend, backend, backend], { concurrency: 3 })
-    }).pipe(Effect.provide(pool({ url: door.url })))
+  it.live("fails statements as connection errors, and the pool works when it is back", onProxiedPool(function*({ sql, door, untilRunning }) {
+    const running = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
+    yield* untilRunning(1)
+    door.shut()
+    assert.strictEqual((yield* Fiber.join(running)).reason._tag, "ConnectionError")
+    for (let time = 0; time < 5; time++) assert.strictEqual((yield* Effect.flip(sql`SELECT 1`)).reason._tag, "ConnectionError")
+    yield* door.open
+    yield* Effect.all([backend, backend, backend], { concurrency: 3 })
   }))
 
-  it.live("and accepts connections without answering runs into the connect timeout", Effect.fnUntraced(function*() {
-    const door = yield* proxy
-    yield* Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      door.shut()
-      yield* door.openAndSayNothing
-      yield* Effect.sleep("20 millis")
-      const [waited, error] = yield* Effect.timed(Effect.timeout(Effect.flip(sql`SELECT 1`), "6 seconds"))
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-      assert.isAtLeast(Duration.toMillis(waited), 1990)
-    }).pipe(Effect.provide(pool({ url: door.url, connectTimeout: "2 seconds" })))
-  }))
+  it.live("and accepts connections without answering runs into the connect timeout", onProxiedPool(function*({ sql, door }) {
+    door.shut()
+    yield* door.openAndSayNothing
+    yield* Effect.sleep("20 millis")
+    const [waited, error] = yield* Effect.timed(Effect.timeout(Effect.flip(sql`SELECT 1`), "6 seconds"))
+    assert.strictEqual(error.reason._tag, "ConnectionError")
+    assert.isAtLeast(Duration.toMillis(waited), 1990)
+  }, { connectTimeout: "2 seconds" }))
 
   it.live("and answers no statement of a new connection runs into the connect timeout", Effect.fnUntraced(function*() {
     const door = yield* proxy
@@ -252,49 +224,36 @@ describe.concurrent("a server that is unavailable for a while", () => {
     assert.lengthOf(yield* sql`SELECT 1`, 1)
   }, Effect.provide(Reactivity.layer)))
 
-  it.live("and keeps its connections open without answering blocks no transaction for long", Effect.fnUntraced(function*() {
-    const door = yield* proxy
-    yield* Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      yield* backend
-      door.freeze()
-      const begin = Effect.timeout(sql.withTransaction(backend), "100 millis")
-      assert.isTrue(Exit.isFailure(yield* Effect.timeout(Effect.exit(begin), "4 seconds")))
-      const rollback = sql.withTransaction(Effect.andThen(Effect.andThen(backend, Effect.sync(door.freeze)), Effect.fail("no")))
-      assert.strictEqual(yield* Effect.timeout(Effect.flip(rollback), "4 seconds"), "no")
-      yield* backend
-    }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1 })))
-  }))
+  it.live("and keeps its connections open without answering blocks no transaction for long", onProxiedPool(function*({ sql, door }) {
+    yield* backend
+    door.freeze()
+    const begin = Effect.timeout(sql.withTransaction(backend), "100 millis")
+    assert.isTrue(Exit.isFailure(yield* Effect.timeout(Effect.exit(begin), "4 seconds")))
+    const rollback = sql.withTransaction(Effect.andThen(Effect.andThen(backend, Effect.sync(door.freeze)), Effect.fail("no")))
+    assert.strictEqual(yield* Effect.timeout(Effect.flip(rollback), "4 seconds"), "no")
+    yield* backend
+  }, { maxConnections: 1 }))
 })
 
 describe.concurrent("a connection whose server vanished", () => {
-  it.live("is closed when an answer takes too long, and its statement is cancelled", Effect.fnUntraced(function*() {
-    const door = yield* proxy
-    const name = named()
-    yield* Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const pid = yield* backend
-      const running = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
-      yield* eventually(Effect.map(activity(name), (all) => all.some(({ state }) => state === "active")))
-      door.freeze()
-      const error = yield* Effect.timeout(Fiber.join(running), "3 seconds")
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-      assert.notStrictEqual(yield* backend, pid)
-      yield* eventually(Effect.map(activity(name), (all) => all.every(({ state }) => state !== "active")))
-    }).pipe(Effect.provide(pool({ url: door.url, applicationName: name, maxConnections: 1, answerTimeout: "500 millis" })))
-  }))
+  it.live("is closed when an answer takes too long, and its statement is cancelled", onProxiedPool(function*({ sql, door, untilRunning }) {
+    const pid = yield* backend
+    const running = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
+    yield* untilRunning(1)
+    door.freeze()
+    const error = yield* Effect.timeout(Fiber.join(running), "3 seconds")
+    assert.strictEqual(error.reason._tag, "ConnectionError")
+    assert.notStrictEqual(yield* backend, pid)
+    yield* untilRunning(0)
+  }, { maxConnections: 1, answerTimeout: "500 millis" }))
 
-  it.live("is closed after the connect timeout when it was unused for a second", Effect.fnUntraced(function*() {
-    const door = yield* proxy
-    yield* Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      yield* Effect.sleep("1100 millis")
-      door.freeze()
-      const error = yield* Effect.timeout(Effect.flip(sql.withTransaction(backend)), "6 seconds")
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-      yield* backend
-    }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1, connectTimeout: "2 seconds" })))
-  }))
+  it.live("is closed after the connect timeout when it was unused for a second", onProxiedPool(function*({ sql, door }) {
+    yield* Effect.sleep("1100 millis")
+    door.freeze()
+    const error = yield* Effect.timeout(Effect.flip(sql.withTransaction(backend)), "6 seconds")
+    assert.strictEqual(error.reason._tag, "ConnectionError")
+    yield* backend
+  }, { maxConnections: 1, connectTimeout: "2 seconds" }))
 
   it.live("is told from one with a slow statement", Effect.fnUntraced(function*() {
     const slow = (connection: PgClient.PgClient) => connection`SELECT pg_sleep(1.5)`
@@ -308,52 +267,42 @@ describe.concurrent("a connection whose server vanished", () => {
     assert.strictEqual((yield* Effect.flip(slow(limited))).reason._tag, "ConnectionError")
   }, Effect.provide(Reactivity.layer)))
 
-  it.live("does not block an interruption, not even during a commit", Effect.fnUntraced(function*() {
-    const door = yield* proxy
-    yield* Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const asked = Latch.makeUnsafe(false)
-      const fiber = yield* Effect.forkChild(sql.withTransaction(Effect.tap(backend, () => {
-        door.freeze()
-        return asked.open
-      })))
-      yield* asked.await
-      assert.isTrue(Exit.isFailure(yield* Effect.timeout(Effect.andThen(Fiber.interrupt(fiber), Fiber.await(fiber)), "6 seconds")))
-      yield* backend
-    }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1 })))
-  }))
-
-  it.live("also closes connections that were idle in the pool", Effect.fnUntraced(function*() {
-    const door = yield* proxy
-    yield* Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const meet = yield* meeting(3)
-      const held = Effect.tap(backend, () => meet)
-      const pids = yield* Effect.all([1, 2, 3].map(() => sql.withTransaction(held)), { concurrency: 3 })
-      assert.lengthOf(new Set(pids), 3)
+  it.live("does not block an interruption, not even during a commit", onProxiedPool(function*({ sql, door }) {
+    const asked = Latch.makeUnsafe(false)
+    const fiber = yield* Effect.forkChild(sql.withTransaction(Effect.tap(backend, () => {
       door.freeze()
-      assert.strictEqual((yield* Effect.flip(backend)).reason._tag, "ConnectionError")
-      // if each dead connection had to time out by itself, these would fail too
-      const after = yield* Effect.all([backend, backend, backend], { concurrency: 3 })
-      assert.notIncludeMembers(pids, after)
-    }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 4, answerTimeout: "500 millis" })))
-  }))
+      return asked.open
+    })))
+    yield* asked.await
+    assert.isTrue(Exit.isFailure(yield* Effect.timeout(Effect.andThen(Fiber.interrupt(fiber), Fiber.await(fiber)), "6 seconds")))
+    yield* backend
+  }, { maxConnections: 1 }))
 
-  it.live("keeps no locks, because the server ends its idle transaction", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.live("also closes connections that were idle in the pool", onProxiedPool(function*({ sql, door }) {
+    const meet = yield* meeting(3)
+    const held = Effect.tap(backend, () => meet)
+    const pids = yield* Effect.all([1, 2, 3].map(() => sql.withTransaction(held)), { concurrency: 3 })
+    assert.lengthOf(new Set(pids), 3)
+    door.freeze()
+    assert.strictEqual((yield* Effect.flip(backend)).reason._tag, "ConnectionError")
+    // if each dead connection had to time out by itself, these would fail too
+    const after = yield* Effect.all([backend, backend, backend], { concurrency: 3 })
+    assert.notIncludeMembers(pids, after)
+  }, { maxConnections: 4, answerTimeout: "500 millis" }))
+
+  it.live("keeps no locks, because the server ends its idle transaction", onPool(function*({ sql }) {
     yield* Effect.flip(sql.withTransaction(Effect.andThen(backend, Effect.andThen(Effect.sleep("600 millis"), backend))))
     assert.strictEqual((yield* sql`SELECT 1`).length, 1)
-  }, Effect.provide(pool({ maxConnections: 1, idleTransactionTimeout: "100 millis" }))))
+  }, { maxConnections: 1, idleTransactionTimeout: "100 millis" }))
 
-  it.live("stays open for a statement that takes too long, because the server cancels it", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.live("stays open for a statement that takes too long, because the server cancels it", onPool(function*({ sql }) {
     const pid = yield* backend
     const error = yield* Effect.flip(sql`SELECT pg_sleep(30)`)
     assert.deepStrictEqual([error.reason._tag, yield* backend], ["StatementTimeoutError", pid])
     const inTransaction = yield* Effect.flip(sql.withTransaction(Effect.andThen(backend, sql`SELECT pg_sleep(30)`)))
     assert.strictEqual((inTransaction as typeof error).reason._tag, "StatementTimeoutError")
     assert.strictEqual(yield* backend, pid)
-  }, Effect.provide(pool({ maxConnections: 1, statementTimeout: "200 millis" }))))
+  }, { maxConnections: 1, statementTimeout: "200 millis" }))
 
   it.live("has timeouts by default, and none of Waybill's behind a proxy", Effect.fnUntraced(function*() {
     const limits = Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -365,9 +314,8 @@ describe.concurrent("a connection whose server vanished", () => {
     assert.deepStrictEqual(yield* Effect.provide(limits, pool({ prepare: false })), [servers])
   }))
 
-  it.live("is awaited by statements without a timeout", Effect.fnUntraced(function*() {
-    const sql = yield* SqlClient.SqlClient
+  it.live("is awaited by statements without a timeout", onPool(function*({ sql }) {
     assert.lengthOf(yield* Effect.provideService(sql`SELECT pg_sleep(0.3)`, NoTimeout, true), 1)
     assert.strictEqual((yield* Effect.flip(sql`SELECT pg_sleep(0.3)`)).reason._tag, "ConnectionError")
-  }, Effect.provide(pool({ answerTimeout: "100 millis" }))))
+  }, { answerTimeout: "100 millis" }))
 })

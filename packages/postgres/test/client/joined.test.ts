@@ -1,8 +1,8 @@
 import { assert, describe, inject, layer } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import pg from "pg"
-import { type HostClient, type HostExecutor, PgClient, Sql } from "../../src/client/index.ts"
-import { pool, table } from "./database.ts"
+import { type HostClient, type HostExecutor, Sql } from "../../src/client/index.ts"
+import { pool, table, withSql } from "./database.ts"
 
 const { byteaArray, int8Array, textArray, timestamptzArray } = Sql
 
@@ -39,8 +39,7 @@ const hosts: ReadonlyArray<readonly [string, (client: pg.Client) => HostClient |
 
 layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the transaction of", (it) => {
   describe.each(hosts)("%s", (_, hostOf) => {
-    it.effect("the host, its commit keeps our writes and its rollback leaves nothing", Effect.fnUntraced(function*() {
-      const sql = yield* PgClient.PgClient
+    it.effect("the host, its commit keeps our writes and its rollback leaves nothing", withSql(function*(sql) {
       const rows = yield* table("id int8, by text")
       const client = yield* hostClient
       for (const [id, end] of [[1, "ROLLBACK"], [2, "COMMIT"]] as const) {
@@ -57,8 +56,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
       assert.deepStrictEqual(kept, [[2, "host"], [2, "us"]])
     }))
 
-    it.effect("the host, a transaction of ours is a savepoint that rolls back alone", Effect.fnUntraced(function*() {
-      const sql = yield* PgClient.PgClient
+    it.effect("the host, a transaction of ours is a savepoint that rolls back alone", withSql(function*(sql) {
       const rows = yield* table("id int8")
       const insert = (id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
       const client = yield* hostClient
@@ -77,8 +75,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
       assert.deepStrictEqual(kept, [[1], [2], [5], [6], [7], [9]])
     }))
 
-    it.effect("the host, statements of several fibers and calls wait for each other", Effect.fnUntraced(function*() {
-      const sql = yield* PgClient.PgClient
+    it.effect("the host, statements of several fibers and calls wait for each other", withSql(function*(sql) {
       const client = yield* hostClient
       yield* Effect.promise(() => client.query("BEGIN"))
       const host = countOverlaps(hostOf(client))
@@ -89,8 +86,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
       assert.strictEqual(host.most(), 1)
     }))
 
-    it.effect("the host, bulk statements give the same results as on our own pool", Effect.fnUntraced(function*() {
-      const sql = yield* PgClient.PgClient
+    it.effect("the host, bulk statements give the same results as on our own pool", withSql(function*(sql) {
       const client = yield* hostClient
       yield* Effect.promise(() => client.query("BEGIN"))
       const statement = `
@@ -119,8 +115,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
       assert.deepStrictEqual(JSON.parse(object?.[0] as string), { a: [1] })
     }))
 
-    it.effect("the host, failures are named as on our own pool", Effect.fnUntraced(function*() {
-      const sql = yield* PgClient.PgClient
+    it.effect("the host, failures are named as on our own pool", withSql(function*(sql) {
       const rows = yield* table("id int8 CONSTRAINT only_once UNIQUE")
       const client = yield* hostClient
       yield* Effect.promise(() => client.query("BEGIN"))
@@ -129,8 +124,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
       assert.strictEqual(error._tag === "SqlError" && error.reason._tag, "UniqueViolation")
     }))
 
-    it.effect("the host, an interruption waits for the running statement and the client stays usable", Effect.fnUntraced(function*() {
-      const sql = yield* PgClient.PgClient
+    it.effect("the host, an interruption waits for the running statement and the client stays usable", withSql(function*(sql) {
       const client = yield* hostClient
       yield* Effect.promise(() => client.query("BEGIN"))
       const host = countOverlaps(hostOf(client))
@@ -142,8 +136,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
     }))
   })
 
-  it.effect("a host, statements outside of it still use the pool, also those of an outer transaction", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("a host, statements outside of it still use the pool, also those of an outer transaction", withSql(function*(sql) {
     const client = yield* hostClient
     yield* Effect.promise(() => client.query("BEGIN"))
     const pid = Effect.map(sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => row?.pid)
@@ -163,8 +156,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
     assert.notStrictEqual(afterwards, hosts)
   }))
 
-  it.effect("an executor, arrays are sent as text with casts that every driver supports", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("an executor, arrays are sent as text with casts that every driver supports", withSql(function*(sql) {
     const sent: Array<unknown> = []
     const host: HostExecutor = {
       executeSql: async (text, values) => {
@@ -176,8 +168,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
     assert.deepStrictEqual(sent, [["SELECT $1::text::int8[], $2, $11, ($1::text)", ["{\"1\",NULL}", "$1"]]])
   }))
 
-  it.effect("a pool or a client without BEGIN is refused with the next step", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("a pool or a client without BEGIN is refused with the next step", withSql(function*(sql) {
     const client = yield* hostClient
     yield* Effect.promise(() => client.query("SELECT 1"))
     assert.match((yield* Effect.flip(sql.joined(client)(sql`SELECT 1`))).message, /Send BEGIN/)

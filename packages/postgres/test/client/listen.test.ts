@@ -4,7 +4,7 @@ import { PgClient } from "../../src/client/index.ts"
 import { sessionConfig } from "../../src/client/PgAddress.ts"
 import { listenOn } from "../../src/client/PgListen.ts"
 import { sessionListener } from "../../src/client/PgSessionListener.ts"
-import { administer, eventually, pool, proxy, terminate } from "./database.ts"
+import { administer, eventually, onPool, pool, proxy, terminate } from "./database.ts"
 
 /** A channel for one test, with capitals and a space, which need quotes. */
 const channel = () => `Test ${crypto.randomUUID()}`
@@ -22,7 +22,7 @@ const listening = Effect.fnUntraced(function*(name: string) {
 })
 
 describe("listening to a channel", () => {
-  it.live("starts with an empty string and then emits payloads in order", Effect.fnUntraced(function*() {
+  it.live("starts with an empty string and then emits payloads in order", onPool(function*() {
     const name = channel()
     const { next, sql } = yield* listening(name)
     assert.strictEqual(yield* next, "")
@@ -30,18 +30,18 @@ describe("listening to a channel", () => {
     yield* sql.notify(channel(), "of another channel")
     yield* sql.notify(name, "last")
     for (const payload of ["one", "zwö", "", "last"]) assert.strictEqual(yield* next, payload)
-  }, Effect.provide(pool())))
+  }))
 
-  it.live("emits payloads of a transaction when it commits, and none after a rollback", Effect.fnUntraced(function*() {
+  it.live("emits payloads of a transaction when it commits, and none after a rollback", onPool(function*() {
     const name = channel()
     const { next, sql } = yield* listening(name)
     assert.strictEqual(yield* next, "")
     yield* Effect.ignore(sql.withTransaction(Effect.andThen(sql.notify(name, "rolled back"), Effect.fail("no"))))
     yield* sql.withTransaction(sql.notify(name, "committed"))
     assert.strictEqual(yield* next, "committed")
-  }, Effect.provide(pool({ maxConnections: 1 }))))
+  }, { maxConnections: 1 }))
 
-  it.live("reconnects after its backend is terminated, and emits an empty string", Effect.fnUntraced(function*() {
+  it.live("reconnects after its backend is terminated, and emits an empty string", onPool(function*() {
     const name = channel()
     const { backends, next, sql } = yield* listening(name)
     assert.strictEqual(yield* next, "")
@@ -51,7 +51,7 @@ describe("listening to a channel", () => {
       yield* sql.notify(name, `after ${time}`)
       assert.strictEqual(yield* next, `after ${time}`)
     }
-  }, Effect.provide(pool())))
+  }))
 
   it.live("detects a server that does not answer, and reconnects", Effect.fnUntraced(function*() {
     const door = yield* proxy
@@ -65,22 +65,22 @@ describe("listening to a channel", () => {
     assert.strictEqual(yield* Effect.timeout(Queue.take(heard), "5 seconds"), "")
   }))
 
-  it.live("closes its connection when the reader ends", Effect.fnUntraced(function*() {
+  it.live("closes its connection when the reader ends", onPool(function*() {
     const name = channel()
     const { backends, fiber, next } = yield* listening(name)
     yield* next
     assert.strictEqual((yield* backends).length, 1)
     yield* Fiber.interrupt(fiber)
     yield* eventually(Effect.map(backends, (pids) => pids.length === 0))
-  }, Effect.provide(pool())))
+  }))
 
-  it.live("uses no connection of the pool", Effect.fnUntraced(function*() {
+  it.live("uses no connection of the pool", onPool(function*() {
     const first = yield* listening(channel())
     const second = yield* listening(channel())
     yield* first.next
     yield* second.next
     assert.strictEqual((yield* first.sql`SELECT 1 AS n`).length, 1)
-  }, Effect.provide(pool({ maxConnections: 1 }))))
+  }, { maxConnections: 1 }))
 
   it.live("fails for errors that are not retryable", Effect.fnUntraced(function*() {
     const role = `r_${crypto.randomUUID().slice(0, 8)}`

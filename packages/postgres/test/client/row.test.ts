@@ -1,7 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
-import { PgClient, Sql } from "../../src/client/index.ts"
-import { pool } from "./database.ts"
+import { Sql } from "../../src/client/index.ts"
+import { pool, withSql } from "./database.ts"
 
 const { bool, bytea, int8, nullable, only, optional, row, statement, text, textArray, timestamptz, uuid } = Sql
 
@@ -39,8 +39,7 @@ describe("a row", () => {
 })
 
 layer(pool(), { excludeTestServices: true })("a statement's rows", (it) => {
-  it.effect("are decoded", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("are decoded", withSql(function*(sql) {
     const state = row({ id: int8, state: only<"open" | "closed">(text), body: bytea, at: nullable(timestamptz) })
     const find = statement`SELECT ${int8(7)} AS id, ${"open"}::text AS state, ${bytea(Buffer.of(1))} AS body, ${timestamptz(Infinity)} AS at`
     assert.deepStrictEqual(yield* sql.rows(state, find), [{ id: 7, state: "open", body: Buffer.of(1), at: Infinity }])
@@ -49,8 +48,7 @@ layer(pool(), { excludeTestServices: true })("a statement's rows", (it) => {
     assert.isUndefined(yield* sql.run(statement`SELECT 1 AS one`))
   }))
 
-  it.effect("fail the statement if they do not fit, and the connection stays usable", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("fail the statement if they do not fit, and the connection stays usable", withSql(function*(sql) {
     const messageOf = <A>(read: Effect.Effect<A, { readonly message: string }>) => Effect.map(Effect.flip(read), ({ message }) => message)
     assert.match(yield* messageOf(sql.rows(text, statement`SELECT 'a' AS a, 'b' AS b`)), /A row has 2 columns, and 1 is read/)
     assert.match(yield* messageOf(sql.rows(text, statement`SELECT NULL::text AS a`)), /is NULL/)

@@ -7,7 +7,7 @@ import type { SqlClient } from "effect/sql"
 import pg from "pg"
 import { type HostExecutor, PgClient, Sql, StoragePostgres } from "../../src/index.ts"
 import { freshSchema } from "../TestStorage.ts"
-import { pool, table } from "./database.ts"
+import { pool, table, withSql } from "./database.ts"
 
 const { byteaArray, int8Array, textArray, timestamptzArray } = Sql
 
@@ -16,7 +16,7 @@ const renaming = SqlPg.layer({ url: Redacted.make(inject("pgUrl")), maxConnectio
 const overHosts = Layer.provideMerge(PgClient.layerFromSqlPg, hosts)
 
 layer(overHosts, { excludeTestServices: true })("the host's client of @effect/sql-pg", (it) => {
-  it.effect("runs bulk statements with the results of Waybill's own pool", Effect.fnUntraced(function*() {
+  it.effect("runs bulk statements with the results of Waybill's own pool", withSql(function*(sql) {
     const statement = `
       SELECT i AS id, t AS title, b AS body, at AS due, to_jsonb(t) AS doc, ARRAY[i, NULL] AS ids, i > 0 AS positive,
              $5::int8 AS scalar, '2026-01-02'::date AS day, NULL::text AS missing
@@ -34,7 +34,6 @@ layer(overHosts, { excludeTestServices: true })("the host's client of @effect/sq
     // the package parses a JSON string into a string, which looks like its JSON text; documents are objects
     const withoutStrings = (rows: ReadonlyArray<ReadonlyArray<unknown>>) => rows.map((row) => row.with(4, null))
     assert.deepStrictEqual(withoutStrings(yield* ask), withoutStrings(onOwnPool))
-    const sql = yield* PgClient.PgClient
     const [object] = yield* sql.bulk("SELECT '{\"a\": [1]}'::jsonb AS doc", [])
     assert.deepStrictEqual(JSON.parse(object?.[0] as string), { a: [1] })
     assert.deepStrictEqual(yield* sql.bulk("SELECT 'infinity'::timestamptz AS at", []), [[Infinity]])
@@ -94,8 +93,7 @@ layer(overHosts, { excludeTestServices: true })("the host's client of @effect/sq
     assert.deepStrictEqual(seen, ["inside", "committed"])
   }))
 
-  it.effect("joins a pg transaction of the host as Waybill's own pool does", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("joins a pg transaction of the host as Waybill's own pool does", withSql(function*(sql) {
     const rows = yield* table("id int8")
     const client = yield* Effect.acquireRelease(
       Effect.promise(() => new pg.Client(inject("pgUrl")).connect() as Promise<pg.Client>),
@@ -108,8 +106,7 @@ layer(overHosts, { excludeTestServices: true })("the host's client of @effect/sq
     assert.deepStrictEqual(yield* sql.bulk(`SELECT id FROM ${rows}`, []), [[1]])
   }))
 
-  it.effect("names errors as Waybill's own pool does", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("names errors as Waybill's own pool does", withSql(function*(sql) {
     const rows = yield* table("id int8 CONSTRAINT only_once UNIQUE")
     const error = yield* Effect.flip(sql.bulk(`INSERT INTO ${rows} VALUES (1), (1)`, []))
     assert.strictEqual(error.reason._tag === "UniqueViolation" && error.reason.constraint, "only_once")
@@ -117,8 +114,7 @@ layer(overHosts, { excludeTestServices: true })("the host's client of @effect/sq
     assert.strictEqual((yield* Effect.flip(sql.bulk("SELECT 1 / 0", []))).message, "division by zero")
   }))
 
-  it.effect("listens to a channel", Effect.fnUntraced(function*() {
-    const sql = yield* PgClient.PgClient
+  it.effect("listens to a channel", withSql(function*(sql) {
     const channel = `Test ${crypto.randomUUID()}`
     const heard = yield* Queue.unbounded<string>()
     const fiber = yield* Effect.forkScoped(Stream.runForEach(sql.listen(channel), (payload) => Queue.offer(heard, payload)))

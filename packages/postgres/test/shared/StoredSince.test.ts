@@ -4,9 +4,9 @@ import { TransitEventStore } from "@waybill/core/transit-events"
 import { fixtures } from "@waybill/conformance/suites"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { PgClient } from "../../src/index.ts"
 import { openTransaction } from "../OpenTransaction.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
+import { withSql } from "../client/database.ts"
 
 const idsOf = ({ rows }: { readonly rows: ReadonlyArray<{ readonly eventId: string }> }) => rows.map(({ eventId }) => eventId)
 
@@ -53,9 +53,8 @@ layer(testStorage(schema), { excludeTestServices: true })("rows that were stored
     assert.deepStrictEqual(idsOf(yield* since(tenantId, position)), ["slow"])
   }))
 
-  it.effect("continue after a restore into a cluster whose transaction ids are lower", Effect.fnUntraced(function*() {
+  it.effect("continue after a restore into a cluster whose transaction ids are lower", withSql(function*(sql) {
     const tenantId = fixtures.freshTenant()
-    const sql = yield* PgClient.PgClient
     const { position } = yield* since(tenantId, undefined)
     yield* fixtures.publish(tenantId, [{ shipmentId: "S", eventId: "before" }])
     yield* sql.unsafe(`UPDATE "${schema}".transit_events SET xid = '3' WHERE tenant_id = '${tenantId}'`)
