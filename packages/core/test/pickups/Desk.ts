@@ -1,7 +1,7 @@
 /** A pickup desk with scripted decisions, which records its requests. */
 import { type CancelledPickup, type PickupDecision, PickupDesk, PickupDeskFailed, type PickupOrder, Pickups } from "@waybill/core/pickups"
 import { pickupRequest, type PickupOverrides, TestWaybill } from "@waybill/testkit"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 
 export interface Desk {
   readonly asked: Array<PickupOrder>
@@ -13,7 +13,7 @@ export interface Desk {
 export const makeDesk = (decide: Desk["decide"] = () => ({ decision: "accept" })): Desk => ({ asked: [], calledBack: [], decide })
 
 /** The whole service with this desk. */
-export const withDesk = (desk: Desk) =>
+export const layerWith = (desk: Desk) =>
   TestWaybill.layer().pipe(Layer.provide(Layer.succeed(PickupDesk, {
     decide: (order) =>
       Effect.andThen(Effect.yieldNow, Effect.try({
@@ -26,7 +26,16 @@ export const withDesk = (desk: Desk) =>
     cancelled: (pickup) => Effect.sync(() => void desk.calledBack.push(pickup))
   })))
 
-export const inServiceWith = (desk: Desk) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, withDesk(desk))
+export const inServiceWith = (desk: Desk) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, layerWith(desk))
+
+/** A test of the service with a desk of its own. */
+export const withDesk = (
+  body: (desk: Desk) => Generator<Effect.Effect<unknown, unknown, Layer.Success<ReturnType<typeof layerWith>> | Scope.Scope>, void, never>,
+  decide?: Desk["decide"]
+) => () => Effect.suspend(() => {
+  const desk = makeDesk(decide)
+  return inServiceWith(desk)(Effect.fnUntraced(body)(desk))
+})
 
 /** Where every pickup is accepted. */
 export const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => inServiceWith(makeDesk())(effect)

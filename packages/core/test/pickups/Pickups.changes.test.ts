@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { pickupRequest, type PickupOverrides, requestedShipment } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { inService, inServiceWith, makeDesk, pointers, setup } from "./Desk.ts"
+import { inService, pointers, setup, withDesk } from "./Desk.ts"
 import { untyped } from "../untyped.ts"
 
 /** One accepted pickup, and operations on it. */
@@ -18,77 +18,62 @@ const ordered = Effect.gen(function*() {
 })
 
 describe("Pickups.update", () => {
-  it.effect("replaces the whole request, after the desk's decision", () => {
-    const desk = makeDesk()
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { change, look, number, seen } = yield* ordered
-      const answer = yield* change({ pro: "NEW-1", more: { trailerNumber: "T9", handlingUnitCount: 3 } })
-      assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber, answer.trailerNumber, answer.shipperRef], ["Accept", number, "T9", ["LOAD-7", "NEW-1"]])
-      const after = yield* seen
-      assert.deepStrictEqual([after.status, after.shipmentArray[0]?.proNumber], ["Accepted", "NEW-1"])
-      assert.deepStrictEqual(yield* look("new1", { lookupType: "PRO" }), after)
-      assert.strictEqual((yield* Effect.flip(look("041-8367745", { lookupType: "PRO" })))._tag, "PickupNotFound")
-      const asked = desk.asked[1]
-      assert.deepStrictEqual([asked?.kind, asked?.pickupId, asked?.before?.carrierPickupNumber, asked?.before?.request.trailerNumber], ["modify", desk.asked[0]?.pickupId, number, null])
-    }))
-  })
+  it.effect("replaces the whole request, after the desk's decision", withDesk(function*(desk) {
+    const { change, look, number, seen } = yield* ordered
+    const answer = yield* change({ pro: "NEW-1", more: { trailerNumber: "T9", handlingUnitCount: 3 } })
+    assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber, answer.trailerNumber, answer.shipperRef], ["Accept", number, "T9", ["LOAD-7", "NEW-1"]])
+    const after = yield* seen
+    assert.deepStrictEqual([after.status, after.shipmentArray[0]?.proNumber], ["Accepted", "NEW-1"])
+    assert.deepStrictEqual(yield* look("new1", { lookupType: "PRO" }), after)
+    assert.strictEqual((yield* Effect.flip(look("041-8367745", { lookupType: "PRO" })))._tag, "PickupNotFound")
+    const asked = desk.asked[1]
+    assert.deepStrictEqual([asked?.kind, asked?.pickupId, asked?.before?.carrierPickupNumber, asked?.before?.request.trailerNumber], ["modify", desk.asked[0]?.pickupId, number, null])
+  }))
 
-  it.effect("changes nothing if the request is repeated", () => {
-    const desk = makeDesk()
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { carrier, change, number, pickups } = yield* ordered
-      const first = yield* change({ pro: "P" })
-      assert.deepStrictEqual(yield* change({ pro: "P" }), { ...first, pickupMessage: [] })
-      assert.lengthOf(desk.asked, 2)
-      assert.lengthOf((yield* pickups.record(carrier, number)).history, 2)
-    }))
-  })
+  it.effect("changes nothing if the request is repeated", withDesk(function*(desk) {
+    const { carrier, change, number, pickups } = yield* ordered
+    const first = yield* change({ pro: "P" })
+    assert.deepStrictEqual(yield* change({ pro: "P" }), { ...first, pickupMessage: [] })
+    assert.lengthOf(desk.asked, 2)
+    assert.lengthOf((yield* pickups.record(carrier, number)).history, 2)
+  }))
 
-  it.effect("keeps the requestId if the desk could not decide", () => {
-    const desk = makeDesk()
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { change } = yield* ordered
-      desk.decide = () => {
-        throw new Error("down")
-      }
-      yield* Effect.flip(change({ pro: "P" }))
-      desk.decide = () => ({ decision: "accept" })
-      yield* change({ pro: "P" })
-      yield* change({ pro: "Q" })
-      yield* change({ pro: "P" })
-      const ids = desk.asked.slice(1).map((each) => each.requestId)
-      assert.strictEqual(ids[0], ids[1])
-      assert.lengthOf(new Set(ids), 3)
-    }))
-  })
+  it.effect("keeps the requestId if the desk could not decide", withDesk(function*(desk) {
+    const { change } = yield* ordered
+    desk.decide = () => {
+      throw new Error("down")
+    }
+    yield* Effect.flip(change({ pro: "P" }))
+    desk.decide = () => ({ decision: "accept" })
+    yield* change({ pro: "P" })
+    yield* change({ pro: "Q" })
+    yield* change({ pro: "P" })
+    const ids = desk.asked.slice(1).map((each) => each.requestId)
+    assert.strictEqual(ids[0], ids[1])
+    assert.lengthOf(new Set(ids), 3)
+  }))
 
-  it.effect("keeps the pickup unchanged if the carrier does not accept the change (SPEC-GAP-C1)", () => {
-    const desk = makeDesk()
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { carrier, change, number, pickups, seen } = yield* ordered
-      const before = yield* seen
-      desk.decide = () => ({ decision: "reject", messages: ["The truck is full."] })
-      const answer = yield* change({ pro: "P", day: "2026-11-23" })
-      assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber, answer.pickupMessage], ["Reject", null, ["The truck is full."]])
-      desk.decide = () => ({ decision: "callUs" })
-      assert.strictEqual((yield* change({ pro: "P" })).pickupStatus, "Call us")
-      assert.deepStrictEqual(yield* seen, before)
-      const { history } = yield* pickups.record(carrier, number)
-      assert.deepStrictEqual(history.map((each) => each.what), ["ordered", "change not accepted", "change not accepted"])
-    }))
-  })
+  it.effect("keeps the pickup unchanged if the carrier does not accept the change (SPEC-GAP-C1)", withDesk(function*(desk) {
+    const { carrier, change, number, pickups, seen } = yield* ordered
+    const before = yield* seen
+    desk.decide = () => ({ decision: "reject", messages: ["The truck is full."] })
+    const answer = yield* change({ pro: "P", day: "2026-11-23" })
+    assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber, answer.pickupMessage], ["Reject", null, ["The truck is full."]])
+    desk.decide = () => ({ decision: "callUs" })
+    assert.strictEqual((yield* change({ pro: "P" })).pickupStatus, "Call us")
+    assert.deepStrictEqual(yield* seen, before)
+    const { history } = yield* pickups.record(carrier, number)
+    assert.deepStrictEqual(history.map((each) => each.what), ["ordered", "change not accepted", "change not accepted"])
+  }))
 
-  it.effect("uses a new number from the desk", () => {
-    const desk = makeDesk()
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { change, look, number, seen } = yield* ordered
-      desk.decide = () => ({ decision: "accept", carrierPickupNumber: "N-2" })
-      assert.strictEqual((yield* change({ pro: "P" })).carrierPickupNumber, "N-2")
-      assert.strictEqual((yield* look("N-2")).status, "Accepted")
-      assert.strictEqual((yield* Effect.flip(seen))._tag, "PickupNotFound")
-      assert.strictEqual(number, "100000001")
-    }))
-  })
+  it.effect("uses a new number from the desk", withDesk(function*(desk) {
+    const { change, look, number, seen } = yield* ordered
+    desk.decide = () => ({ decision: "accept", carrierPickupNumber: "N-2" })
+    assert.strictEqual((yield* change({ pro: "P" })).carrierPickupNumber, "N-2")
+    assert.strictEqual((yield* look("N-2")).status, "Accepted")
+    assert.strictEqual((yield* Effect.flip(seen))._tag, "PickupNotFound")
+    assert.strictEqual(number, "100000001")
+  }))
 
   it.effect("requires ModifyExisting and the number of the path (SPEC-GAP-C19)", Effect.fnUntraced(function*() {
     const { number, pickups, shipper } = yield* ordered
@@ -159,18 +144,15 @@ describe("Pickups.update", () => {
 })
 
 describe("Pickups.cancel", () => {
-  it.effect("cancels once, notifies the desk once, and succeeds when repeated", () => {
-    const desk = makeDesk()
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { cancel, carrier, change, number, pickups, seen } = yield* ordered
-      yield* Effect.all([cancel, cancel, cancel], { concurrency: "unbounded" })
-      const { informationCode, status } = yield* seen
-      assert.deepStrictEqual([status, informationCode.code, informationCode.subCode], ["Cancelled", "400", "2"])
-      assert.deepStrictEqual(desk.calledBack.map((each) => each.carrierPickupNumber), [number])
-      assert.strictEqual((yield* Effect.flip(change({ pro: "P" })))._tag, "PickupFinal")
-      assert.deepStrictEqual((yield* pickups.record(carrier, number)).history.map((each) => each.what), ["ordered", "cancelled"])
-    }))
-  })
+  it.effect("cancels once, notifies the desk once, and succeeds when repeated", withDesk(function*(desk) {
+    const { cancel, carrier, change, number, pickups, seen } = yield* ordered
+    yield* Effect.all([cancel, cancel, cancel], { concurrency: "unbounded" })
+    const { informationCode, status } = yield* seen
+    assert.deepStrictEqual([status, informationCode.code, informationCode.subCode], ["Cancelled", "400", "2"])
+    assert.deepStrictEqual(desk.calledBack.map((each) => each.carrierPickupNumber), [number])
+    assert.strictEqual((yield* Effect.flip(change({ pro: "P" })))._tag, "PickupFinal")
+    assert.deepStrictEqual((yield* pickups.record(carrier, number)).history.map((each) => each.what), ["ordered", "cancelled"])
+  }))
 
   it.effect("is possible until the driver has arrived (SPEC-GAP-C12)", Effect.fnUntraced(function*() {
     for (const [way, possible] of [

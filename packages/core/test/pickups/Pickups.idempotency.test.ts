@@ -3,7 +3,7 @@ import { PickupStore } from "@waybill/core/pickups"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { int, listOf, oneOf } from "../arbitraries.ts"
-import { inService, inServiceWith, makeDesk, pointers, setup } from "./Desk.ts"
+import { inService, inServiceWith, makeDesk, pointers, setup, withDesk } from "./Desk.ts"
 
 describe("Idempotency-Key", () => {
   it.effect.prop("orders one truck per key, for any number of repeated and concurrent requests (SPEC-GAP-C18)", [
@@ -43,42 +43,33 @@ describe("Idempotency-Key", () => {
     }))
   })
 
-  it.effect("belongs to a client", () => {
-    const desk = makeDesk()
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { order, tenant } = yield* setup
-      yield* order({}, "key")
-      yield* order({ pro: "other" }, "key", tenant.customer("somebody else", []))
-      assert.lengthOf(desk.asked, 2)
-    }))
-  })
+  it.effect("belongs to a client", withDesk(function*(desk) {
+    const { order, tenant } = yield* setup
+    yield* order({}, "key")
+    yield* order({ pro: "other" }, "key", tenant.customer("somebody else", []))
+    assert.lengthOf(desk.asked, 2)
+  }))
 
-  it.effect("is refused with other content", () => {
-    const desk = makeDesk()
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { order } = yield* setup
-      yield* order({}, "key")
-      for (const overrides of [{ pro: "P" }, { isTest: "True" }, { more: { weightUofM: "Pounds" } }]) {
-        const refused = yield* Effect.flip(order(overrides, "key"))
-        assert(refused._tag === "InvalidInput")
-        assert.strictEqual(refused.faults[0]?.code, "conflict")
-      }
-      // equal content in another spelling
-      yield* order({ isTest: false }, "key")
-      assert.lengthOf(desk.asked, 1)
-    }))
-  })
+  it.effect("is refused with other content", withDesk(function*(desk) {
+    const { order } = yield* setup
+    yield* order({}, "key")
+    for (const overrides of [{ pro: "P" }, { isTest: "True" }, { more: { weightUofM: "Pounds" } }]) {
+      const refused = yield* Effect.flip(order(overrides, "key"))
+      assert(refused._tag === "InvalidInput")
+      assert.strictEqual(refused.faults[0]?.code, "conflict")
+    }
+    // equal content in another spelling
+    yield* order({ isTest: false }, "key")
+    assert.lengthOf(desk.asked, 1)
+  }))
 
-  it.effect("returns the stored answer even if the request would now be refused", () => {
-    const desk = makeDesk()
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { order } = yield* setup
-      const first = yield* order({}, "key")
-      yield* TestClock.setTime(Date.parse("2026-12-01T00:00:00Z"))
-      assert.deepStrictEqual(yield* order({}, "key"), first)
-      assert.deepStrictEqual(pointers(yield* Effect.flip(order({}, "another key"))), ["/closeTime"])
-    }))
-  })
+  it.effect("returns the stored answer even if the request would now be refused", withDesk(function*() {
+    const { order } = yield* setup
+    const first = yield* order({}, "key")
+    yield* TestClock.setTime(Date.parse("2026-12-01T00:00:00Z"))
+    assert.deepStrictEqual(yield* order({}, "key"), first)
+    assert.deepStrictEqual(pointers(yield* Effect.flip(order({}, "another key"))), ["/closeTime"])
+  }))
 
   it.effect("does not store refusals", Effect.fnUntraced(function*() {
     const { order } = yield* setup
@@ -92,16 +83,13 @@ describe("Idempotency-Key", () => {
     yield* order({}, "x".repeat(200))
   }, inService))
 
-  it.effect("can be used again after its answer is deleted", () => {
-    const desk = makeDesk()
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { order } = yield* setup
-      yield* order({}, "key")
-      yield* TestClock.adjust("30 days")
-      const store = yield* PickupStore
-      assert.strictEqual(yield* store.prune("acme", { ordered: 0, answered: 1 }), 1)
-      assert.strictEqual((yield* order({}, "key")).carrierPickupNumber, "100000002")
-      assert.lengthOf(desk.asked, 2)
-    }))
-  })
+  it.effect("can be used again after its answer is deleted", withDesk(function*(desk) {
+    const { order } = yield* setup
+    yield* order({}, "key")
+    yield* TestClock.adjust("30 days")
+    const store = yield* PickupStore
+    assert.strictEqual(yield* store.prune("acme", { ordered: 0, answered: 1 }), 1)
+    assert.strictEqual((yield* order({}, "key")).carrierPickupNumber, "100000002")
+    assert.lengthOf(desk.asked, 2)
+  }))
 })

@@ -5,7 +5,7 @@ import { PickupDesk, pickupMailsPerMinute } from "@waybill/core/pickups"
 import { pickupRequest, type PickupOverrides, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { type Desk, makeDesk, setup, withDesk } from "./Desk.ts"
+import { type Desk, layerWith, makeDesk, setup } from "./Desk.ts"
 
 const to = "dock@closets.example"
 const alsoSent = "This answer is also sent to confirmationEmail."
@@ -20,9 +20,9 @@ const sent = (mails: Array<Mail>) => Effect.map(Effect.flatMap(MailOutbox, (outb
 
 const withMail = (parts: PickupOverrides = {}): PickupOverrides => ({ ...parts, more: { confirmationEmail: to } })
 
-const inService = (run: (mails: Array<Mail>) => Effect.Effect<void, unknown, Layer.Success<ReturnType<typeof withDesk>>>, desk: Desk = makeDesk()) => {
+const inService = (run: (mails: Array<Mail>) => Effect.Effect<void, unknown, Layer.Success<ReturnType<typeof layerWith>>>, desk: Desk = makeDesk()) => {
   const { mailer, mails } = makeMails()
-  return run(mails).pipe(Effect.provide(withDesk(desk).pipe(Layer.provide(mailer))))
+  return run(mails).pipe(Effect.provide(layerWith(desk).pipe(Layer.provide(mailer))))
 }
 
 describe("confirmationEmail of a pickup (SPEC-GAP-C33)", () => {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { canMovePickup, decidedStatus, isFinalPickup, type PickupStatus, pickupStatusWords, readPickupStatus } from "@waybill/core/pickups"
 import { Effect } from "effect"
 import { listOf, oneOf } from "../arbitraries.ts"
-import { inService, inServiceWith, makeDesk, pointers, setup } from "./Desk.ts"
+import { inService, inServiceWith, makeDesk, pointers, setup, withDesk } from "./Desk.ts"
 import { untyped } from "../untyped.ts"
 
 const ordered = Effect.gen(function*() {
@@ -177,25 +177,22 @@ describe("Pickups.report", () => {
     assert.strictEqual((yield* Effect.flip(pickups.report(shipper, number, { status: "En Route" })))._tag, "NotPermitted")
   }, inService))
 
-  it.effect("gives a number to a pickup that is accepted after Call us (SPEC-GAP-C1)", () => {
-    const desk = makeDesk(() => ({ decision: "callUs" }))
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { carrier, look, order, pickups } = yield* setup
-      yield* order()
-      const { pickupId } = desk.asked[0]!
-      desk.decide = () => ({ decision: "accept", carrierPickupNumber: "TAKEN" })
-      yield* order({ pro: "P" })
-      const report = (body: unknown) => pickups.report(carrier, pickupId, untyped(body))
-      for (const carrierPickupNumber of [undefined, "TAKEN", "999900000007", " "]) {
-        const body = carrierPickupNumber === undefined ? { status: "Accepted" } : { status: "Accepted", carrierPickupNumber }
-        assert.deepStrictEqual(pointers(yield* Effect.flip(report(body))), ["/carrierPickupNumber"], carrierPickupNumber)
-      }
-      const accepted = yield* report({ status: "Accepted", carrierPickupNumber: "0099" })
-      assert.deepStrictEqual([accepted.carrierPickupNumber, accepted.pickupId], ["0099", pickupId])
-      assert.strictEqual((yield* look("0099")).status, "Accepted")
-      assert.strictEqual((yield* pickups.report(carrier, "0099", { status: "En Route" })).pickupId, pickupId)
-    }))
-  })
+  it.effect("gives a number to a pickup that is accepted after Call us (SPEC-GAP-C1)", withDesk(function*(desk) {
+    const { carrier, look, order, pickups } = yield* setup
+    yield* order()
+    const { pickupId } = desk.asked[0]!
+    desk.decide = () => ({ decision: "accept", carrierPickupNumber: "TAKEN" })
+    yield* order({ pro: "P" })
+    const report = (body: unknown) => pickups.report(carrier, pickupId, untyped(body))
+    for (const carrierPickupNumber of [undefined, "TAKEN", "999900000007", " "]) {
+      const body = carrierPickupNumber === undefined ? { status: "Accepted" } : { status: "Accepted", carrierPickupNumber }
+      assert.deepStrictEqual(pointers(yield* Effect.flip(report(body))), ["/carrierPickupNumber"], carrierPickupNumber)
+    }
+    const accepted = yield* report({ status: "Accepted", carrierPickupNumber: "0099" })
+    assert.deepStrictEqual([accepted.carrierPickupNumber, accepted.pickupId], ["0099", pickupId])
+    assert.strictEqual((yield* look("0099")).status, "Accepted")
+    assert.strictEqual((yield* pickups.report(carrier, "0099", { status: "En Route" })).pickupId, pickupId)
+  }, () => ({ decision: "callUs" })))
 })
 
 describe("Pickups.record", () => {

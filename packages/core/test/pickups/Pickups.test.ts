@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, json, listOf, oneOf } from "../arbitraries.ts"
 import { isTestNumber } from "../../src/pickups/model/PickupLookup.ts"
-import { type Desk, inService, inServiceWith, makeDesk, pointers, setup } from "./Desk.ts"
+import { type Desk, inService, inServiceWith, makeDesk, pointers, setup, withDesk } from "./Desk.ts"
 import { untyped } from "../untyped.ts"
 
 /** Identifiers that would change as JSON numbers, and some that would not. */
@@ -21,54 +21,45 @@ const identifier: Arbitrary.Arbitrary<string> = Arbitrary.map(
 )
 
 describe("Pickups.create", () => {
-  it.effect("answers an accepted request with a number, the shipper's references and the carrier's details", () => {
-    const desk = makeDesk(() => ({ decision: "accept", carrierPickupNumber: "0012-A", carrierName: "Way Freight", scac: "WAYB", routing: "BOS-TOR", trailerNumber: "T1", messages: ["Dock 3."] }))
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { order } = yield* setup
-      const expected: PickupAnswer = {
-        shipperRef: ["LOAD-7", "041-8367745"],
-        carrierPickupNumber: "0012-A",
-        pickupStatus: "Accept",
-        trailerNumber: "T1",
-        carrierName: "Way Freight",
-        routing: "BOS-TOR",
-        scac: "WAYB",
-        pickupMessage: ["Dock 3."]
-      }
-      assert.deepStrictEqual(yield* order(), expected)
-      assert.deepStrictEqual(desk.asked.map((each) => [each.kind, each.tenantId, each.before, each.request.pickupAddress[0]?.orgZip]), [["new", "acme", undefined, "02134"]])
-    }))
-  })
+  it.effect("answers an accepted request with a number, the shipper's references and the carrier's details", withDesk(function*(desk) {
+    const { order } = yield* setup
+    const expected: PickupAnswer = {
+      shipperRef: ["LOAD-7", "041-8367745"],
+      carrierPickupNumber: "0012-A",
+      pickupStatus: "Accept",
+      trailerNumber: "T1",
+      carrierName: "Way Freight",
+      routing: "BOS-TOR",
+      scac: "WAYB",
+      pickupMessage: ["Dock 3."]
+    }
+    assert.deepStrictEqual(yield* order(), expected)
+    assert.deepStrictEqual(desk.asked.map((each) => [each.kind, each.tenantId, each.before, each.request.pickupAddress[0]?.orgZip]), [["new", "acme", undefined, "02134"]])
+  }, () => ({ decision: "accept", carrierPickupNumber: "0012-A", carrierName: "Way Freight", scac: "WAYB", routing: "BOS-TOR", trailerNumber: "T1", messages: ["Dock 3."] })))
 
   it.effect("issues numbers of nine digits if the desk issues none", Effect.fnUntraced(function*() {
     const { order } = yield* setup
     assert.deepStrictEqual([(yield* order()).carrierPickupNumber, (yield* order()).carrierPickupNumber], ["100000001", "100000002"])
   }, inService))
 
-  it.effect("skips numbers that a desk has already issued", () => {
-    const desk = makeDesk(() => ({ decision: "accept", carrierPickupNumber: "100000001" }))
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { order } = yield* setup
-      yield* order()
-      desk.decide = () => ({ decision: "accept" })
-      assert.strictEqual((yield* order()).carrierPickupNumber, "100000002")
-    }))
-  })
+  it.effect("skips numbers that a desk has already issued", withDesk(function*(desk) {
+    const { order } = yield* setup
+    yield* order()
+    desk.decide = () => ({ decision: "accept" })
+    assert.strictEqual((yield* order()).carrierPickupNumber, "100000002")
+  }, () => ({ decision: "accept", carrierPickupNumber: "100000001" })))
 
-  it.effect("gives rejected and undecided requests no number, and does not show them (SPEC-GAP-C1)", () => {
-    const desk = makeDesk()
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { look, order } = yield* setup
-      for (const [decision, pickupStatus] of [["reject", "Reject"], ["callUs", "Call us"]] as const) {
-        desk.decide = () => ({ decision, carrierPickupNumber: "77" })
-        const answer = yield* order()
-        assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber], [pickupStatus, null])
-        assert.lengthOf(answer.pickupMessage, 1)
-        assert.strictEqual((yield* Effect.flip(look("77")))._tag, "PickupNotFound")
-        assert.strictEqual((yield* Effect.flip(look("041-8367745", { lookupType: "PRO" })))._tag, "PickupNotFound")
-      }
-    }))
-  })
+  it.effect("gives rejected and undecided requests no number, and does not show them (SPEC-GAP-C1)", withDesk(function*(desk) {
+    const { look, order } = yield* setup
+    for (const [decision, pickupStatus] of [["reject", "Reject"], ["callUs", "Call us"]] as const) {
+      desk.decide = () => ({ decision, carrierPickupNumber: "77" })
+      const answer = yield* order()
+      assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber], [pickupStatus, null])
+      assert.lengthOf(answer.pickupMessage, 1)
+      assert.strictEqual((yield* Effect.flip(look("77")))._tag, "PickupNotFound")
+      assert.strictEqual((yield* Effect.flip(look("041-8367745", { lookupType: "PRO" })))._tag, "PickupNotFound")
+    }
+  }))
 
   it.effect("gives the desk the open transaction, or the host's transaction that the call joins", () => {
     const handles: Array<unknown> = []
@@ -94,37 +85,31 @@ describe("Pickups.create", () => {
     }).pipe(Effect.provide(TestWaybill.layer().pipe(Layer.provide(desk))))
   })
 
-  it.effect("stores nothing if the desk fails or returns an invalid decision", () => {
-    const desk = makeDesk()
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { look, order } = yield* setup
-      const decisions: ReadonlyArray<Desk["decide"]> = [
-        () => {
-          throw new Error("dispatch is down")
-        },
-        () => ({ decision: "perhaps" }) as never,
-        () => undefined as never,
-        () => ({ decision: "accept", carrierPickupNumber: "999900000001" }),
-        () => ({ decision: "accept", carrierPickupNumber: "a\nb" }),
-        () => ({ decision: "accept", carrierPickupNumber: 12 as never })
-      ]
-      for (const decide of decisions) {
-        desk.decide = decide
-        assert.strictEqual((yield* Effect.flip(order()))._tag, "PickupDeskFailed")
-      }
-      assert.strictEqual((yield* Effect.flip(look("041-8367745", { lookupType: "PRO" })))._tag, "PickupNotFound")
-    }))
-  })
+  it.effect("stores nothing if the desk fails or returns an invalid decision", withDesk(function*(desk) {
+    const { look, order } = yield* setup
+    const decisions: ReadonlyArray<Desk["decide"]> = [
+      () => {
+        throw new Error("dispatch is down")
+      },
+      () => ({ decision: "perhaps" }) as never,
+      () => undefined as never,
+      () => ({ decision: "accept", carrierPickupNumber: "999900000001" }),
+      () => ({ decision: "accept", carrierPickupNumber: "a\nb" }),
+      () => ({ decision: "accept", carrierPickupNumber: 12 as never })
+    ]
+    for (const decide of decisions) {
+      desk.decide = decide
+      assert.strictEqual((yield* Effect.flip(order()))._tag, "PickupDeskFailed")
+    }
+    assert.strictEqual((yield* Effect.flip(look("041-8367745", { lookupType: "PRO" })))._tag, "PickupNotFound")
+  }))
 
-  it.effect("refuses a number that the desk issues twice", () => {
-    const desk = makeDesk(() => ({ decision: "accept", carrierPickupNumber: "1" }))
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { look, order } = yield* setup
-      yield* order({ pro: "P1" })
-      assert.strictEqual((yield* Effect.flip(order({ pro: "P2" })))._tag, "PickupDeskFailed")
-      assert.strictEqual((yield* look("1")).shipmentArray[0]?.proNumber, "P1")
-    }))
-  })
+  it.effect("refuses a number that the desk issues twice", withDesk(function*() {
+    const { look, order } = yield* setup
+    yield* order({ pro: "P1" })
+    assert.strictEqual((yield* Effect.flip(order({ pro: "P2" })))._tag, "PickupDeskFailed")
+    assert.strictEqual((yield* look("1")).shipmentArray[0]?.proNumber, "P1")
+  }, () => ({ decision: "accept", carrierPickupNumber: "1" })))
 
   it.effect("refuses a window that is over, and an unknown time zone", Effect.fnUntraced(function*() {
     const { order } = yield* setup

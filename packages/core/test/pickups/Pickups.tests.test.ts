@@ -2,20 +2,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { pickupRequest } from "@waybill/testkit"
 import { Effect } from "effect"
 import { listOf, oneOf } from "../arbitraries.ts"
-import { inService, inServiceWith, makeDesk, setup } from "./Desk.ts"
+import { inService, inServiceWith, makeDesk, setup, withDesk } from "./Desk.ts"
 
 describe("test pickups (SPEC-GAP-C14)", () => {
-  it.effect("are validated and answered like real ones, and no truck is sent", () => {
-    const desk = makeDesk()
-    return inServiceWith(desk)(Effect.gen(function*() {
-      const { order } = yield* setup
-      const answer = yield* order({ isTest: "True" })
-      assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber], ["Accept", "999900000001"])
-      assert.include(answer.pickupMessage[0], "test")
-      assert.strictEqual((yield* Effect.flip(order({ isTest: "True", zone: "nowhere" })))._tag, "InvalidInput")
-      assert.lengthOf(desk.asked, 0)
-    }))
-  })
+  it.effect("are validated and answered like real ones, and no truck is sent", withDesk(function*(desk) {
+    const { order } = yield* setup
+    const answer = yield* order({ isTest: "True" })
+    assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber], ["Accept", "999900000001"])
+    assert.include(answer.pickupMessage[0], "test")
+    assert.strictEqual((yield* Effect.flip(order({ isTest: "True", zone: "nowhere" })))._tag, "InvalidInput")
+    assert.lengthOf(desk.asked, 0)
+  }))
 
   it.effect.prop("are never found by lookups of real pickups, nor the reverse", [
     listOf(oneOf(["order", "test", "change", "change test", "cancel", "cancel test", "report", "report test"]), 1, 12)
