@@ -1,10 +1,18 @@
 import type { Locator, Page } from "playwright-core"
 import { eventually } from "../program/Program.ts"
 import { visit, type Visit } from "./Chromium.ts"
-import { key, type FakeOperatorApi } from "./FakeOperatorApi.ts"
+import { type FakeOperatorApi, key, startFakeApi } from "./FakeOperatorApi.ts"
 
-/** Opens a view with a stored key. `controlledClock`: the test controls the page's clock. */
-export const openView = async (api: FakeOperatorApi, hash: string, { controlledClock = false, ...options }: Parameters<typeof visit>[1] & { readonly controlledClock?: boolean } = {}): Promise<Visit> => {
+interface ViewOptions extends NonNullable<Parameters<typeof visit>[1]> {
+  /** One that the test has prepared. */
+  readonly api?: FakeOperatorApi
+  /** The test controls the page's clock. */
+  readonly controlledClock?: boolean
+}
+
+/** Opens a view of an operator API with a stored key. */
+export const openView = async (hash: string, { api: prepared, controlledClock = false, ...options }: ViewOptions = {}): Promise<Visit & { readonly api: FakeOperatorApi }> => {
+  const api = prepared ?? await startFakeApi()
   const visited = await visit(api.url, options)
   if (controlledClock) await visited.page.clock.install()
   await visited.context.addInitScript((key) => {
@@ -12,7 +20,7 @@ export const openView = async (api: FakeOperatorApi, hash: string, { controlledC
     if (location.protocol !== "about:") sessionStorage.setItem("waybill.operator-key", key)
   }, key)
   await visited.page.goto(`${api.url}${api.prefix}/dashboard/${hash}`)
-  return visited
+  return { ...visited, api }
 }
 
 /** Advances the clock of a page until it shows this. */

@@ -75,7 +75,7 @@ describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeou
     // a second page, so that all that match can be retried
     for (let n = 0; n < 50; n++) freight.deliveries.push(deadLetter(0x3000 + n))
     const api = await startFakeApi(freight)
-    const { context, page } = await openView(api, "#/", options)
+    const { context, page } = await openView("#/", { api, ...options })
     await context.addInitScript(axe.source)
     await page.reload()
     for (const { hash, until, what } of stops) {
@@ -102,8 +102,7 @@ describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeou
   })
 
   it("works by keyboard alone: skip link, subscription, dialog and back", async () => {
-    const api = await startFakeApi()
-    const { page } = await openView(api, "#/t/acme/subscriptions")
+    const { page } = await openView("#/t/acme/subscriptions")
     await page.getByRole("table").waitFor()
     await page.keyboard.press("Tab")
     expect(await page.evaluate(() => document.activeElement!.textContent)).toBe("Skip to the content")

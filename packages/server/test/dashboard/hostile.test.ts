@@ -66,7 +66,7 @@ describe.skipIf(noBrowser)("the dashboard's page with malicious data", { timeout
     const freight: Freight = infect(sampleFreight(), isCode)
     freight.deliveries.splice(8)
     const api = await startFakeApi(freight)
-    const { violations, page } = await openView(api, "")
+    const { violations, page } = await openView("", { api })
     for (const route of views(freight)) {
       await page.goto(`${api.url}/dashboard/${hashOf(route)}`)
       // A change of the hash alone keeps the previous view for a moment.
@@ -92,7 +92,7 @@ describe.skipIf(noBrowser)("the dashboard's page with malicious data", { timeout
   it("escapes the error messages of a server in the same way", async () => {
     const api = await startFakeApi()
     api.override = () => ({ status: 400, json: { status: 400, title: evil, detail: evil } })
-    const { violations, page } = await openView(api, "#/t/acme/subscriptions")
+    const { violations, page } = await openView("#/t/acme/subscriptions", { api })
     await page.locator(".failure").waitFor()
     expect(await page.locator(".failure").innerText()).toBe(shown)
     expect(await madeOfData(page)).toEqual([])
@@ -100,8 +100,7 @@ describe.skipIf(noBrowser)("the dashboard's page with malicious data", { timeout
   })
 
   it("reports an unexpected response, and recovers after the next valid one", async () => {
-    const api = await startFakeApi()
-    const { violations, page } = await openView(api, "")
+    const { api, violations, page } = await openView("")
     for (const json of [evil, { data: [{}] }, { data: [null], entries: {} }]) {
       api.override = () => ({ status: 200, json })
       for (const hash of ["#/t/acme/subscriptions", "#/t/acme/deliveries", `#/t/acme/deliveries/${idOf(0x1001)}`, "#/t/acme/shipments?reference=x", "#/t/acme/shipments/S-1"]) {
@@ -118,8 +117,7 @@ describe.skipIf(noBrowser)("the dashboard's page with malicious data", { timeout
   })
 
   it("has a policy that blocks an injected script", async () => {
-    const api = await startFakeApi()
-    const { violations, page } = await openView(api, "")
+    const { violations, page } = await openView("")
     await page.getByRole("table").waitFor()
     const outcomes = await page.evaluate(async () => {
       const attempt = (act: () => unknown) => {

@@ -58,8 +58,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("asks for the key again as soon as the server refuses it", async () => {
-    const api = await startFakeApi()
-    const { page } = await openView(api, "#/t/acme/subscriptions", { controlledClock: true })
+    const { api, page } = await openView("#/t/acme/subscriptions", { controlledClock: true })
     await advanceUntil(page, page.getByRole("table"))
     api.override = () => ({ status: 401, json: { status: 401, title: "Unauthorized" } })
     await advanceUntil(page, page.getByText("no longer accepts this key"))
@@ -67,8 +66,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("shows subscriptions with the most serious problems first, with reasons", async () => {
-    const api = await startFakeApi()
-    const { page } = await openView(api, "#/t/acme/subscriptions")
+    const { page } = await openView("#/t/acme/subscriptions")
     const rows = page.getByRole("row").filter({ has: page.getByRole("rowheader") })
     await rows.first().waitFor()
     expect(await rows.count()).toBe(5)
@@ -88,7 +86,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   it("pages through long lists, forwards and back", async () => {
     const api = await startFakeApi()
     api.freight.subscriptions.push(...Array.from({ length: 250 }, (_, n) => subscriptionSample(100 + n)))
-    const visited = await openView(api, "#/t/acme/deliveries")
+    const visited = await openView("#/t/acme/deliveries", { api })
     const { page } = visited
     const times = page.getByRole("rowheader")
     await times.first().waitFor()
@@ -111,8 +109,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("filters deliveries by state and time, also by keyboard", async () => {
-    const api = await startFakeApi()
-    const { page } = await openView(api, "#/t/acme/deliveries")
+    const { page } = await openView("#/t/acme/deliveries")
     const rows = page.getByRole("rowheader")
     await rows.first().waitFor()
     await page.getByLabel("State").selectOption("waiting")
@@ -134,8 +131,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("retries one or several dead letters after a confirmation, and shows the result", async () => {
-    const api = await startFakeApi()
-    const { violations, page } = await openView(api, "#/t/acme/deliveries?state=dead")
+    const { api, violations, page } = await openView("#/t/acme/deliveries?state=dead")
     await page.getByRole("heading", { name: "Dead letters" }).waitFor()
     const rows = page.getByRole("rowheader")
     await eventually(async () => await rows.count() === 3 || undefined)
@@ -165,8 +161,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("dismisses selected dead letters of a client after a confirmation that names their number", async () => {
-    const api = await startFakeApi()
-    const { violations, page } = await openView(api, "#/t/acme/deliveries?state=dead")
+    const { api, violations, page } = await openView("#/t/acme/deliveries?state=dead")
     const rows = page.getByRole("rowheader")
     await eventually(async () => await rows.count() === 3 || undefined)
     await page.getByRole("link", { name: "shipper-4.example" }).first().waitFor()
@@ -188,7 +183,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   it("retries all dead letters that match a filter, in steps, and says how many", async () => {
     const api = await startFakeApi()
     for (let n = 0; n < 57; n++) api.freight.deliveries.push(deadLetter(0x2000 + n))
-    const { violations, page } = await openView(api, "#/t/acme/deliveries?state=dead")
+    const { violations, page } = await openView("#/t/acme/deliveries?state=dead", { api })
     await page.getByText("The newest 50 of 60 dead letters").waitFor()
     expect(await page.getByRole("button", { name: "Retry all that match" }).count()).toBe(0)
     const { outcome } = api.freight.deliveries.find(({ state }) => state === "dead")!.attempts.at(-1)!
@@ -208,8 +203,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("purges all subscriptions that match a filter, in steps, and offers it only with a filter", async () => {
-    const api = await startFakeApi()
-    const { violations, page } = await openView(api, "#/t/acme/subscriptions")
+    const { api, violations, page } = await openView("#/t/acme/subscriptions")
     await page.getByRole("rowheader").first().waitFor()
     expect(await page.getByRole("button", { name: "Purge all that match" }).count()).toBe(0)
     const matching = api.freight.subscriptions.filter(({ state }) => state === "active").length
@@ -229,7 +223,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   it("changes the settings of a subscription, and sends only what was changed", async () => {
     const api = await startFakeApi()
     const { area, endpointUrl, subscriptionId } = api.freight.subscriptions.find((each) => each.area === "transit-events")!
-    const { violations, page } = await openView(api, `#/t/acme/subscriptions/${subscriptionId}`)
+    const { violations, page } = await openView(`#/t/acme/subscriptions/${subscriptionId}`, { api })
     await page.getByRole("button", { name: "Change …" }).click()
     const dialog = page.getByRole("dialog")
     expect([area, await dialog.getByLabel("Endpoint").inputValue()]).toEqual(["transit-events", endpointUrl])
@@ -246,8 +240,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("filters subscriptions by endpoint and by the outcome of the last attempt", async () => {
-    const api = await startFakeApi()
-    const { page } = await openView(api, "#/t/acme/subscriptions")
+    const { api, page } = await openView("#/t/acme/subscriptions")
     const rows = page.getByRole("rowheader")
     await rows.first().waitFor()
     const { endpointUrl } = api.freight.subscriptions[0]!
@@ -261,14 +254,12 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("lists the tenant with the most waiting entries first", async () => {
-    const api = await startFakeApi()
-    const { page } = await openView(api, "#/")
+    const { page } = await openView("#/")
     await eventually(async () => (await page.getByRole("rowheader").allInnerTexts()).join() === "beta,acme" || undefined)
   })
 
   it("recovers, replays and resumes a subscription", async () => {
-    const api = await startFakeApi()
-    const { page } = await openView(api, `#/t/acme/subscriptions/${idOf(4)}`)
+    const { api, page } = await openView(`#/t/acme/subscriptions/${idOf(4)}`)
     const dialog = page.getByRole("dialog")
     await page.getByRole("button", { name: "Recover dead letters" }).click()
     await dialog.getByLabel("Since").fill("2026-11-19T06:30:00")
@@ -301,7 +292,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     const api = await startFakeApi()
     const body = `{"a":1.50,"a": 2, "text":"caf\u00e9 \u202e\u200b"}`
     api.freight.deliveries.push(deadLetter(200, { body }))
-    const { violations, page } = await openView(api, `#/t/acme/deliveries/${idOf(0x1000 + 200)}`)
+    const { violations, page } = await openView(`#/t/acme/deliveries/${idOf(0x1000 + 200)}`, { api })
     const block = page.getByRole("region", { name: "Body as sent" })
     await block.waitFor()
     expect(await block.innerText()).toBe(`{"a":1.50,"a": 2, "text":"caf\u00e9 U+202EU+200B"}`)
@@ -327,8 +318,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("explains why a subscription did not receive an event, and what is not known", async () => {
-    const api = await startFakeApi()
-    const { page } = await openView(api, `#/t/acme/subscriptions/${idOf(2)}`)
+    const { api, page } = await openView(`#/t/acme/subscriptions/${idOf(2)}`)
     await page.getByRole("link", { name: "Explain a missing delivery" }).click()
     expect(await page.getByLabel("Subscription", { exact: true }).inputValue()).toBe(idOf(2))
     await page.getByLabel("Find by").selectOption("eventId")
@@ -347,8 +337,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("finds a shipment and shows its journey across the areas, oldest first", async () => {
-    const api = await startFakeApi()
-    const { page } = await openView(api, "#/t/acme/shipments")
+    const { page } = await openView("#/t/acme/shipments")
     await page.getByLabel("PRO, BOL or PO number").fill(" 0418367745 ")
     await page.keyboard.press("Enter")
     await page.getByRole("link", { name: "S-1" }).click()
@@ -373,8 +362,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("shows since when the server is unreachable, keeps its data, and recovers by itself", async () => {
-    const api = await startFakeApi()
-    const { violations, page } = await openView(api, "#/t/acme/subscriptions", { controlledClock: true })
+    const { api, violations, page } = await openView("#/t/acme/subscriptions", { controlledClock: true })
     await advanceUntil(page, page.getByRole("table"))
     await page.getByText("live", { exact: true }).waitFor()
     api.override = () => "lost"
@@ -397,7 +385,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
       underWay -= 1
       return undefined
     }
-    const { page } = await openView(api, `#/t/acme/subscriptions/${idOf(4)}`, { controlledClock: true })
+    const { page } = await openView(`#/t/acme/subscriptions/${idOf(4)}`, { api, controlledClock: true })
     await advanceUntil(page, () => api.requests.length >= 7)
     expect(most).toBe(1)
     await page.getByRole("button", { name: "Pause", exact: true }).click()
@@ -415,8 +403,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("keeps focus, scroll position and order when new data arrives", async () => {
-    const api = await startFakeApi()
-    const { page } = await openView(api, "#/t/acme/deliveries", { controlledClock: true, viewport: { width: 1200, height: 500 } })
+    const { api, page } = await openView("#/t/acme/deliveries", { controlledClock: true, viewport: { width: 1200, height: 500 } })
     const links = page.getByRole("rowheader").getByRole("link")
     await advanceUntil(page, links)
     await links.nth(20).focus()
@@ -433,8 +420,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("keeps an open dialog and its input when new data arrives", async () => {
-    const api = await startFakeApi()
-    const { page } = await openView(api, `#/t/acme/subscriptions/${idOf(4)}`, { controlledClock: true })
+    const { api, page } = await openView(`#/t/acme/subscriptions/${idOf(4)}`, { controlledClock: true })
     await advanceUntil(page, page.getByRole("button", { name: "Replay" }))
     await page.getByRole("button", { name: "Replay" }).click()
     const dialog = page.getByRole("dialog")
@@ -447,7 +433,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
 
   it("works behind a proxy with a path prefix", async () => {
     const api = await startFakeApi(undefined, "/freight/waybill")
-    const visited = await openView(api, "#/t/acme/subscriptions")
+    const visited = await openView("#/t/acme/subscriptions", { api })
     await visited.page.getByRole("table").waitFor()
     await visited.page.goto(`${api.url}/freight/waybill/dashboard#/t/acme/shipments`)
     await visited.page.getByRole("heading", { name: "Shipments" }).waitFor()

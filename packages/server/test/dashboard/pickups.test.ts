@@ -10,8 +10,7 @@ closeBrowserAfterwards()
 
 describe.skipIf(noBrowser)("the pickups of the dashboard's page", { timeout: 60_000 }, () => {
   it("show those that wait first, the oldest order on top, and all on request", async () => {
-    const api = await startFakeApi()
-    const { page } = await openView(api, "#/t/acme/subscriptions")
+    const { page } = await openView("#/t/acme/subscriptions")
     await page.getByRole("link", { name: "Pickups" }).click()
     const rows = page.getByRole("row").filter({ has: page.getByRole("rowheader") })
     await rows.first().waitFor()
@@ -29,7 +28,7 @@ describe.skipIf(noBrowser)("the pickups of the dashboard's page", { timeout: 60_
   it("are accepted with number, SCAC, carrier and message, rejected, and answered with a call, by keyboard too", async () => {
     const api = await startFakeApi()
     api.freight.pickups.push(pickupSample(4))
-    const { page, violations } = await openView(api, "#/t/acme/pickups")
+    const { page, violations } = await openView("#/t/acme/pickups", { api })
     const dialog = page.getByRole("dialog")
     const accept = page.getByRole("button", { name: `Accept pickup ending in ${ending(1)}` })
     await accept.focus()
@@ -64,8 +63,7 @@ describe.skipIf(noBrowser)("the pickups of the dashboard's page", { timeout: 60_
   })
 
   it("keep the dialog open with the reason when the server refuses a decision", async () => {
-    const api = await startFakeApi()
-    const { page } = await openView(api, "#/t/acme/pickups")
+    const { api, page } = await openView("#/t/acme/pickups")
     const detail = "Pickup 1 is decided already, its status is Accepted."
     api.override = ({ method }) => method === "POST" ? { status: 409, json: { status: 409, title: "Conflict", detail } } : undefined
     await page.getByRole("button", { name: `Reject pickup ending in ${ending(1)}` }).click()
