@@ -3,8 +3,7 @@ import { isTraced } from "@waybill/core"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
+import type * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { Reactivity } from "effect/reactivity"
 import type * as Redacted from "effect/Redacted"
@@ -18,8 +17,8 @@ import type { ConnectionOptions } from "node:tls"
 import type pg from "pg"
 import { answerMillisOf, mostPrepared, sessionConfig } from "./PgAddress.ts"
 import type { BulkRunner } from "./PgBulk.ts"
-import { cancelDeadlineMs, type PgConnection, type PgResult } from "./PgConnection.ts"
-import { refusal, sqlError } from "./PgErrors.ts"
+import type { PgConnection } from "./PgConnection.ts"
+import { sqlError } from "./PgErrors.ts"
 import { hostConnection, type HostClient, type HostExecutor, inTurn } from "./PgHost.ts"
 import { lendFrom } from "./PgHostPool.ts"
 import type { PgLending } from "./PgLending.ts"
@@ -28,6 +27,7 @@ import { statementNames } from "./PgNames.ts"
 import { openPool } from "./PgPool.ts"
 import { sessionListener } from "./PgSessionListener.ts"
 import { type StatementRunner, statementRunner } from "./SqlRow.ts"
+import { Joining, transactions } from "./PgTransactions.ts"
 import { SqlPgClient, sqlPgConnection, sqlPgListener, sqlPgTransaction } from "./PgSqlPg.ts"
 
 /**
@@ -194,7 +194,8 @@ export const layerFromSqlPg: Layer.Layer<PgClientService, never, SqlPgClient> = 
   Effect.gen(function*() {
     const host = yield* SqlPgClient
     const connection = sqlPgConnection(host)
-    const lending: PgLending = { borrower: (use) => use(connection), acquirer: Effect.succeed(connection) }
+    const borrower: PgLending["borrower"] = (use) => use(connection)
+    const lending: PgLending = { borrower, transactionBorrower: borrower, acquirer: Effect.succeed(connection) }
     return yield* make({ lending, listener: sqlPgListener(host), config: {}, statementName: () => undefined, host })
   })
 ).pipe(Layer.provide(Reactivity.layer))
@@ -225,10 +226,9 @@ const make = Effect.fnUntraced(function*({ config, host, lending, listener, stat
   const borrower = lending.borrower as Borrower
   const spanAttributes = Object.entries({ "db.system.name": "postgresql", ...config.spanAttributes })
   const client = yield* SqlClient.make({ acquirer, borrower, compiler, driver: "pg", spanAttributes })
-  const own = transactions(client.transactionService, acquirer, spanAttributes)
+  const own = transactions({ transactionService: client.transactionService, lending, spanAttributes })
   const isOwn = (fiber: Fiber.Fiber<unknown, unknown>) =>
     host === undefined || fiber.getRef(Joining) !== undefined || Context.getOrUndefined(fiber.context, client.transactionService) !== undefined
-  const { afterCommit } = client
   const bulk: BulkRunner["bulk"] = (statement, values, columns) =>
     Effect.withFiber((fiber) => {
       const transaction = Context.getOrUndefined(fiber.context, client.transactionService)
@@ -245,9 +245,9 @@ const make = Effect.fnUntraced(function*({ config, host, lending, listener, stat
   return Object.assign(client, {
     config,
     withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-      Effect.withFiber((fiber) => isOwn(fiber) ? own(effect) : host!.withTransaction(effect)),
+      Effect.withFiber((fiber) => isOwn(fiber) ? own.withTransaction(effect) : host!.withTransaction(effect)),
     afterCommit: <R>(effect: Effect.Effect<void, never, R>) =>
-      Effect.withFiber((fiber) => isOwn(fiber) ? afterCommit(effect) : host!.afterCommit(effect)),
+      Effect.withFiber((fiber) => isOwn(fiber) ? own.afterCommit(effect) : host!.afterCommit(effect)),
     json: (value: unknown) => Statement.fragment([PgJson(value)]),
     listen: (channel: string) => listenOn(listener, channel),
     notify: (channel: string, payload: string) => Effect.asVoid(client`SELECT pg_notify(${channel}, ${payload})`),
@@ -260,7 +260,7 @@ const make = Effect.fnUntraced(function*({ config, host, lending, listener, stat
     }),
     joined: (host: HostClient | HostExecutor) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.flatMap(hostConnection(host, statementName), (connection) =>
-        own(Effect.provideService(effect, Joining, undefined)).pipe(
+        own.withTransaction(Effect.provideService(effect, Joining, undefined)).pipe(
           Effect.provideService(Joining, connection),
           // an open Waybill transaction around this call is not the host's transaction
           Effect.updateContext((context: Context.Context<R>) =>
@@ -269,84 +269,6 @@ const make = Effect.fnUntraced(function*({ config, host, lending, listener, stat
         ) as Effect.Effect<A, E | SqlError, R>)
   } satisfies Omit<PgClient, keyof SqlClient.SqlClient> & Pick<PgClient, "afterCommit" | "withTransaction">) as PgClient
 })
-
-/** The host's connection for the next outermost transaction, instead of a connection from the pool. */
-const Joining = Context.Reference<PgConnection | undefined>("@waybill/postgres/client/Joining", {
-  defaultValue: () => undefined
-})
-
-/**
- * Effect's transactions with three differences: the outermost transaction of a joined host is neither begun nor ended,
- * a lost connection needs no rollback, and releasing a savepoint may fail like any statement.
- */
-const transactions = (
-  transactionService: SqlClient.SqlClient["transactionService"],
-  acquirer: Effect.Effect<PgConnection, SqlError, Scope.Scope>,
-  spanAttributes: ReadonlyArray<readonly [string, unknown]>
-): SqlClient.SqlClient["withTransaction"] => {
-  // if this fails too, the connection is closed on release; on a host's connection, the host's commit then rolls back
-  const undo = (connection: PgConnection, text: string) =>
-    connection.isLost() ? Effect.void : Effect.ignore(connection.control(text, cancelDeadlineMs))
-  const unlessHosted = <E>(connection: PgConnection, effect: Effect.Effect<void, E>) =>
-    connection.isHosted ? Effect.void : effect
-
-  const within = SqlClient.makeWithTransaction({
-    transactionService: transactionService as unknown as Context.Key<unknown, readonly [PgConnection, number]>,
-    spanAttributes,
-    acquireConnection: (restore) =>
-      Effect.withFiber((fiber) => {
-        const joining = fiber.getRef(Joining)
-        const begin = fiber.getRef(SqlClient.BeginTransaction) ?? "BEGIN"
-        return joining === undefined
-          ? restore(Effect.tap(acquirer, (connection) => Effect.sync(() => connection.begin?.(begin))))
-          : Effect.succeed(joining)
-      }),
-    // BEGIN is sent with the first statement, which is interruptible
-    begin: () => Effect.void,
-    commit: (connection) => unlessHosted(connection, commit(connection)),
-    // the transaction has ended, but pg has not read that yet and would close the connection as one inside a transaction
-    onCommitFailure: (connection) => unlessHosted(connection, undo(connection, "ROLLBACK")),
-    rollback: (connection) => unlessHosted(connection, undo(connection, "ROLLBACK")),
-    savepoint: (connection, depth) => Effect.asVoid(send(connection, `SAVEPOINT waybill_${depth}`)),
-    rollbackSavepoint: (connection, depth) =>
-      Effect.andThen(
-        undo(connection, `ROLLBACK TO SAVEPOINT waybill_${depth}`),
-        undo(connection, `RELEASE SAVEPOINT waybill_${depth}`)
-      )
-  })
-  const releaseSavepoint = Effect.flatMap(transactionService, ([connection, depth]) =>
-    depth === 0 ? Effect.void : Effect.asVoid(send(connection as PgConnection, `RELEASE SAVEPOINT waybill_${depth}`)))
-
-  return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    within(Effect.tap(effect, () => releaseSavepoint)) as Effect.Effect<A, E | SqlError, R>
-}
-
-/** How long the server may take to begin or commit before the connection is closed; the outcome of a commit is then unknown. */
-const controlDeadlineMs = 60_000
-
-/**
- * An interruption waits for the answer, because the work after a commit must run if the commit succeeded. It waits only briefly:
- * a connection whose server vanished must not delay a shutdown.
- */
-const send = (connection: PgConnection, text: string): Effect.Effect<PgResult, SqlError> =>
-  Effect.uninterruptible(Effect.gen(function*() {
-    const asking = yield* Effect.forkChild(connection.control(text, controlDeadlineMs), { startImmediately: true, uninterruptible: false })
-    const answer = Fiber.await(asking)
-    const waited = yield* Effect.exit(Effect.interruptible(answer))
-    if (Exit.isSuccess(waited)) return yield* waited.value
-    yield* Effect.timeoutOption(answer, cancelDeadlineMs)
-    yield* Fiber.interrupt(asking)
-    return yield* yield* answer
-  }))
-
-const commit = (connection: PgConnection): Effect.Effect<void, SqlError> =>
-  Effect.flatMap(send(connection, "COMMIT"), ({ command }) =>
-    command === "ROLLBACK"
-      ? Effect.fail(refusal(
-        "Nothing was stored: a statement of this transaction failed, and its error was caught. Do not catch the error, or run the statement in a nested withTransaction.",
-        "commit"
-      ))
-      : Effect.void)
 
 interface PgJson extends Statement.Custom<"PgJson", unknown> {}
 const PgJson = Statement.custom<PgJson>("PgJson")

@@ -8,11 +8,16 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { PgConnection } from "./PgConnection.ts"
 
 /** The two ways in which Effect's SQL client acquires a connection. */
-export interface PgLending {
+export interface ConnectionSource {
   /** For one statement. */
   readonly borrower: <A, E, R>(use: (connection: PgConnection) => Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
   /** Until the scope closes; statements of several fibers run one after the other. */
   readonly acquirer: Effect.Effect<PgConnection, SqlError, Scope.Scope>
+}
+
+export interface PgLending extends ConnectionSource {
+  /** For one transaction. */
+  readonly transactionBorrower: ConnectionSource["borrower"]
 }
 
 /** Statements without a timeout, such as those of migrations. */
@@ -25,13 +30,15 @@ export const HighPriority = Context.Reference<boolean>("@waybill/postgres/client
 const smallestDivided = 3
 
 /** Reserves one connection of a pool for high priority statements, and leaves some for other clients than the one that uses most. */
-export const withReservedConnection = (maxConnections: number, { acquirer, borrower }: PgLending): PgLending => {
-  if (maxConnections < smallestDivided) return { borrower, acquirer }
+export const withReservedConnection = (maxConnections: number, { acquirer, borrower }: ConnectionSource): PgLending => {
+  if (maxConnections < smallestDivided) return { borrower, transactionBorrower: borrower, acquirer }
   const ordinary = Semaphore.makeUnsafe(maxConnections - 1)
   const shares = new TransactionShares(maxConnections - 1)
   return {
     borrower: (use) => Effect.withFiber((fiber) => fiber.getRef(HighPriority) ? borrower(use) : ordinary.withPermit(borrower(use))),
-    acquirer: Effect.withFiber((fiber) => fiber.getRef(HighPriority) ? acquirer : Effect.andThen(shares.take(fiber.getRef(CallingClient)), Effect.andThen(ordinary.takeScoped(1), acquirer)))
+    transactionBorrower: (use) =>
+      Effect.withFiber((fiber) => fiber.getRef(HighPriority) ? borrower(use) : shares.within(fiber.getRef(CallingClient), ordinary.withPermit(borrower(use)))),
+    acquirer: Effect.withFiber((fiber) => fiber.getRef(HighPriority) ? acquirer : Effect.andThen(ordinary.takeScoped(1), acquirer))
   }
 }
 
@@ -52,11 +59,13 @@ class TransactionShares {
     this.#most = connections - Math.max(1, Math.floor(connections / 4))
   }
 
-  /** Waits for a part of the client's share, and keeps it until the scope closes. */
-  take(client: string | undefined): Effect.Effect<void, never, Scope.Scope> {
-    if (client === undefined) return Effect.void
-    const entered = Effect.acquireRelease(Effect.sync(() => this.#enter(client)), (share) => Effect.sync(() => this.#leave(client, share)))
-    return Effect.flatMap(entered, ({ permits }) => permits.takeScoped(1))
+  /** Waits for a part of the client's share, and keeps it while the effect runs. */
+  within<A, E, R>(client: string | undefined, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    if (client === undefined) return effect
+    return Effect.suspend(() => {
+      const share = this.#enter(client)
+      return Effect.ensuring(share.permits.withPermit(effect), Effect.sync(() => this.#leave(client, share)))
+    })
   }
 
   #enter(client: string): Share {

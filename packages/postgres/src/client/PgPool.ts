@@ -8,7 +8,7 @@ import * as Pool from "effect/Pool"
 import * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import type { SessionConfig } from "./PgAddress.ts"
-import { type PgLending, withReservedConnection } from "./PgLending.ts"
+import { type ConnectionSource, withReservedConnection } from "./PgLending.ts"
 import { openSession, type PgSession, type SessionOptions } from "./PgSession.ts"
 
 export interface PoolOptions {
@@ -63,7 +63,7 @@ export const openPool = Effect.fnUntraced(function*(options: PoolOptions) {
   const giveBack = (session: PgSession) =>
     Effect.suspend(() => session.giveBack() && session.answeredAt >= silentSince ? Effect.void : retire(session))
 
-  const lending: PgLending = {
+  const source: ConnectionSource = {
     borrower: (use) =>
       Pool.use(pool, (session) =>
         Effect.onExit(
@@ -80,7 +80,7 @@ export const openPool = Effect.fnUntraced(function*(options: PoolOptions) {
       })
     )
   }
-  return withReservedConnection(options.maxConnections, lending)
+  return withReservedConnection(options.maxConnections, source)
 })
 
 /** How long statements that still run can delay the shutdown. */

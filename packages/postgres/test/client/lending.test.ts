@@ -2,26 +2,26 @@ import { assert, describe, it } from "@effect/vitest"
 import { CallingClient } from "@waybill/core"
 import { Deferred, Effect, Fiber, Semaphore } from "effect"
 import type { PgConnection } from "../../src/client/PgConnection.ts"
-import { HighPriority, type PgLending, withReservedConnection } from "../../src/client/PgLending.ts"
+import { type ConnectionSource, HighPriority, type PgLending, withReservedConnection } from "../../src/client/PgLending.ts"
 
 /** A pool without a database: what matters is how many connections are lent. */
 const poolOf = (maxConnections: number) => {
   const connections = Semaphore.makeUnsafe(maxConnections)
   const connection = {} as PgConnection
-  const lending: PgLending = {
+  const source: ConnectionSource = {
     borrower: (use) => connections.withPermit(use(connection)),
     acquirer: Effect.as(connections.takeScoped(1), connection)
   }
-  return withReservedConnection(maxConnections, lending)
+  return withReservedConnection(maxConnections, source)
 }
 
 const yields = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow)
 
 /** Transactions of a client that stay open; `opened` counts those that got a connection. */
-const openTransactions = Effect.fnUntraced(function*({ acquirer }: PgLending, client: string | undefined, count: number) {
+const openTransactions = Effect.fnUntraced(function*({ transactionBorrower }: PgLending, client: string | undefined, count: number) {
   const end = yield* Deferred.make<void>()
   let opened = 0
-  const transaction = Effect.scoped(Effect.andThen(acquirer, Effect.andThen(Effect.sync(() => opened += 1), Deferred.await(end))))
+  const transaction = transactionBorrower(() => Effect.andThen(Effect.sync(() => opened += 1), Deferred.await(end)))
   const fiber = yield* Effect.forkChild(
     Effect.all(Array.from({ length: count }, () => Effect.provideService(transaction, CallingClient, client)), { concurrency: "unbounded" })
   )
