@@ -195,7 +195,7 @@ export const layerFromSqlPg: Layer.Layer<PgClientService, never, SqlPgClient> = 
     const host = yield* SqlPgClient
     const connection = sqlPgConnection(host)
     const borrower: PgLending["borrower"] = (use) => use(connection)
-    const lending: PgLending = { borrower, transactionBorrower: borrower, acquirer: Effect.succeed(connection) }
+    const lending: PgLending = { borrower, acquirer: Effect.succeed(connection) }
     return yield* make({ lending, listener: sqlPgListener(host), config: {}, statementName: () => undefined, host })
   })
 ).pipe(Layer.provide(Reactivity.layer))

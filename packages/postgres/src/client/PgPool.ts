@@ -8,7 +8,7 @@ import * as Pool from "effect/Pool"
 import * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import type { SessionConfig } from "./PgAddress.ts"
-import { type ConnectionSource, withReservedConnection } from "./PgLending.ts"
+import { type PgLending, withReservedConnection } from "./PgLending.ts"
 import { openSession, type PgSession, type SessionOptions } from "./PgSession.ts"
 
 export interface PoolOptions {
@@ -63,7 +63,7 @@ export const openPool = Effect.fnUntraced(function*(options: PoolOptions) {
   const giveBack = (session: PgSession) =>
     Effect.suspend(() => session.giveBack() && session.answeredAt >= silentSince ? Effect.void : retire(session))
 
-  const source: ConnectionSource = {
+  const source: PgLending = {
     borrower: (use) =>
       Pool.use(pool, (session) =>
         Effect.onExit(

@@ -127,7 +127,7 @@ const outermost = <A, E, R>(lending: PgLending, fiber: Fiber.Fiber<unknown, unkn
   const joining = fiber.getRef(Joining)
   if (joining !== undefined) return within(joining)
   const begin = fiber.getRef(SqlClient.BeginTransaction) ?? "BEGIN"
-  return lending.transactionBorrower((connection) => {
+  return lending.borrower((connection) => {
     connection.begin?.(begin)
     return within(connection)
   })
