@@ -124,8 +124,9 @@ export class PgWireConnection implements PgConnection {
     return rowsOf(this.wire.run({ text, values, prepare: true, asArrays: true, isBulk: true, deadlineMs: undefined }), undefined)
   }
 
+  /** COMMIT is sent all the time, and never fails to be planned. */
   control(text: string, deadlineMs: number) {
-    return this.wire.run({ text, values: [], prepare: false, asArrays: false, isBulk: false, deadlineMs })
+    return this.wire.run({ text, values: [], prepare: text === "COMMIT", asArrays: false, isBulk: false, deadlineMs })
   }
 }
 

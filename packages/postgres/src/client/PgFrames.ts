@@ -2,13 +2,29 @@
 import type { FieldReader, SessionMessage, SessionParser } from "./SqlPgInternals.ts"
 
 const dataRow = 0x44
+const readyForQuery = 0x5a
+
+/** Messages without content, by their type. Every statement gets some of them. */
+const empty: ReadonlyMap<number, SessionMessage> = new Map<number, SessionMessage>([
+  [0x31, { _tag: "ParseComplete" }],
+  [0x32, { _tag: "BindComplete" }],
+  [0x6e, { _tag: "NoData" }]
+])
+
+/** The end of a statement, by the state of the transaction. */
+const ready: ReadonlyMap<number, SessionMessage> = new Map<number, SessionMessage>([
+  [0x49, { _tag: "ReadyForQuery", status: "I" }],
+  [0x54, { _tag: "ReadyForQuery", status: "T" }],
+  [0x45, { _tag: "ReadyForQuery", status: "E" }]
+])
 
 /** The type of a message, and its length. */
 const headerBytes = 5
 
 /**
  * The package's parser copies every chunk into a buffer that it doubles until a row fits: about three times the size of a large row is allocated. This
- * one decodes a row inside its chunk, or in one buffer of its size. All other messages, and everything that is malformed, go to the package's.
+ * one decodes a row inside its chunk, or in one buffer of its size, and makes no new object for a message without content. All other messages, and
+ * everything that is malformed, go to the package's.
  */
 export class FrameReader implements SessionParser {
   /** Decodes a field of a row. The package replaces it for each statement. */
@@ -70,7 +86,10 @@ export class FrameReader implements SessionParser {
   }
 
   private read(bytes: Uint8Array, start: number, length: number, onMessage: (message: SessionMessage) => void): void {
-    const values = bytes[start] === dataRow && this.readField !== undefined ? fieldsOf(bytes, start, length, this.readField) : undefined
+    const type = bytes[start]!
+    const known = length === headerBytes ? empty.get(type) : length === headerBytes + 1 && type === readyForQuery ? ready.get(bytes[start + headerBytes]!) : undefined
+    if (known !== undefined) return onMessage(known)
+    const values = type === dataRow && this.readField !== undefined ? fieldsOf(bytes, start, length, this.readField) : undefined
     if (values !== undefined) return onMessage({ _tag: "DataRow", values })
     this.others.readField = this.readField
     this.others.pushEach(bytes.subarray(start, start + length), onMessage)

@@ -54,11 +54,32 @@ const mostMillis = 2 ** 31 - 1
 
 const connectMillisOf = ({ connection }: SessionOptions): number => Math.min(mostMillis, Duration.toMillis(connection.connectTimeout))
 
-/** The package finds a prepared statement by a key that it makes of the whole text, which takes 10 us for a long one: the name is as good. */
+const noTypes: ReadonlyArray<number> = []
+
+/**
+ * The package finds a prepared statement by a text that it makes of the statement and the types of its parameters, which takes 10 us for a
+ * long one. The short name is as good, and the types of a statement rarely change, so that the same text is used again.
+ */
 const nameStatements = ({ prepared }: SessionInternals, statementName: SessionOptions["statementName"]): void => {
   if (prepared === undefined) return
   const { get } = prepared
-  prepared.get = (text, types) => get.call(prepared, statementName(text) ?? text, types)
+  const keys = new Map<string, { readonly types: ReadonlyArray<number>; readonly key: string }>()
+  prepared.get = (text, types) => {
+    const name = statementName(text)
+    if (name === undefined) return get.call(prepared, text, types)
+    let known = keys.get(name)
+    if (known === undefined || !hasTypes(known.types, types)) {
+      known = { types, key: `${name} ${types.join(",")}` }
+      keys.set(name, known)
+    }
+    return get.call(prepared, known.key, noTypes)
+  }
+}
+
+const hasTypes = (known: ReadonlyArray<number>, types: ReadonlyArray<number>): boolean => {
+  if (known.length !== types.length) return false
+  for (let index = 0; index < types.length; index++) if (known[index] !== types[index]) return false
+  return true
 }
 
 export class PgSession implements PgWire {
@@ -91,14 +112,12 @@ export class PgSession implements PgWire {
   private askedAt = 0
   private deadlineMs: number | undefined = undefined
   private timer: NodeJS.Timeout | undefined = undefined
-  private readonly connection: SqlPg.PgConnection
   private readonly internals: SessionInternals
   private readonly codecs: ResultCodecs
   private readonly options: SessionOptions
   private readonly cancel: Effect.Effect<void>
 
   constructor(connection: SqlPg.PgConnection, codecs: ResultCodecs, options: SessionOptions, begunAt: number) {
-    this.connection = connection
     this.codecs = codecs
     this.options = options
     this.syncMillis = Math.max(1, connectMillisOf(options) - (performance.now() - begunAt))
@@ -194,16 +213,14 @@ export class PgSession implements PgWire {
     const isPrepared = prepare && this.options.statementName(text) !== undefined
     this.asksPrepared = isPrepared
     let failure: SqlError | undefined
-    const asking: Effect.Effect<PgResult, SqlError> = asArrays
-      ? Effect.map(this.connection.queryValues(text, values, isPrepared), (rows) => ({ rows }))
-      : this.connection.query(text, values, isPrepared)
+    const asking = this.internals.cycleOwned(text, values, !asArrays, isPrepared ? this.internals.prepared : undefined)
     return asking.pipe(
       Effect.onExit((exit) =>
         Effect.sync(() => {
           failure = this.answered(exit)
         })),
       Effect.matchEffect({
-        onSuccess: (result) => failure === undefined ? Effect.succeed(result) : Effect.fail(failure),
+        onSuccess: ({ result, values }) => failure === undefined ? Effect.succeed(asArrays ? { rows: values } : result) : Effect.fail(failure),
         onFailure: (error) => Effect.fail(failure ?? error)
       })
     )

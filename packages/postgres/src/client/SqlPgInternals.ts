@@ -20,13 +20,30 @@ export interface SessionParser {
   readonly pushEach: (chunk: Uint8Array, onMessage: (message: SessionMessage) => void) => void
 }
 
+export interface PreparedStatements {
+  get: (text: string, parameterTypes: ReadonlyArray<number>) => unknown
+}
+
+/** Rows are in one of the two forms. */
+export interface SessionAnswer {
+  readonly result: { readonly command: string; readonly rows: ReadonlyArray<Record<string, unknown>> }
+  readonly values: ReadonlyArray<ReadonlyArray<unknown>>
+}
+
 export interface SessionInternals {
   /** Receives each message of the server. */
   dispatch: (message: SessionMessage) => void
   /** Makes the bytes of one statement, up to its Sync message. */
   encodeQuery: (text: string, values: ReadonlyArray<unknown>, cache: unknown) => { readonly frame: Uint8Array }
   /** The statements that the server has prepared, by a key of their text and parameter types. */
-  readonly prepared: { get: (text: string, parameterTypes: ReadonlyArray<number>) => unknown } | undefined
+  readonly prepared: PreparedStatements | undefined
+  /** Runs a statement of the session's only user, which the package's `query` would wait to be. */
+  readonly cycleOwned: (
+    text: string,
+    values: ReadonlyArray<unknown>,
+    asObjects: boolean,
+    cache: PreparedStatements | undefined
+  ) => Effect.Effect<SessionAnswer, SqlError>
   /** Sends a cancel request over another connection. */
   cancel: Effect.Effect<void>
   readonly session: { readonly socket: Duplex; parser: SessionParser }

@@ -32,6 +32,12 @@ const readyForQuery = message("Z", Buffer.from("I"))
 const bindComplete = message("2", Buffer.of())
 
 const stream = [
+  message("1", Buffer.of()),
+  bindComplete,
+  message("n", Buffer.of()),
+  message("3", Buffer.of()),
+  message("Z", Buffer.from("T")),
+  message("Z", Buffer.from("E")),
   bindComplete,
   rowOf([]),
   rowOf([Buffer.of(1, 2, 3), null, Buffer.of()]),
@@ -83,7 +89,9 @@ describe("FrameReader", () => {
     const trailing = message("D", Buffer.from([0, 0, 1]))
     const noCount = message("D", Buffer.of(0))
     const negativeCount = message("D", Buffer.of(0xff, 0xff))
-    for (const wrong of [tooLong, tooShort, negative, fieldTooLong, fieldNegative, trailing, noCount, negativeCount]) {
+    const noState = message("Z", Buffer.from("X"))
+    const content = message("2", Buffer.of(1))
+    for (const wrong of [noState, content, tooLong, tooShort, negative, fieldTooLong, fieldNegative, trailing, noCount, negativeCount]) {
       for (const size of [1, 3, 7, 200_000]) {
         const bytes = Buffer.concat([bindComplete, wrong])
         const expected = read(packageParser(), cut(bytes, size))
