@@ -216,7 +216,7 @@ export class Owning {
   /** Releases partitions that are being released and have nothing in flight. */
   private giveBack(mayGo: (partition: OwnedPartitionState) => boolean): Effect.Effect<void, StorageError> {
     const { services, store, work } = this.parts
-    const going = work.partitions.filter((partition) => mayGo(partition) && !work.isTaking(partition.tenantId))
+    const going = work.partitions.filter(mayGo)
     return Effect.forEach(byTenant(going), ([tenantId, partitions]) =>
       Effect.gen({ self: this }, function*() {
         const now = this.parts.storeTime(yield* workerMillis)
@@ -247,9 +247,9 @@ const byTenant = <P extends { readonly tenantId: string }>(partitions: ReadonlyA
   return tenants
 }
 
-/** Whether it is being released and every outcome is written. */
-const isDone = ({ destinations, leaving }: OwnedPartitionState): boolean => {
-  if (!leaving) return false
+/** Whether it is being released, no answer can bring more of it, and every outcome is written. Takes of other partitions go on meanwhile. */
+const isDone = ({ calls, destinations, leaving }: OwnedPartitionState): boolean => {
+  if (!leaving || calls > 0) return false
   for (const { inFlight, taking } of destinations.values()) if (taking || inFlight.size > 0) return false
   return true
 }

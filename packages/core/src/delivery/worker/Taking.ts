@@ -8,7 +8,7 @@ import { dropUnsendable } from "./Dropping.ts"
 import type { EngineState } from "./EngineState.ts"
 import { destinationClosed, loadDestinations } from "./Loading.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
-import { hasDrops, type OwnedTenant } from "./WorkSet.ts"
+import { hasDrops, type OwnedPartitionState, type OwnedTenant } from "./WorkSet.ts"
 import type { Sending } from "./Sending.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
@@ -184,6 +184,7 @@ export class Taking {
     const since = work.nextEvent()
     const held = new Map(tenant.partitions)
     const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)
+    const answered = beginCall(request.owned.map(({ partition }) => held.get(partition)!))
     const guess = request.unrequested > 0 ? new Set([...request.skip, ...request.from.map(({ destinationId }) => destinationId)]) : undefined
     tenant.guess ??= guess
     if (request.signals > 0) tenant.signalled = false
@@ -193,8 +194,7 @@ export class Taking {
         tenant.signalled = true
         for (const { destination } of asked) destination.behind = true
       })))
-      const answered = yield* workerMillis
-      yield* parts.learnTime(answer.now, now, answered)
+      yield* parts.learnTime(answer.now, now, yield* workerMillis)
       const taken = ofPartitions(answer, isHeld)
       // a refused partition that is still owned was fenced by this worker's own reclaim
       if (yield* this.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
@@ -206,6 +206,7 @@ export class Taking {
       if (taken.moreSignals) tenant.signalled = true
       return heard
     }).pipe(Effect.ensuring(Effect.sync(() => {
+      answered()
       if (guess !== undefined) tenant.guess = undefined
       const unused = Array.from(promised.values()).filter(({ attempts }) => attempts > 0)
       for (const { attempts, owner, wasFailing } of unused) slots.use(owner, -attempts, wasFailing)
@@ -310,7 +311,8 @@ export class Taking {
   private reclaim(tenant: OwnedTenant, flight: string): Effect.Effect<void, StorageError> {
     const { store, work } = this.parts
     const asked = work.owned(tenant)
-    return Effect.flatMap(store.reclaim(tenant.tenantId, asked, flight), ({ destinations, owned }) => {
+    const answered = beginCall(Array.from(tenant.partitions.values()))
+    return Effect.ensuring(Effect.flatMap(store.reclaim(tenant.tenantId, asked, flight), ({ destinations, owned }) => {
       tenant.lostFlights.delete(flight)
       for (const { epoch, partition } of owned) {
         const held = tenant.partitions.get(partition)
@@ -318,7 +320,15 @@ export class Taking {
       }
       work.found(tenant.tenantId, destinations)
       return Effect.asVoid(this.keepOwned(tenant, asked, owned.map(({ partition }) => partition)))
-    })
+    }), Effect.sync(answered))
+  }
+}
+
+/** Counts a call that names these partitions, until the returned function is called. */
+const beginCall = (partitions: ReadonlyArray<OwnedPartitionState>): () => void => {
+  for (const partition of partitions) partition.calls += 1
+  return () => {
+    for (const partition of partitions) partition.calls -= 1
   }
 }
 

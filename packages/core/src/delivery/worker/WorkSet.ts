@@ -14,6 +14,8 @@ export interface OwnedPartitionState {
   readonly destinations: Map<string, Destination>
   /** Its flights with deliveries whose outcome is not written, by their names. */
   readonly flights: Map<string, OpenFlight>
+  /** Takes and reclaims that name it, without an answer. */
+  calls: number
   /** It is being released: nothing is taken from it. */
   leaving: boolean
   /** Worker time since which it has had no work. */
@@ -115,6 +117,7 @@ export class WorkSet {
       othersUntil: takenOver ? now : othersUntil,
       destinations: new Map(),
       flights: new Map(),
+      calls: 0,
       leaving: false,
       quietSince: undefined
     })

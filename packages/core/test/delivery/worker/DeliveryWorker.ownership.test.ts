@@ -1,7 +1,7 @@
 /** Workers that share the partitions of one tenant: ownership when a worker starts, stops, crashes or sleeps. */
 import { assert, describe, it } from "@effect/vitest"
 import { StorageError } from "@waybill/core"
-import { partitionOf, partitionsPerTenant, Wakeups, wrapCalls } from "@waybill/core/delivery"
+import { type DeliveryStore, partitionOf, partitionsPerTenant, Wakeups, wrapCalls } from "@waybill/core/delivery"
 import { TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Latch } from "effect"
 import * as Clock from "effect/Clock"
@@ -40,12 +40,12 @@ const makeTenantOf = Effect.fnUntraced(function*(least: number) {
 const makeTenant = makeTenantOf(partitionsPerTenant)
 
 /** A worker that records its partitions and can be killed. */
-const startWorker = Effect.gen(function*() {
+const startWorker = Effect.fnUntraced(function*(changes: (store: DeliveryStore["Service"]) => Partial<DeliveryStore["Service"]> = () => ({})) {
   const owned = new Set<number>()
   let isDead = false
   const died = new StorageError({ operation: "DeliveryStore", cause: "the process was killed" })
   const worker = yield* workerOn((store) => {
-    const own = wrapCalls(store, (_, answer) => Effect.suspend(() => isDead ? Effect.fail(died) : answer))
+    const own = wrapCalls({ ...store, ...changes(store) }, (_, answer) => Effect.suspend(() => isDead ? Effect.fail(died) : answer))
     return {
       ...own,
       acquire: (who, tenantId, partitions) =>
@@ -69,7 +69,7 @@ const startWorker = Effect.gen(function*() {
   }
 })
 
-type Worker = Effect.Success<typeof startWorker>
+type Worker = Effect.Success<ReturnType<typeof startWorker>>
 
 const sharesOf = (workers: ReadonlyArray<Worker>): ReadonlyArray<number> => workers.map(({ owned }) => owned.size).toSorted((a, b) => b - a)
 
@@ -88,7 +88,7 @@ const watchedWorkers = Effect.gen(function*() {
     serve: (servesAlone) => Effect.asVoid(Effect.acquireRelease(Effect.sync(() => running.add(servesAlone)), () => Effect.sync(() => running.delete(servesAlone))))
   }
   return {
-    start: Effect.provideService(startWorker, Wakeups, watching),
+    start: Effect.provideService(startWorker(), Wakeups, watching),
     alone: (tenantId: string) => Effect.forEach(running, (servesAlone) => servesAlone(tenantId))
   }
 })
@@ -118,7 +118,7 @@ describe("workers that share a tenant's partitions", () => {
       const { arrived, publish } = yield* makeTenant
       const workers: Array<Worker> = []
       for (const count of [1, 2, 4, 8]) {
-        while (workers.length < count) workers.push(yield* startWorker)
+        while (workers.length < count) workers.push(yield* startWorker())
         yield* publishEverySecond(publish, 25)
         assert.deepStrictEqual(sharesOf(workers), Array.from({ length: count }, () => partitionsPerTenant / count))
       }
@@ -135,7 +135,7 @@ describe("workers that share a tenant's partitions", () => {
       const { arrived, publish } = yield* makeTenant
       const workers: Array<Worker> = []
       for (const count of [3, 5, 6, 7]) {
-        while (workers.length < count) workers.push(yield* startWorker)
+        while (workers.length < count) workers.push(yield* startWorker())
         yield* publishEverySecond(publish, 25)
         const shares = sharesOf(workers)
         assert.strictEqual(shares.reduce((sum, each) => sum + each, 0), partitionsPerTenant)
@@ -147,19 +147,43 @@ describe("workers that share a tenant's partitions", () => {
   it.effect("give a new worker its share within one renewal", () =>
     engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
       const { publish } = yield* makeTenant
-      const first = yield* startWorker
+      const first = yield* startWorker()
       yield* publishEverySecond(publish, 10)
       assert.strictEqual(first.owned.size, partitionsPerTenant)
-      const second = yield* startWorker
+      const second = yield* startWorker()
       yield* publishEverySecond(publish, 8)
       assert.deepStrictEqual([first.owned.size, second.owned.size], [4, 4])
     }))))
 
+  it.effect("give a new worker its share while takes of the other partitions never pause", () =>
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { publish } = yield* makeTenant
+      let pending = 0
+      const first = yield* startWorker((store) => ({
+        take: (request) => Effect.suspend(() => {
+          pending += 1
+          return Effect.ensuring(Effect.tap(store.take(request), () => Effect.sleep(500)), Effect.sync(() => pending -= 1))
+        })
+      }))
+      const publishOften = (times: number) =>
+        Effect.forEach(Array.from({ length: times }), () => Effect.andThen(Effect.orDie(publish), TestWaybill.pass(50)), { discard: true })
+      yield* publishOften(40)
+      const second = yield* startWorker()
+      let looks = 0
+      for (; looks < 200 && second.owned.size < partitionsPerTenant / 2; looks++) {
+        yield* publishOften(1)
+        assert.isAbove(pending, 0)
+      }
+      // a renewal, the take that was pending, and a look
+      assert.isBelow(looks * 50, 9_000)
+      assert.deepStrictEqual([first.owned.size, second.owned.size], [4, 4])
+    }))), 30_000)
+
   it.effect("take over partitions of a killed worker within a lease and five seconds, and serve the others meanwhile", () =>
     engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
       const { arrived, delivered, publish, urls } = yield* makeTenant
-      const victim = yield* startWorker
-      yield* startWorker
+      const victim = yield* startWorker()
+      yield* startWorker()
       yield* publishEverySecond(publish, 25)
       yield* victim.kill
       yield* publish
@@ -173,7 +197,7 @@ describe("workers that share a tenant's partitions", () => {
   it.effect("serve partitions that a stopped worker released without a delay", () =>
     engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
       const { arrived, publish } = yield* makeTenant
-      const [first, second] = [yield* startWorker, yield* startWorker]
+      const [first, second] = [yield* startWorker(), yield* startWorker()]
       yield* publishEverySecond(publish, 25)
       yield* first.stop
       yield* publish
@@ -185,7 +209,7 @@ describe("workers that share a tenant's partitions", () => {
   it.effect("own no partition of a tenant without work, and acquire one when there is work", () =>
     engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
       const { arrived, publish } = yield* makeTenant
-      const worker = yield* startWorker
+      const worker = yield* startWorker()
       yield* publishEverySecond(publish, 3)
       assert.strictEqual(worker.owned.size, partitionsPerTenant)
       yield* TestWaybill.pass("30 seconds")
@@ -246,7 +270,7 @@ describe("a worker that sleeps for a minute", () => {
       yield* arrived("once")
       yield* sleeper.fallAsleep
       yield* publish
-      const other = yield* startWorker
+      const other = yield* startWorker()
       yield* TestWaybill.pass("1 minute")
       yield* arrived("once")
       yield* sleeper.wake
@@ -268,7 +292,7 @@ describe("a lost response", () => {
           yield* faults.break("release", fault, Infinity)
         }))
         yield* publish
-        yield* startWorker
+        yield* startWorker()
         yield* TestWaybill.pass(takeover)
         yield* arrived("once")
       }))))
