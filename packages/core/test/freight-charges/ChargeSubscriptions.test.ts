@@ -109,7 +109,7 @@ describe("a charge subscription", () => {
   }, inService))
 
   it.effect("lists the bills in flight at its creation, and receives later changes (SPEC-GAP-E14)", Effect.fnUntraced(function*() {
-    const { debtor, inFlight, received, report, subscribe } = yield* makeDebtors
+    const { debtor, inFlight, received, report, subscribe, subscriptions } = yield* makeDebtors
     yield* report(...["B", "A", "R", "F"].map((uniqueID) => change("created", { uniqueID })))
     yield* report(change("created", { uniqueID: "X", account: "other" }), change("removed", { uniqueID: "R" }), change("final", { uniqueID: "F" }))
     yield* report(change("updated", { uniqueID: "B", total: 1, log: [{ eventCode: "RWE" }] }))
@@ -119,6 +119,8 @@ describe("a charge subscription", () => {
     assert.deepStrictEqual(yield* received(), [])
     yield* report(change("updated", { uniqueID: "A", total: 2 }), change("created", { uniqueID: "N" }))
     assert.deepStrictEqual((yield* received()).flat().map(named), ["A PFC2", "N PFC1"])
+    assert.deepStrictEqual((yield* inFlight(debtor, subscriptionId)).map(named), ["A PFC1", "B PFC2"])
+    yield* subscriptions.cancel(debtor, subscriptionId)
     assert.deepStrictEqual((yield* inFlight(debtor, subscriptionId)).map(named), ["A PFC1", "B PFC2"])
   }, inService))
 
