@@ -84,6 +84,22 @@ describe("the OpenAPI documents", () => {
     expect([schemas["Event"]!["additionalProperties"], schemas["SubscriptionCreate"]!["additionalProperties"]]).toEqual([undefined, false])
   })
 
+  it("declare the defaults of subscriptions, and none in a merge patch", () => {
+    const schemas = resolve(documents.get("/openapi.json")!, "#/components/schemas") as Record<string, { readonly properties: Record<string, Json> }>
+    const defaultsOf = (name: string) => Object.entries(schemas[name]!.properties).map(([member, schema]) => [member, schema["default"]])
+    expect(Object.fromEntries(defaultsOf("DeliveryMetadata"))).toEqual({
+      maxAttempts: 12,
+      initialBackoffSeconds: 5,
+      maxBackoffSeconds: 3600,
+      batchMaxSize: 200,
+      rateLimitPerMinute: 600
+    })
+    expect(JSON.stringify(schemas["DeliveryMetadataPatch"])).not.toContain("default")
+    expect(Object.fromEntries(defaultsOf("DataOptions"))).toEqual({ shipmentDataType: "revenue_impacts_only", eventType: "revenue_impacts_only" })
+    expect(schemas["ChargeFrequency"]).toMatchObject({ default: "real_time" })
+    expect(Object.fromEntries(defaultsOf("ChargeSubscriptionCreate"))).toMatchObject({ includeEventLog: true, billScope: "subscribed_accounts" })
+  })
+
   it("describe a subscriber's webhooks", () => {
     for (const [path, name, body] of [
       ["/openapi.json", "shipmentEvents", "EventBatch"],

@@ -4,20 +4,6 @@ import { Schema } from "effect"
 const bounded = (name: string, minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }, { message: `${name} is an integer from ${minimum} to ${maximum}.` }))
 
-/**
- * The `delivery` member of a subscription (area D, DeliveryMetadata). Every member may be left out.
- *
- * SPEC-GAP-D4: the interfaces show 12, 5, 3600, 200 and 600 as an example; we take them as defaults. Upper bounds
- * other than `batchMaxSize` 1000 are ours: they keep one subscription from tying up memory or a destination for years.
- */
-export const DeliveryMetadata = Schema.Struct({
-  maxAttempts: Schema.optionalKey(bounded("maxAttempts", 1, 1000)),
-  initialBackoffSeconds: Schema.optionalKey(bounded("initialBackoffSeconds", 1, 86_400)),
-  maxBackoffSeconds: Schema.optionalKey(bounded("maxBackoffSeconds", 1, 604_800)),
-  batchMaxSize: Schema.optionalKey(bounded("batchMaxSize", 1, 1000)),
-  rateLimitPerMinute: Schema.optionalKey(bounded("rateLimitPerMinute", 1, 6_000_000))
-}).annotate({ identifier: "DeliveryMetadata" })
-
 /** A delivery policy with every member decided. */
 export interface DeliveryPolicy {
   /** POSTs in all before a delivery becomes a dead letter. SPEC-GAP-D11 */
@@ -32,6 +18,7 @@ export interface DeliveryPolicy {
   readonly rateLimitPerMinute: number
 }
 
+/** The policy of a subscription without `delivery`. */
 export const defaultPolicy: DeliveryPolicy = {
   maxAttempts: 12,
   initialBackoffSeconds: 5,
@@ -39,6 +26,33 @@ export const defaultPolicy: DeliveryPolicy = {
   batchMaxSize: 200,
   rateLimitPerMinute: 600
 }
+
+/**
+ * The members of `delivery` with their bounds. Upper bounds other than `batchMaxSize` 1000 are ours: they keep one subscription from
+ * tying up memory or a destination for years.
+ */
+export const policyMembers = {
+  maxAttempts: bounded("maxAttempts", 1, 1000),
+  initialBackoffSeconds: bounded("initialBackoffSeconds", 1, 86_400),
+  maxBackoffSeconds: bounded("maxBackoffSeconds", 1, 604_800),
+  batchMaxSize: bounded("batchMaxSize", 1, 1000),
+  rateLimitPerMinute: bounded("rateLimitPerMinute", 1, 6_000_000)
+}
+
+const withDefault = (name: keyof DeliveryPolicy) => Schema.optionalKey(policyMembers[name].annotate({ default: defaultPolicy[name] }))
+
+/**
+ * The `delivery` member of a subscription (area D, DeliveryMetadata). Every member may be left out.
+ *
+ * SPEC-GAP-D4: the interfaces show 12, 5, 3600, 200 and 600 as an example; we take them as defaults.
+ */
+export const DeliveryMetadata = Schema.Struct({
+  maxAttempts: withDefault("maxAttempts"),
+  initialBackoffSeconds: withDefault("initialBackoffSeconds"),
+  maxBackoffSeconds: withDefault("maxBackoffSeconds"),
+  batchMaxSize: withDefault("batchMaxSize"),
+  rateLimitPerMinute: withDefault("rateLimitPerMinute")
+}).annotate({ identifier: "DeliveryMetadata" })
 
 /** The policy that `delivery` asks for, defaults filled in. */
 export const policyOf = (metadata: typeof DeliveryMetadata.Type | undefined): DeliveryPolicy => ({ ...defaultPolicy, ...metadata })

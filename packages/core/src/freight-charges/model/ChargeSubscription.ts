@@ -10,11 +10,13 @@ export const maxChargeAccounts = 1000
 const WebhookUrl = webhookAddress("webhookUrl")
 
 const ShipmentDataType = Schema.Literals(["revenue_impacts_only", "all_monitored_events"]).annotate({
+  default: "revenue_impacts_only",
   message: "shipmentDataType is revenue_impacts_only or all_monitored_events."
 })
 type ShipmentDataType = typeof ShipmentDataType.Type
 
 const EventType = Schema.Literals(["revenue_impacts_only", "all_impacts", "no_events"]).annotate({
+  default: "revenue_impacts_only",
   message: "eventType is revenue_impacts_only, all_impacts or no_events."
 })
 type EventType = typeof EventType.Type
@@ -31,12 +33,14 @@ export interface ChargeDataOptions {
 }
 
 export const ChargeFrequency = Schema.Literals(["real_time", "hourly", "daily"]).annotate({
+  default: "real_time",
   identifier: "ChargeFrequency",
   message: "frequency is one of real_time, hourly, daily."
 })
 export type ChargeFrequency = typeof ChargeFrequency.Type
 
 const BillScope = Schema.Literals(["subscribed_accounts", "all_accounts"]).annotate({
+  default: "subscribed_accounts",
   message: "billScope is subscribed_accounts or all_accounts."
 })
 
@@ -56,7 +60,7 @@ export const ChargeSubscriptionCreate = Schema.Struct({
   accounts,
   dataOptions: DataOptions,
   frequency: Schema.optionalKey(ChargeFrequency),
-  includeEventLog: Schema.optionalKey(Schema.Boolean),
+  includeEventLog: Schema.optionalKey(Schema.Boolean.annotate({ default: true })),
   billScope: Schema.optionalKey(BillScope),
   hmacSecretId: Schema.optionalKey(HmacSecretId)
 }).annotate({ identifier: "ChargeSubscriptionCreate" })
