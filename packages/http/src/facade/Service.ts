@@ -17,7 +17,7 @@ import { calledByDesk, isInsideDesk } from "./InsideDesk.ts"
 import { loggerOf } from "./HostLog.ts"
 import type { WaybillOptions } from "./Options.ts"
 import type { HandlerOptions } from "./Waybill.ts"
-import { errorOf, WaybillError, type WaybillErrorCode } from "./WaybillError.ts"
+import { errorOf, openingErrorOf, WaybillError, type WaybillErrorCode } from "./WaybillError.ts"
 
 /** Every use case of core, and the storage ports. */
 export type WaybillServices = Waybill.Services | StoragePorts
@@ -85,6 +85,9 @@ export class Service {
   }
 
   async answer(part: keyof WaybillApps, request: Request, reached: HandlerOptions, customer?: PortalCustomer): Promise<Response> {
+    if (typeof (request as Partial<Request> | undefined)?.headers?.get !== "function") {
+      throw new TypeError("waybill.handler takes a Request, as fetch does. For Node's (req, res) use toNodeHandler(waybill).")
+    }
     const refused = this.#refusedCall()
     if (refused !== undefined) return refusal(refused)
     if (request.bodyUsed) {
@@ -162,7 +165,7 @@ const build = async (layer: Layer.Layer<Services, StorageError>): Promise<Built>
   const exit = await Effect.runPromiseExit(Layer.buildWithScope(layer, scope))
   if (Exit.isSuccess(exit)) return { context: exit.value, scope }
   await Effect.runPromise(Scope.close(scope, exit))
-  throw errorOf(exit.cause)
+  throw openingErrorOf(exit.cause)
 }
 
 /** For requests that arrived through the host's own server or router. */

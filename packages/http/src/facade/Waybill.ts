@@ -106,7 +106,7 @@ export interface Waybill<in Tx = never> extends WaybillAreas {
   readonly statistics: StatisticsMethods
   readonly journeys: JourneyMethods
   readonly portal: PortalMethods
-  /** Answers HTTP requests: every area, `/operator`, probes, documentation, and `/metrics` for operators. Never rejects. */
+  /** Answers HTTP requests: every area, `/operator`, probes, documentation, and `/metrics` for operators. Rejects only what is no `Request`, such as Node's. */
   readonly handler: (request: Request, options?: HandlerOptions) => Promise<Response>
   /** The part of `handler` for customers and carriers: the areas, intake, probes, and the OpenAPI document of these calls. 404 for all else. */
   readonly customerHandler: (request: Request, options?: HandlerOptions) => Promise<Response>

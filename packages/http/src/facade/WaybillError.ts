@@ -21,8 +21,8 @@ export class WaybillError extends Error {
   /** Every error of the input, each with a JSON pointer; empty when the input was valid. `message` has the first. */
   readonly faults: ReadonlyArray<ProblemFault>
 
-  constructor(problem: Problem<WaybillErrorCode>, cause?: unknown) {
-    super(messageOf(problem), cause === undefined ? undefined : { cause })
+  constructor(problem: Problem<WaybillErrorCode>, cause?: unknown, message = messageOf(problem)) {
+    super(message, cause === undefined ? undefined : { cause })
     this.code = problem.code
     this.status = problem.status
     this.problem = detailsOf(problem, `urn:uuid:${crypto.randomUUID()}`)
@@ -49,4 +49,22 @@ export const errorOf = (cause: Cause.Cause<ServiceFailure>): WaybillError => {
   if (failed === undefined) return new WaybillError(interruptedProblem)
   const { error } = failed
   return new WaybillError(failureProblemOf(error), error._tag === "StorageError" || error._tag === "PickupDeskFailed" ? error.cause : error)
+}
+
+/**
+ * Like `errorOf`, for storage that cannot be opened: `message` has the reason, because the host's own settings are the usual one.
+ * `problem` does not have it, because a host may send that to its callers.
+ */
+export const openingErrorOf = (cause: Cause.Cause<ServiceFailure>): WaybillError => {
+  const failed = cause.reasons.find(Cause.isFailReason)?.error
+  if (failed?._tag !== "StorageError") return errorOf(cause)
+  return new WaybillError(failureProblemOf(failed), failed.cause, `Waybill cannot open its storage: ${reasonOf(failed.cause)}`)
+}
+
+/** A connection refused at several addresses has its reasons one level down, and no message. */
+const reasonOf = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return `${String(cause)}.`
+  const { cause: inner, errors: [first] = [], message } = cause as Error & { readonly errors?: ReadonlyArray<unknown> }
+  const deeper = inner ?? first
+  return message === "" && deeper !== undefined ? reasonOf(deeper) : `${message.replace(/\.$/, "")}.`
 }

@@ -218,6 +218,12 @@ describe("createWaybill", () => {
     expect(JSON.stringify(log)).not.toContain(key)
   })
 
+  it("says so when its handler gets the request of node:http", async () => {
+    const waybill = createWaybill({ storage: memory(), sealingKeys: [sealingKey] })
+    const error = await waybill.handler({ url: "/docs", method: "GET", headers: { host: "x" } } as unknown as Request).catch((error: unknown) => error)
+    expect(error).toEqual(new TypeError("waybill.handler takes a Request, as fetch does. For Node's (req, res) use toNodeHandler(waybill)."))
+  })
+
   it("connects at the first call, and again after the storage was unavailable", async () => {
     let attempts = 0
     let there = false
@@ -231,7 +237,8 @@ describe("createWaybill", () => {
     const waybill = start({ storage: flaky })
     expect(attempts).toBe(0)
     const failed = await rejection(waybill.tenants.put("acme", { name: "Acme" }))
-    expect([failed.code, failed.status, String(failed.cause)]).toEqual(["unavailable", 503, "Error: ECONNREFUSED"])
+    expect([failed.code, failed.status, String(failed.cause), failed.message]).toEqual(["unavailable", 503, "Error: ECONNREFUSED", "Waybill cannot open its storage: ECONNREFUSED."])
+    expect(JSON.stringify(failed.problem)).not.toContain("ECONNREFUSED")
     const answer = await waybill.handler(new Request("http://x/visibility/v1/events"))
     expect([answer.status, answer.headers.get("content-type")]).toEqual([503, "application/problem+json"])
     there = true
