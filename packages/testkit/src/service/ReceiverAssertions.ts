@@ -19,9 +19,15 @@ const maxListed = 20
 /** What arrived, for the end of a message: a line for each request. */
 const listOf = (came: ReadonlyArray<ReceivedDelivery>): string => {
   if (came.length === 0) return ""
-  const lines = came.slice(0, maxListed).map(({ at, deliveryId, signature, ...content }) =>
-    `  ${at.toISOString()} ${deliveryId}${signature === "good" ? "" : ` (signature ${signature})`} ${contentOf(content)}`)
+  const lines = came.slice(0, maxListed).map(({ answer, at, deliveryId, signature, ...content }) =>
+    `  ${at.toISOString()} ${deliveryId}${signature === "good" ? "" : ` (signature ${signature})`} ${contentOf(content)}${answeredText(answer)}`)
   return `\nreceiver.received has:\n${lines.join("\n")}${came.length > maxListed ? `\n  and ${came.length - maxListed} more` : ""}`
+}
+
+/** Accepted requests need no remark; the others explain why there are more requests than expected. */
+const answeredText = (answer: ReceivedDelivery["answer"]): string => {
+  if (answer === undefined || (typeof answer === "number" && answer < 300)) return ""
+  return typeof answer === "number" ? `, answered ${answer}` : answer === "refuse" ? ", connection refused" : ", not answered in time"
 }
 
 const contentOf = ({ charges, events }: Pick<ReceivedDelivery, "charges" | "events">): string => {

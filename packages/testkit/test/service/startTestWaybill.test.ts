@@ -260,12 +260,13 @@ describe("assertions of a receiver", () => {
 
   it("say what arrived instead", async () => {
     const { publish, receiver } = await following()
+    receiver.answers(204, 401, "refuse", 200)
     receiver.faults.wrongSignature().duplicate()
     await publish()
     await publish()
     const ids = receiver.received.map(({ deliveryId }: ReceivedDelivery) => deliveryId)
     const [first, second, third] = receiver.received.map(({ at, deliveryId }: ReceivedDelivery) => `  ${at.toISOString()} ${deliveryId}`)
-    const list = ["receiver.received has:", `${first} (signature wrong) S-1 #1 IN_TRANSIT`, `${second} S-1 #2 IN_TRANSIT`, `${third} S-1 #2 IN_TRANSIT`].join("\n")
+    const list = ["receiver.received has:", `${first} (signature wrong) S-1 #1 IN_TRANSIT`, `${second} S-1 #2 IN_TRANSIT, answered 401`, `${third} S-1 #2 IN_TRANSIT, connection refused`].join("\n")
     expect(() => receiver.assertReceived(1)).toThrow(`${url} received 3 requests instead of 1. Advance the clock if retries or windows are still to come.\n${list}`)
     expect(() => receiver.assertSigned()).toThrow(`The signature of ${ids[0]} at ${url} is wrong`)
     expect(() => receiver.assertNoDuplicates()).toThrow(`${ids[1]} arrived at ${url} more than once`)
