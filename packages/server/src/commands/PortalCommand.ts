@@ -14,6 +14,9 @@ const themeOf = (text: string) =>
     catch: () => usageError("--theme is JSON, such as '{\"name\":\"Acme Freight\",\"accent\":\"#0b5fff\"}'.")
   })
 
+/** Of a server on a port of its own for operators, and of an embedding host. */
+const noAddress = " The server does not know the address of its portal's page: set WAYBILL_PUBLIC_URL, or pageUrl of an embedded service, to get a link."
+
 const linkCommand = Command.make(
   "link",
   {
@@ -39,7 +42,7 @@ const linkCommand = Command.make(
       yield* kept.keep(opens)
       yield* printResult(json, {
         json: { client: link.client, expiresAt: link.expiresAt, ...(kept.isShown ? { url: link.url, token: link.token } : {}) },
-        text: `${link.url === null ? "The token" : "The link"} opens the portal of ${link.client} until ${link.expiresAt}.${kept.note}${kept.isShown ? `\n${opens}` : ""}`
+        text: `${link.url === null ? "The token" : "The link"} opens the portal of ${link.client} until ${link.expiresAt}.${kept.note}${link.url === null ? noAddress : ""}${kept.isShown ? `\n${opens}` : ""}`
       })
     }))
 ).pipe(

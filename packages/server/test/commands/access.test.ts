@@ -109,6 +109,7 @@ describe("portal links on the command line", { timeout: 60_000 }, () => {
     expect(made).toMatchObject({ code: 0, stderr: "" })
     expect(made.stdout).toMatch(/^The token opens the portal of key:shipper until \S+Z\. It is in /)
     // this server has no page, so there is no address
+    expect(made.stdout).toMatch(/set WAYBILL_PUBLIC_URL, .* to get a link\.$/m)
     const token = readFileSync(out, "utf8").trim()
     globalThis.waybillTestOutput?.secret(token)
     expect(await new PortalClient({ baseUrl: server.url, bearer: token }).session()).toMatchObject({ client: "key:shipper", theme: { name: "Acme" } })
