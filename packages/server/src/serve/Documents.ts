@@ -102,12 +102,13 @@ const checkBucket = (client: Pick<S3Calls, "listMultipartUploads">, bucket: stri
 
 const checkMillis = 10_000
 
-/** The fix for a refusal; `undefined` if the store did not answer. */
+/** The fix for a refusal; `undefined` if the store does not answer or fails, and may recover. */
 const bucketHint = (cause: unknown): string | undefined => {
   const { $metadata, name } = (cause ?? {}) as { readonly name?: unknown; readonly $metadata?: { readonly httpStatusCode?: number } }
   if (name === "NoSuchBucket") return "Create the bucket, or correct WAYBILL_DOCUMENTS."
   if (name === "CredentialsProviderError") return "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or a role."
   const status = $metadata?.httpStatusCode ?? 0
+  if (status === 501) return "This store has no multipart uploads, which documents need. Use another one."
   if (status < 400 || status >= 500 || status === 408 || status === 429) return undefined
   return name === "InvalidAccessKeyId" || name === "SignatureDoesNotMatch" || status === 401
     ? "Correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."

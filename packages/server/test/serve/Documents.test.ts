@@ -82,7 +82,8 @@ describe("the documents setting", () => {
   it.effect.each([
     [403, "SignatureDoesNotMatch", /Correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY\.$/],
     [403, "AccessDenied", /list and abort multipart uploads\.$/],
-    [404, "NoSuchBucket", /Create the bucket, or correct WAYBILL_DOCUMENTS\.$/]
+    [404, "NoSuchBucket", /Create the bucket, or correct WAYBILL_DOCUMENTS\.$/],
+    [501, "NotImplemented", /This store has no multipart uploads, which documents need\. Use another one\.$/]
   ] as const)("does not start with a store that answers %s %s, and says what to do", ([status, code, hint]) => {
     vi.stubEnv("AWS_REGION", "eu-central-1")
     vi.stubEnv("AWS_ACCESS_KEY_ID", "id")
