@@ -23,8 +23,9 @@ describe("nextLink", () => {
     ["<a>; title=\"never closed, <b>; rel=next", undefined]
   ])("finds in %s: %j", (header, target) => expect(nextLink(header)).toBe(target))
 
-  it("terminates on any text", () => forRandom(2000, (random) => {
-    nextLink(Array.from({ length: random.below(60) }, () => random.pick([..."<>;,=\"\\ ", "rel", "next", "a"])).join(""))
+  it("finds a part of any text, or nothing", () => forRandom(2000, (random) => {
+    const text = Array.from({ length: random.below(60) }, () => random.pick([..."<>;,=\"\\ ", "rel", "next", "a"])).join("")
+    expect(text).toContain(nextLink(text) ?? "")
   }))
 
   it("terminates quickly on a long text", () => {

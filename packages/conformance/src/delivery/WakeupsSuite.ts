@@ -37,6 +37,7 @@ export const suite = storeSuite("Wakeups", Wakeups, (test) => {
 
   test("wakes every waiting fiber", function*({ tenantId }) {
     const sleepers = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(wokenFor(tenantId)))
-    yield* Effect.raceFirst(Effect.forEach(sleepers, Fiber.join), waking(tenantId))
+    const woken = yield* Effect.raceFirst(Effect.forEach(sleepers, Fiber.join), Effect.andThen(waking(tenantId), Effect.never))
+    assert.deepStrictEqual(woken.map((tenantIds) => tenantIds.has(tenantId)), [true, true, true])
   }, 20_000)
 })

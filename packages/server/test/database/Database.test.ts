@@ -19,7 +19,7 @@ const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
 /** The address of a proxy of the database whose first session gets no answers once it has begun. */
 const firstSessionHangs = (url: string) =>
   Effect.acquireRelease(
-    Effect.callback<{ readonly url: string; readonly close: () => void }>((resume) => {
+    Effect.callback<{ readonly url: string; readonly sessions: () => number; readonly close: () => void }>((resume) => {
       const { hostname, port } = new URL(url)
       const sockets = new Set<Socket>()
       let sessions = 0
@@ -41,7 +41,7 @@ const firstSessionHangs = (url: string) =>
           server.close()
           for (const socket of sockets) socket.destroy()
         }
-        resume(Effect.succeed({ url: proxied.href, close }))
+        resume(Effect.succeed({ url: proxied.href, sessions: () => sessions, close }))
       })
     }),
     ({ close }) => Effect.sync(close)
@@ -52,6 +52,7 @@ describe("a configured database", () => {
     Effect.scoped(Effect.gen(function*() {
       const proxy = yield* firstSessionHangs(inject("pgUrl"))
       yield* openDatabase({ databaseUrl: Redacted.make(proxy.url), dataDir: "/nowhere" }).pipe(Effect.timeout("20 seconds"))
+      assert.isAbove(proxy.sessions(), 1)
     })).pipe(Effect.provide(Logger.layer([]))), 30_000)
 
   it.effect("is retried for half a minute, and then reported as missing without its password", Effect.fnUntraced(function*() {

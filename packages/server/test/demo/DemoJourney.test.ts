@@ -92,6 +92,7 @@ describe("the demo's journey", () => {
 
   it("contains only what the service accepts", () => {
     const { charges, events, shipments } = mergedWrites(startedAt, journeyFrom(startedAt))
+    for (const written of [charges, events, shipments]) assert.isNotEmpty(written)
     for (const shipment of shipments) Schema.decodeUnknownSync(PostedShipment)(shipment)
     for (const event of events) Schema.decodeUnknownSync(ReportedEvent)(event)
     for (const charge of charges) Schema.decodeUnknownSync(BillChangeReport)(charge)
