@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, defaultLimits, quotas, TenantLimits, Tenants } from "@waybill/core"
-import { Effect, Layer } from "effect"
+import { AccessStore, defaultLimits, quotas, StorageError, TenantLimits, Tenants } from "@waybill/core"
+import { Effect, Fiber, Latch, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { untyped } from "../untyped.ts"
 import { inService } from "../inService.ts"
@@ -61,5 +61,32 @@ describe("TenantLimits", () => {
     yield* TestClock.adjust("3 seconds")
     for (let n = 0; n < 100; n++) yield* limits.of("acme")
     assert.strictEqual(reads, 2)
+  }, inService))
+
+  it.effect("are the last known ones while storage is unavailable", Effect.fnUntraced(function*() {
+    yield* acme
+    const store = yield* AccessStore
+    let fails = false
+    const broken = new StorageError({ operation: "findLimits", cause: undefined })
+    const failing = AccessStore.of({ ...store, findLimits: (tenantId) => Effect.suspend(() => fails ? Effect.fail(broken) : store.findLimits(tenantId)) })
+    const limits = yield* TenantLimits.pipe(Effect.provide(Layer.fresh(TenantLimits.layer)), Effect.provideService(AccessStore, failing))
+    yield* limits.put("acme", { subscriptions: 7 })
+    fails = true
+    yield* TestClock.adjust("3 seconds")
+    assert.strictEqual((yield* limits.of("acme")).subscriptions, 7)
+    assert.strictEqual(yield* Effect.flip(limits.of("unread")), broken)
+  }, inService))
+
+  it.effect("are the changed ones when a read began before the change and ends after it", Effect.fnUntraced(function*() {
+    yield* acme
+    const store = yield* AccessStore
+    const changed = yield* Latch.make(false)
+    const slow = AccessStore.of({ ...store, findLimits: (tenantId) => Effect.tap(store.findLimits(tenantId), changed.await) })
+    const limits = yield* TenantLimits.pipe(Effect.provide(Layer.fresh(TenantLimits.layer)), Effect.provideService(AccessStore, slow))
+    const reading = yield* Effect.forkChild(limits.of("acme"), { startImmediately: true })
+    yield* limits.put("acme", { subscriptions: 7 })
+    yield* changed.open
+    assert.strictEqual((yield* Fiber.join(reading)).subscriptions, 7)
+    assert.strictEqual((yield* limits.of("acme")).subscriptions, 7)
   }, inService))
 })

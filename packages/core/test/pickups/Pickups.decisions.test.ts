@@ -313,6 +313,33 @@ describe("a decision that names a reference of the shipper", () => {
     }
   }, waiting))
 
+  it.effect("is a decision of its own when another order has its key", Effect.fnUntraced(function*() {
+    const { carrier, pickups, waits } = yield* carriers
+    const orders = [yield* waits({ shipment: { shipperRef: "SHIP-1" } }), yield* waits({ shipment: { shipperRef: "SHIP-2" } })]
+    for (const reference of ["SHIP-1", "SHIP-2"]) assert.strictEqual(yield* pickups.decideReferenced(carrier, reference, { decision: "reject" }, answered), "accepted")
+    for (const { call } of orders) assert.strictEqual((yield* Fiber.join(call)).pickupStatus, "Reject")
+  }, waiting))
+
+  it.effect("finds no change that waits for another carrier", Effect.fnUntraced(function*() {
+    const { decide, numbered, pickups, shipper, waits } = yield* carriers
+    const { call, pickupId } = yield* waits()
+    yield* decide(numbered("one", "1"), pickupId, { decision: "accept", confirmationNumber: "C-1" })
+    yield* Fiber.join(call)
+    const change = yield* Effect.forkChild(pickups.update(shipper, "C-1", pickupRequest({ number: "C-1", pro: "P" })))
+    yield* TestClock.adjust(0)
+    assert.strictEqual((yield* Effect.flip(pickups.decideReferenced(numbered("two", "2"), pickupId, { decision: "accept" }, answered)))._tag, "PickupNotFound")
+    assert.strictEqual(yield* pickups.decideReferenced(numbered("one", "1"), pickupId, { decision: "accept" }, answered), "accepted")
+    assert.strictEqual((yield* Fiber.join(change))[0]?.pickupStatus, "Accept")
+  }, waiting))
+
+  it.effect("finds each of more orders than one read returns", Effect.fnUntraced(function*() {
+    const { carrier, order, pickups } = yield* carriers
+    const calls = yield* Effect.forEach(Array.from({ length: 120 }, (_, n) => n), (n) => Effect.forkChild(order({ shipment: { shipperRef: `SHIP-${n}` } })))
+    yield* TestClock.adjust(`${seconds} seconds`)
+    yield* Effect.forEach(calls, Fiber.join)
+    for (const n of [0, 119]) assert.strictEqual(yield* pickups.decideReferenced(carrier, `SHIP-${n}`, { decision: "reject" }, { idempotencyKey: `edi:${n}` }), "accepted")
+  }, waiting))
+
   it.effect("is for carriers", Effect.fnUntraced(function*() {
     const { pickups, shipper } = yield* carriers
     assert.strictEqual((yield* Effect.flip(pickups.decideReferenced(shipper, "SHIP-77", { decision: "accept" }, answered)))._tag, "NotPermitted")

@@ -106,6 +106,7 @@ describe("keys", () => {
     const both = (key: string, bearer: string) => service.send("GET", "/visibility/v1/events", { key, headers: { authorization: `Bearer ${bearer}` } })
     expect((await both(acme.carrier, acme.carrier)).status).toBe(200)
     expect((await both(acme.carrier, shop)).status).toBe(401)
+    expect((await both(shop, await acme.customer("shop", ["A2"]))).status).toBe(401)
     expect((await both(acme.carrier, "wb.x")).status).toBe(401)
     expect((await both("wb.x", acme.carrier)).status).toBe(401)
     expect((await both(shop, shop)).status).toBe(200)

@@ -84,6 +84,13 @@ describe("failed credentials", () => {
     expect(admits(failures, presented(1), 61_000)).toBe(true)
   })
 
+  it("are counted for a key that was valid before", () => {
+    const failures = new FailedCredentials()
+    failures.succeeded(presented(1))
+    for (let n = 0; n < failuresPerMinute; n++) failures.failed(presented(1), 0)
+    expect(admits(failures, presented(1), 0)).toBe(false)
+  })
+
   it("from many addresses and for many keys use bounded memory", () => {
     const failures = new FailedCredentials()
     for (let n = 0; n < 3 * maxRemembered; n++) {

@@ -39,6 +39,11 @@ describe("the tenant of a call without credentials (SPEC-GAP-A31)", () => {
     expect(yield* ask("bolt.example.")).toBe("bolt")
   }, run))
 
+  it("is the first one of several that have the host", Effect.fnUntraced(function*() {
+    const { ask } = yield* withTenants(() => [tenant("acme", "track.example"), tenant("bolt", "track.example")])
+    expect(yield* ask("track.example")).toBe("acme")
+  }, run))
+
   it("is the configured one for an unknown host", Effect.fnUntraced(function*() {
     const { ask } = yield* withTenants(() => [tenant("acme", "acme.example"), tenant("bolt")], "bolt")
     expect(yield* ask("localhost:8080")).toBe("bolt")
@@ -75,5 +80,10 @@ describe("the tenant of a call without credentials (SPEC-GAP-A31)", () => {
     expect(yield* ask("localhost")).toBe("StorageError")
     list = [tenant("acme")]
     expect(yield* ask("localhost")).toBe("acme")
+    yield* TestClock.adjust("5 seconds")
+    list = undefined
+    expect(yield* ask("localhost")).toBe("StorageError")
+    list = [tenant("bolt")]
+    expect(yield* ask("localhost")).toBe("bolt")
   }, run))
 })
