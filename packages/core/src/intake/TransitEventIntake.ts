@@ -34,8 +34,7 @@ export class TransitEventIntake extends Context.Service<TransitEventIntake, {
       const reports = yield* ShipmentReports
 
       /** Updates the statuses of shipments that have one. Tenants that do not use shipment status have none. */
-      const updateStatuses = (tenantId: string) => Effect.fnUntraced(function*(accepted: ReadonlyArray<AcceptedEvent>) {
-        const withStatus = accepted.filter(({ hasStatus }) => hasStatus)
+      const updateStatuses = Effect.fnUntraced(function*(tenantId: string, withStatus: ReadonlyArray<AcceptedEvent>) {
         if (withStatus.length === 0) return
         const known = yield* reports.read(tenantId, [...new Set(withStatus.map(({ shipmentId }) => shipmentId))])
         const statusReports = withStatus.map(({ event, eventId, shipmentId }) => ({ shipmentId, report: statusFromTransitEvent(event, eventId) }))
@@ -48,7 +47,7 @@ export class TransitEventIntake extends Context.Service<TransitEventIntake, {
           if (events === undefined) {
             return yield* InvalidInput.of(fault([], "Send {\"events\": [ … ]} with 1 to 1000 events, or one event.", "required"))
           }
-          return { results: yield* transitEvents.append(principal, events, { ...options, also: updateStatuses(principal.tenantId) }) }
+          return { results: yield* transitEvents.append(principal, events, { ...options, also: (accepted) => updateStatuses(principal.tenantId, accepted.filter(({ hasStatus }) => hasStatus)) }) }
         }, traced("TransitEventIntake.report"))
       })
     })

@@ -1,6 +1,6 @@
 /** Reads a JSON body. Checks media type, size while it arrives, number of values, and encoding, in this order. */
 import type { RateExceeded } from "@waybill/core"
-import { ByteSize, Effect, Stream } from "effect"
+import { ByteSize, Effect, Fiber, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpIncomingMessage, type HttpServerError, type HttpServerRequest } from "effect/http"
 import type { BodySpec, IncomingBody } from "./Contract.ts"
@@ -35,14 +35,27 @@ export const readBody = (
   const maxBytes = spec.maxBytes ?? defaultMaxBodyBytes
   const declared = headers["content-length"]
   if (declared !== undefined && Number(declared) > maxBytes) return Effect.fail(bodyTooLarge(maxBytes))
-  return bytesOf(request, maxBytes, take).pipe(
-    Effect.timeoutOrElse({ duration: timeoutMillis, orElse: () => Effect.fail(bodyTooSlow) }),
-    Effect.flatMap((body) => {
-      if (body.length === 0) return spec.optional === true ? Effect.succeed({}) : Effect.fail(bodyMissing)
-      return judgeHeaders(headers, spec, request.method) ?? parseBody(body, spec, maxBytes)
-    })
-  )
+  return Effect.flatMap(inTime(bytesOf(request, maxBytes, take), timeoutMillis), (body) => {
+    if (body.length === 0) return spec.optional === true ? Effect.succeed({}) : Effect.fail(bodyMissing)
+    return judgeHeaders(headers, spec, request.method) ?? parseBody(body, spec, maxBytes)
+  })
 }
+
+/** Like Effect's timeout, with one fiber and one timer instead of two fibers and a sleep: every call with a body is read this way. */
+const inTime = <A, E>(reading: Effect.Effect<A, E>, millis: number): Effect.Effect<A, E | Refused> =>
+  Effect.withFiber(({ context }) =>
+    Effect.callback((resume) => {
+      const fiber = Effect.runForkWith(context)(reading)
+      const timer = setTimeout(() => resume(Effect.andThen(Fiber.interrupt(fiber), Effect.fail(bodyTooSlow))), millis)
+      fiber.addObserver((exit) => {
+        clearTimeout(timer)
+        resume(exit)
+      })
+      return Effect.suspend(() => {
+        clearTimeout(timer)
+        return Fiber.interrupt(fiber)
+      })
+    }))
 
 /** Larger bodies are assembled while they arrive, because copying megabytes at the end would block the event loop. */
 const gatheredBytes = 1024 * 1024
