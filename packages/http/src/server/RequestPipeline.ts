@@ -19,7 +19,7 @@ import { httpDate } from "../shared/HttpDate.ts"
 import { type Problem, problemDetails, type ProblemShape } from "../shared/ProblemDetails.ts"
 import { type Failure, internalProblem, interruptedProblem, problemOf } from "../shared/ProblemOf.ts"
 import { readQuery } from "../shared/QueryText.ts"
-import { badQuery, bodyNotObject, crossSiteWrite, maxTargetLength, methodNotAllowed, type Refused, severalHosts, targetTooLong, unknownPath, unreadablePath } from "../shared/Refused.ts"
+import { badQuery, bodyNotObject, crossSiteWrite, maxTargetLength, methodNotAllowed, type Refused, severalHosts, targetTooLong, unknownPath, unreadablePath, wrongTransferCoding } from "../shared/Refused.ts"
 import { readBody, streamBody, type TakeBytes } from "../shared/RequestBody.ts"
 import { namesSeveralHosts } from "../shared/RequestHost.ts"
 import { makeRouteTable, type Route, type RouteTable } from "../shared/RouteTable.ts"
@@ -81,6 +81,11 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     if (namesSeveralHosts(request)) {
       exchange.contract = table.areaOf(path)
       return yield* severalHosts
+    }
+    const transferCoding = request.headers["transfer-encoding"]
+    if (transferCoding !== undefined && transferCoding.toLowerCase() !== "chunked") {
+      exchange.contract = table.areaOf(path)
+      return yield* wrongTransferCoding
     }
     const found = yield* routeOf(table, request.method, path, exchange)
     if (HttpServerResponse.isHttpServerResponse(found)) return found

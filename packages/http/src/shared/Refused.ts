@@ -34,6 +34,11 @@ export const expectationFailed = refused(417, "expectation_failed", "Expectation
   headers: { connection: "close" }
 })
 
+/** Node reads a body in chunks and leaves other codings to the program, which would read compressed bytes as they are. */
+export const wrongTransferCoding = refused(501, "transfer_coding_not_supported", "Not implemented", "The only transfer coding that is read is chunked.", {
+  headers: { connection: "close" }
+})
+
 export const severalHosts = refused(
   400,
   "ambiguous_host",
