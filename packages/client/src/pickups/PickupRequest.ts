@@ -186,12 +186,15 @@ const nothing: { readonly [Member in keyof MayBeNull]: null } = {
   billToAddress: null
 }
 
+/** The server judges what callers without types give: the text "False" orders a truck, and without a value nobody is asked for one. */
+const testFlag = (isTest: unknown): unknown => typeof isTest === "boolean" ? (isTest ? "True" : "False") : isTest
+
 /** The body as the interface spells it. With a number, it updates the pickup of that number. */
 export const pickupBody = (order: PickupOrder, carrierPickupNumber: string | null) => ({
   ...nothing,
   // An undefined member would replace the null, and JSON would then drop the member.
   ...Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined)),
-  isTest: order.isTest ? "True" : "False",
+  isTest: testFlag(order.isTest),
   requestFunction: carrierPickupNumber === null ? "NewPickup" : "ModifyExisting",
   carrierPickupNumber
 })

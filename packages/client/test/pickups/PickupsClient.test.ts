@@ -21,6 +21,12 @@ describe("PickupsClient", () => {
     expect(received[1]!.body).toMatchObject({ isTest: "True" })
   })
 
+  it("never turns an order into a test, or a missing value into an order", async () => {
+    const { client, received } = clientOf(() => json([pickupAnswer]))
+    for (const isTest of ["False", "false", undefined]) await client.create({ ...leastOrder, isTest } as unknown as PickupOrder)
+    expect(received.map(({ body }) => (body as { readonly isTest?: unknown }).isTest)).toEqual(["False", "false", undefined])
+  })
+
   it("sends null for absent members, as the interface requires", async () => {
     const { client, received } = clientOf(() => json([pickupAnswer]))
     await client.create({ ...leastOrder, customer: undefined } as unknown as PickupOrder)
