@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { describe, expect, inject, it } from "vitest"
-import { directory, eventually, leaked, listening, Program, receiver, sharedSettings, urlOf } from "../program/Program.ts"
+import { directory, eventually, leaked, listening, Program, receiver, sharedSettings, startProgram, urlOf } from "../program/Program.ts"
 import { event, tenantOn } from "../program/Tenant.ts"
 import { jsonLines, run } from "./Cli.ts"
 
@@ -19,8 +19,7 @@ const examined = async (env: Readonly<Record<string, string>>, cwd?: string) => 
 describe("doctor", { timeout: 90_000 }, () => {
   it("finds no problem in a running server, and reports dead letters and secrets that it cannot open", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl)
-    const program = new Program({ env })
-    const url = await program.ready()
+    const { url } = await startProgram({ env })
     const tenant = await tenantOn(url, operatorKey)
     const well = await examined(env)
     expect(well).toMatchObject({ code: 0, healthy: true, stderr: "" })
@@ -44,7 +43,6 @@ describe("doctor", { timeout: 90_000 }, () => {
     expect(inWords.stderr).toBe("waybill: 1 check failed.\n")
     const secrets = [operatorKey, env["WAYBILL_SEALING_KEY"]!, tenant.secret]
     expect(leaked([well, dead, closed, inWords].map(({ stderr, stdout }) => stdout + stderr).join(""), secrets)).toEqual([])
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it("reports an identity provider that is away or answers no keys, and a place of documents that cannot be used", async () => {

@@ -1,7 +1,7 @@
 import { type PickupOrder, PickupsClient } from "@waybill/client"
 import { pickupRequest } from "@waybill/testkit"
 import { describe, expect, inject, it } from "vitest"
-import { eventually, Program, sharedSettings } from "../program/Program.ts"
+import { eventually, sharedSettings, startProgram } from "../program/Program.ts"
 import { tenantOn } from "../program/Tenant.ts"
 import { mailServer } from "./MailServer.ts"
 
@@ -15,15 +15,12 @@ describe("a process that only answers requests", { timeout: 60_000 }, () => {
   it("sends the e-mails that it keeps, beside a worker without a mail server", async () => {
     const { port, received } = await mailServer()
     const { env, operatorKey } = sharedSettings(pgUrl)
-    const worker = new Program({ env: { ...env, WAYBILL_ROLE: "worker" } })
-    const workerUrl = await worker.ready()
-    const api = new Program({ env: { ...env, WAYBILL_ROLE: "api", WAYBILL_SMTP_URL: `smtp://127.0.0.1:${port}`, WAYBILL_MAIL_FROM: "Acme Freight <dock@acme.example>" } })
-    const url = await api.ready()
+    const { url: workerUrl } = await startProgram({ env: { ...env, WAYBILL_ROLE: "worker" } })
+    const { url } = await startProgram({ env: { ...env, WAYBILL_ROLE: "api", WAYBILL_SMTP_URL: `smtp://127.0.0.1:${port}`, WAYBILL_MAIL_FROM: "Acme Freight <dock@acme.example>" } })
     const { customerKey } = await tenantOn(url, operatorKey)
     const pickups = new PickupsClient({ baseUrl: url, apiKey: customerKey })
     expect((await pickups.create(confirmed("dock@shop.example")))[0]!.pickupMessage).toContain("This answer is also sent to confirmationEmail.")
     expect(await eventually(() => received[0])).toMatchObject({ from: "dock@acme.example", to: ["dock@shop.example"] })
     await eventually(async () => (await lagAt(workerUrl)) === 0 ? true : undefined)
-    for (const program of [api, worker]) expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 })

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core"
 import { describe, expect, inject, it } from "vitest"
 import { closeBrowserAfterwards, noBrowser, visit } from "../dashboard/Chromium.ts"
 import { mailServer } from "../mail/MailServer.ts"
-import { eventually, leaked, listening, Program, receiver, sharedSettings, urlOf } from "../program/Program.ts"
+import { eventually, leaked, listening, Program, receiver, sharedSettings, startProgram, urlOf } from "../program/Program.ts"
 import { event, tenantOn } from "../program/Tenant.ts"
 
 const pgUrl = inject("pgUrl")
@@ -24,8 +24,7 @@ const customerOf = async (url: string, operator: OperatorClient, name: string, e
 /** The program with two customers, and a link of the first. */
 const opened = async (more: Readonly<Record<string, string>> = {}) => {
   const { env, operatorKey } = sharedSettings(pgUrl, more)
-  const program = new Program({ env })
-  const url = await program.ready()
+  const { program, url } = await startProgram({ env })
   const tenant = await tenantOn(url, operatorKey)
   const { operator } = tenant
   const endpoint = { status: 500 }

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { inject, onTestFinished } from "vitest"
+import { expect, inject, onTestFinished } from "vitest"
 
 const source = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
@@ -48,7 +48,7 @@ export class Program {
   /** A worker has no OpenAPI document. */
   private readonly isDescribed: boolean
 
-  /** Killed at the end of the test if it still runs. */
+  /** A server that still runs at the end of a test that passed is stopped, and has to end orderly. Anything else is killed. */
   constructor({ args = ["serve"], cwd = tmpdir(), env = {}, fromSource = false, gid, launched = false, uid }: ProgramOptions) {
     const command = programCommand(fromSource)
     const own = [...command.args, ...args]
@@ -65,8 +65,11 @@ export class Program {
     this.child.stdout!.setEncoding("utf8").on("data", (text: string) => this.stdout += text)
     this.child.stderr!.setEncoding("utf8").on("data", (text: string) => this.stderr += text)
     this.child.once("close", (code, signal) => this.ended = { code, signal })
-    onTestFinished(async () => {
-      if (this.ended === undefined) await this.kill("SIGKILL")
+    onTestFinished(async ({ task }) => {
+      if (this.ended !== undefined) return
+      const isStopped = (args[0] ?? "serve") === "serve" && task.result?.state !== "fail"
+      const ended = await this.kill(isStopped ? "SIGTERM" : "SIGKILL")
+      if (isStopped) expect(ended, this.output).toEqual({ code: 0, signal: null })
     })
   }
 
@@ -97,6 +100,12 @@ export class Program {
     this.child.kill(signal)
     return this.end()
   }
+}
+
+/** A program that is ready. */
+export const startProgram = async (options: ProgramOptions) => {
+  const program = new Program(options)
+  return { program, url: await program.ready() }
 }
 
 /** Retries until there is a result. */

@@ -1,12 +1,11 @@
 import { expect, inject, it } from "vitest"
-import { Program, sharedSettings } from "./Program.ts"
+import { sharedSettings, startProgram } from "./Program.ts"
 
 it("answers the operator API on the admin address only, and probes on both", { timeout: 120_000 }, async () => {
   const key = "alice-0123456789abcdef0123"
   const reader = "grafana-0123456789abcdef01"
   const { env } = sharedSettings(inject("pgUrl"), { WAYBILL_ADMIN_PORT: "0", WAYBILL_OPERATOR_KEY: `alice:${key},grafana:read:${reader}` })
-  const program = new Program({ env })
-  const url = await program.ready()
+  const { program, url } = await startProgram({ env })
   const adminUrl: string = program.log.find(({ message }) => message === "Ready.")!["adminUrl"]
   expect(new URL(adminUrl).port).not.toBe(new URL(url).port)
   const statuses = (base: string, paths: ReadonlyArray<string>) =>

@@ -11,7 +11,7 @@ import {
 } from "@waybill/client"
 import { billChange, invoiceSample, pickupRequest, postedShipment } from "@waybill/testkit"
 import { describe, expect, inject, it } from "vitest"
-import { eventually, Program, receiver, sharedSettings } from "./Program.ts"
+import { eventually, receiver, sharedSettings, startProgram } from "./Program.ts"
 import { account, event, tenantOn } from "./Tenant.ts"
 
 const pgUrl = inject("pgUrl")
@@ -31,8 +31,7 @@ const change = (...given: Parameters<typeof billChange>) => billChange(...given)
 /** A program with a shipment from its carrier, and clients. */
 const servedTenant = async (more: Readonly<Record<string, string>> = {}) => {
   const { env, operatorKey } = sharedSettings(pgUrl, more)
-  const program = new Program({ env })
-  const url = await program.ready()
+  const { program, url } = await startProgram({ env })
   const tenant = await tenantOn(url, operatorKey)
   const carrier = tenant.intakeAt(url)
   await carrier.registerShipments([postedShipment("S-1", { ProNumber: proNumber, accounts: [account] }) as ReportedShipment])
@@ -50,7 +49,7 @@ const servedTenant = async (more: Readonly<Record<string, string>> = {}) => {
 
 describe("shipment status and freight charges, served", { timeout: 60_000 }, () => {
   it("sends both for one carrier's writes, unsigned until the operator registers a secret for the client", async () => {
-    const { carrier, charges, program, statuses, tenant } = await servedTenant(placed)
+    const { carrier, charges, statuses, tenant } = await servedTenant(placed)
     const hook = await receiver()
     await statuses.subscribe({ referenceNumbers: [proNumber], webhookUrl: `${hook.url}/status` })
     await charges.create({ webhookUrl: `${hook.url}/charges`, accounts: [account], dataOptions: { shipmentDataType: "all_monitored_events" } })
@@ -70,11 +69,10 @@ describe("shipment status and freight charges, served", { timeout: 60_000 }, () 
     expect(JSON.parse(signed.body)).toMatchObject([{ pfc: { header: { function: "PFC1" } } }])
     const { deliveryId } = await verifyDelivery({ secrets: secret, headers: signed.headers, body: Buffer.from(signed.body) })
     expect(deliveryId).toBe(signed.id)
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it("suspends charges that the receiver refuses, keeps new ones, and resumes when the receiver passes a test", async () => {
-    const { carrier, charges, program } = await servedTenant()
+    const { carrier, charges } = await servedTenant()
     let wanted = false
     const hook = await receiver((_, response) => void response.writeHead(wanted ? 200 : 410).end())
     const webhookUrl = `${hook.url}/charges`
@@ -94,7 +92,6 @@ describe("shipment status and freight charges, served", { timeout: 60_000 }, () 
     })
     expect(versions).toEqual(["PFC1", "PFC2"])
     expect((await charges.get(subscriptionId)).status).toBe("active")
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it("shows anonymous callers four fields of the public tenant's freight, with a rate limit", async () => {
@@ -110,7 +107,6 @@ describe("shipment status and freight charges, served", { timeout: 60_000 }, () 
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0)
     // The caller's own freight is not counted.
     for (let call = 0; call < 3; call++) expect((await statuses.verified({ proNumber })).view).toBe("verified")
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 })
 
@@ -124,7 +120,7 @@ const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
 
 describe("pickups and invoices, served", { timeout: 60_000 }, () => {
   it("sends one truck for a repeated order, and tracks it at the configured base path", async () => {
-    const { carrier, pickups, program, url } = await servedTenant(placed)
+    const { carrier, pickups, url } = await servedTenant(placed)
     const wanted = order({ day: tomorrow, pro: proNumber, orgAccountNumber: account })
     const [answer] = await pickups.create(wanted, { idempotencyKey: "order-1" })
     expect(answer).toMatchObject({ pickupStatus: "Accept", carrierPickupNumber: "100000001" })
@@ -136,11 +132,10 @@ describe("pickups and invoices, served", { timeout: 60_000 }, () => {
     await pickups.cancel("100000001")
     await expect(carrier.reportPickupStatus("100000001", { status: "Arrived" })).rejects.toMatchObject({ status: 400 })
     expect((await fetch(`${url}/pickup/v1/pickups/`)).status).toBe(404)
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it("shows invoices to their addressees, and accepts them from carriers only", async () => {
-    const { invoices, program, tenant } = await servedTenant(placed)
+    const { invoices, tenant } = await servedTenant(placed)
     const [carrier, payer] = [invoices(tenant.carrierKey), invoices(tenant.customerKey)]
     const own = invoiceSample({ uniqueID: "INV-1", accounts: [account], costs: ["0.10", "0.20"], total: "0.30" }) as Invoice
     expect(await carrier.create(own)).not.toHaveProperty("warning")
@@ -151,6 +146,5 @@ describe("pickups and invoices, served", { timeout: 60_000 }, () => {
     expect(data).toEqual([own])
     await expect(payer.get("INV-2")).rejects.toMatchObject({ status: 404 })
     await expect(payer.create(own)).rejects.toMatchObject({ status: 403 })
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 })

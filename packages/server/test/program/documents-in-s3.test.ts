@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, inject, it, onTestFinished } from "vitest"
 import { run } from "../commands/Cli.ts"
-import { directory, Program, sharedSettings } from "./Program.ts"
+import { directory, Program, sharedSettings, startProgram } from "./Program.ts"
 import { tenantOn } from "./Tenant.ts"
 
 const pgUrl = inject("pgUrl")
@@ -39,8 +39,7 @@ describe("documents in S3, moved while the program serves", { timeout: 120_000 }
     const papers = join(directory(), "papers")
     const places = { postgres: "postgres", s3: "s3://papers/freight/", directory: `directory:${papers}` }
     const { env, operatorKey } = sharedSettings(pgUrl, { ...s3Env, WAYBILL_DOCUMENTS: places[to], WAYBILL_DOCUMENTS_ALSO: places[from] })
-    const first = new Program({ env: { ...env, WAYBILL_DOCUMENTS: places[from], WAYBILL_DOCUMENTS_ALSO: places[to] } })
-    const url = await first.ready()
+    const { program: first, url } = await startProgram({ env: { ...env, WAYBILL_DOCUMENTS: places[from], WAYBILL_DOCUMENTS_ALSO: places[to] } })
     const { carrierKey } = await tenantOn(url, operatorKey)
     const before = new DocumentsClient({ baseUrl: url, apiKey: carrierKey })
     for (const number of ["1", "2", "3"]) await before.upload(upload(number))
@@ -65,6 +64,5 @@ describe("documents in S3, moved while the program serves", { timeout: 120_000 }
       expect(contents.map((content, n) => content.equals(files[n]!)), number).toEqual([true, true])
     }
     await expect(documents.get("3")).rejects.toMatchObject({ status: 404 })
-    expect(await second.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 })

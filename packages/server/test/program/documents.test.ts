@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, inject, it } from "vitest"
 import { run, start } from "../commands/Cli.ts"
-import { directory, eventually, Program, sharedSettings } from "./Program.ts"
+import { directory, eventually, Program, sharedSettings, startProgram } from "./Program.ts"
 import { tenantOn } from "./Tenant.ts"
 
 const pgUrl = inject("pgUrl")
@@ -29,8 +29,7 @@ let lastSettings: Readonly<Record<string, string>> | undefined
 const served = async (more: Readonly<Record<string, string>> = {}) => {
   const { env, operatorKey } = sharedSettings(pgUrl, more)
   lastSettings = env
-  const program = new Program({ env })
-  const url = await program.ready()
+  const { program, url } = await startProgram({ env })
   const { carrierKey } = await tenantOn(url, operatorKey)
   return { program, url, carrierKey, documents: new DocumentsClient({ baseUrl: url, apiKey: carrierKey, basePath: env["WAYBILL_BASE_PATH_INVOICES"] }) }
 }
@@ -62,26 +61,23 @@ describe("documents, served", { timeout: 120_000 }, () => {
     expect(found.sha256).toBe(sha256(largest))
     expect(found.pieces).toBeGreaterThan(10)
     expect(mostResident(program) - atRest).toBeLessThan(100)
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it("refuses one byte more, and keeps nothing of a refused upload", async () => {
     const papers = join(directory(), "papers")
-    const { documents, program } = await served({ WAYBILL_DOCUMENTS: `directory:${papers}` })
+    const { documents } = await served({ WAYBILL_DOCUMENTS: `directory:${papers}` })
     const larger = new Uint8Array(largest.length + 1)
     larger.set(largest)
     await expect(documents.upload(upload("4711", [fileSample("PDF", 1000), larger]))).rejects.toMatchObject({ status: 413 })
     await expect(documents.upload(upload("4711", [new TextEncoder().encode("<html>")]))).rejects.toMatchObject({ status: 400 })
     await expect(documents.get("4711")).rejects.toMatchObject({ status: 404 })
     expect(readdirSync(papers, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).toEqual([])
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it("keeps files in the configured directory, where the next process finds them, also when it keeps new ones elsewhere", async () => {
     const papers = join(directory(), "papers")
     const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_DOCUMENTS: `directory:${papers}` })
-    const first = new Program({ env })
-    const url = await first.ready()
+    const { program: first, url } = await startProgram({ env })
     const { carrierKey } = await tenantOn(url, operatorKey)
     const file = fileSample("PNG", 3000)
     await new DocumentsClient({ baseUrl: url, apiKey: carrierKey }).upload(upload("4712", [file]))
@@ -98,14 +94,12 @@ describe("documents, served", { timeout: 120_000 }, () => {
     expect(readdirSync(papers, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).toHaveLength(1)
     await documents.remove("4712")
     expect(readdirSync(papers, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).toEqual([])
-    expect(await second.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it("moves files to another place while it serves, also after the move was killed, and removes them from the former place", async () => {
     const papers = join(directory(), "papers")
     const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_DOCUMENTS: "postgres", WAYBILL_DOCUMENTS_ALSO: `directory:${papers}` })
-    const first = new Program({ env: { ...env, WAYBILL_DOCUMENTS: `directory:${papers}`, WAYBILL_DOCUMENTS_ALSO: "postgres" } })
-    const url = await first.ready()
+    const { program: first, url } = await startProgram({ env: { ...env, WAYBILL_DOCUMENTS: `directory:${papers}`, WAYBILL_DOCUMENTS_ALSO: "postgres" } })
     const { carrierKey } = await tenantOn(url, operatorKey)
     const file = fileSample("PDF", 400_000)
     for (let n = 0; n < 4; n++) await new DocumentsClient({ baseUrl: url, apiKey: carrierKey }).upload(upload(`47${n}`, Array.from({ length: 30 }, () => file)))
@@ -132,7 +126,6 @@ describe("documents, served", { timeout: 120_000 }, () => {
     }
     expect((await run(["documents", "move"], { env: { ...env, WAYBILL_DOCUMENTS_ALSO: "" } })).code).toBe(2)
     expect((await run(["documents", "move"], { env: { ...env, WAYBILL_DOCUMENTS_ALSO: "postgres" } })).stderr).toContain("WAYBILL_DOCUMENTS_ALSO")
-    expect(await second.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it("does not start when the directory is unusable, and says so in its log", async () => {
@@ -147,8 +140,7 @@ describe("documents, served", { timeout: 120_000 }, () => {
     const { documents, url, carrierKey } = await served({ WAYBILL_DOCUMENTS: `directory:${join(directory(), "papers")}` })
     await documents.upload(upload("4712", [fileSample("PDF", 1000)]))
     const settings = lastSettings!
-    const other = new Program({ env: { ...settings, WAYBILL_DOCUMENTS: "postgres" } })
-    const otherUrl = await other.ready()
+    const { program: other, url: otherUrl } = await startProgram({ env: { ...settings, WAYBILL_DOCUMENTS: "postgres" } })
     const get = async (base: string, path: string) => {
       const response = await fetch(`${base}/invoicing/documents${path}`, { headers: { "x-api-key": carrierKey } })
       return [response.status, JSON.stringify(await response.json())] as const

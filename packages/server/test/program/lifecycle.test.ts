@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net"
 import { describe, expect, inject, it, onTestFinished } from "vitest"
-import { eventually, leaked, Program, receiver, sharedSettings } from "./Program.ts"
+import { eventually, leaked, Program, receiver, sharedSettings, startProgram } from "./Program.ts"
 import { event, tenantOn } from "./Tenant.ts"
 
 const pgUrl = inject("pgUrl")
@@ -78,13 +78,11 @@ describe("a server's life", { timeout: 60_000 }, () => {
     expect(health.status).toBe(200)
     expect(await program.ready()).toBe(`http://127.0.0.1:${port}`)
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it("finishes requests and attempts in flight when it is stopped, and leaves no lease", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_LOG_LEVEL: "debug" })
-    const program = new Program({ env })
-    const url = await program.ready()
+    const { program, url } = await startProgram({ env })
     const tenant = await tenantOn(url, operatorKey)
     let release = () => {}
     const held = new Promise<void>((resolve) => release = resolve)
@@ -104,8 +102,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
     release()
     expect(await program.end()).toEqual({ code: 0, signal: null })
 
-    const next = new Program({ env })
-    const nextUrl = await next.ready()
+    const { program: next, url: nextUrl } = await startProgram({ env })
     // The last event is delivered; deliveries during the shutdown are not repeated.
     await eventually(() => hook.receptions.find(({ body }) => body.includes("S-2/1")))
     const { data } = await tenant.customerAt(nextUrl).listEvents()
@@ -120,8 +117,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
 
   it("waits no longer than configured, and releases its leases", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_DRAIN_SECONDS: "0.5", WAYBILL_LEASE_SECONDS: "600" })
-    const program = new Program({ env })
-    const url = await program.ready()
+    const { program, url } = await startProgram({ env })
     const tenant = await tenantOn(url, operatorKey)
     let hangs = true
     const hook = await receiver((_, response) => {
@@ -139,14 +135,12 @@ describe("a server's life", { timeout: 60_000 }, () => {
     const again = await eventually(() => hook.receptions[1])
     expect(again.id).toBe(hook.receptions[0]!.id)
     expect(again.body).toBe(hook.receptions[0]!.body)
-    expect(await next.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it("ends in time when connections to the database are open on this side only", async () => {
     const database = await databaseProxy()
     const { env, operatorKey } = sharedSettings(database.url, { WAYBILL_DRAIN_SECONDS: "1" })
-    const program = new Program({ env })
-    const url = await program.ready()
+    const { program, url } = await startProgram({ env })
     const tenant = await tenantOn(url, operatorKey)
     const hook = await receiver((_, response) => response.writeHead(200).end())
     await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
@@ -164,8 +158,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
 
   it("exits at once at the second signal", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_DRAIN_SECONDS: "60", WAYBILL_ATTEMPT_TIMEOUT_SECONDS: "60", WAYBILL_LEASE_SECONDS: "90" })
-    const program = new Program({ env })
-    const url = await program.ready()
+    const { program, url } = await startProgram({ env })
     const tenant = await tenantOn(url, operatorKey)
     const hook = await receiver(() => {})
     await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
@@ -184,8 +177,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
 
   it.each(["SIGTERM", "SIGINT"] as const)("finishes attempts in flight when %s goes to its whole process group, launcher included", async (signal) => {
     const { env, operatorKey } = sharedSettings(pgUrl)
-    const program = new Program({ env, launched: true })
-    const url = await program.ready()
+    const { program, url } = await startProgram({ env, launched: true })
     const tenant = await tenantOn(url, operatorKey)
     let release = () => {}
     const held = new Promise<void>((resolve) => release = resolve)
@@ -204,8 +196,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
   it("survives an outage of its database, logs it, and recovers", async () => {
     const proxy = await databaseProxy()
     const { env, operatorKey } = sharedSettings(proxy.url)
-    const program = new Program({ env })
-    const url = await program.ready()
+    const { program, url } = await startProgram({ env })
     const tenant = await tenantOn(url, operatorKey)
     const hook = await receiver()
     await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
@@ -222,13 +213,11 @@ describe("a server's life", { timeout: 60_000 }, () => {
     await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
     await eventually(() => hook.receptions[0])
     expect(program.ended).toBeUndefined()
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it("starts and answers lookups without its read replica, and reports that", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl)
-    const program = new Program({ env: { ...env, WAYBILL_READ_DATABASE_URL: "postgres://waybill:hunter2hunter2@127.0.0.1:9/freight" } })
-    const url = await program.ready()
+    const { program, url } = await startProgram({ env: { ...env, WAYBILL_READ_DATABASE_URL: "postgres://waybill:hunter2hunter2@127.0.0.1:9/freight" } })
     const tenant = await tenantOn(url, operatorKey)
     await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
     const listed = await fetch(`${url}/visibility/v1/events`, { headers: { "x-api-key": tenant.customerKey } })
@@ -247,8 +236,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
 
   it("stops gracefully while its database is unavailable", async () => {
     const proxy = await databaseProxy()
-    const program = new Program({ env: sharedSettings(proxy.url).env })
-    const url = await program.ready()
+    const { program, url } = await startProgram({ env: sharedSettings(proxy.url).env })
     await proxy.takeAway()
     await eventually(async () => (await fetch(`${url}/readyz`)).status === 503 ? true : undefined)
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
@@ -261,25 +249,21 @@ describe("a server's life", { timeout: 60_000 }, () => {
     await eventually(() => program.log.find(({ message }) => /^Database at .+ does not answer: /.test(String(message))))
     await proxy.giveBack()
     await program.ready()
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it("splits its work: one process answers, another delivers", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl)
-    const api = new Program({ env: { ...env, WAYBILL_ROLE: "api" } })
-    const url = await api.ready()
+    const { url } = await startProgram({ env: { ...env, WAYBILL_ROLE: "api" } })
     const tenant = await tenantOn(url, operatorKey)
     const hook = await receiver()
     await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
     await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
 
-    const worker = new Program({ env: { ...env, WAYBILL_ROLE: "worker" } })
-    const workerUrl = await worker.ready()
+    const { url: workerUrl } = await startProgram({ env: { ...env, WAYBILL_ROLE: "worker" } })
     await eventually(() => hook.receptions[0])
     for (const path of ["/healthz", "/readyz", "/metrics"]) expect((await fetch(workerUrl + path)).status).toBe(200)
     expect((await fetch(`${workerUrl}/visibility/v1/events`, { headers: { "x-api-key": tenant.customerKey } })).status).toBe(404)
     expect(await (await fetch(`${workerUrl}/metrics`)).text()).toContain("waybill_delivery_attempts_total{outcome=\"accepted\"} 1")
-    for (const program of [api, worker]) expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it("explains in one line why it cannot start", async () => {

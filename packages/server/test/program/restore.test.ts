@@ -4,7 +4,7 @@ import { Effect, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
 import pg from "pg"
 import { describe, expect, inject, it, onTestFinished } from "vitest"
-import { eventually, Program, receiver, sharedSettings } from "./Program.ts"
+import { eventually, receiver, sharedSettings, startProgram } from "./Program.ts"
 import { event, tenantOn } from "./Tenant.ts"
 
 const pgUrl = inject("pgUrl")
@@ -61,8 +61,7 @@ const restore = async (url: string, schema: string, { contents, counters }: Awai
 describe("a restored backup", { timeout: 60_000 }, () => {
   it("continues from the state of the lost database: everything arrives in order, with the same ids", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_LEASE_SECONDS: "5", WAYBILL_ATTEMPT_TIMEOUT_SECONDS: "3" })
-    const lost = new Program({ env })
-    const url = await lost.ready()
+    const { program: lost, url } = await startProgram({ env })
     const tenant = await tenantOn(url, operatorKey)
     let well = false
     const hook = await receiver(({ path }, response) => {
@@ -88,8 +87,7 @@ describe("a restored backup", { timeout: 60_000 }, () => {
     const elsewhere = await otherDatabase()
     await restore(elsewhere, env["WAYBILL_SCHEMA"]!, backup)
     well = true
-    const program = new Program({ env: { ...env, WAYBILL_DATABASE_URL: elsewhere } })
-    const again = await program.ready()
+    const { url: again } = await startProgram({ env: { ...env, WAYBILL_DATABASE_URL: elsewhere } })
     // Keys and secrets are unchanged.
     await tenant.intakeAt(again).publishTransitEvents(shipments.map((id) => event(id, 4)))
     const paths = ["/well", "/failing", "/hanging"]
@@ -114,6 +112,5 @@ describe("a restored backup", { timeout: 60_000 }, () => {
     expect(at("/well").flatMap(({ body }) => JSON.parse(body).events)).toHaveLength(12)
     const { data } = await tenant.customerAt(again).listEvents()
     expect(data.map(({ eventId }) => eventId)).toEqual(shipments.flatMap((id) => [1, 2, 3, 4].map((number) => `${id}/${number}`)))
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 })

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto"
 import { expect, inject, it } from "vitest"
 import { run } from "../commands/Cli.ts"
 import { loadBalancer } from "./LoadBalancer.ts"
-import { eventually, leaked, Program, receiver, sharedSettings } from "./Program.ts"
+import { eventually, leaked, Program, receiver, sharedSettings, startProgram } from "./Program.ts"
 import { event, tenantOn } from "./Tenant.ts"
 
 const pgUrl = inject("pgUrl")
@@ -65,8 +65,7 @@ it("refuses no request while two processes are replaced behind a load balancer",
 
 it("is not ready and still serves after SIGTERM, until the drain delay is over", { timeout: 90_000 }, async () => {
   const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_DRAIN_DELAY_SECONDS: "3" })
-  const program = new Program({ env })
-  const url = await program.ready()
+  const { program, url } = await startProgram({ env })
   const tenant = await tenantOn(url, operatorKey)
   program.child.kill("SIGTERM")
   const readiness = await eventually(() => fetch(`${url}/readyz`).then((response) => response.status === 503 ? response : undefined))
@@ -88,8 +87,7 @@ it("skips the drain delay at SIGINT, and a second signal ends the delay at once"
   await interrupted.ready()
   expect(await interrupted.kill("SIGINT")).toEqual({ code: 0, signal: null })
 
-  const ended = new Program({ env })
-  const url = await ended.ready()
+  const { program: ended, url } = await startProgram({ env })
   ended.child.kill("SIGTERM")
   await eventually(() => fetch(`${url}/readyz`).then(({ status }) => status === 503 ? true : undefined))
   // Signals in the first second are the same request, so it is repeated until it counts.

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { promisify } from "node:util"
 import { describe, expect, inject, it } from "vitest"
-import { leaked, Program, receiver, sharedSettings } from "./Program.ts"
+import { leaked, receiver, sharedSettings, startProgram } from "./Program.ts"
 import { event, tenantOn } from "./Tenant.ts"
 
 const pgUrl = inject("pgUrl")
@@ -40,8 +40,7 @@ const clumsyCalls = (key: string, secret: string, more: Ask["headers"] = {}): Re
 describe("a noisy server", { timeout: 120_000 }, () => {
   it("logs and answers no secret for any failure", async () => {
     const { env, operatorKey, sealingKey } = sharedSettings(pgUrl, { WAYBILL_LOG_LEVEL: "debug" })
-    const program = new Program({ env })
-    const url = await program.ready()
+    const { program, url } = await startProgram({ env })
     const tenant = await tenantOn(url, operatorKey)
     const given = newSecret()
     await textOf(url, { method: "PUT", path: "/operator/v1/tenants/acme/secrets/given", headers: { "x-api-key": operatorKey }, body: { secret: given, anyClient: true } })
@@ -71,8 +70,7 @@ describe("a noisy server", { timeout: 120_000 }, () => {
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
 
     // Secrets that another key encrypted cannot be decrypted or sign.
-    const other = new Program({ env: { ...env, WAYBILL_SEALING_KEY: randomBytes(32).toString("base64") } })
-    const otherUrl = await other.ready()
+    const { program: other, url: otherUrl } = await startProgram({ env: { ...env, WAYBILL_SEALING_KEY: randomBytes(32).toString("base64") } })
     const unreadable = await textOf(otherUrl, { method: "PUT", path: "/operator/v1/tenants/acme/secrets/given", headers: { "x-api-key": operatorKey }, body: { overlapSeconds: 60 } })
     await tenant.intakeAt(otherUrl).publishTransitEvents([event("S-1", 2)])
     await textOf(otherUrl, { path: "/visibility/v1/events", headers: { "x-api-key": tenant.customerKey } })

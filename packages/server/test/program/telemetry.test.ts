@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import { describe, expect, inject, it } from "vitest"
-import { eventually, listening, Program, receiver, sharedSettings, urlOf } from "./Program.ts"
+import { eventually, listening, receiver, sharedSettings, startProgram, urlOf } from "./Program.ts"
 import { event, tenantOn } from "./Tenant.ts"
 
 interface Span {
@@ -57,8 +57,7 @@ describe("telemetry", { timeout: 60_000 }, () => {
       OTEL_BSP_SCHEDULE_DELAY: "100",
       OTEL_METRIC_EXPORT_INTERVAL: "100"
     })
-    const program = new Program({ env })
-    const url = await program.ready()
+    const { url } = await startProgram({ env })
     const tenant = await tenantOn(url, operatorKey)
     const hook = await receiver((_, response) => void response.writeHead(hook.receptions.length === 1 ? 500 : 200).end())
     await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main", delivery: { initialBackoffSeconds: 1 } })
@@ -86,7 +85,6 @@ describe("telemetry", { timeout: 60_000 }, () => {
     // Polling for work creates no trace.
     const client = 3
     expect(otlp.spans.filter(({ kind, parentSpanId }) => (parentSpanId ?? "") === "" && kind === client)).toEqual([])
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it("names and describes spans, errors, units and itself as the semantic conventions do", async () => {
@@ -99,8 +97,7 @@ describe("telemetry", { timeout: 60_000 }, () => {
       OTEL_SERVICE_NAME: "freight-visibility",
       OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=staging"
     })
-    const program = new Program({ env })
-    const url = await program.ready()
+    const { program, url } = await startProgram({ env })
     const tenant = await tenantOn(url, operatorKey)
     const hook = await receiver((_, response) => void response.writeHead(503).end())
     const subscribed = await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook?token=secret-of-receiver`, hmacSecretId: "main", delivery: { maxAttempts: 1 } })
@@ -159,14 +156,11 @@ describe("telemetry", { timeout: 60_000 }, () => {
     expect([line["trace_id"], line["span_id"]]).toEqual([request.traceId, request.spanId])
     const dead = await eventually(() => program.log.find(({ message }) => String(message).startsWith("Dead letter")))
     expect(dead["trace_id"]).toBe(attempt.traceId)
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it("ignores a missing collector", async () => {
     const { env } = sharedSettings(inject("pgUrl"), { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" })
-    const program = new Program({ env })
-    const url = await program.ready()
+    const { url } = await startProgram({ env })
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 })

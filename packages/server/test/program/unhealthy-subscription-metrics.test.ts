@@ -1,12 +1,11 @@
 import { expect, inject, it } from "vitest"
-import { eventually, Program, receiver, sharedSettings } from "./Program.ts"
+import { eventually, receiver, sharedSettings, startProgram } from "./Program.ts"
 import { event, tenantOn } from "./Tenant.ts"
 
 it("every process exposes unhealthy subscriptions with tenant and id until they recover, to operators only", { timeout: 120_000 }, async () => {
   const { env, operatorKey } = sharedSettings(inject("pgUrl"), { WAYBILL_ADMIN_PORT: "0", WAYBILL_POOL_SIZE: "4" })
   const start = async () => {
-    const program = new Program({ env })
-    const url = await program.ready()
+    const { program, url } = await startProgram({ env })
     const adminUrl: string = program.log.find(({ message }) => message === "Ready.")!["adminUrl"]
     return { program, url, adminUrl, series: async () => (await (await fetch(`${adminUrl}/metrics`)).text()).split("\n").filter((line) => line.startsWith("waybill_subscription")) }
   }

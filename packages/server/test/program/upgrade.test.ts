@@ -3,7 +3,7 @@ import { migrate, migrations, PgClient } from "@waybill/postgres"
 import { Effect, Redacted } from "effect"
 import { describe, expect, inject, it } from "vitest"
 import { breakingVersion, nextVersion } from "./NextMigration.ts"
-import { eventually, Program, receiver, sharedSettings } from "./Program.ts"
+import { eventually, Program, receiver, sharedSettings, startProgram } from "./Program.ts"
 import { event, tenantOn } from "./Tenant.ts"
 
 const pgUrl = inject("pgUrl")
@@ -88,8 +88,7 @@ describe("an upgrade", { timeout: 120_000 }, () => {
 
   it("that older programs cannot follow takes them out of service, and lets none start", async () => {
     const { env } = sharedSettings(pgUrl)
-    const program = new Program({ env })
-    const url = await program.ready()
+    const { url } = await startProgram({ env })
     expect(await settledWith(url)).toMatchObject({ status: "ready", checks: [{ name: "storage", ok: true }, { name: "migrations", ok: true }] })
     const database = PgClient.layer({ url: Redacted.make(pgUrl), maxConnections: 1 })
     await Effect.runPromise(Effect.provide(migrate({ schema: env["WAYBILL_SCHEMA"]!, migrations: [...migrations, nextVersion, breakingVersion] }), database))
