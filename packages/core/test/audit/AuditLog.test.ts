@@ -1,0 +1,53 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type AuditCall, AuditLog, type AuditRecord, AuditStore } from "@waybill/core"
+import { Context, Effect, Layer, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import { inService } from "../inService.ts"
+
+const call = (requestId: string): AuditCall =>
+  ({ actor: { kind: "client", name: "key:carrier" }, address: undefined, action: "event.publish", tenantId: "acme", object: { kind: "event", id: "" }, requestId })
+
+/** An audit log over a store that records, and what it logs. */
+const recorded = Effect.gen(function*() {
+  const [written, lines]: [Array<AuditRecord>, Array<string>] = [[], []]
+  const store = AuditStore.of({ ...(yield* AuditStore), put: (records) => Effect.sync(() => void written.push(...records)) })
+  const logger = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
+  const log = Effect.map(Layer.build(Layer.fresh(AuditLog.layer)), Context.get(AuditLog)).pipe(Effect.provideService(AuditStore, store))
+  return { lines, log, logger, written }
+})
+
+describe("entries of intake calls", () => {
+  it.effect("are written together within a second, and one of equal refusals", Effect.fnUntraced(function*() {
+    const { log, written } = yield* recorded
+    const { later } = yield* log
+    for (const [requestId, status] of [["1", 200], ["2", 403], ["3", 403], ["4", 400]] as const) yield* later(call(requestId), { status })
+    assert.deepStrictEqual(written, [])
+    yield* TestClock.adjust("1 second")
+    assert.deepStrictEqual(written.map(({ requestId, result }) => `${requestId} ${result}`), ["1 ok", "2 refused", "4 refused"])
+    yield* later(call("5"), { status: 403 })
+    yield* TestClock.adjust("1 second")
+    assert.lengthOf(written, 4)
+  }, Effect.scoped, inService))
+
+  it.effect("are written when the service stops", Effect.fnUntraced(function*() {
+    const { log, written } = yield* recorded
+    yield* Effect.scoped(Effect.flatMap(log, ({ later }) => later(call("1"), { status: 200 })))
+    assert.lengthOf(written, 1)
+  }, inService))
+
+  it.effect("are bounded in number, and what is lost is counted in the log", Effect.fnUntraced(function*() {
+    const { lines, log, logger, written } = yield* recorded
+    yield* Effect.provide(
+      Effect.scoped(Effect.flatMap(log, ({ later }) => Effect.forEach(Array.from({ length: 10_003 }, (_, n) => n), (n) => later(call(String(n)), { status: 200 })))),
+      logger
+    )
+    assert.lengthOf(written, 10_000)
+    assert.deepStrictEqual(lines, ["Audit log full: 3 entries of intake calls lost."])
+  }, inService))
+
+  it.effect("have plain text of at most 500 characters", Effect.fnUntraced(function*() {
+    const { log, written } = yield* recorded
+    yield* Effect.scoped(Effect.flatMap(log, ({ later }) => later(call("a\u0000".repeat(600)), { status: 200 })))
+    assert.strictEqual(written[0]?.requestId, "a?".repeat(250))
+  }, inService))
+})
