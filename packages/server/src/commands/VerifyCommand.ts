@@ -2,6 +2,7 @@
 import { DeliveryReceiver, DeliveryRefused, SeenInMemory, verifyDelivery, verifyXSignature, WebhookSecretUnusable } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { messageOf } from "../ErrorMessage.ts"
 import { instantFlag } from "./shared/Instants.ts"
 import { CommandFailed, exitCodes, failed, usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printResult } from "./shared/Output.ts"
@@ -106,7 +107,7 @@ export const verifyCommand = Command.make(
     const verify = (body: Uint8Array) =>
       Effect.tryPromise({
         try: () => verdictOf({ ...message, body }, options),
-        catch: (error) => error instanceof WebhookSecretUnusable ? usageError(error.message) : failed(error instanceof Error ? error.message : String(error))
+        catch: (error) => error instanceof WebhookSecretUnusable ? usageError(error.message) : failed(messageOf(error))
       })
     const verdict = yield* verify(message.body)
     if (verdict.valid) {

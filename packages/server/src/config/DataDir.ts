@@ -6,6 +6,7 @@ import { constants } from "node:fs"
 import { chmod, link, open, readFile, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { messageOf } from "../ErrorMessage.ts"
 import { makeDirectory } from "./MakeDirectory.ts"
 import type { SealingKeys, ServerConfig } from "./ServerConfig.ts"
 
@@ -17,7 +18,7 @@ export class DataDirUnusable extends Schema.TaggedError<DataDirUnusable>()("Data
 
 const unusable = (dir: string, what: string) => (cause: unknown) =>
   new DataDirUnusable({
-    detail: `${what} in ${dir}: ${cause instanceof Error ? cause.message : String(cause)}. ${hintOf(dir, cause)}`
+    detail: `${what} in ${dir}: ${messageOf(cause)}. ${hintOf(dir, cause)}`
   })
 
 const noneNeeded = "With WAYBILL_DATABASE_URL, WAYBILL_OPERATOR_KEY and WAYBILL_SEALING_KEY set, no data directory is needed."

@@ -1,6 +1,8 @@
 /** An environment variable: name, meaning and parser. */
-import { Config, Effect, Option, Result } from "effect"
+import { Effect, Result } from "effect"
 import { readFile } from "node:fs/promises"
+import { messageOf } from "../ErrorMessage.ts"
+import { setting } from "./Setting.ts"
 
 export interface Variable<A> {
   readonly name: string
@@ -26,8 +28,8 @@ export const fileNameOf = (name: string): string => `${name}_FILE`
 export const readVariable = <A>(variable: Variable<A>, faults: Array<VariableFault>): Effect.Effect<A | undefined> =>
   Effect.gen(function*() {
     const { name } = variable
-    const direct = yield* textOf(name)
-    const path = variable.hasFile === true ? yield* textOf(fileNameOf(name)) : undefined
+    const direct = yield* setting(name)
+    const path = variable.hasFile === true ? yield* setting(fileNameOf(name)) : undefined
     if (direct !== undefined && path !== undefined) {
       faults.push({ variable: fileNameOf(name), problem: `is set, and ${name} is set too. Set one of them` })
       return undefined
@@ -40,12 +42,6 @@ export const readVariable = <A>(variable: Variable<A>, faults: Array<VariableFau
     return undefined
   })
 
-const textOf = (name: string): Effect.Effect<string | undefined> =>
-  Effect.map(Effect.option(Config.option(Config.String(name))), (found) => {
-    const text = Option.getOrUndefined(Option.flatten(found))?.trim()
-    return text === "" ? undefined : text
-  })
-
 const fileText = (variable: string, path: string, faults: Array<VariableFault>): Effect.Effect<string | undefined> =>
   Effect.promise(async () => {
     try {
@@ -54,7 +50,7 @@ const fileText = (variable: string, path: string, faults: Array<VariableFault>):
       faults.push({ variable, problem: `names ${shown(path)}, which is empty. Put the value into it` })
     } catch (error) {
       // the message of Node ends with the path, and the path may be a secret in the wrong variable
-      const why = (error instanceof Error ? error.message : String(error)).replace(/, \w+(?: '.*')?$/s, "")
+      const why = messageOf(error).replace(/, \w+(?: '.*')?$/s, "")
       faults.push(looksLikePath(path)
         ? { variable, problem: `names ${shown(path)}, which cannot be read: ${why}. Correct the path, or let this user read it` }
         : { variable, problem: `names no file: ${why}. Set it to the path of a file, or put the value itself into ${variable.replace(/_FILE$/, "")}` })

@@ -3,6 +3,7 @@ import { DeliveryReceiver, SeenInMemory } from "@waybill/client"
 import { Effect, type Scope } from "effect"
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
+import { messageOf } from "../ErrorMessage.ts"
 import { chargeLine, eventLine, statusLine } from "./DemoLines.ts"
 
 const demoReceiverPath = "/demo-receiver"
@@ -29,7 +30,7 @@ export const runDemoReceiver = (options: {
     onEvents: (events, { deliveryId }) => print(eventLine(deliveryId, events)),
     onStatus: (notification, { deliveryId }) => print(statusLine(deliveryId, notification)),
     onCharges: (charges, { deliveryId }) => print(chargeLine(deliveryId, charges)),
-    onError: (error) => print(`  ✗ the demo receiver failed: ${error instanceof Error ? error.message : String(error)}`)
+    onError: (error) => print(`  ✗ the demo receiver failed: ${messageOf(error)}`)
   })
   const server = createServer((request, response) => {
     void bodyOf(request).then(async (body) => {

@@ -2,6 +2,7 @@
 import { DocumentsClient, IntakeClient, InvoicesClient, PickupsClient, WaybillProblem } from "@waybill/client"
 import { Effect, Schema } from "effect"
 import { setTimeout } from "node:timers/promises"
+import { messageOf } from "../ErrorMessage.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import type { TimedWrites } from "./DemoJourney.ts"
 import { invoiceLine, pickupLine } from "./DemoLines.ts"
@@ -106,7 +107,7 @@ export const demoWriters = (options: WriterOptions): DemoWriters => {
         try: (signal) => write(writes, signal),
         catch: (error) =>
           new WriteFailed({
-            detail: error instanceof Error ? error.message : String(error),
+            detail: messageOf(error),
             final: error instanceof WaybillProblem && error.status === 400
           })
       })

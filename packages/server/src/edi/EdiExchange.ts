@@ -9,6 +9,7 @@ import { Effect, Metric, Option } from "effect"
 import * as Clock from "effect/Clock"
 import * as Semaphore from "effect/Semaphore"
 import { join } from "node:path"
+import { messageOf } from "../ErrorMessage.ts"
 import { mailboxOf, type Post, postWith } from "./EdiMailboxes.ts"
 import { defaultEdiLimits, type EdiLimits, foldersIn, type Partner, profileIn } from "./EdiPartners.ts"
 
@@ -136,5 +137,3 @@ const reachability = Effect.fnUntraced(function*(standing: Standing, failure: un
   yield* Metric.update(Metric.withAttributes(failuresTotal, { problem }), 1)
   if (before !== standing.problem) yield* Effect.logError("EDI partner not reachable, trying again.").pipe(Effect.annotateLogs({ problem, error: standing.problem }))
 })
-
-const messageOf = (error: unknown): string => error instanceof Error ? error.message : String(error)

@@ -7,6 +7,7 @@ import { Effect, Redacted } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { isAbsolute, join } from "node:path"
+import { messageOf } from "../ErrorMessage.ts"
 
 export type Post = (request: HttpPost) => Promise<HttpAnswer>
 
@@ -106,7 +107,7 @@ const readSecret = async (path: string): Promise<string> => {
     for await (const chunk of createReadStream(path, { end: maxSecretBytes - 1 })) chunks.push(chunk as Buffer)
     return Buffer.concat(chunks).toString()
   } catch (error) {
-    throw new MailboxError("settings", `The secret ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
+    throw new MailboxError("settings", `The secret ${path} cannot be read: ${messageOf(error)}.`)
   }
 }
 

@@ -3,6 +3,7 @@ import { type Principal, qualifiedClient } from "@waybill/core"
 import { partnerProfile, type PartnerProfile } from "@waybill/edi"
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
+import { messageOf } from "../ErrorMessage.ts"
 
 export interface Partner {
   readonly tenantId: string
@@ -50,6 +51,6 @@ export const profileIn = async (folder: string): Promise<PartnerProfile | { read
   try {
     return partnerProfile(JSON.parse(await readFile(join(folder, "profile.json"), "utf8")))
   } catch (error) {
-    return { problem: `${join(folder, "profile.json")} is no partner profile: ${error instanceof Error ? error.message : String(error)}` }
+    return { problem: `${join(folder, "profile.json")} is no partner profile: ${messageOf(error)}` }
   }
 }

@@ -3,6 +3,7 @@ import { MailFailed, Mailer } from "@waybill/core"
 import { Effect, Layer, Redacted } from "effect"
 import { createTransport } from "nodemailer"
 import { withoutSecrets } from "@waybill/http"
+import { messageOf } from "../ErrorMessage.ts"
 
 export interface SmtpSettings {
   /** `smtps://user:password@host:465`, or `smtp://` with STARTTLS where the server offers it. */
@@ -29,7 +30,7 @@ export const smtpMailerLayer = ({ from, url }: SmtpSettings) =>
         send: ({ id, subject, text, to }) =>
           Effect.asVoid(Effect.tryPromise({
             try: () => transport.sendMail({ from, to, subject, text, messageId: `<${id}@${domain}>`, headers: { "Auto-Submitted": "auto-generated" }, disableFileAccess: true, disableUrlAccess: true }),
-            catch: (error) => new MailFailed({ reason: withoutSecrets(error instanceof Error ? error.message : String(error)) })
+            catch: (error) => new MailFailed({ reason: withoutSecrets(messageOf(error)) })
           }))
       }
     })

@@ -6,6 +6,7 @@ import type { S3Calls } from "@waybill/http/s3"
 import { Context, Effect, Layer, Schema } from "effect"
 import { constants } from "node:fs"
 import { access } from "node:fs/promises"
+import { messageOf } from "../ErrorMessage.ts"
 import { makeDirectory } from "../config/MakeDirectory.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import type { DocumentsPlace } from "../config/Variables.ts"
@@ -46,7 +47,7 @@ export const placeLayer = (place: DocumentsPlace, s3Endpoint: string | undefined
   }
 }
 
-const sentence = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, "")
+const sentence = (cause: unknown): string => messageOf(cause).replace(/\.$/, "")
 
 const inDirectory = (path: string) => {
   const unusable = (cause: unknown) =>

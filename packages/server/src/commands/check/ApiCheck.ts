@@ -20,6 +20,7 @@ import { Flag } from "effect/cli"
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
+import { messageOf } from "../../ErrorMessage.ts"
 import { writeLine } from "../../serve/Logging.ts"
 import { CommandFailed, exitCodes, failed, usageError } from "../shared/Outcome.ts"
 import { printProgress } from "../shared/Output.ts"
@@ -127,8 +128,8 @@ const within = (value: Option.Option<number>, fallback: number, max: number, fla
 const fixturesFrom = Effect.fnUntraced(function*({ fixtures }: Flags): Effect.fn.Return<Fixtures, CommandFailed> {
   if (Option.isNone(fixtures)) return {}
   const path = fixtures.value
-  const text = yield* Effect.tryPromise({ try: () => readFile(path, "utf8"), catch: (error) => usageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`) })
-  return yield* Effect.try({ try: () => parseFixtures(text, process.env), catch: (error) => usageError(error instanceof Error ? error.message : String(error)) })
+  const text = yield* Effect.tryPromise({ try: () => readFile(path, "utf8"), catch: (error) => usageError(`${path} cannot be read: ${messageOf(error)}.`) })
+  return yield* Effect.try({ try: () => parseFixtures(text, process.env), catch: (error) => usageError(messageOf(error)) })
 })
 
 const callbackFor = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<Callback, CommandFailed, Scope.Scope> {
@@ -137,7 +138,7 @@ const callbackFor = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<
   const callback = yield* Effect.acquireRelease(
     Effect.tryPromise({
       try: () => openCallback({ host, port, ...(publicUrl === undefined ? {} : { publicUrl }) }),
-      catch: (error) => failed(`It cannot listen on ${host}, port ${port}: ${error instanceof Error ? error.message : String(error)}. Give another --receiver-port or --receiver-host.`)
+      catch: (error) => failed(`It cannot listen on ${host}, port ${port}: ${messageOf(error)}. Give another --receiver-port or --receiver-host.`)
     }),
     ({ close }) => Effect.sync(close)
   )

@@ -2,6 +2,7 @@
 import type { CheckResult } from "@waybill/conformance"
 import { WebhookSecretUnusable } from "@waybill/client"
 import { Effect } from "effect"
+import { messageOf } from "../../ErrorMessage.ts"
 import { CommandFailed, exitCodes, failed, usageError } from "../shared/Outcome.ts"
 import { printable } from "../shared/Output.ts"
 import { Receiver } from "./Receiver.ts"
@@ -25,7 +26,7 @@ const resultOf = ({ find, id, sentence }: Requirement, receiver: Receiver) =>
       const result: CheckResult = { id, sentence, status: met ? "passed" : "failed", detail: printable(detail), millis }
       return { result, trouble: answers.every(({ status }) => status === undefined) ? answers[0]?.trouble : undefined }
     },
-    catch: (error) => error instanceof WebhookSecretUnusable ? usageError(error.message) : failed(error instanceof Error ? error.message : String(error))
+    catch: (error) => error instanceof WebhookSecretUnusable ? usageError(error.message) : failed(messageOf(error))
   })
 
 /** Fails when the receiver does not respond at all. */

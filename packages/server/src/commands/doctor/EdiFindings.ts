@@ -3,6 +3,7 @@ import { isFull } from "@waybill/edi/transports"
 import { Effect } from "effect"
 import { access, constants } from "node:fs/promises"
 import { join } from "node:path"
+import { messageOf } from "../../ErrorMessage.ts"
 import type { ServerConfig } from "../../config/ServerConfig.ts"
 import { checkSecrets } from "../../edi/EdiMailboxes.ts"
 import { type EdiLimits, foldersIn, profileIn } from "../../edi/EdiPartners.ts"
@@ -48,5 +49,3 @@ const problemOf = async (folder: string, { maxWaitingFiles }: EdiLimits): Promis
     return `${outbox} cannot be read: ${messageOf(error)}`
   }
 }
-
-const messageOf = (error: unknown): string => error instanceof Error ? error.message : String(error)

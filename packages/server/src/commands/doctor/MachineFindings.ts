@@ -4,6 +4,7 @@ import { Effect, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
 import { rm, stat, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { messageOf } from "../../ErrorMessage.ts"
 import { readText } from "../../config/DataDir.ts"
 import type { SealingKeys, ServerConfig } from "../../config/ServerConfig.ts"
 import { shortPath } from "../../serve/Banner.ts"
@@ -19,7 +20,7 @@ const tryToWrite = async (directory: string): Promise<string | undefined> => {
     await writeFile(draft, "", { mode: 0o600, flag: "wx" })
     return undefined
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   } finally {
     await rm(draft, { force: true }).catch(() => undefined)
   }

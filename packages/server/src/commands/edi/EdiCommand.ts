@@ -4,6 +4,7 @@ import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { createReadStream } from "node:fs"
 import { dirname } from "node:path"
+import { messageOf } from "../../ErrorMessage.ts"
 import { checkTransport } from "../../edi/EdiMailboxes.ts"
 import { type CommandFailed, failed, usageError } from "../shared/Outcome.ts"
 import { counted, jsonFlag, printable } from "../shared/Output.ts"
@@ -13,7 +14,7 @@ const readProfile = (path: string): Effect.Effect<PartnerProfile, CommandFailed>
   Effect.flatMap(readInput(path), (bytes) =>
     Effect.try({
       try: () => partnerProfile(JSON.parse(bytes.toString("utf8"))),
-      catch: (error) => usageError(`${path} is no partner profile: ${error instanceof Error ? error.message : String(error)}`)
+      catch: (error) => usageError(`${path} is no partner profile: ${messageOf(error)}`)
     }))
 
 const faultLine = (fault: EdiFault): string => `    ${placeOf(fault)}: ${printable(fault.detail)}${fault.value === undefined ? "" : ` (${JSON.stringify(fault.value)})`}`
@@ -47,7 +48,7 @@ const tryTransport = Effect.fnUntraced(function*({ transport }: PartnerProfile, 
   if (transport === undefined) return yield* usageError(`${path} has no transport.`)
   const found = yield* Effect.tryPromise({
     try: () => checkTransport(dirname(path), transport),
-    catch: (error) => failed(`The transport of ${path} does not work: ${printable(error instanceof Error ? error.message : String(error))}`)
+    catch: (error) => failed(`The transport of ${path} does not work: ${printable(messageOf(error))}`)
   })
   yield* Console.log(json ? JSON.stringify({ connected: found }) : found.map(printable).join("\n"))
 })
@@ -61,7 +62,7 @@ const tryFile = Effect.fnUntraced(function*(partner: PartnerProfile, file: strin
   const onResult = (result: SetResult, items: ReadonlyArray<unknown>) => console.log(json ? JSON.stringify(records ? { ...result, items } : result) : linesOf(result, items, { kept, records }).join("\n"))
   const report = yield* Effect.tryPromise({
     try: () => checkFile(partner, createReadStream(file), { onResult }),
-    catch: (error) => failed(`${file} was not checked: ${error instanceof Error ? error.message : String(error)}`)
+    catch: (error) => failed(`${file} was not checked: ${messageOf(error)}`)
   })
   yield* Console.log(json ? JSON.stringify(report) : summaryOf(report))
   if (acknowledgement && !json) yield* Effect.forEach(report.acknowledgements, ({ text }) => Console.log(text.replaceAll(partner.delimiters?.segment ?? "~", (end) => `${end}\n`).trimEnd()))

@@ -2,6 +2,7 @@
 import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { open, rm } from "node:fs/promises"
+import { messageOf } from "../../ErrorMessage.ts"
 import { failed, usageError } from "./Outcome.ts"
 
 export const disclosureFlags = {
@@ -36,7 +37,7 @@ export const disclosure = (flags: Flags, what: string, isNeeded: boolean) =>
     if (path === undefined) return { isShown: flags.show, keep: () => Effect.void, note: "" } satisfies Disclosure
     const file = yield* Effect.tryPromise({
       try: () => open(path, "wx", 0o600),
-      catch: (error) => usageError(`${path} cannot be created: ${error instanceof Error ? error.message : String(error)}.`)
+      catch: (error) => usageError(`${path} cannot be created: ${messageOf(error)}.`)
     })
     const keep = (text: string) =>
       Effect.tryPromise({
@@ -44,7 +45,7 @@ export const disclosure = (flags: Flags, what: string, isNeeded: boolean) =>
           await file.writeFile(`${text}\n`)
           await file.sync()
         },
-        catch: (error) => failed(`${path} could not be written: ${error instanceof Error ? error.message : String(error)}. ${what} is lost; create another one.`)
+        catch: (error) => failed(`${path} could not be written: ${messageOf(error)}. ${what} is lost; create another one.`)
       })
     yield* Effect.addFinalizer((exit) =>
       Effect.promise(async () => {

@@ -1,5 +1,6 @@
 /** Parses times from the command line: `15m`, `2h`, `3d` ago, or RFC 3339. */
 import { Flag } from "effect/cli"
+import { messageOf } from "../../ErrorMessage.ts"
 
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -16,6 +17,6 @@ const readInstant = (text: string, now: number): Date => {
 
 export const instantFlag = (name: string): Flag.Flag<Date> =>
   Flag.String(name).pipe(
-    Flag.mapTryCatch((text) => readInstant(text, Date.now()), (error) => error instanceof Error ? error.message : String(error)),
+    Flag.mapTryCatch((text) => readInstant(text, Date.now()), messageOf),
     Flag.withMetavar("instant")
   )

@@ -6,10 +6,11 @@ import { Effect, Option, Redacted, Result } from "effect"
 import { Flag } from "effect/cli"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
+import { messageOf } from "../../ErrorMessage.ts"
 import { operatorKeyFile } from "../../config/DataDir.ts"
 import { CommandFailed, exitCodes, usageError } from "./Outcome.ts"
 import { printable } from "./Output.ts"
-import { setting } from "./Setting.ts"
+import { setting } from "../../config/Setting.ts"
 
 const defaultUrl = "http://127.0.0.1:8080"
 
@@ -127,7 +128,7 @@ export const failureOf = (error: unknown): CommandFailed => {
     return new CommandFailed({ detail: printable(`${error.message}${why} Check the address: give it with --url, or set WAYBILL_URL.`), code: exitCodes.unreachable })
   }
   if (error instanceof TypeError) return usageError(error.message)
-  return new CommandFailed({ detail: error instanceof Error ? error.message : String(error), code: exitCodes.failed })
+  return new CommandFailed({ detail: messageOf(error), code: exitCodes.failed })
 }
 
 const refusalOf = (problem: WaybillProblem): string => {

@@ -2,8 +2,9 @@
 import { Effect, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
 import { readFile } from "node:fs/promises"
+import { messageOf } from "../../ErrorMessage.ts"
 import { type CommandFailed, usageError } from "./Outcome.ts"
-import { setting } from "./Setting.ts"
+import { setting } from "../../config/Setting.ts"
 
 export const secretFlags = {
   secret: Flag.Redacted("secret").pipe(
@@ -36,7 +37,7 @@ export const secretsFrom = Effect.fnUntraced(function*({ secret, secretFile }: F
 export const readInput = (path: string): Effect.Effect<Buffer, CommandFailed> =>
   Effect.tryPromise({
     try: () => path === "-" ? readStandardInput() : readFile(path),
-    catch: (error) => usageError(`${path === "-" ? "Standard input" : path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
+    catch: (error) => usageError(`${path === "-" ? "Standard input" : path} cannot be read: ${messageOf(error)}.`)
   })
 
 const readStandardInput = async (): Promise<Buffer> => {

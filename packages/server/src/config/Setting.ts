@@ -1,4 +1,4 @@
-/** Environment variables as defaults of flags. */
+/** Texts of environment variables. */
 import { Config, Effect, Option } from "effect"
 
 /** An empty variable counts as not set. */
