@@ -90,7 +90,7 @@ const ContactForm = ({ contact: { email, emailKinds, sendsMail, webhook, webhook
       <label for={id}>E-mail address <small>(empty: no e-mail)</small></label>
       <input id={id} type="email" value={written} maxLength={254} autocomplete="email" aria-invalid={failure === undefined ? undefined : true} aria-describedby={`${id}-failure`} onInput={(event) => setWritten(event.currentTarget.value)} />
       <KindsField legend="Notices by e-mail" chosen={byEmail} change={setByEmail} />
-      <label for={`${id}-webhook`}>Webhook address <small>(empty: no webhook; another one than the endpoints it tells of)</small></label>
+      <label for={`${id}-webhook`}>Webhook address <small>(empty: no webhook; choose an endpoint without other webhooks)</small></label>
       <input id={`${id}-webhook`} type="url" value={endpointUrl} maxLength={2048} aria-invalid={failure === undefined ? undefined : true} aria-describedby={`${id}-failure`} onInput={(event) => setEndpointUrl(event.currentTarget.value)} />
       <label for={`${id}-secret`}>Name of the secret that signs it <small>(as in your other subscriptions)</small></label>
       <input id={`${id}-secret`} value={hmacSecretId} maxLength={256} aria-invalid={failure === undefined ? undefined : true} aria-describedby={`${id}-failure`} onInput={(event) => setHmacSecretId(event.currentTarget.value)} />

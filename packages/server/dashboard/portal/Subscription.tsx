@@ -56,12 +56,13 @@ export const Subscription = ({ subscriptionId }: { readonly subscriptionId: stri
 }
 
 const SubscriptionFacts = ({ subscription }: { readonly subscription: PortalSubscription }) => {
-  const { area, dead, endpointUrl, hmacSecretId, oldestWaitingAt, since, waiting } = subscription
+  const { area, dead, endpointUrl, hmacSecretId, oldestWaitingAt, since, state, waiting } = subscription
   const { detail, short, tone } = stateInWords(subscription)
   return (
     <Facts
       facts={[
-        ["State", <><Tag tone={tone} text={short} /> <small>since <When at={since} /></small></>],
+        // an active one has been active since then; what the text says of its attempts began later
+        ["State", <><Tag tone={tone} text={short} />{state !== "active" && <> <small>since <When at={since} /></small></>}</>],
         ["Meaning", <Shown text={detail} />],
         ["Endpoint", <Shown text={endpointUrl} />],
         ["Area", <AreaTag area={area} />],

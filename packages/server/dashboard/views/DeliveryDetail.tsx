@@ -82,9 +82,9 @@ const DeliveryFacts = ({ delivery, subscriptionHref }: { readonly delivery: Deta
     facts={[
       ["State", <DeliveryTag state={delivery.state} />],
       ...delivery.nextAttemptAt === null ? [] : [["Next attempt", <When at={delivery.nextAttemptAt} />] as const],
-      ["Made", <When at={delivery.createdAt} />],
+      ["Created", <When at={delivery.createdAt} />],
       ...delivery.settledAt === null ? [] : [["Settled", <When at={delivery.settledAt} />] as const],
-      ["Carries", plural(delivery.events, "event")],
+      ["Contains", plural(delivery.events, "event")],
       [
         "Subscription",
         <a href={subscriptionHref(delivery.subscriptionId)}><span class="id"><Shown text={delivery.subscriptionId} /></span></a>

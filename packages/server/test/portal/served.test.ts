@@ -100,6 +100,7 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
       await page.getByRole("button", { name: `${action} …` }).click()
       await page.getByRole("dialog").getByRole("button", { name: action }).click()
       await page.getByText(state, { exact: true }).waitFor()
+      expect(await page.locator("small", { hasText: /^since / }).count()).toBe(action === "Pause" ? 1 : 0)
     }
 
     await page.getByRole("link", { name: "Secrets" }).click()
