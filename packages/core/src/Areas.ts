@@ -6,10 +6,12 @@ import type { AreaSubscriptions } from "./shared/Area.ts"
 import { shipmentStatusArea } from "./shipment-status/ShipmentStatusArea.ts"
 import { transitEventsArea } from "./transit-events/TransitEventsArea.ts"
 
+/** The five areas of the interfaces, A to E in order. */
 export const areas = [shipmentStatusArea, invoicesArea, pickupsArea, transitEventsArea, freightChargesArea] as const
 
 type Areas = typeof areas[number]
 
+/** `shipment-status`, `invoices`, `pickups`, `transit-events` or `freight-charges`: the name in addresses, folders and the operator API. */
 export type AreaName = Areas["name"]
 
 /** The storage ports of all areas. */

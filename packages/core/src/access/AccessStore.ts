@@ -6,6 +6,7 @@ import type { FoundApiKey, ListedApiKey, StoredApiKey } from "./model/ApiKey.ts"
 import type { Principal, Role } from "./model/Principal.ts"
 import type { TenantState } from "./model/TenantState.ts"
 
+/** A tenant as an operator puts it. */
 export interface NewTenant {
   readonly tenantId: string
   readonly name: string
@@ -13,6 +14,7 @@ export interface NewTenant {
   readonly hosts: ReadonlyArray<string>
 }
 
+/** A tenant as stored. */
 export interface Tenant extends NewTenant {
   readonly state: TenantState
 }
@@ -38,6 +40,7 @@ export interface ClientRow {
   readonly liveUntil: number
 }
 
+/** Everything that gave a client access, and until when. */
 export interface ClientRows {
   /** Current time by the storage's clock. */
   readonly now: number
@@ -59,6 +62,7 @@ export interface ListedClient {
   readonly live: boolean
 }
 
+/** Storage port: tenants with their quotas, API keys, and what clients may see. */
 export class AccessStore extends Context.Service<AccessStore, {
   /** Creates the tenant or changes its name and hosts. `None` while a deleted tenant with this id is being removed. */
   readonly putTenant: (tenant: NewTenant) => Effect.Effect<Option.Option<Tenant>, StorageError>

@@ -21,6 +21,7 @@ import { keyClient } from "./model/Client.ts"
 import type { Principal } from "./model/Principal.ts"
 import { sha256 } from "./Sha256.ts"
 
+/** A page of a tenant's API keys. */
 export const ApiKeyListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
 
 /** A key in an answer. Instants are UTC text. */
@@ -37,6 +38,7 @@ export interface ApiKeyView {
   readonly lastUsedAt: string | null
 }
 
+/** Creates, lists and revokes the API keys of a tenant. Only their hashes are stored. */
 export class ApiKeys extends Context.Service<ApiKeys, {
   /** Creates a key. Its text is shown once and cannot be read again. */
   readonly create: (

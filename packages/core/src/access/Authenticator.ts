@@ -4,6 +4,7 @@ import type { StorageError } from "../shared/StorageError.ts"
 import type { AuthenticationUnavailable, TenantSuspended, Unauthenticated } from "./AccessErrors.ts"
 import type { Principal } from "./model/Principal.ts"
 
+/** What an authenticator sees of a request: no body. */
 export interface PresentedRequest {
   readonly method: string
   /** Path and query as received. */
@@ -12,6 +13,7 @@ export interface PresentedRequest {
   readonly headers: Readonly<Record<string, string | undefined>>
 }
 
+/** Port: who is calling. `@waybill/http` reads API keys and JWTs; a host may provide its own. */
 export class Authenticator extends Context.Service<Authenticator, {
   readonly authenticate: (
     request: PresentedRequest

@@ -9,6 +9,7 @@ import { AccessStore, type ClientAccess } from "./AccessStore.ts"
 import { keyNameOf } from "./model/Client.ts"
 import { accessOf, type Principal } from "./model/Principal.ts"
 
+/** Stores what the caller may see now, so that it can be checked again when deliveries are sent. */
 export type RememberAccess = (principal: Principal) => Effect.Effect<void, StorageError>
 
 /**

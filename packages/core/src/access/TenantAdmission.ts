@@ -8,6 +8,7 @@ import { AccessStore, type Tenant } from "./AccessStore.ts"
 /** The tenant if it is active; `None` if it does not exist. One statement answers concurrent calls. */
 export type AdmitTenant = (tenantId: string) => Effect.Effect<Option.Option<Tenant>, TenantSuspended | StorageError>
 
+/** Makes the check of a call's tenant. Concurrent checks of one tenant share a read. Fails for a suspended tenant. */
 export const makeTenantAdmission: Effect.Effect<AdmitTenant, never, AccessStore> = Effect.gen(function*() {
   const store = yield* AccessStore
   const findTenant = yield* makeRequestBatcher((tenantId: string, asked: ReadonlyArray<void>) =>

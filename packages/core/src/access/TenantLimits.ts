@@ -21,6 +21,7 @@ interface CachedLimits {
   freshUntil: number
 }
 
+/** The quotas of tenants: reads them for checks, and changes them for operators. */
 export class TenantLimits extends Context.Service<TenantLimits, {
   /** For checks at every call: at most three seconds old. Defaults when the tenant does not exist. */
   readonly of: (tenantId: string) => Effect.Effect<Limits, StorageError>

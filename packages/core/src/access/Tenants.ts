@@ -16,15 +16,18 @@ const HostName = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/u, { message: "A host name without scheme, port or path." })
 )
 
+/** Body that creates or changes a tenant. Without `hosts` it has none. */
 export const TenantSettings = Schema.Struct({
   name: Schema.String.check(Schema.isPattern(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,200}$/u, { message: "name is 1 to 200 printable characters." })),
   hosts: Schema.optionalKey(Schema.Array(HostName).check(Schema.isMaxLength(100, { message: "At most 100 hosts." })))
 }).annotate({ identifier: "TenantSettings" })
 
+/** A page of the tenants, by tenantId. */
 export const TenantListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
 
 const isTenantId = Schema.is(TenantId)
 
+/** Creates, changes, suspends and resumes tenants, and admits their calls. */
 export class Tenants extends Context.Service<Tenants, {
   /** Creates the tenant, or changes its name and hosts. */
   readonly put: (tenantId: string, input: typeof TenantSettings.Encoded) => Effect.Effect<Tenant, InvalidInput | TenantBeingRemoved | StorageError>

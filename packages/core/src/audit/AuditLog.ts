@@ -21,6 +21,7 @@ const bounded = (text: string): string => plain.test(text) ? text : text.replace
 /** A cheap test that nearly every text passes, because intake calls are frequent. */
 const plain = /^[\x20-\x7e]{0,500}$/
 
+/** Records every write of operators and intake, refused ones too, and every read of a delivery's body. */
 export class AuditLog extends Context.Service<AuditLog, {
   /**
    * Runs a call whose entry is mandatory. The entry is written before the call with status 0, and updated with the outcome. If it cannot

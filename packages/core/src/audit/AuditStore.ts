@@ -3,6 +3,7 @@ import { Context, type Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { AuditRecord } from "./model/AuditEntry.ts"
 
+/** Which entries a page of the audit log has. `undefined` selects all. */
 export interface AuditRange {
   readonly tenantId: string | undefined
   /** The actor's name, of any kind. */
@@ -14,6 +15,7 @@ export interface AuditRange {
   readonly limit: number
 }
 
+/** Storage port of the audit log. Ids sort by time. */
 export class AuditStore extends Context.Service<AuditStore, {
   /** Adds entries. An existing id gets the new outcome and object. */
   readonly put: (records: ReadonlyArray<AuditRecord>) => Effect.Effect<void, StorageError>

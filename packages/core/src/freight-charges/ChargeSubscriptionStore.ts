@@ -4,6 +4,7 @@ import type { DestinationStatus } from "../delivery/DeliveryQueue.ts"
 import type { ListRange } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 
+/** A charge subscription as core gives it to the store. Times are milliseconds since 1970. */
 export interface ChargeSubscriptionRecord {
   readonly id: string
   readonly client: string
@@ -15,6 +16,7 @@ export interface ChargeSubscriptionRecord {
   readonly createdAt: number
 }
 
+/** A charge subscription as the store returns it. */
 export interface StoredChargeSubscription extends Pick<ChargeSubscriptionRecord, "id" | "client" | "doc" | "createdAt"> {
   /** `undefined` once the subscription is cancelled. */
   readonly destination: DestinationStatus | undefined
@@ -29,6 +31,7 @@ export interface InFlightBill {
   readonly accounts: ReadonlyArray<string>
 }
 
+/** Storage port: charge subscriptions, their in-flight lists, and the windows of hourly and daily ones. */
 export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionStore, {
   /**
    * All grants that the client has now through its keys and tokens: accounts, and grants of a carrier with a number (`accessOf`). That a

@@ -42,14 +42,17 @@ import { sampleCharge } from "./model/SampleCharge.ts"
 
 /** Source names in the delivery queue: single notices, and collected windows. */
 export const chargeSource = "freight-charges"
+/** Source of the destinations of hourly and daily subscriptions, which send a whole window in one POST. */
 export const chargeWindowSource = "freight-charge-windows"
 
+/** Answer to a successful webhook test (area E). */
 export interface WebhookTestResult {
   readonly message: string
   /** Number of suspended subscriptions that were resumed, if any. */
   readonly resumed?: number
 }
 
+/** Subscriptions to freight charges (area E): create, read, list bills in flight, cancel, test a webhook. */
 export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
   /** Stores the open bills of the accounts and notifies every later change. */
   readonly create: (

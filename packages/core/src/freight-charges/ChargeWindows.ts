@@ -13,6 +13,7 @@ const tenantsAtOnce = 4
 /** Longest pause between two checks. A window opened during the pause may close earlier than the known ones. */
 const maxPauseMillis = 30_000
 
+/** Sends what hourly and daily subscriptions have collected when their window closes. SPEC-GAP-E16 */
 export class ChargeWindows extends Context.Service<ChargeWindows, {
   /** Closes every due window and returns their number. For cron, serverless and tests. If one tenant fails, the others are still closed first. */
   readonly closeDue: Effect.Effect<number, StorageError>

@@ -7,6 +7,7 @@ import type { ListRange } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { BillState } from "./model/FreightBill.ts"
 
+/** A freight bill as stored. */
 export interface BillRow {
   readonly billId: string
   /** Counts up from 1. */
@@ -52,6 +53,7 @@ export interface ChargeNotification {
   readonly window: WindowTimes | undefined
 }
 
+/** What one call stores: bills, bodies of notifications, and who gets them. */
 export interface BillChanges {
   readonly bills: ReadonlyArray<BillRow>
   readonly notices: ReadonlyArray<ChargeNotice>
@@ -59,6 +61,7 @@ export interface BillChanges {
   readonly traceparent: string | undefined
 }
 
+/** Storage port: freight bills with their versions, and the notifications about them. */
 export class FreightBillStore extends Context.Service<FreightBillStore, {
   /** Locks the bills, existing or not, until the transaction ends, in one fixed order. Returns those that exist. */
   readonly lock: (tenantId: string, billIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>

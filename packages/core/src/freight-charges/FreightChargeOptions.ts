@@ -4,6 +4,7 @@ import { Context, DateTime, Layer, Option } from "effect"
 /** Needs no lookup in the time zone database. */
 const utc = "UTC"
 
+/** Options of freight charges. The time zone is UTC by default. */
 export class FreightChargeOptions extends Context.Reference<{
   /** IANA name of the time zone whose full hours and midnights close hourly and daily windows. */
   readonly timeZone: string

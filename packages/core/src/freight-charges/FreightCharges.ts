@@ -27,6 +27,7 @@ export type ChangeOutcome =
   | { readonly index: number; readonly result: "accepted" | "duplicate"; readonly uniqueID: string; readonly version: number }
   | { readonly index: number; readonly result: "refused"; readonly faults: ReadonlyArray<Fault> }
 
+/** Options of a report of freight bills. */
 export interface ReportOptions {
   readonly partial?: boolean
   /** The caller's grants, if it is one of several carriers (`carrierOf`). */
@@ -39,6 +40,7 @@ interface Step {
   readonly after: FreightBill
 }
 
+/** Stores versions of freight bills and notifies their debtors (area E). */
 export class FreightCharges extends Context.Service<FreightCharges, {
   /**
    * Stores versions and queues notifications for their debtors, in one transaction. Intake calls it and checks the caller. One refused

@@ -12,6 +12,7 @@ import type { ReportedEvent } from "../transit-events/model/TransitEvent.ts"
 import type { StoredEvent } from "../transit-events/TransitEventStore.ts"
 import { statusFromTransitEvent } from "./StatusFromTransitEvent.ts"
 
+/** Storage port: events that were stored by SQL and have not changed their shipment's status yet. */
 export interface AwaitingEvents {
   /** Tenants that have such events. */
   readonly tenants: (limit: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
@@ -39,6 +40,7 @@ const failurePauseMillis = 10_000
 
 const decoder = new TextDecoder()
 
+/** Applies events that were stored by SQL to the statuses of their shipments. */
 export class DeferredStatuses extends Context.Service<DeferredStatuses, {
   /** Applies all waiting events and returns their number. If one tenant fails, the others are still processed first. */
   readonly applyDue: Effect.Effect<number, StorageError>

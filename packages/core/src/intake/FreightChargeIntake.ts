@@ -15,6 +15,7 @@ export interface FreightChargeKey {
   readonly version: number
 }
 
+/** Accepts versions of freight bills from a carrier's system. */
 export class FreightChargeIntake extends Context.Service<FreightChargeIntake, {
   /**
    * Accepts `{charges: […]}`, `{charges: {…}}`, a list, or one change `{change, accounts?, pfc}`. One refused change refuses the whole call,

@@ -10,6 +10,7 @@ import { makePace } from "../shared/Turns.ts"
 /** Most items per call. */
 export const maxItemsPerCall = 1000
 
+/** Options of every intake call. */
 export interface IntakeOptions {
   /** Accepts the valid items even if others are refused. */
   readonly partial?: boolean

@@ -21,6 +21,7 @@ export interface ShipmentKey {
   readonly shipmentId: string
 }
 
+/** Accepts shipments from a carrier's system, and applies events that the event log already has of them. */
 export class ShipmentIntake extends Context.Service<ShipmentIntake, {
   /**
    * Accepts `{shipments: […]}`, `{shipments: {…}}`, a list, or one shipment. A known shipment gets the new description; equal content is a

@@ -30,6 +30,7 @@ export interface EventMeaning {
   readonly reads?: "exception" | "delay"
 }
 
+/** What each event type does to a shipment's status. SPEC-GAP-A15 */
 export const meaningOfEvent: Readonly<Record<EventType, EventMeaning>> = {
   PICKUP_SCHEDULED: {},
   PICKUP_ATTEMPTED: {},
@@ -86,6 +87,7 @@ const attributeSchemas = {
 /** The attributes of an event that affect the status. */
 export type StatusAttributes = { readonly [K in keyof typeof attributeSchemas]?: (typeof attributeSchemas)[K]["Type"] }
 
+/** Members of an event's `attributes` that change the shipment's status. SPEC-GAP-A16 */
 export const statusAttributeNames = Object.keys(attributeSchemas) as ReadonlyArray<keyof StatusAttributes>
 
 const readers = Object.entries(attributeSchemas).map(([name, schema]) => [name, Schema.is(schema as Schema.Codec<unknown>)] as const)

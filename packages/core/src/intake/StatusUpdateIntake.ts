@@ -34,6 +34,7 @@ export interface StatusUpdateKey {
   readonly notNotified?: string
 }
 
+/** Accepts status updates from a carrier's system, and adds each to the event log. */
 export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
   /**
    * Accepts `{updates: […]}`, `{updates: {…}}`, a list, or one update. A move that is not permitted is refused with a reason. One refused

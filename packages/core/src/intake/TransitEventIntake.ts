@@ -14,11 +14,13 @@ import { TransitEvents } from "../transit-events/TransitEvents.ts"
 import { type IntakeBody, itemsOf } from "./IntakeItems.ts"
 import { statusFromTransitEvent } from "./StatusFromTransitEvent.ts"
 
+/** The answer to reported events. */
 export interface IntakeReport {
   /** One result per event, in the order of the events. */
   readonly results: ReadonlyArray<Publication>
 }
 
+/** Accepts events of a carrier's system, and updates the statuses of their shipments in the same transaction. */
 export class TransitEventIntake extends Context.Service<TransitEventIntake, {
   /** Accepts `{events: […]}`, `{events: {…}}`, a list, or one event. Updates the status of shipments that have one. */
   readonly report: (

@@ -1,6 +1,7 @@
 /** Crypto port: incremental SHA-256. WebCrypto can only hash data that is complete in memory. */
 import { Context } from "effect"
 
+/** A SHA-256 that is computed chunk by chunk. */
 export interface RunningHash {
   readonly update: (chunk: Uint8Array) => void
   /** Returns 32 bytes. Call it once, after the last chunk. */

@@ -11,6 +11,7 @@ export interface ContentWriter {
   readonly finish: Effect.Effect<void, StorageError>
 }
 
+/** Storage port: the bytes of documents, in chunks. Contents that are not kept are deleted later. */
 export class DocumentContents extends Context.Service<DocumentContents, {
   readonly open: (tenantId: string) => Effect.Effect<ContentWriter, StorageError, Scope.Scope>
   /**

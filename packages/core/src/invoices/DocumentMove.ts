@@ -16,12 +16,14 @@ type Contents = DocumentContents["Service"]
  */
 export type DocumentMoveOutcome = "moved" | "there" | "deleted" | "missing" | "damaged"
 
+/** One file of a move and what became of it. */
 export interface MovedFile {
   readonly outcome: DocumentMoveOutcome
   readonly invoiceNumber: string
   readonly file: DocumentFile
 }
 
+/** Moves the documents of a tenant from one place of contents to another while they are used. */
 export interface DocumentMove {
   /** Number of files of the tenant. */
   readonly count: (tenantId: string) => Effect.Effect<number, StorageError>

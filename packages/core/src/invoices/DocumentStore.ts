@@ -3,6 +3,7 @@ import { Context, type Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { InvoiceCarrier, InvoiceViewer } from "./InvoiceStore.ts"
 
+/** A file of a record. `size` is in bytes. */
 export interface DocumentFile {
   readonly fileId: string
   readonly documentType: string
@@ -27,6 +28,7 @@ export interface DocumentRecord {
   readonly files: ReadonlyArray<DocumentFile>
 }
 
+/** Which records a list has. `undefined` selects all. */
 export interface DocumentFilter {
   readonly invoiceNumber: string | undefined
   readonly dot: string | undefined
@@ -35,6 +37,7 @@ export interface DocumentFilter {
   readonly documentTypes: ReadonlyArray<string> | undefined
 }
 
+/** Storage port: records of documents with the ids of their files. The bytes are in `DocumentContents`. */
 export class DocumentStore extends Context.Service<DocumentStore, {
   /** Adds files to the record of this carrier and invoice number, and creates it if needed. Shipment, accounts and `doc` are replaced. */
   readonly add: (tenantId: string, record: DocumentRecord) => Effect.Effect<void, StorageError>

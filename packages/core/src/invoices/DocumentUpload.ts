@@ -29,12 +29,14 @@ export interface FileWriter {
   readonly end: Effect.Effect<void, FileFormatUnknown | StorageError>
 }
 
+/** Answer to an upload (area B). */
 export interface UploadAnswer {
   readonly message: string
   /** Ids of the new files, in the order of the record. */
   readonly fileIds: ReadonlyArray<string>
 }
 
+/** An upload in progress, for files that arrive in chunks. */
 export interface DocumentUpload {
   /** Starts the next file, at most 100. `at`: JSON pointer of the file in the upload. */
   readonly file: (at: string) => Effect.Effect<FileWriter, InvalidInput | StorageError>
@@ -42,6 +44,7 @@ export interface DocumentUpload {
   readonly finish: (input: unknown) => Effect.Effect<UploadAnswer, InvalidInput | InvoiceNotYours | QuotaExceeded | StorageError>
 }
 
+/** What an upload needs. */
 export interface UploadServices {
   readonly invoices: InvoiceStore["Service"]
   readonly documents: DocumentStore["Service"]
@@ -161,6 +164,7 @@ const filesOf = ({ request }: ReadDocuments, written: ReadonlyMap<string, Writte
     : Effect.fail(InvalidInput.of(fault(["documents"], "A file was sent that the record does not name. Name each member of the record once.")))
 }
 
+/** Size of all files together, in bytes. */
 export const bytesOf = (files: ReadonlyArray<DocumentFile>): number => files.reduce((sum, { size }) => sum + size, 0)
 
 /** A file as the history shows it, without its content id. */

@@ -38,6 +38,7 @@ export const checkOwn = (viewer: InvoiceViewer, carrier: InvoiceCarrier): Effect
 /** Names the carrier if several carriers use one id or invoice number. SPEC-GAP-B11 */
 export const fromCarrier = { DOT: Schema.optionalKey(CarrierNumberText), MC: Schema.optionalKey(CarrierNumberText) }
 
+/** The query members `DOT` and `MC`, which name one of several carriers. SPEC-GAP-B11 */
 export const FromCarrier = Schema.Struct(fromCarrier)
 
 const decodeFrom = decodeInput(FromCarrier, { closed: true })
@@ -48,11 +49,13 @@ export interface CarrierFilter {
   readonly mc: string | undefined
 }
 
+/** The numbers of the query in the form in which they are compared. `undefined`: any carrier. */
 export const carrierFilter = ({ DOT, MC }: typeof FromCarrier.Type): CarrierFilter => ({
   dot: DOT === undefined ? undefined : carrierNumber(DOT),
   mc: MC === undefined ? undefined : carrierNumber(MC)
 })
 
+/** Reads `DOT` and `MC` of a query. */
 export const readFrom = (from: unknown): Effect.Effect<CarrierFilter, InvalidInput> => Effect.map(decodeFrom(from ?? {}), carrierFilter)
 
 /** The carrier that a caller identifies completely by its own numbers and the requested ones. */

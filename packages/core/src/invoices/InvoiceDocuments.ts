@@ -38,6 +38,7 @@ const contentMissing = (contentId: string) =>
     cause: new Error(`Content ${contentId} is not in the document store of this process. Every process needs the same one (WAYBILL_DOCUMENTS); WAYBILL_DOCUMENTS_ALSO names the one of older documents.`)
   })
 
+/** A page of documents (area B). All filters must match; `limit` and `cursor` are additions. SPEC-GAP-B14 */
 export const DocumentQuery = Schema.Struct({
   invoiceNumber: Schema.optionalKey(InvoiceNumber),
   DOT: Schema.optionalKey(CarrierNumberText),
@@ -74,6 +75,7 @@ export interface StoredDocuments {
   readonly documents: ReadonlyArray<{ readonly documentType: string; readonly files: ReadonlyArray<StoredFile> }>
 }
 
+/** A page of records. `nextCursor` is `undefined` on the last page. */
 export interface DocumentsPage {
   readonly data: ReadonlyArray<StoredDocuments>
   readonly nextCursor: string | undefined
@@ -90,6 +92,7 @@ export interface DocumentChange {
 
 type Failure = InvalidInput | NotPermitted | StorageError
 
+/** Supporting documents of invoices (area B): upload, list, retrieve, delete. */
 export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
   /** For transports: starts an upload whose files arrive in chunks. An unfinished upload is deleted when the scope ends. */
   readonly begin: (principal: Principal) => Effect.Effect<DocumentUpload, NotPermitted | QuotaExceeded | StorageError, Scope.Scope>

@@ -9,6 +9,7 @@ export interface InvoiceCarrier {
   readonly mc: string
 }
 
+/** An invoice as stored. */
 export interface InvoiceRow {
   readonly carrier: InvoiceCarrier
   /** The carrier's id of the invoice. The same id of another carrier is another invoice. */
@@ -39,6 +40,7 @@ export interface InvoiceFilter {
   readonly invoiceNumber: string | undefined
 }
 
+/** One change of an invoice or its documents. `at` is in milliseconds since 1970. */
 export interface InvoiceHistoryEntry {
   readonly at: number
   /** The client that made the change. */
@@ -55,6 +57,7 @@ export interface ShipmentInvoiceEntry extends InvoiceHistoryEntry {
   readonly uniqueId: string
 }
 
+/** Storage port: invoices of each carrier, with their history. */
 export class InvoiceStore extends Context.Service<InvoiceStore, {
   /** Locks the carrier's invoice with this id, existing or not, until the transaction ends. */
   readonly lock: (tenantId: string, carrier: InvoiceCarrier, uniqueId: string) => Effect.Effect<Option.Option<InvoiceRow>, StorageError>

@@ -33,6 +33,7 @@ const pageBytes = 8 * 1024 * 1024
 /** Rows per read, so that a page of large invoices needs no more memory than a page of small ones. */
 const rowsAtATime = 50
 
+/** A page of invoices (area B). All filters must match; `limit` and `cursor` are additions. SPEC-GAP-B14 */
 export const InvoiceQuery = Schema.Struct({
   uniqueID: Schema.optionalKey(InvoiceId),
   shipmentID: Schema.optionalKey(ShipmentId),
@@ -53,12 +54,14 @@ export interface InvoiceAnswer {
   readonly warnings: ReadonlyArray<string>
 }
 
+/** An invoice as it is returned, with the warnings about it. */
 export interface StoredInvoice {
   /** The JSON that is returned. */
   readonly body: Uint8Array
   readonly warnings: ReadonlyArray<string>
 }
 
+/** A page of invoices. */
 export interface InvoicePage {
   /** The JSON of each invoice. */
   readonly data: ReadonlyArray<Uint8Array>
@@ -79,6 +82,7 @@ export interface InvoiceChange {
 
 type Failure = InvalidInput | NotPermitted | StorageError
 
+/** Invoices (area B): create, list, retrieve, replace, delete. */
 export class Invoices extends Context.Service<Invoices, {
   /** Creates an invoice. A retry with the same content gives the same answer. */
   readonly create: (principal: Principal, input: typeof Invoice.Encoded) => Effect.Effect<InvoiceAnswer, InvoiceExists | InvoiceNotYours | Failure>

@@ -16,6 +16,7 @@ export const maxInvoiceBytes = 1024 * 1024
 
 type Json = Readonly<Record<string, unknown>>
 
+/** A posted invoice, checked. */
 export interface ReadInvoice {
   readonly row: InvoiceRow
   /** The JSON that is returned. */
@@ -30,6 +31,10 @@ const decodeRequest = decodeInput(DocumentRequest)
 const decodeComments = decodeInput(InvoiceComments)
 const encoder = new TextEncoder()
 
+/**
+ * Checks a posted invoice and makes what is stored of it. Fails with every fault. Pauses in large invoices, so that the process serves
+ * other calls.
+ */
 export const readInvoice = Effect.fnUntraced(function*(input: unknown): Effect.fn.Return<ReadInvoice, InvalidInput> {
   const { json, text } = yield* plainJson(input, "An invoice")
   const pace = yield* makePace
@@ -51,6 +56,7 @@ export const readInvoice = Effect.fnUntraced(function*(input: unknown): Effect.f
   return { row, text, members: { DOT: invoice.DOT, MC: invoice.MC }, warnings: totalWarnings(invoice) }
 })
 
+/** A posted record of documents, checked. */
 export interface ReadDocuments {
   readonly request: DocumentRequest
   readonly carrier: InvoiceCarrier
@@ -58,6 +64,7 @@ export interface ReadDocuments {
   readonly doc: string
 }
 
+/** Checks a posted record of documents. Fails with every fault. */
 export const readDocuments = Effect.fnUntraced(function*(input: unknown): Effect.fn.Return<ReadDocuments, InvalidInput> {
   const { json } = yield* plainJson(input, "A record of documents")
   const request = yield* decodeRequest(json)

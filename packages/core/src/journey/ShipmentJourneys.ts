@@ -18,12 +18,15 @@ export const journeyLimits = { entries: 500, size: maxHistoryBytes }
 /** Most deliveries of one journey, and how many of the tenant's newest deliveries are searched for them. */
 export const journeyDeliveries = { limit: 50, newest: 2000 }
 
+/** `reference`: a shipmentId, PRO, bill of lading or purchase order, in any spelling. */
 export const ShipmentSearchQuery = Schema.Struct({ reference: Schema.String })
 
+/** A delivery about the shipment, with the area of its subscription. */
 export interface JourneyDelivery extends DeliveryView {
   readonly area: string
 }
 
+/** What all areas know of a shipment, in the order of time, with its deliveries. */
 export interface ShipmentJourney {
   readonly shipmentId: string
   readonly proNumber: string | null
@@ -40,6 +43,7 @@ export interface ShipmentJourney {
   readonly deliveriesSince: string | null
 }
 
+/** Shows operators a shipment across all areas. */
 export class ShipmentJourneys extends Context.Service<ShipmentJourneys, {
   /** Finds at most 20 shipments by shipmentId, PRO, bill of lading or purchase order. */
   readonly find: (tenantId: string, query: typeof ShipmentSearchQuery.Encoded) => Effect.Effect<{ readonly data: ReadonlyArray<FoundShipment> }, InvalidInput | StorageError>

@@ -20,6 +20,7 @@ import { billsOfPros, parsedEvent, statusOf } from "./ShipmentTimeline.ts"
 /** Most shipments per search. */
 export const maxFound = 20
 
+/** A shipment that a search by reference found. Members that no area knows are `null`. */
 export interface FoundShipment {
   /** The PRO, if no shipmentId is known. */
   readonly shipmentId: string

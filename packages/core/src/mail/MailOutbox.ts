@@ -31,6 +31,7 @@ const longestPauseMillis = 3_600_000
 /** How long a mail is tried. */
 const keepMillis = 86_400_000
 
+/** Stores mails in the caller's transaction and sends them afterwards, at least once. */
 export class MailOutbox extends Context.Service<MailOutbox, {
   /** Whether this service sends e-mail at all. */
   readonly sends: boolean

@@ -9,6 +9,7 @@ export const mailsPerTenant = 2_000
 /** Mails that one call of `prune` removes, at most. */
 export const mailsPerPrune = 1_000
 
+/** A mail that is due, leased to the caller. */
 export interface WaitingMail extends Mail {
   /** Attempts so far, this one included. */
   readonly attempt: number
@@ -16,6 +17,7 @@ export interface WaitingMail extends Mail {
   readonly waitedMillis: number
 }
 
+/** Storage port: mails that wait for a mail server. */
 export class MailStore extends Context.Service<MailStore, {
   /** Keeps a mail, in the caller's transaction; it is due at once. The same id again changes nothing. False when `mailsPerTenant` wait. */
   readonly put: (tenantId: string, mail: Mail) => Effect.Effect<boolean, StorageError>

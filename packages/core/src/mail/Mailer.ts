@@ -2,12 +2,14 @@
 import { Context, Effect, Schema } from "effect"
 import type { Mail } from "./model/Mail.ts"
 
+/** A mail server did not accept the mail. It is sent again later. */
 export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", { reason: Schema.String }) {
   override get message(): string {
     return `E-mail could not be sent: ${this.reason}`
   }
 }
 
+/** What a mailer provides. */
 export interface MailerShape {
   /** Whether mail is sent at all. */
   readonly sends: boolean
@@ -15,6 +17,7 @@ export interface MailerShape {
   readonly send: (mail: Mail) => Effect.Effect<void, MailFailed>
 }
 
+/** Port: sends one e-mail. By default none is sent. */
 export class Mailer extends Context.Reference<MailerShape>("@waybill/core/mail/Mailer", {
   defaultValue: () => ({ sends: false, send: () => Effect.fail(new MailFailed({ reason: "no mail server is configured." })) })
 }) {}

@@ -24,6 +24,7 @@ import { type NoticeKind, NoticeStore } from "./NoticeStore.ts"
 const sweepMillis = 300_000
 const dayMillis = 86_400_000
 
+/** When customers are told that their endpoint fails, in milliseconds. */
 export class NoticeOptions extends Context.Reference<{
   /**
    * An endpoint has failed for long when its oldest entry, or its oldest delivery that waits for a retry, has waited for this time.
@@ -33,6 +34,7 @@ export class NoticeOptions extends Context.Reference<{
   readonly endingBeforeMillis: number
 }>("@waybill/core/notices/NoticeOptions", { defaultValue: () => ({ failingAfterMillis: 4 * 3_600_000, endingBeforeMillis: 2 * 3_600_000 }) }) {}
 
+/** Tells customers by e-mail or webhook that an endpoint of theirs fails or was paused. */
 export class EndpointNotices extends Context.Service<EndpointNotices, {
   readonly contact: (principal: Principal) => Effect.Effect<NoticeContactView, StorageError>
   readonly setContact: (principal: Principal, input: typeof NoticeContact.Encoded) => Effect.Effect<NoticeContactView, InvalidInput | QuotaExceeded | StorageError>

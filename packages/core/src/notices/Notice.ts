@@ -5,6 +5,7 @@ import { areaOfSource } from "../Areas.ts"
 import { formatInstant, InstantText } from "../shared/Instant.ts"
 import { type NoticeKind, noticeKinds } from "./NoticeStore.ts"
 
+/** A notice about one endpoint, before it is written as e-mail or webhook. */
 export interface Notice {
   readonly kind: NoticeKind
   readonly destination: DestinationOverview
@@ -86,6 +87,7 @@ export const NoticeEvent = Schema.Struct({
 
 const encoder = new TextEncoder()
 
+/** The JSON of a notice that is sent as a webhook (`NoticeEvent`). `now` is in milliseconds since 1970. */
 export const webhookBodyOf = (notice: Notice, noticeId: string, now: number): Uint8Array => {
   const { destination: { dead, destinationId, endpointUrl, inFlight, oldestWaitingAt, source, status, waiting, whenDead }, kind, lastAttemptAt } = notice
   const isPaused = kind === "paused"

@@ -45,6 +45,7 @@ export const NoticeContact = Schema.Struct({
   webhookKinds: Schema.optionalKey(NoticeKinds)
 }).annotate({ identifier: "NoticeContact" })
 
+/** Where a client gets its notices, as it reads it. */
 export interface NoticeContactView {
   readonly email: string | null
   /** `null`: all. */
@@ -59,6 +60,7 @@ export interface NoticeContactView {
   readonly webhookKinds: ReadonlyArray<NoticeKind> | null
 }
 
+/** Makes the calls that read and change a client's contacts. A webhook contact has a destination of its own. */
 export const makeNoticeContacts = Effect.gen(function*() {
   const store = yield* NoticeStore
   const queue = yield* DeliveryQueue

@@ -13,6 +13,7 @@ export const noticeSource = "notices"
  */
 export const noticeKinds = ["ending", "failing", "dead_letter", "paused"] as const
 
+/** One of `noticeKinds`. */
 export type NoticeKind = typeof noticeKinds[number]
 
 /** One notice: a client is told of a trouble of a subscription once a day. */
@@ -44,6 +45,7 @@ export interface WebhookNotice {
 /** Rows that one call of `prune` or `pruneBodies` removes, at most. */
 export const noticesPerPrune = 1000
 
+/** Storage port: contacts of clients, and which notices were sent. */
 export class NoticeStore extends Context.Service<NoticeStore, {
   /** With `forUpdate`, locks them until the transaction ends, also when there are none. */
   readonly contacts: (tenantId: string, client: string, forUpdate?: boolean) => Effect.Effect<NoticeContacts, StorageError>

@@ -46,6 +46,7 @@ interface Bounds {
   readonly entries: number
 }
 
+/** Drops entries that wait beyond the quotas `waitingPerSubscription` and `waitingDays`, oldest first. */
 export class Backlogs extends Context.Service<Backlogs, {
   /** Checks all tenants once. Returns the number of dropped entries. */
   readonly sweep: Effect.Effect<number, StorageError>

@@ -15,6 +15,7 @@ import { Transaction } from "../shared/Transaction.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { Subscriptions } from "./Subscriptions.ts"
 
+/** A page of a tenant's clients, by name. */
 export const ClientListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
 
 /** A client in a list. Instants are UTC text. */
@@ -42,6 +43,7 @@ const sweepMillis = 15_000
 
 const clientsPerSweep = 100
 
+/** Lists clients, ends their access, and closes subscriptions whose client has had no access for 30 days. */
 export class Clients extends Context.Service<Clients, {
   /** Lists clients by name. */
   readonly list: (tenantId: string, query?: typeof ClientListQuery.Encoded) => Effect.Effect<ListPage<ClientView>, InvalidInput | StorageError>

@@ -18,6 +18,7 @@ import { TransitEventStore } from "../transit-events/TransitEventStore.ts"
 import { makeExplainAreas, type Subject } from "./ExplainAreas.ts"
 import { verdictOf, type Verdict } from "./Verdict.ts"
 
+/** A subscription and exactly one subject: `eventId`, `shipmentId`, `pro` or `pickupId`. */
 export const ExplainQuery = Schema.Struct({
   subscriptionId: Schema.String,
   eventId: Schema.optionalKey(Schema.String),
@@ -29,6 +30,7 @@ export const ExplainQuery = Schema.Struct({
 /** Most shipments of one PRO, most bills and most pickups that are examined. */
 const maxKeys = 20
 
+/** Why a subscription did or did not get something: the verdict, its reasons, and the deliveries concerned. */
 export interface Explanation extends Verdict {
   /** Newest first, at most 50. */
   readonly deliveries: ReadonlyArray<{
@@ -41,6 +43,7 @@ export interface Explanation extends Verdict {
   }>
 }
 
+/** Explains to operators what became of an event, shipment, bill or pickup for one subscription. */
 export class Explanations extends Context.Service<Explanations, {
   /**
    * The query names one subject: an eventId, a shipmentId, a PRO or a pickup. For a shipment, the most urgent verdict of its entries wins. A

@@ -22,6 +22,7 @@ const maxStepSeconds = 86_400
 const steps = [60, 300, 900, 3600, 21_600, 86_400]
 const defaultPoints = 120
 
+/** Which attempts to count, and in which steps. `from` and `to` default to the last hour. */
 export const StatisticsQuery = Schema.Struct({
   subscriptionId: Schema.optionalKey(
     Schema.Array(Schema.String).check(Schema.isMaxLength(maxSubscriptions, { message: `At most ${maxSubscriptions} subscriptionIds in one call.` }))
@@ -34,6 +35,7 @@ export const StatisticsQuery = Schema.Struct({
   )
 })
 
+/** Attempts in one step. */
 export interface StatisticsPoint {
   /** When the step begins. */
   readonly at: string
@@ -48,6 +50,7 @@ export interface StatisticsPoint {
   readonly waiting: number | null
 }
 
+/** Attempts over time, in one or more series. */
 export interface StatisticsView {
   readonly from: string
   readonly to: string
@@ -61,6 +64,7 @@ export interface StatisticsView {
   }>
 }
 
+/** Counts of attempts and waiting entries over time, for dashboards. */
 export class Statistics extends Context.Service<Statistics, {
   /**
    * One series for each named subscription; otherwise one series for the client or the tenant. The last hour by default. A minute is

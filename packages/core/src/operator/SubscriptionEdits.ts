@@ -10,6 +10,7 @@ import type { SubscriptionEdit } from "../transit-events/model/TransitSubscripti
 import { TransitSubscriptions } from "../transit-events/TransitSubscriptions.ts"
 import { Subscriptions, type SubscriptionView } from "./Subscriptions.ts"
 
+/** Changes a customer's subscription for an operator. */
 export class SubscriptionEdits extends Context.Service<SubscriptionEdits, {
   /**
    * JSON merge patch (RFC 7396) of endpoint, secret, delivery and, for transit events, filters, by the rules of the area's own patch: the secret is one that

@@ -25,8 +25,10 @@ import { idBefore, isUniqueId } from "../shared/UniqueIds.ts"
 import { TransitSubscriptionStore } from "../transit-events/TransitSubscriptionStore.ts"
 import { decodeReplay, type ReplayCall, replayWith } from "./ReplayCall.ts"
 
+/** The states of a subscription of any area. `paused` keeps new entries waiting; `inactive` queues none. */
 export const subscriptionStates = ["active", "paused", "inactive"] as const satisfies ReadonlyArray<DestinationState>
 
+/** A page of the subscriptions of all areas, by id. All filters must match. */
 export const SubscriptionListQuery = Schema.Struct({
   client: Schema.optionalKey(Schema.String),
   state: Schema.optionalKey(Schema.Literals(subscriptionStates).annotate({ message: `state is one of ${subscriptionStates.join(", ")}.` })),
@@ -116,6 +118,7 @@ export interface SubscriptionView {
 
 type NotThere = DestinationNotFound | StorageError
 
+/** What operators do with subscriptions of all areas: list, pause, resume, purge, delete. */
 export class Subscriptions extends Context.Service<Subscriptions, {
   /**
    * Lists subscriptions by id. `client`: bare or qualified. With `error`, those whose last attempt had this outcome: a page looks at `mostLooked`

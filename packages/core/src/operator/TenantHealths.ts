@@ -20,10 +20,12 @@ export interface TenantHealthView {
   readonly dead: number
 }
 
+/** The health of all tenants, worst first. */
 export interface HealthView {
   readonly tenants: ReadonlyArray<TenantHealthView>
 }
 
+/** Counts subscriptions in trouble, waiting entries and dead letters of each tenant. */
 export class TenantHealths extends Context.Service<TenantHealths, {
   /** Sorted by most unhealthy subscriptions, then most dead letters, then most waiting entries. The first 1,000 tenants by tenantId. */
   readonly all: Effect.Effect<HealthView, StorageError>

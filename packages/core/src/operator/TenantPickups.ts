@@ -14,8 +14,10 @@ import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, 
 import type { StorageError } from "../shared/StorageError.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
 
+/** Which pickups operators list. */
 export const pickupListStates = ["waiting", "all"] as const
 
+/** A page of a tenant's pickups. */
 export const PickupListQuery = Schema.Struct({
   state: Schema.optionalKey(Schema.Literals(pickupListStates).annotate({ message: `state is one of ${pickupListStates.join(", ")}.` })),
   cursor: ListCursor,
@@ -47,6 +49,7 @@ export interface PickupView {
   readonly origin: { readonly name: string; readonly city: string; readonly state: string; readonly zip: string }
 }
 
+/** Lets operators list pickups and decide on those that wait, for carriers without a system of their own. */
 export class TenantPickups extends Context.Service<TenantPickups, {
   /** `waiting`: undecided ones, oldest order first. `all`, the default: latest order first. */
   readonly list: (tenantId: string, query?: typeof PickupListQuery.Encoded) => Effect.Effect<ListPage<PickupView>, InvalidInput | StorageError>

@@ -20,6 +20,7 @@ const recordsPerStep = 100
 /** How long a deleted tenant's id stays reserved, because calls and transactions that began before the deletion may still write. */
 const graceMillis = 60_000
 
+/** Deletes tenants: at once for callers, their data in the background. */
 export class TenantRemoval extends Context.Service<TenantRemoval, {
   /** Refuses the tenant's calls like those of an unknown tenant, and stops sending. Background work deletes its data. */
   readonly remove: (tenantId: string) => Effect.Effect<void, TenantNotFound | StorageError>

@@ -5,10 +5,14 @@ import { breakerState } from "../delivery/model/Breaker.ts"
 import { rateMarkAfter, takeFromRate } from "../delivery/model/RateLimit.ts"
 import { formatInstant } from "../shared/Instant.ts"
 
+/** What became of a subject for a subscription. `dropped`: purged, beyond a quota, or too old; `before_subscription`: it happened earlier. */
 export const verdicts = ["delivered", "in_flight", "waiting", "dead", "dropped", "not_matched", "not_visible", "before_subscription"] as const
+/** One of `verdicts`. */
 export type VerdictName = typeof verdicts[number]
 
+/** What a `waiting` entry waits for. `turn`: a free sender; `order`: an earlier entry of its shipment; `access`: the client's access is held. */
 export const waitReasons = ["turn", "order", "rate", "retry", "breaker", "paused", "access"] as const
+/** One of `waitReasons`. */
 export type WaitReason = typeof waitReasons[number]
 
 /** The rule that decided: its expectation and the value found. */

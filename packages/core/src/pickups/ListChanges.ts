@@ -10,6 +10,7 @@ import { readPickupStatus } from "./model/PickupStatus.ts"
 import { viewerOf } from "./PickupAccess.ts"
 import type { PickupStore } from "./PickupStore.ts"
 
+/** A page of the carrier's work list. */
 export interface PickupChangePage {
   /** The entries as JSON bytes (`PickupChangeEntry`). */
   readonly data: ReadonlyArray<Uint8Array>

@@ -3,6 +3,7 @@ import { Context, Effect } from "effect"
 import type { PickupRequest } from "./model/PickupRequest.ts"
 import type { PickupDeskFailed } from "./PickupErrors.ts"
 
+/** What a desk decides on: a new pickup or a change of one. */
 export interface PickupOrder {
   readonly tenantId: string
   /** Equal when the same request is retried. A desk that has already dispatched it must not send a second truck. */
@@ -15,6 +16,7 @@ export interface PickupOrder {
   readonly before?: { readonly carrierPickupNumber: string; readonly request: PickupRequest }
 }
 
+/** A desk's answer to an order. */
 export interface PickupDecision {
   /** `callUs`: the shipper phones the carrier, which then reports the result. */
   readonly decision: "accept" | "reject" | "callUs"
@@ -28,6 +30,7 @@ export interface PickupDecision {
   readonly trailerNumber?: string
 }
 
+/** A pickup that its shipper cancelled. */
 export interface CancelledPickup {
   readonly tenantId: string
   readonly pickupId: string
@@ -35,6 +38,7 @@ export interface CancelledPickup {
   readonly request: PickupRequest
 }
 
+/** What a desk's call runs in. */
 export interface PickupDeskCall<Tx = unknown> {
   /**
    * The transaction that stores the answer, so that the desk's own rows commit with it: the host's transaction as it was passed to

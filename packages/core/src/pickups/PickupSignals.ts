@@ -1,6 +1,7 @@
 /** Port: wakes the calls that wait for a carrier's decision, in every process. Only the delay depends on it: a call reads the pickup itself. */
 import { Context, Effect, Latch, type Scope } from "effect"
 
+/** Port: wakes calls that wait for a carrier's decision, in every process. A lost signal is noticed by polling. */
 export class PickupSignals extends Context.Service<PickupSignals, {
   /** Wakes the calls that wait for this pickup when the transaction commits. Never fails, may be lost. */
   readonly decided: (tenantId: string, pickupId: string) => Effect.Effect<void>

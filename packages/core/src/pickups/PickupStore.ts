@@ -3,6 +3,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { PickupNumberTaken } from "./PickupErrors.ts"
 
+/** A pickup as stored. */
 export interface PickupRow {
   readonly pickupId: string
   /** The carrier's pickup number as text; `undefined` until one is issued. Unique per tenant among real pickups, and among test pickups. */
@@ -32,6 +33,7 @@ export type PickupViewer =
   | { readonly client: string; readonly accounts: ReadonlyArray<string> }
   | { readonly carrier: ReadonlyArray<string> }
 
+/** One change of a pickup. `at` is in milliseconds since 1970. */
 export interface PickupHistoryEntry {
   readonly pickupId: string
   /** Increases per pickup, in the order of arrival. */
@@ -77,6 +79,7 @@ export interface PickupChangeRange {
   readonly bytes: number
 }
 
+/** A page of the work list as the store returns it. */
 export interface PickupChangeRows {
   readonly entries: ReadonlyArray<PickupChangeRow>
   /** All entries up to here are returned or do not match, if nothing is returned. */
@@ -95,6 +98,7 @@ export interface FollowedPickup {
   readonly history: ReadonlyArray<PickupHistoryEntry>
 }
 
+/** The answer that was given under an idempotency key. SPEC-GAP-C18 */
 export interface AnsweredRequest {
   /** Fingerprint of the answered request. */
   readonly fingerprint: string
@@ -102,6 +106,7 @@ export interface AnsweredRequest {
   readonly answer: string
 }
 
+/** Storage port: pickups with their history and lookup keys, the carriers' work list, and answers by idempotency key. */
 export class PickupStore extends Context.Service<PickupStore, {
   /**
    * The stored answer for a client's idempotency key, or `None`. Serialises calls with the same key until the transaction ends, so that

@@ -4,6 +4,7 @@ import type { DestinationStatus } from "../delivery/DeliveryQueue.ts"
 import type { ListRange } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 
+/** A carrier's subscription as core gives it to the store. Times are milliseconds since 1970. */
 export interface PickupSubscriptionRecord {
   readonly id: string
   readonly client: string
@@ -15,6 +16,7 @@ export interface PickupSubscriptionRecord {
   readonly matched: boolean
 }
 
+/** A carrier's subscription as the store returns it, with the state of its destination. */
 export interface StoredPickupSubscription extends Omit<PickupSubscriptionRecord, "matched"> {
   readonly destination: DestinationStatus
 }
@@ -25,6 +27,7 @@ export interface TimeRange {
   readonly to: number | undefined
 }
 
+/** Storage port: carriers' subscriptions to pickups. */
 export class PickupSubscriptionStore extends Context.Service<PickupSubscriptionStore, {
   /** Stores a subscription. `PickupStore` queues changes for it from now on. The caller has already opened its destination. */
   readonly insert: (tenantId: string, record: PickupSubscriptionRecord) => Effect.Effect<void, StorageError>

@@ -28,6 +28,7 @@ export const pickupSource = "pickups"
 
 type Failure = InvalidInput | NotPermitted | StorageError
 
+/** Carriers' subscriptions to their work list, which is then sent as webhooks. */
 export class PickupSubscriptions extends Context.Service<PickupSubscriptions, {
   readonly create: (
     principal: Principal,

@@ -13,6 +13,7 @@ import type { PickupStore } from "./PickupStore.ts"
 
 /** Maximum numbers of calls that wait at the same time, in this process and per client. Further ones are answered at once. SPEC-GAP-C35 */
 export const maxWaitingPickups = 1_000
+/** Most orders of a client that wait for a decision at the same time. SPEC-GAP-C35 */
 export const maxWaitingPickupsPerClient = 100
 
 /** A request that was stored to wait for the carrier. */

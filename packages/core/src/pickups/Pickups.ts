@@ -37,6 +37,7 @@ import { makePickupWaits, type Waits } from "./PickupWaits.ts"
 import { type Decided, decidedTest, readDecision } from "./ReadDecision.ts"
 import { checkChange, checkIdempotencyKey, checkNew, readQuery, readReport, readRequest } from "./ReadRequest.ts"
 
+/** Options of ordering a pickup. */
 export interface PickupOptions {
   /** A retry with the same key and content gets the same answer, and no second truck. */
   readonly idempotencyKey?: string
@@ -49,6 +50,7 @@ type Failure = InvalidInput | NotPermitted | StorageError
 /** How long an idempotency key is remembered, 30 days. SPEC-GAP-C18 */
 export const pickupKeyMillis = 30 * 86_400_000
 
+/** Pickups (area C): order, change, cancel, look up; for carriers: report, decide, list changes. */
 export class Pickups extends Context.Service<Pickups, {
   readonly create: (
     principal: Principal,

@@ -27,7 +27,9 @@ import type { StorageError } from "../shared/StorageError.ts"
 const { client: _anyClient, ...ownSubscriptions } = SubscriptionListQuery.fields
 const { client: _client, ...ownDeliveries } = DeliveryListQuery.fields
 
+/** A page of the client's own subscriptions. */
 export const PortalSubscriptionQuery = Schema.Struct(ownSubscriptions)
+/** A page of the client's own deliveries. */
 export const PortalDeliveryQuery = Schema.Struct(ownDeliveries)
 
 /** A delivery as its customer sees it. */

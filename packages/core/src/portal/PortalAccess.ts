@@ -23,6 +23,7 @@ export interface PortalGrant {
   readonly theme: PortalTheme
 }
 
+/** Grants access to the portal by links, and checks it at every call. */
 export class PortalAccess extends Context.Service<PortalAccess, {
   /** The keys that tokens are signed with, derived from the sealing keys: the first one signs, all of them verify. */
   readonly tokenKeys: ReadonlyArray<Uint8Array>

@@ -24,6 +24,7 @@ const keepMailsMillis = 2 * 86_400_000
 /** How long delivery statistics by minute are kept: a day, and an hour so that a chart of a day has all of it. */
 export const keepMinutesMillis = 25 * 3_600_000
 
+/** Deletes data that is older than `RetentionOptions` keep it. */
 export class Retention extends Context.Service<Retention, {
   /** Processes all tenants once. Returns the number of deleted rows. */
   readonly sweep: Effect.Effect<number, StorageError>

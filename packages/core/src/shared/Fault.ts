@@ -8,6 +8,7 @@ export interface Fault {
   readonly code: FaultCode
 }
 
+/** Why a member is refused, for programs. `unknown_reference`: it names something that does not exist or is not the caller's. */
 export type FaultCode = "required" | "unknown_field" | "invalid" | "out_of_bounds" | "not_allowed" | "conflict" | "unknown_reference"
 
 /** Builds a fault from a path of keys and indices. Cuts `detail` after 1,000 characters. */

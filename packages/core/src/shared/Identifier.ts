@@ -12,6 +12,7 @@ const identifier = (what: string, maxLength: number) =>
 
 /** Unique per tenant. Usually a UUID or ULID; any printable text is accepted. */
 export const EventId = identifier("An eventId", 200)
+/** The sender's id of a shipment: 1 to 200 printable characters, unique in the tenant. */
 export const ShipmentId = identifier("A shipmentId", 200)
 /** A number that the carrier gave to a shipper, consignee or payer. */
 export const AccountNumber = identifier("An account number", 100)

@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 
+/** An integer that a JSON number represents exactly. */
 export const Integer = Schema.Number.check(Schema.isInt({ toJsonSchema: () => ({ type: "integer" }) }))
 
 /** 0 or more. */

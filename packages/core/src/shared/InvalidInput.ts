@@ -5,6 +5,7 @@ import { type Fault, faultsOf, maxFaults } from "./Fault.ts"
 import { listLimitsOf, overlongLists } from "./ListLimits.ts"
 import { makePace } from "./Turns.ts"
 
+/** The input has faults. Each names its place by a JSON pointer; HTTP answers 400. */
 export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", {
   faults: Schema.Array(Schema.Struct({
     pointer: Schema.String,

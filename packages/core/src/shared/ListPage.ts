@@ -4,20 +4,25 @@ import { fault } from "./Fault.ts"
 import { InvalidInput } from "./InvalidInput.ts"
 import { mapPaced } from "./Turns.ts"
 
+/** Entries on a page without `limit`. */
 export const defaultListLimit = 100
 
+/** Most entries on a page, from 1 to 500; 100 if left out. */
 export const ListLimit = Schema.optionalKey(
   Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit is an integer from 1 to 500." }))
 )
 
+/** `nextCursor` of the page before; the first page has none. */
 export const ListCursor = Schema.optionalKey(Schema.String)
 
+/** A page of a list that is read to its end by cursor. */
 export interface ListPage<A> {
   readonly data: ReadonlyArray<A>
   /** `null` at the end. */
   readonly nextCursor: string | null
 }
 
+/** A page with the number of entries of the whole list. */
 export interface CountedPage<A> extends ListPage<A> {
   /** Of all pages, up to a bound, if it was asked for. */
   readonly total?: number
@@ -54,6 +59,7 @@ export interface RowsRead<Row> {
   readonly lookedTo: string | undefined
 }
 
+/** How `listPage` reads a list of a store. */
 export interface ListSource<Row, A, E, R> {
   /** Reads rows with ids after `after`, in the order of their ids. */
   readonly read: (range: ListRange) => Effect.Effect<ReadonlyArray<Row> | RowsRead<Row>, E, R>

@@ -3,6 +3,7 @@ import { Context } from "effect"
 
 const days = (count: number): number => count * 86_400_000
 
+/** How long areas keep their data, in milliseconds. */
 export interface RetentionWindows {
   /** Shipments after their delivery, with their status history. */
   readonly keepDeliveredShipmentsMillis: number

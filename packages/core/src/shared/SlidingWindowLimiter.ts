@@ -5,6 +5,7 @@ const windowMillis = 60_000
 /** Expired instants are removed only when there are more than this, because copying the array costs time. */
 const compactAbove = 1024
 
+/** The calls of one caller in this process. Keeps the time of each call in the window. */
 export class SlidingWindowLimiter {
   private calls: Array<number> = []
   private first = 0

@@ -9,6 +9,7 @@ export class RandomBytes extends Context.Reference<(bytes: Uint8Array<ArrayBuffe
   }
 }) {}
 
+/** Creates UUIDs of version 7, which sort by time. */
 export class UniqueIds extends Context.Service<UniqueIds, {
   /** Creates an id. Ids of one process sort in the order of creation. */
   readonly next: Effect.Effect<string>

@@ -5,6 +5,7 @@ import { RecentMap } from "../shared/RecentMap.ts"
 import { SpreadLimiter } from "../shared/SpreadLimiter.ts"
 import { TooManyLookups } from "./ShipmentStatusErrors.ts"
 
+/** How many lookups of other clients' shipments are allowed. */
 export class ShipmentStatusOptions extends Context.Reference<{
   /** Lookups per 60 seconds and process that do not find the caller's own shipments. Missing shipments count too. SPEC-GAP-A7 */
   readonly othersLookupsPerMinute: number
@@ -23,11 +24,13 @@ export interface LookupCaller {
   readonly client: string
 }
 
+/** Limits lookups of other clients' shipments. SPEC-GAP-A7 */
 export interface LookupLimiter {
   /** Takes one lookup from the caller's limit, or fails with the time until the next one. */
   readonly take: (caller: LookupCaller) => Effect.Effect<void, TooManyLookups>
 }
 
+/** Makes a limiter that counts each caller of this process. */
 export const makeLookupLimiter: Effect.Effect<LookupLimiter> = Effect.gen(function*() {
   const { othersLookupsAtOnce, othersLookupsPerMinute: perMinute } = yield* ShipmentStatusOptions
   const limits = { perMinute, atOnce: Math.min(perMinute, Math.max(1, othersLookupsAtOnce ?? Math.floor(perMinute / 10))) }

@@ -28,6 +28,7 @@ import {
 /** Shipments with a status, by shipmentId. */
 export type KnownShipments = ReadonlyMap<string, KnownShipment>
 
+/** A report about one shipment. */
 export interface ShipmentReport {
   readonly shipmentId: string
   readonly report: StatusReport
@@ -44,11 +45,13 @@ export interface ReportResult {
   readonly why?: string
 }
 
+/** What a posted shipment did. `why` explains a refusal in one sentence. */
 export interface RegistrationResult {
   readonly result: Registered["result"]
   readonly why?: string
 }
 
+/** Writes statuses: registers shipments and applies reports, for intake. */
 export class ShipmentReports extends Context.Service<ShipmentReports, {
   /** Finds the shipments of PRO numbers in any spelling. With `writer` (`carrierOf`), only shipments of this carrier. */
   readonly resolve: (

@@ -24,6 +24,7 @@ export interface StatusClaim {
   readonly written?: boolean
 }
 
+/** A status to store, with both answers as JSON bytes and what lookups find it by. */
 export interface StatusWrite extends StoredStatus {
   /** The four public fields. */
   readonly public: Uint8Array
@@ -60,6 +61,7 @@ export interface StatusHistoryEntry {
   readonly doc: string
 }
 
+/** What one call stores: statuses, history, and notifications for subscribers. */
 export interface StatusChanges {
   readonly statuses: ReadonlyArray<StatusWrite>
   readonly history: ReadonlyArray<StatusHistoryEntry>
@@ -67,6 +69,7 @@ export interface StatusChanges {
   readonly traceparent: string | undefined
 }
 
+/** A lookup by one normalised key. */
 export interface StatusLookup {
   readonly key: string
   /** The freight that the caller owns: all of the tenant, or freight with one of these grants. Empty for a public lookup. */
@@ -78,6 +81,7 @@ export type StatusFound =
   | { readonly own: true; readonly verified: Uint8Array }
   | { readonly own: false; readonly public: Uint8Array }
 
+/** A stored status with its history. */
 export interface StatusRecord extends StoredStatus {
   readonly accounts: ReadonlyArray<string>
   /** The carrier's grants; empty when the shipment has no carrier. */
@@ -86,6 +90,7 @@ export interface StatusRecord extends StoredStatus {
   readonly history: ReadonlyArray<StatusHistoryEntry>
 }
 
+/** A query by account and pickup time (area A). */
 export interface RangeRequest {
   readonly account: string
   /** Inclusive bounds of the pickup time, in milliseconds since 1970. */
@@ -105,6 +110,7 @@ export interface StatusSearch {
   readonly prefixes: ReadonlyArray<string>
 }
 
+/** Storage port: the status of each shipment, its lookup keys and history, and notifications about it. */
 export class ShipmentStatusStore extends Context.Service<ShipmentStatusStore, {
   /**
    * Locks the shipments until the transaction ends, in one fixed order. The event log uses the same locks. Stores the claimed accounts

@@ -2,6 +2,7 @@
 import { Context, type Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 
+/** A status subscription as core gives it to the store. */
 export interface StatusSubscriptionRecord {
   readonly id: string
   readonly client: string
@@ -12,6 +13,7 @@ export interface StatusSubscriptionRecord {
   readonly createdAt: number
 }
 
+/** Storage port: status subscriptions by reference. */
 export class StatusSubscriptionStore extends Context.Service<StatusSubscriptionStore, {
   /** Stores a subscription, which matches from now on. The caller has already opened its destination. */
   readonly insert: (tenantId: string, record: StatusSubscriptionRecord) => Effect.Effect<void, StorageError>

@@ -29,6 +29,7 @@ import { StatusSubscriptionStore } from "./StatusSubscriptionStore.ts"
 /** Source name in the delivery queue for status notifications. */
 export const shipmentStatusSource = "shipment-status"
 
+/** Most `referenceNumbers` of one subscription. */
 export const maxReferenceNumbers = 1000
 
 const Reference = plainText(500).check(
@@ -52,6 +53,7 @@ export const SubscriptionResult = Schema.Struct({
 }).annotate({ identifier: "SubscriptionResult" })
 export type SubscriptionResult = typeof SubscriptionResult.Type
 
+/** Subscriptions to statuses (area A): subscribe and unsubscribe. */
 export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
   /** Sends every later status change of these shipments to the address, if the caller may see them at that time. SPEC-GAP-A14 */
   readonly subscribe: (principal: Principal, input: WithLists<typeof SubscribeRequest.Encoded>) => Effect.Effect<SubscriptionResult, InvalidInput | NotPermitted | QuotaExceeded | StorageError>

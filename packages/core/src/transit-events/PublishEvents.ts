@@ -18,6 +18,7 @@ import { maxEventBytes, ReportedEvent } from "./model/TransitEvent.ts"
 import { EventIdTaken, ShipmentNotOwn } from "./TransitEventErrors.ts"
 import type { NewEvent, SequenceRequest, TransitEventStore } from "./TransitEventStore.ts"
 
+/** Options of publishing events. */
 export interface PublishOptions {
   /** Stores the valid events even if others are refused. */
   readonly partial?: boolean
@@ -49,6 +50,7 @@ const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 const decodeEvent = readInput(ReportedEvent)
 
+/** Makes the function that stores events and queues them for subscriptions, in one transaction. */
 export const publishEvents = (services: {
   readonly store: TransitEventStore["Service"]
   readonly transaction: Transaction["Service"]

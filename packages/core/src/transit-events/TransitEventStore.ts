@@ -6,6 +6,7 @@ import type { StoredSince } from "../shared/StoredSince.ts"
 import type { EventFilter } from "./model/EventFilter.ts"
 import type { EventIdTaken, ShipmentNotOwn, CursorExpired } from "./TransitEventErrors.ts"
 
+/** An event of the log. `body` is its JSON as it is sent. */
 export interface StoredEvent {
   readonly eventId: string
   readonly shipmentId: string
@@ -13,6 +14,7 @@ export interface StoredEvent {
   readonly body: Uint8Array
 }
 
+/** An event to store, with what filters and pages read. */
 export interface NewEvent extends StoredEvent {
   readonly type: string
   /** The type's bit in a filter's mask. */
@@ -39,6 +41,7 @@ export interface EventPosition {
   readonly eventId: string
 }
 
+/** A page of the event log. */
 export interface PageRequest {
   readonly tenantId: string
   readonly visibility: Visibility
@@ -53,6 +56,7 @@ export interface PageRequest {
   readonly count: boolean
 }
 
+/** A page as the store returns it. `totalCount` is `null` beyond 100,000. */
 export interface PageRows {
   readonly rows: ReadonlyArray<StoredEvent>
   readonly snapshot: string
@@ -73,6 +77,7 @@ export const countLimit = 100_000
 /** How long a cursor stays on its snapshot, in milliseconds. SPEC-GAP-D19 */
 export const cursorMillis = 30 * 60_000
 
+/** Storage port of the event log: appends events with gap-free sequences, queues them for subscriptions, and reads pages. */
 export class TransitEventStore extends Context.Service<TransitEventStore, {
   /** All events of these shipments, in (shipmentId, sequence, eventId) order. */
   readonly ofShipments: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>

@@ -29,6 +29,7 @@ export interface EncodedEventsPage extends Page<Uint8Array> {
   readonly nextCursor: string | undefined
 }
 
+/** The event log of area D: appends events and lists them (`EventsPage`). */
 export class TransitEvents extends Context.Service<TransitEvents, {
   /**
    * Appends events to the log and queues them for every matching subscription, in one transaction. Returns one result per event.

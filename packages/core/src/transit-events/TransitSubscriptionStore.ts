@@ -3,6 +3,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { DestinationState, DestinationStatus } from "../delivery/DeliveryQueue.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 
+/** A subscription as core gives it to the store. Times are milliseconds since 1970. */
 export interface SubscriptionRecord {
   readonly id: string
   readonly client: string
@@ -18,6 +19,7 @@ export interface SubscriptionRecord {
   readonly matched: boolean
 }
 
+/** A subscription as the store returns it, with the state of its destination. */
 export interface StoredSubscription {
   readonly id: string
   readonly client: string
@@ -27,6 +29,7 @@ export interface StoredSubscription {
   readonly destination: DestinationStatus
 }
 
+/** Which stored events a replay queues again. Times are milliseconds since 1970. */
 export interface ReplayRequest {
   /** When Waybill stored the events: `from` inclusive, `to` exclusive. SPEC-GAP-D22 */
   readonly from: number
@@ -34,6 +37,7 @@ export interface ReplayRequest {
   readonly shipmentIds: ReadonlyArray<string> | undefined
 }
 
+/** Storage port: subscriptions to events, their filters and what they matched. */
 export class TransitSubscriptionStore extends Context.Service<TransitSubscriptionStore, {
   /**
    * Stores a subscription, which matches from now on. The caller has already opened its destination. SPEC-GAP-D13: if it names shipments,

@@ -27,6 +27,7 @@ import { type StoredSubscription, TransitSubscriptionStore } from "./TransitSubs
 /** Source name in the delivery queue for transit events. */
 export const transitEventSource = "transit-events"
 
+/** A page of the client's subscriptions (area D). `status` is `active` if left out, `pageSize` 50. */
 export const TransitSubscriptionQuery = Schema.Struct({
   status: Schema.optionalKey(SubscriptionStatus),
   page: Schema.optionalKey(PageNumber),
@@ -35,6 +36,7 @@ export const TransitSubscriptionQuery = Schema.Struct({
 
 type Failure = InvalidInput | NotPermitted | StorageError
 
+/** Subscriptions to events (area D): create, list, read, patch, delete. */
 export class TransitSubscriptions extends Context.Service<TransitSubscriptions, {
   readonly create: (principal: Principal, input: typeof SubscriptionCreate.Encoded) => Effect.Effect<TransitSubscription, QuotaExceeded | Failure>
   /** Lists the caller's own subscriptions with one status (default active), in the order of their ids. */

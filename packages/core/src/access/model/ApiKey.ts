@@ -56,6 +56,7 @@ export interface KeyAddress {
 
 const encoder = new TextEncoder()
 
+/** The text of a key that its client sends. It names the tenant and the key's id, so that one row is read to check it. */
 export const formatApiKey = (address: KeyAddress, secret: Uint8Array): string =>
   `wb.${Base64Url.encode(encoder.encode(address.tenantId))}.${address.id}.${Base64Url.encode(secret)}`
 

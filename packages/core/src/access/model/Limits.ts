@@ -27,9 +27,12 @@ export const defaultLimits = {
   documentBytes: 100 * 1024 ** 3
 } as const
 
+/** The name of a quota, as in `PUT …/limits` and in refusals. */
 export type Quota = keyof typeof defaultLimits
+/** A value for each quota: counts, days, calls a second or bytes (`documentBytes`). */
 export type Limits = { readonly [Name in Quota]: number }
 
+/** The names of all quotas. */
 export const quotas = Object.keys(defaultLimits) as ReadonlyArray<Quota>
 
 /** Maxima above any real installation, and small enough for every database and JSON parser. */

@@ -1,6 +1,7 @@
 /** The authenticated caller: its tenant, its roles and its visible freight. */
 import { accountWithin, carrierGrants } from "./CarrierNumbers.ts"
 
+/** What a caller may do: `carrier` writes through intake, `customer` reads its accounts, `operator` uses `/operator` only. */
 export type Role = "carrier" | "customer" | "operator"
 
 /**
@@ -25,8 +26,10 @@ export interface Principal {
   readonly readOnly?: true
 }
 
+/** Whether the caller may write through intake. */
 export const isCarrier = (principal: Principal): boolean => principal.roles.includes("carrier")
 
+/** Whether the caller may use the operator API. */
 export const isOperator = (principal: Principal): boolean => principal.roles.includes("operator")
 
 /**
@@ -45,6 +48,7 @@ export type Visibility =
   | { readonly _tag: "All" }
   | { readonly _tag: "Granted"; readonly grants: ReadonlyArray<string> }
 
+/** Which freight the caller sees: carriers without a number all of the tenant, others what their grants admit. */
 export const visibilityOf = (principal: Principal): Visibility => {
   if (!isCarrier(principal)) return { _tag: "Granted", grants: principal.accounts }
   const grants = carrierOf(principal)

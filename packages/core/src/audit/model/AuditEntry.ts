@@ -34,6 +34,7 @@ export interface AuditRecord extends AuditCall {
   readonly status: number
 }
 
+/** An entry of the audit log as operators read it. */
 export const AuditEntry = Schema.Struct({
   at: InstantText,
   actor: Schema.Struct({ kind: Schema.Literals(["operator", "client"]), name: Schema.String }),
@@ -47,6 +48,7 @@ export const AuditEntry = Schema.Struct({
 }).annotate({ identifier: "AuditEntry" })
 export type AuditEntry = typeof AuditEntry.Type
 
+/** A page of the audit log. `since` is inclusive. */
 export const AuditQuery = Schema.Struct({
   tenant: Schema.optionalKey(Schema.String),
   actor: Schema.optionalKey(Schema.String),

@@ -7,17 +7,25 @@ export type LogItem = Readonly<Record<string, unknown>>
 
 /** SPEC-GAP-E8 */
 export const billEntry: LogItem = { eventCategoryName: "Bill Entry", eventCode: "OTHR", carrierCode: "BILL" }
+/** Entry that tells a new debtor of the change. SPEC-GAP-E8 */
 export const accountChange: LogItem = { eventCategoryName: "Account CHG", eventCode: "ACTCHG" }
+/** Entry of the last version: the bill was invoiced. SPEC-GAP-E8 */
 export const invoiced: LogItem = { eventCategoryName: "Invoice", eventCode: "FINL" }
+/** Entry that tells the old debtor of the change. SPEC-GAP-E13 */
 export const noLongerDebtor: LogItem = { eventCategoryName: "Account CHG - Cancel", eventCode: "ACTCHG", carrierCode: "CANCEL" }
+/** Message to the old debtor. SPEC-GAP-E13 */
 export const noLongerDebtorMessage: LogItem = { informationalMessage: "You are no longer the debtor of this shipment." }
 
 const saysCode = (entry: LogItem, code: string): boolean =>
   [entry["eventCode"], entry["carrierCode"]].some((each) => typeof each === "string" && each.trim().toUpperCase() === code)
 
+/** Whether the entry is that of a bill's first version. */
 export const isBillEntry = (entry: LogItem): boolean => String(entry["eventCategoryName"] ?? "").toLowerCase() === "bill entry" || saysCode(entry, "BILL")
+/** Whether the entry is a change of the debtor. */
 export const isAccountChange = (entry: LogItem): boolean => meaningOf(entry["eventCode"]) === "ACTCHG"
+/** Whether the entry tells a debtor that it is one no longer. */
 export const isCancellation = (entry: LogItem): boolean => saysCode(entry, "CANCEL")
+/** Whether the entry is that of a bill's last version. */
 export const isInvoiced = (entry: LogItem): boolean => meaningOf(entry["eventCode"]) === "FINL"
 /** The published list has only events that may change the charges. */
 export const isPublished = (entry: LogItem): boolean => meaningOf(entry["eventCode"]) !== undefined

@@ -8,6 +8,7 @@ import type { ChargeJson } from "./PreliminaryFreightCharge.ts"
 /** Which events a subscription sees. */
 export type LogView = "none" | "impacts" | "all"
 
+/** How much of the change log a subscription gets: `includeEventLog` and `eventType` decide. */
 export const logViewOf = ({ dataOptions, includeEventLog }: ChargeSubscriptionSettings): LogView => {
   if (!includeEventLog || dataOptions.eventType === "no_events") return "none"
   return dataOptions.eventType === "all_impacts" ? "all" : "impacts"

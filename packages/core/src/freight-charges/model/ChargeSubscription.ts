@@ -27,11 +27,13 @@ export const DataOptions = Schema.Struct({
   eventType: Schema.optionalKey(EventType)
 }).annotate({ identifier: "DataOptions" })
 
+/** `dataOptions` with its defaults filled in. */
 export interface ChargeDataOptions {
   readonly shipmentDataType: ShipmentDataType
   readonly eventType: EventType
 }
 
+/** How often notifications are sent (area E). */
 export const ChargeFrequency = Schema.Literals(["real_time", "hourly", "daily"]).annotate({
   default: "real_time",
   identifier: "ChargeFrequency",
@@ -44,6 +46,7 @@ const BillScope = Schema.Literals(["subscribed_accounts", "all_accounts"]).annot
   message: "billScope is subscribed_accounts or all_accounts."
 })
 
+/** `inactive`: cancelled; `suspended`: its receiver fails. SPEC-GAP-E19 */
 export const ChargeSubscriptionStatus = Schema.Literals(["active", "inactive", "suspended"]).annotate({
   identifier: "ChargeSubscriptionStatus"
 })

@@ -6,6 +6,7 @@ export const eventCodes = [
   "UNL", "INBC", "FINL", "OTHR", "CBC", "OVR", "DMIN", "CMIN", "VOR", "RDL", "SEC", "HIPU", "HIDL", "CCS", "COD", "EXPD", "FVC",
   "GTD_AM", "GTD_NOON", "GTD_PM", "HAZ", "IDL", "IPU", "INBD", "MARK", "PPD", "PSC", "PSH", "PSN", "SRT", "SS", "TCS"
 ] as const
+/** One of the 49 published event codes of the change log. */
 export type EventCode = typeof eventCodes[number]
 
 const known = new Set<string>(eventCodes)

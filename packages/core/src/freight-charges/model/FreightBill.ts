@@ -24,6 +24,7 @@ export interface ReadChange {
   readonly fingerprint: string
 }
 
+/** One version of a bill, with the log entries that came with it. */
 export interface BillVersion {
   readonly version: number
   /** The number that the sender gave it, if it is another one. */
@@ -43,6 +44,7 @@ export interface BillVersion {
   readonly closing: ReadonlyArray<LogItem>
 }
 
+/** A freight bill with all its versions. */
 export interface FreightBill {
   readonly billId: string
   readonly state: BillState
@@ -63,6 +65,7 @@ export const takenAt = (bill: FreightBill, at: number): FreightBill => ({
 /** The current version. */
 export const currentOf = (bill: FreightBill): BillVersion => bill.versions[bill.versions.length - 1]!
 
+/** What a report does to a bill. `path` leads to the fault in the report. */
 export type BillDecision =
   | { readonly _tag: "Accepted"; readonly bill: FreightBill }
   | { readonly _tag: "Duplicate"; readonly version: number }
@@ -196,6 +199,7 @@ const earlierMessages = (known: FreightBill, accounts: ReadonlyArray<string>): E
 /** The stored JSON. */
 export const billDoc = ({ carrier, charge, versions }: FreightBill): string => JSON.stringify({ carrier, charge, versions })
 
+/** Reads a bill from its row. */
 export const billFrom = (row: { readonly billId: string; readonly state: BillState; readonly doc: string }): FreightBill => ({
   billId: row.billId,
   state: row.state,

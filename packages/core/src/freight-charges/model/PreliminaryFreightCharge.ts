@@ -199,7 +199,9 @@ export type BillRemovalReport = typeof BillRemovalReport.Type
 /** A PFC object as it was sent, without change log and version, which are stored separately. */
 export type ChargeJson = Readonly<Record<string, unknown>>
 
+/** What a report says about a bill: `removed` voids it, `final` is its invoice. */
 export const billChanges = ["created", "updated", "removed", "final"] as const
+/** One of `billChanges`. */
 export type BillChange = typeof billChanges[number]
 
 /** The largest PFC object, in bytes of JSON. */

@@ -30,4 +30,5 @@ const ratedBy = (charge: ChargeJson): string => {
   ])
 }
 
+/** Whether what the charges are rated by differs between two versions. SPEC-GAP-E10 */
 export const hasRevenueImpact = (before: ChargeJson, after: ChargeJson): boolean => ratedBy(before) !== ratedBy(after)

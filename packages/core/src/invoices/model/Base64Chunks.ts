@@ -26,6 +26,7 @@ export interface Base64Decoder {
   readonly end: () => Uint8Array<ArrayBuffer> | undefined
 }
 
+/** Decodes base64 text that arrives in chunks of any length. */
 export const base64Decoder = (): Base64Decoder => {
   let bits = 0
   let held = 0
@@ -71,6 +72,7 @@ export interface Base64Encoder {
   readonly end: () => Uint8Array<ArrayBuffer>
 }
 
+/** Encodes bytes that arrive in chunks of any length. */
 export const base64Encoder = (): Base64Encoder => {
   let bits = 0
   let held = 0

@@ -3,8 +3,10 @@
 /** Largest file in decoded bytes. SPEC-GAP-B12 */
 export const maxFileBytes = 25 * 1024 * 1024
 
+/** Most files of one upload. SPEC-GAP-B12 */
 export const maxFilesPerUpload = 100
 
+/** A format of files that is accepted. */
 export interface FileFormat {
   readonly name: "PDF" | "TIF" | "JPEG" | "PNG"
   readonly mediaType: string
@@ -12,6 +14,7 @@ export interface FileFormat {
   readonly magic: ReadonlyArray<ReadonlyArray<number>>
 }
 
+/** The formats that area B accepts. SPEC-GAP-B12 */
 export const fileFormats: ReadonlyArray<FileFormat> = [
   { name: "PDF", mediaType: "application/pdf", magic: [[0x25, 0x50, 0x44, 0x46, 0x2d]] },
   { name: "TIF", mediaType: "image/tiff", magic: [[0x49, 0x49, 0x2a, 0x00], [0x4d, 0x4d, 0x00, 0x2a]] },

@@ -23,7 +23,9 @@ const carrierText = (what: string) =>
     })
   )
 
+/** The carrier's `uniqueID` of an invoice: 1 to 200 printable characters. */
 export const InvoiceId = carrierText("A uniqueID")
+/** The carrier's number of an invoice, which its documents name: 1 to 200 printable characters. */
 export const InvoiceNumber = carrierText("An invoiceNumber")
 
 /** A DOT or MC number as written. One of the two may be empty. SPEC-GAP-B6 */
@@ -36,9 +38,11 @@ export const CalendarDate = Schema.String.annotate({ format: "date" }).check(
   Schema.makeFilter((given: string) => parseInstant(`${given}T00:00:00Z`) !== undefined || "Use a date such as 2026-11-20.")
 )
 
+/** A comment on an invoice or a charge (area B, Comment). */
 export const InvoiceComment = Schema.Struct({ id: optional(Integer), commentText: optional(long) }).annotate({ identifier: "Comment" })
 export type InvoiceComment = typeof InvoiceComment.Type
 
+/** At most 1,000 comments. */
 export const InvoiceComments = list(InvoiceComment, 1000)
 
 /** `type` is free text of the parties. Types that mean an account address the invoice to it. */
@@ -47,6 +51,7 @@ export const InvoiceAttribute = Schema.Struct({ id: optional(Integer), type: opt
 })
 export type InvoiceAttribute = typeof InvoiceAttribute.Type
 
+/** At most 1,000 attributes. */
 export const InvoiceAttributes = list(InvoiceAttribute, 1000)
 
 /** SPEC-GAP-B4: an amount needs both currency and value. */
@@ -56,6 +61,7 @@ const MonetaryAmount = Schema.Struct({
     Schema.isPattern(moneyText, { message: "value is a decimal number as text, such as \"10.00\", with at most 32 characters." })
   )
 }).annotate({ identifier: "MonetaryAmount" })
+/** A currency and an exact decimal text (area B). SPEC-GAP-B4 */
 export type MonetaryAmount = typeof MonetaryAmount.Type
 
 const Address = Schema.Struct({

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { ShipmentId } from "../../shared/Identifier.ts"
 import { InvoiceAttributes, CarrierNumberText, InvoiceComments, CalendarDate, InvoiceNumber, InvoiceId } from "./Invoice.ts"
 
+/** The 25 document types of area B. */
 export const documentTypes = [
   "BOL",
   "CAT",
@@ -31,6 +32,7 @@ export const documentTypes = [
   "OTHER"
 ] as const
 
+/** A document type of area B. */
 export const DocumentType = Schema.Literals(documentTypes).annotate({
   identifier: "DocumentType",
   message: `A document type is one of ${documentTypes.join(", ")}.`
@@ -51,6 +53,7 @@ const described = {
 
 /** Limits per upload. Further uploads may add documents to the same invoice number. */
 export const maxDocumentsPerUpload = 100
+/** Most files of one entry of `documents`. */
 export const maxFilesPerDocument = 100
 
 /** An upload. Each text in `files` is a base64 file, or the id of a file that was written before. */

@@ -2,6 +2,7 @@
 import type { AreaName } from "../../Areas.ts"
 import { formatInstant } from "../../shared/Instant.ts"
 
+/** One thing that happened to a shipment, in one area. */
 export interface JourneyEntry {
   readonly at: string
   readonly area: AreaName
@@ -23,6 +24,7 @@ export interface TimelineEvent extends Omit<JourneyEntry, "at"> {
   readonly size: number
 }
 
+/** How much of a journey is returned. */
 export interface TimelineLimits {
   readonly entries: number
   /** Approximate total of JSON in characters. The newest entry is always included. */

@@ -7,6 +7,7 @@ const mayLack = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.N
 /** 2 to 4 letters. */
 const Scac = Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,4}$/u, { message: "scac is the Standard Carrier Alpha Code: 2 to 4 letters." }))
 
+/** A carrier's decision on a pickup that waits for one. */
 export const CarrierDecision = Schema.Struct({
   decision: Schema.Literals(["accept", "reject", "call"]).annotate({ message: "decision is accept, reject or call." }),
   /** Only with `accept`: becomes the carrierPickupNumber. If left out, Waybill issues one. */
@@ -17,6 +18,7 @@ export const CarrierDecision = Schema.Struct({
   message: mayLack(CarrierText)
 }).annotate({ identifier: "CarrierDecision" })
 export type CarrierDecision = typeof CarrierDecision.Type
+/** A decision as it is sent. */
 export type CarrierDecisionInput = typeof CarrierDecision.Encoded
 
 /** The text of the answer to the shipper. */

@@ -26,6 +26,7 @@ export interface WaitingRequest {
   readonly since: number
 }
 
+/** What is kept of a pickup: the request, its status, and what the carrier reported. */
 export interface KeptPickup {
   readonly request: PickupRequest
   readonly status: PickupStatus
@@ -46,6 +47,7 @@ export interface KeptPickup {
   readonly decided: { readonly id: string; readonly answer: PickupAnswer } | null
 }
 
+/** A pickup as it is when it was ordered. */
 export const newPickup = (request: PickupRequest, status: PickupStatus, carrier: CarrierDetails, waiting: WaitingRequest | null): KeptPickup => ({
   request,
   status,
@@ -74,6 +76,7 @@ const inStatus = (pickup: KeptPickup, status: PickupStatus, informationCode: Kep
   informationCode
 })
 
+/** The pickup after its shipper cancelled it. */
 export const cancelledPickup = (pickup: KeptPickup): KeptPickup => inStatus(pickup, "Cancelled", shipperCancelled)
 
 const dayOf = (request: PickupRequest): number | undefined => {
@@ -93,6 +96,7 @@ export const changedPickup = (pickup: KeptPickup, request: PickupRequest, carrie
 /** A rescheduled pickup has no truck on its way. */
 const unknownTruck = { eta: null, equipment: null } as const
 
+/** What a carrier's report does to a pickup. */
 export type PickupReportOutcome =
   | { readonly _tag: "Taken"; readonly pickup: KeptPickup }
   | { readonly _tag: "Refused"; readonly fault: Fault }

@@ -25,8 +25,10 @@ export interface CarrierDetails {
   readonly trailerNumber: string | null
 }
 
+/** `pickupStatus` of the answer, by decision. SPEC-GAP-C1 */
 export const answerWords = { accept: "Accept", reject: "Reject", callUs: "Call us" } as const
 
+/** The answer to an order or a change (area C). */
 export const pickupAnswer = (
   request: PickupRequest,
   decided: {

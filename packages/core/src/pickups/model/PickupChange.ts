@@ -7,8 +7,10 @@ import type { PickupEvent } from "./PickupRecord.ts"
 import { PickupRequest } from "./PickupRequest.ts"
 import { pickupStatuses, readPickupStatus } from "./PickupStatus.ts"
 
+/** What an entry of the work list is about. */
 export const pickupChangeKinds = ["ordered", "changed", "cancelled", "decided", "status"] as const
 
+/** An entry of the work list, also in webhooks to carriers. */
 export const PickupChangeEntry = Schema.Struct({
   at: InstantText,
   change: Schema.Literals(pickupChangeKinds),
@@ -32,6 +34,7 @@ export const PickupChangeQuery = Schema.Struct({
   cursor: ListCursor,
   limit: ListLimit
 })
+/** A query of the work list as it is sent. */
 export type PickupChangeQueryInput = typeof PickupChangeQuery.Encoded
 
 const kinds = {

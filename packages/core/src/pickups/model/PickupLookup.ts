@@ -5,6 +5,7 @@ import type { PickupRequest } from "./PickupRequest.ts"
 
 /** The published values. Any case of them is read. */
 export const lookupTypes = ["PickupConfirmationID", "PRO"] as const
+/** Values of `isTest` in a lookup, in any case. */
 export const testFlags = ["true", "false"] as const
 
 /** Parameters of the visibility call, all text. `requestType` has no effect and any value: no values are published, and reading never cancels. SPEC-GAP-C13 */
@@ -16,10 +17,12 @@ export const PickupQuery = Schema.Struct({
 }).annotate({ identifier: "PickupQuery" })
 export type PickupQuery = typeof PickupQuery.Type
 
+/** What a lookup looks for. `pro` is in its compared form. */
 export type PickupLookup =
   | { readonly by: "number"; readonly number: string; readonly isTest: boolean }
   | { readonly by: "pro"; readonly pro: string; readonly isTest: boolean }
 
+/** Reads what a lookup looks for. */
 export const pickupLookup = ({ isTest, lookupType, lookupValue }: PickupQuery): PickupLookup => {
   const test = isTest.toLowerCase() === "true"
   return lookupType.toLowerCase() === "pro"
@@ -34,17 +37,20 @@ export const plainPro = (pro: string): string => pro.replaceAll(/[\s-]+/gu, "").
 export const plainPros = (pros: ReadonlyArray<string | null | undefined>): ReadonlyArray<string> =>
   [...new Set(pros.map((pro) => plainPro(pro ?? "")).filter((pro) => pro !== ""))]
 
+/** The PROs under which lookups find the pickup, in their compared form. */
 export const pickupPros = (request: PickupRequest): ReadonlyArray<string> =>
   plainPros((request.shipmentDetails ?? []).flatMap((shipment) => [shipment.proNumber, shipment.crossRefPro]))
 
 /** The accounts that give access to the pickup, in addition to the client that ordered it. */
 export const pickupAccounts = (request: PickupRequest): ReadonlyArray<string> => [...new Set(namedAccounts(request).map((each) => each.account))]
 
+/** An account in a request, with its place for faults. */
 export interface NamedAccount {
   readonly account: string
   readonly path: ReadonlyArray<PropertyKey>
 }
 
+/** The accounts that a request names (`orgAccountNumber`, `btAccountNumber`). They may see the pickup. SPEC-GAP-C20 */
 export const namedAccounts = ({ billToAddress, pickupAddress }: PickupRequest): ReadonlyArray<NamedAccount> =>
   [
     ...pickupAddress.map((each, at) => ({ account: given(each.orgAccountNumber), path: ["pickupAddress", at, "orgAccountNumber"] })),
@@ -54,6 +60,7 @@ export const namedAccounts = ({ billToAddress, pickupAddress }: PickupRequest): 
 /** Test numbers, and only those, have this form, so a number alone shows whether it is a test. Digits, because the interface shows numbers as integers. SPEC-GAP-C14 */
 const testShape = /^9999\d{8,}$/u
 
+/** Whether a number is one of test pickups: `9999` and eight digits. SPEC-GAP-C14 */
 export const isTestNumber = (number: string): boolean => testShape.test(number)
 
 /** Nine digits, or a test number. */

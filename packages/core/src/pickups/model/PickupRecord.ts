@@ -38,6 +38,7 @@ const HistoryEntry = Schema.Struct({
   report: Schema.optionalKey(Schema.Unknown)
 }).annotate({ identifier: "PickupHistoryEntry" })
 
+/** A pickup with its history, as carriers read it. */
 export const PickupRecord = Schema.Struct({
   /** Waybill's id. */
   pickupId: Schema.String,
@@ -57,6 +58,7 @@ export const PickupRecord = Schema.Struct({
 }).annotate({ identifier: "PickupRecord" })
 export type PickupRecord = typeof PickupRecord.Type
 
+/** The record that carriers read, from what is stored. */
 export const pickupRecord = (
   row: {
     readonly pickupId: string

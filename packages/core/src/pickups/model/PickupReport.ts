@@ -44,6 +44,7 @@ export const PickupReport = Schema.Struct({
   carrierPickupNumber: Schema.optionalKey(KeptText)
 }).annotate({ identifier: "PickupReport" })
 export type PickupReport = typeof PickupReport.Type
+/** A carrier's report as it is sent. */
 export type PickupReportInput = typeof PickupReport.Encoded
 
 /** The fault of a report without members. */
@@ -60,6 +61,7 @@ export const PickupReportResult = Schema.Struct({
 }).annotate({ identifier: "PickupReportResult" })
 export type PickupReportResult = typeof PickupReportResult.Type
 
+/** The answer to a carrier's report. */
 export const reportResult = (
   result: PickupReportResult["result"],
   row: { readonly pickupId: string; readonly number: string | undefined },

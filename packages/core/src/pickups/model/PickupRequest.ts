@@ -32,12 +32,14 @@ export const TestFlag = Schema.Union([Schema.Boolean, anyCase("isTest", ["True",
 /** The interface has no list of units. Units of the other areas are accepted and kept as written. SPEC-GAP-C7 */
 export const weightUnits = ["LB", "LBS", "Pounds", "KG", "KGS", "Kilograms"] as const
 
+/** Values of `deliveryDateType`, read in any case. SPEC-GAP-C7 */
 export const deliveryDateTypes = ["Deliver On or After Date", "Deliver By Date", "Delivery Window", "Required Delivery Date"] as const
 
 const pounds = integer(0, 999_999)
 const count = integer(0, 1_000_000)
 const measure = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }, { message: "Use a number from 0 to 1000000." }))
 
+/** The origin of a pickup (area C, `org…` members). */
 export const PickupAddress = Schema.Struct({
   orgAccountNumber: mayLack(account),
   orgAddressName: given("orgAddressName"),
@@ -90,6 +92,7 @@ const HandlingUnitDetail = Schema.Struct({
   weight: mayLack(measure),
   totalWeight: mayLack(measure)
 }).annotate({ identifier: "PickupHandlingUnitDetail" })
+/** Number and measures of handling units of one shipment (area C). The interface names no unit of length. */
 export type HandlingUnitDetail = typeof HandlingUnitDetail.Type
 
 const ReferenceNumber = Schema.Struct({
@@ -130,6 +133,7 @@ const ShipmentDetail = Schema.Struct({
   specialInstructionsDelivery: mayLack(prose),
   specialInstructionsPickup: mayLack(prose)
 }).annotate({ identifier: "PickupShipmentDetail" })
+/** One shipment of a pickup request (area C). */
 export type ShipmentDetail = typeof ShipmentDetail.Type
 
 const EmergencyContact = Schema.Struct({ emergName: mayLack(line), emergPhone: mayLack(line), emergEmail: mayLack(line) })

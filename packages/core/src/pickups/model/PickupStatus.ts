@@ -16,18 +16,22 @@ export const pickupMoves = {
   "Cancelled": []
 } as const satisfies Record<string, ReadonlyArray<string>>
 
+/** A status of a pickup, in the published spelling. */
 export type PickupStatus = keyof typeof pickupMoves
 
 /** The status of an order after the carrier's decision. */
 export const decidedStatus = { accept: "Accepted", reject: "Rejected", callUs: "Call us" } as const satisfies Record<string, PickupStatus>
 
+/** All statuses of a pickup. */
 export const pickupStatuses = Object.keys(pickupMoves) as ReadonlyArray<PickupStatus>
 
+/** The statuses that may follow `from`. None follows a final status. */
 export const pickupMovesFrom = (from: PickupStatus): ReadonlyArray<PickupStatus> => pickupMoves[from]
 
 /** Whether no move is permitted from this status. */
 export const isFinalPickup = (status: PickupStatus): boolean => pickupMovesFrom(status).length === 0
 
+/** Whether `to` may follow `from`. */
 export const canMovePickup = (from: PickupStatus, to: PickupStatus): boolean => pickupMovesFrom(from).includes(to)
 
 /** Whether lookups show the pickup: only after the carrier accepted it. */
@@ -50,6 +54,7 @@ export const specificWordings: Readonly<Record<string, PickupStatus>> = {
   "Pickup Cancelled": "Cancelled"
 }
 
+/** A status that was read in any spelling. */
 export interface ParsedStatus {
   readonly status: PickupStatus
   /** In the published spelling. */

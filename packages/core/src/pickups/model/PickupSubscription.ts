@@ -21,6 +21,7 @@ const settings = {
 /** Body of the create call. */
 export const PickupSubscriptionCreate = Schema.Struct(settings).annotate({ identifier: "PickupSubscriptionCreate" })
 export type PickupSubscriptionCreate = typeof PickupSubscriptionCreate.Type
+/** A carrier's subscription as it is sent. */
 export type PickupSubscriptionInput = WithLists<typeof PickupSubscriptionCreate.Encoded>
 
 /** The settings after a merge patch. */
@@ -41,6 +42,7 @@ export const PickupSubscriptionPatch = Schema.Struct({
   ...edited,
   status: Schema.optionalKey(SubscriptionStatus)
 }).annotate({ identifier: "PickupSubscriptionPatch" })
+/** A change of a carrier's subscription as it is sent. */
 export type PickupSubscriptionPatchInput = WithLists<typeof PickupSubscriptionPatch.Encoded>
 
 /** A subscription as Waybill returns it. `delivery` always has every member, including defaults. */
@@ -53,7 +55,9 @@ export const PickupSubscription = Schema.Struct({
 }).annotate({ identifier: "PickupSubscription" })
 export type PickupSubscription = typeof PickupSubscription.Type
 
+/** A page of the carrier's own subscriptions, by id. */
 export const PickupSubscriptionQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
+/** `PickupSubscriptionQuery` as it is sent. */
 export type PickupSubscriptionQueryInput = typeof PickupSubscriptionQuery.Encoded
 
 /** The body of a delivery. */

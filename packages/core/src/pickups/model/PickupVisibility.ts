@@ -55,6 +55,7 @@ export const PickupVisibilityWithIntegers = Schema.Struct({
   )
 }).annotate({ identifier: "PickupVisibilityWithIntegers" })
 
+/** The visibility answer with numbers as integers, as the interface has them; `null` for one that is no integer. SPEC-GAP-C6 */
 export const withIntegers = (pickup: PickupVisibility): typeof PickupVisibilityWithIntegers.Type => ({
   ...pickup,
   pickupConfirmationId: integerOf(pickup.pickupConfirmationId),
@@ -66,6 +67,7 @@ export const withIntegers = (pickup: PickupVisibility): typeof PickupVisibilityW
   }))
 })
 
+/** The visibility answer of a pickup (area C), with numbers as text. */
 export const visiblePickup = (number: string, pickup: KeptPickup): PickupVisibility => ({
   pickupConfirmationId: number,
   status: pickup.words,

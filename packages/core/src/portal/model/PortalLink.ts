@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { ClientIdentity } from "../../shared/Identifier.ts"
 
+/** How long a portal link works, if the operator says nothing: one hour. */
 export const defaultLinkSeconds = 3_600
 
 /** A link cannot be withdrawn by itself, so it is short. */

@@ -5,37 +5,51 @@ import { Schema } from "effect"
 const closed = <const L extends ReadonlyArray<string>>(identifier: string, member: string, values: L) =>
   Schema.Literals(values).annotate({ identifier, message: `${member} is one of ${values.join(", ")}.` })
 
+/** Values of `ShipmentMilestoneStatus` (area A), in their usual order. */
 export const milestones = ["Picked-up", "In Transit", "Interline", "Out for Delivery", "Delivered"] as const
+/** One of `milestones`. */
 export const ShipmentMilestoneStatus = closed("ShipmentMilestoneStatus", "ShipmentMilestoneStatus", milestones)
+/** One of `milestones`. */
 export type Milestone = typeof ShipmentMilestoneStatus.Type
 
 /** Events at a terminal. */
 export const terminalStatuses = ["Arrived", "Unloaded", "Loaded", "Departed"] as const
+/** What happened at a terminal, in `ShipmentTerminalInfo`. */
 export const TerminalStatus = closed("TerminalStatus", "TerminalStatus", terminalStatuses)
 export type TerminalStatus = typeof TerminalStatus.Type
 
 /** Exceptions of the freight itself. Once reported, they stay. */
 export const freightExceptions = ["Damaged", "Short", "Lost", "Reconsigned"] as const
+/** Damage, shortage, loss or reconsignment, in `terminalStatus` of notifications. */
 export type FreightException = (typeof freightExceptions)[number]
 
+/** `terminalStatus` of a notification: at a terminal, or an exception. */
 export const NotifiedTerminalStatus = closed("NotifiedTerminalStatus", "terminalStatus", [...terminalStatuses, ...freightExceptions] as const)
 
+/** `terminaltype` of a delivery update. */
 export const TerminalType = closed("TerminalType", "terminaltype", ["origin", "intermediate", "delivery", "interline"] as const)
 export type TerminalType = typeof TerminalType.Type
 
+/** `AppointmentStatus` of a verified shipment. Notifications have `AppointmentChange`. */
 export const AppointmentStatus = closed("AppointmentStatus", "AppointmentStatus", ["Requested", "Secured", "Missed"] as const)
 
+/** Values of `appointmentStatus` of a notification. */
 export const appointmentChanges = ["appointment scheduled", "appointment rescheduled", "appointment missed"] as const
+/** One of `appointmentChanges`. */
 export const AppointmentChange = closed("AppointmentChange", "appointmentStatus", appointmentChanges)
 export type AppointmentChange = typeof AppointmentChange.Type
 
+/** `CrossBorderStatus` of a verified shipment. Notifications have `CustomsStatus`. */
 export const CrossBorderStatus = closed("CrossBorderStatus", "CrossBorderStatus", ["Bond", "Hold", "ClearedCustoms"] as const)
 export type CrossBorderStatus = typeof CrossBorderStatus.Type
 
+/** Values of `customsStatus` of a notification. */
 export const customsStatuses = ["Broker Identified", "Bond", "Hold", "Cleared Customs"] as const
+/** One of `customsStatuses`. */
 export const CustomsStatus = closed("CustomsStatus", "customsStatus", customsStatuses)
 export type CustomsStatus = typeof CustomsStatus.Type
 
+/** Values of `deliveryInformation_messages`. */
 export const deliveryMessages = [
   "POD available",
   "Noted late",
@@ -45,19 +59,26 @@ export const deliveryMessages = [
   "Missed delivery",
   "Customs information"
 ] as const
+/** One of `deliveryMessages`. */
 export const DeliveryMessage = closed("DeliveryMessage", "deliveryInformation_messages", deliveryMessages)
 export type DeliveryMessage = typeof DeliveryMessage.Type
 
+/** `TimeCriticalType` of a verified shipment. SPEC-GAP-A25 */
 export const TimeCriticalType = closed(
   "TimeCriticalType",
   "TimeCriticalType",
   ["Deliver On Date", "Deliver On or After Date", "Deliver By Date", "Delivery Window"] as const
 )
 
+/** `country` of an address. SPEC-GAP-A25 */
 export const CountryCode = closed("NorthAmericanCountry", "country", ["USA", "CAN", "MEX"] as const)
+/** `weightUnit` of a commodity or handling unit. SPEC-GAP-A25 */
 export const WeightUnit = closed("WeightUnit", "weightUnit", ["kg", "lbs"] as const)
+/** `dimensionsUnit` of a handling unit. SPEC-GAP-A25 */
 export const DimensionsUnit = closed("DimensionsUnit", "dimensionsUnit", ["In", "Ft", "M", "CM"] as const)
+/** `nestedOrStacked` of a commodity. SPEC-GAP-A25 */
 export const NestedOrStacked = closed("NestedOrStacked", "nestedOrStacked", ["Nested", "Stacked"] as const)
+/** `type` of a customs agent. SPEC-GAP-A25 */
 export const BrokerType = closed("BrokerType", "type", ["Import", "Export"] as const)
 
 const limitedAccessGroups = [
@@ -129,6 +150,7 @@ for (const [code, [general]] of Object.entries(published)) {
   basicCodes.set(basic, !basicCodes.has(basic) || basicCodes.get(basic) === general ? general : undefined)
 }
 
+/** A published basic code, a hyphen and the carrier's sub code from 0 to 999. SPEC-GAP-A25 */
 export const DelayReasonCode = Schema.String.annotate({ identifier: "DelayReasonCode" }).check(
   Schema.isPattern(new RegExp(`^(?:${[...basicCodes.keys()].join("|")})-(?:0|[1-9]\\d{0,2})$`, "u"), {
     message: `A delay reason code is <basic>-<sub>: one of ${[...basicCodes.keys()].join(", ")}, a hyphen and a number from 0 to 999, such as 310-2.`
@@ -151,4 +173,5 @@ export const delayReason = (code: string): DelayReason | undefined => {
     : { generalDescription, carrierSpecificDescription: undefined, responsibleParty: undefined, majorStatusCategory: undefined }
 }
 
+/** The delay reason codes that are published. Carriers may use other sub codes. */
 export const delayReasonCodes: ReadonlyArray<string> = Object.keys(published)

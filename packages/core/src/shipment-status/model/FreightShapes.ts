@@ -56,6 +56,7 @@ export const plainOffset = (text: string): string => {
   return `${sign}${Number(hours ?? hoursTogether)}${rest === "00" ? "" : `:${rest}`}`
 }
 
+/** Numbers of a shipment (area A). Every member is present, `null` if unknown. SPEC-GAP-A25 */
 export const ReferenceNumbers = Schema.Struct({
   bolNumber: orNull(plainText(100)),
   QuoteID: orNull(plainText(100)),
@@ -68,6 +69,7 @@ export const ReferenceNumbers = Schema.Struct({
 }).annotate({ identifier: "ReferenceNumbers" })
 export type ReferenceNumbers = typeof ReferenceNumbers.Type
 
+/** An address (area A, standardAddress). SPEC-GAP-A25 */
 export const StandardAddress = Schema.Struct({
   addressName: plainText(200),
   addressLine1: plainText(200),
@@ -80,6 +82,7 @@ export const StandardAddress = Schema.Struct({
 }).annotate({ identifier: "StandardAddress" })
 export type StandardAddress = typeof StandardAddress.Type
 
+/** A terminal (area A, terminalInfo). Members are in Pascal case, as published. SPEC-GAP-A25 */
 export const TerminalInfo = Schema.Struct({
   TerminalID: orNull(plainText(200)),
   AddressLine1: maybe(plainText(500)),
@@ -95,6 +98,7 @@ export const TerminalInfo = Schema.Struct({
 }).annotate({ identifier: "TerminalInfo" })
 export type TerminalInfo = typeof TerminalInfo.Type
 
+/** One kind of goods in a shipment (area A, commodity). SPEC-GAP-A25 */
 export const Commodity = Schema.Struct({
   description: maybe(plainText(1000)),
   weight: maybe(Schema.Finite),
@@ -111,6 +115,7 @@ export const Commodity = Schema.Struct({
   nestedOrStacked: maybe(NestedOrStacked)
 }).annotate({ identifier: "Commodity" })
 
+/** One pallet, crate or the like (area A, handlingUnit). SPEC-GAP-A25 */
 export const HandlingUnit = Schema.Struct({
   index: maybe(Integer),
   count: maybe(Schema.Finite),
@@ -129,12 +134,14 @@ const TimeText = Schema.String.check(
   Schema.isPattern(/^\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?$/u, { message: "A time of day such as 08:30:00." })
 )
 
+/** When a time-critical delivery is due (area A, timeCriticalInfo). SPEC-GAP-A25 */
 export const TimeCriticalInfo = Schema.Struct({
   date: maybe(DateOrInstant),
   windowStart: maybe(TimeText),
   windowEnd: maybe(TimeText)
 }).annotate({ identifier: "TimeCriticalInfo" })
 
+/** A customs agent (area A, customsAgentBroker). SPEC-GAP-A25 */
 export const CustomsAgentBroker = Schema.Struct({
   type: Schema.optionalKey(BrokerType),
   name: Schema.optionalKey(plainText(200)),
@@ -156,5 +163,7 @@ export const CustomsAgentBroker = Schema.Struct({
 const oneOrMany = <S extends Schema.Top>(identifier: string, schema: S) =>
   Schema.Union([schema, Schema.Array(schema).check(Schema.isMaxLength(1000, { message: "At most 1000." }))]).annotate({ identifier })
 
+/** One commodity or a list, returned as posted. SPEC-GAP-A8 */
 export const Commodities = oneOrMany("Commodities", Commodity)
+/** One handling unit or a list, returned as posted. SPEC-GAP-A8 */
 export const HandlingUnits = oneOrMany("HandlingUnits", HandlingUnit)

@@ -37,6 +37,7 @@ const PostedCarrier = Schema.Struct({
   scac: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,4}$/u, { message: "scac has 2 to 4 letters." })))
 }).check(Schema.makeFilter((carrier) => Object.keys(carrier).length > 0 || "Name the carrier by dot, mc or scac.")).annotate({ identifier: "ShipmentCarrier" })
 
+/** A shipment as a carrier's system posts it: verified fields of area A, and what names and shows it. */
 export const PostedShipment = Schema.Struct({
   shipmentId: ShipmentId,
   /** Accounts that may see it. Unchanged when left out. */
@@ -125,6 +126,7 @@ export const describedOf = (posted: PostedShipment): Described => ({
   EstimatedDeliveryDate: posted.EstimatedDeliveryDate
 })
 
+/** The requested services, without `null`. */
 export const accessorialsOf = (posted: PostedShipment): ReadonlyArray<string> => (posted.DESaccessorial ?? []).filter((code) => code !== null)
 
 /** The reference numbers, with `null` for missing ones. */

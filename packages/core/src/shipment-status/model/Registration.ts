@@ -15,6 +15,7 @@ import type { StatusNotification } from "./StatusNotification.ts"
 import { ignoreFarFutureTime, type Information, type ReportOutcome, type StatusReport } from "./StatusReport.ts"
 import type { ShipmentView } from "./VerifiedShipment.ts"
 
+/** What a posted shipment does to the stored one. */
 export type Registered =
   | { readonly result: "duplicate" }
   /** `why`: one sentence for people. */

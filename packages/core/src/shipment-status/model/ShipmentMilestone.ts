@@ -1,6 +1,7 @@
 /** The milestones of a shipment and the permitted moves between them. */
 import type { Milestone } from "./CodeLists.ts"
 
+/** A permitted move. SPEC-GAP-A1 */
 export interface MilestoneMove {
   readonly from: Milestone
   readonly to: Milestone
@@ -27,12 +28,14 @@ export const milestoneMoves: ReadonlyArray<MilestoneMove> = [
 /** Whether nothing follows this milestone. */
 export const isFinal = (milestone: Milestone | undefined): boolean => milestone === "Delivered"
 
+/** What a report of a milestone does. */
 export type MoveOutcome =
   | { readonly _tag: "Moved"; readonly to: Milestone }
   | { readonly _tag: "Same" }
   /** `why`: one sentence for people. */
   | { readonly _tag: "NotPermitted"; readonly why: string }
 
+/** Decides on a move by the table of milestones. `from` is `undefined` before the first one. SPEC-GAP-A1 */
 export const moveTo = (
   from: Milestone | undefined,
   to: Milestone,

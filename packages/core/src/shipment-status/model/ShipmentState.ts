@@ -44,11 +44,13 @@ export interface ShipmentState {
   readonly reports: number
 }
 
+/** A shipment: what answers show, and what later reports are compared with. */
 export interface KnownShipment {
   readonly view: ShipmentView
   readonly state: ShipmentState
 }
 
+/** A shipment after a report, and what subscribers are told. */
 export interface Applied {
   readonly known: KnownShipment
   readonly notifications: ReadonlyArray<StatusNotification>

@@ -18,6 +18,7 @@ export type Movement = Pick<
   | "PartnerCarrierSCAC"
 >
 
+/** The delivery update of a movement (area A). Without `message` it gets a sentence of ours. */
 export const movementOf = (view: ShipmentView, milestone: Milestone, movement: Movement, message: string | undefined): DeliveryUpdate => ({
   proNumber: view.ProNumber,
   shipmentReferenceNumbers: view.ReferenceNumbers,
@@ -33,6 +34,7 @@ export const movementOf = (view: ShipmentView, milestone: Milestone, movement: M
   ...movement
 })
 
+/** The delivery information of a shipment (area A). */
 export const informationOf = (view: ShipmentView, information: Information): DeliveryInformation => ({
   proNumber: view.ProNumber,
   shipmentReferenceNumbers: view.ReferenceNumbers,

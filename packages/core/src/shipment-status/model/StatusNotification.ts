@@ -60,6 +60,7 @@ export const DeliveryInformation = Schema.Struct({
 }).annotate({ identifier: "DeliveryInformation" })
 export type DeliveryInformation = typeof DeliveryInformation.Type
 
+/** Body of a status webhook (area A): one of two shapes, told apart by `shipmentMilestoneStatus`. */
 export const StatusNotification = Schema.Union([DeliveryUpdate, DeliveryInformation])
 export type StatusNotification = DeliveryUpdate | DeliveryInformation
 

@@ -6,6 +6,7 @@ import type { DeliveryInformation } from "./StatusNotification.ts"
 /** A piece of information with its fields. */
 export type Information = Omit<DeliveryInformation, "proNumber" | "shipmentReferenceNumbers" | "TimeZoneOfShipment" | "UpdatedETA">
 
+/** What a report says about a shipment, from an event or an update. */
 export interface StatusReport {
   /** Time of the event, as the sender wrote it. */
   readonly occurredAt: string

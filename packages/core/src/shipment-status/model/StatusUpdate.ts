@@ -10,6 +10,7 @@ import type { Information, StatusReport } from "./StatusReport.ts"
 
 const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
+/** A status update as a carrier's system posts it: members of either notification of area A. */
 export const StatusUpdate = Schema.Struct({
   /** One of them names the shipment; `shipmentId` wins. */
   shipmentId: Schema.optionalKey(ShipmentId),

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { InstantText } from "../../shared/Instant.ts"
 import { TransitEvent } from "./TransitEvent.ts"
 
+/** Body of an event webhook (area D). `events` is never empty and has at most `batchMaxSize` events. */
 export const EventBatch = Schema.Struct({
   /** Equal for every attempt of the delivery. */
   deliveryId: Schema.String,

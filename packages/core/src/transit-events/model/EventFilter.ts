@@ -5,7 +5,9 @@ import { InstantText } from "../../shared/Instant.ts"
 import { PageNumber, pageSizeUpTo } from "../../shared/Page.ts"
 import { EventType, eventTypes } from "./EventType.ts"
 
+/** Most events on a page (area D). */
 export const maxEventPageSize = 500
+/** Events on a page without `pageSize` (area D). */
 export const defaultEventPageSize = 100
 
 /** `order` applies to the whole key: shipmentId, sequence, eventId. SPEC-GAP-D5 */

@@ -14,6 +14,7 @@ export interface ReadEvent {
   readonly text: string
 }
 
+/** A stored event that a new one is compared with. */
 export interface KnownEvent {
   readonly eventId: string
   readonly shipmentId: string
@@ -21,10 +22,12 @@ export interface KnownEvent {
   readonly json: Readonly<Record<string, unknown>>
 }
 
+/** What happened to one event of a call; `index` is its place in the call. */
 export type Publication =
   | { readonly index: number; readonly result: "accepted" | "duplicate"; readonly eventId: string; readonly shipmentId: string; readonly sequence: number }
   | Refusal
 
+/** An event that was not stored, with every fault. */
 export interface Refusal {
   readonly index: number
   readonly result: "refused"
@@ -48,6 +51,7 @@ export const sameContent = (again: Readonly<Record<string, unknown>>, known: Rea
   return content(again, withSequence) === content(known, withSequence)
 }
 
+/** The events of a call, sorted by what is done with them. */
 export interface Sorted {
   /** Events to store. */
   readonly newEvents: ReadonlyArray<ReadEvent>

@@ -1,6 +1,7 @@
 /** The published event types of area D, in published order. */
 import { Schema } from "effect"
 
+/** The 24 event types of area D, in the order of their bits in a filter's mask. Append only. */
 export const eventTypes = [
   "PICKUP_SCHEDULED",
   "PICKUP_ATTEMPTED",
@@ -28,6 +29,7 @@ export const eventTypes = [
   "OTHER"
 ] as const
 
+/** An event type of area D. */
 export const EventType = Schema.Literals(eventTypes).annotate({
   identifier: "EventType",
   message: `An event type is one of ${eventTypes.join(", ")}.`

@@ -70,5 +70,7 @@ export const TransitSubscription = Schema.Struct({
 }).annotate({ identifier: "Subscription" })
 export type TransitSubscription = typeof TransitSubscription.Type
 
+/** Most subscriptions on a page (area D). */
 export const maxSubscriptionPageSize = 200
+/** Subscriptions on a page without `pageSize` (area D). */
 export const defaultSubscriptionPageSize = 50
