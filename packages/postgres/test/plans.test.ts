@@ -116,7 +116,7 @@ const statementsIn = (quoted: string) => {
     "waiting pickups": pickups.listedPickups(schema, "t", { waiting: true, after: id, limit: 1 }),
     "all pickups": pickups.listedPickups(schema, "t", { waiting: false, after: id, limit: 1 }),
     "changes of pickups": pickups.changes(schema, "t", { viewer: { carrier: [" dot 1"] }, after: 0, since: 0, status: "Accepted", limit: 1, bytes: 1 }),
-    "history of pickups": pickups.historiesOf(schema, "t", []),
+    "history of pickups": pickups.historiesOf(schema, "t", [], 1),
     "invoices of a shipment": invoices.historyOfShipment(schema, "t", "S", { entries: 1, bytes: 1 }),
     "list the invoices of accounts": invoices.listInvoices(schema, "t", { _tag: "Accounts", accounts: ["A"] }, anyInvoice, { after: undefined, limit: 1 }),
     "list the invoices of a shipment": invoices.listInvoices(schema, "t", { _tag: "Accounts", accounts: ["A"] }, { ...anyInvoice, shipmentId: "S" }, { after: undefined, limit: 1 }),

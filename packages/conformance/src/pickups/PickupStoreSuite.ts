@@ -1,6 +1,6 @@
 /** Conformance of `PickupStore`. */
-import { Transaction } from "@waybill/core"
-import { type PickupRow, PickupStore, type PickupViewer } from "@waybill/core/pickups"
+import { maxHistoryBytes, Transaction } from "@waybill/core"
+import { type PickupHistoryEntry, type PickupRow, PickupStore, type PickupViewer } from "@waybill/core/pickups"
 import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Option } from "effect"
 import * as Clock from "effect/Clock"
@@ -77,6 +77,20 @@ export const suite = storeSuite("PickupStore", PickupStore, (test) => {
     assert.deepStrictEqual(yield* found(["P"], 10, freshTenant()), [])
     const [followed] = yield* store.ofPros(tenantId, ["Q"], 10)
     assert.deepStrictEqual(followed, { pickup: second, history: [{ pickupId: idOf(2), position: 1, at: second.createdAt, doc: "{\"at\":1}" }, entry(2, 2)] })
+  })
+
+  test("returns the newest entries of long histories, oldest first", function*({ store, tenantId, transaction }) {
+    const [first, second] = [pickup(1, { pros: ["P"] }), pickup(2, { pros: ["P"] })]
+    yield* seed(tenantId, first, second)
+    const large = JSON.stringify("x".repeat(maxHistoryBytes / 2 - 2))
+    const changed = (row: PickupRow, n: number, position: number) =>
+      transaction.run(store.update(tenantId, row, { ...entry(n, position), at: row.createdAt + 1_000 * position, doc: large }))
+    for (const position of [2, 3, 4, 5]) yield* changed(first, 1, position)
+    const positions = (history: ReadonlyArray<PickupHistoryEntry>) => history.map(({ position }) => position)
+    assert.deepStrictEqual(positions(yield* store.history(tenantId, first.pickupId)), [3, 4, 5])
+    for (const position of [6, 7]) yield* changed(second, 2, position)
+    const followed = yield* store.ofPros(tenantId, ["P"], 10)
+    assert.deepStrictEqual(followed.map(({ history, pickup }) => [pickup.pickupId, positions(history)]), [[second.pickupId, [6, 7]], [first.pickupId, [5]]])
   })
 
   test("lists pickups that wait, oldest first, or all, latest first, page by page", function*({ store, tenantId, transaction }) {

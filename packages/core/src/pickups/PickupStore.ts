@@ -158,10 +158,11 @@ export class PickupStore extends Context.Service<PickupStore, {
     pickupId: string,
     forUpdate?: boolean
   ) => Effect.Effect<Option.Option<PickupRow>, StorageError>
-  /** Finds real pickups by PRO, with or without a number, latest order first; at most `limit`. */
+  /** Finds real pickups by PRO, with or without a number, latest order first; at most `limit`. Of all their histories, no older entries after `maxHistoryBytes`. */
   readonly ofPros: (tenantId: string, pros: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<FollowedPickup>, StorageError>
   /** Lists pickups, tests included. Their ids are in the order of the orders. */
   readonly list: (tenantId: string, range: PickupListRange) => Effect.Effect<ReadonlyArray<PickupRow>, StorageError>
+  /** Oldest first; no older entries after `maxHistoryBytes`. */
   readonly history: (tenantId: string, pickupId: string) => Effect.Effect<ReadonlyArray<PickupHistoryEntry>, StorageError>
   /** Deletes pickups ordered before `ordered`, and answers stored before `answered`. Returns their number; at most a few thousand per call. */
   readonly prune: (

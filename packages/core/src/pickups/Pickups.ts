@@ -91,7 +91,7 @@ export class Pickups extends Context.Service<Pickups, {
   readonly changes: (principal: Principal, query?: PickupChangeQueryInput) => Effect.Effect<PickupChangePage, Failure>
   /** Answers all waiting calls, and later ones at once. Called before a stop. */
   readonly endWaits: Effect.Effect<void>
-  /** For carriers: returns the pickup with its history. */
+  /** For carriers: returns the pickup with its history; without what is older than `maxHistoryBytes` of it. */
   readonly record: (principal: Principal, pickupId: string) => Effect.Effect<PickupRecord, PickupNotFound | NotPermitted | StorageError>
 }>()("@waybill/core/pickups/Pickups") {
   static readonly layer = Layer.effect(

@@ -84,7 +84,7 @@ export interface PickupReadMethods {
   readonly visibility: (principal: HostPrincipal, query: PickupQuery) => Promise<PickupVisibility>
   /** The work list, for carriers: every order, change, cancellation, decision and report once, in commit order. */
   readonly changes: (principal: HostPrincipal, query?: PickupChangeQueryInput) => Promise<PickupChanges>
-  /** The pickup with its history, for carriers. */
+  /** The pickup with its history, for carriers; of a history of more than 8 MB the newest part. */
   readonly record: (principal: HostPrincipal, pickupId: string) => Promise<PickupRecord>
 }
 

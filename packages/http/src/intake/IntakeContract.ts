@@ -1,5 +1,5 @@
 /** Intake over HTTP: the carrier's system publishes events, shipments, status, bills and pickup reports. */
-import { Count, defaultListLimit, InstantText, maxItemsPerCall } from "@waybill/core"
+import { Count, defaultListLimit, InstantText, maxHistoryBytes, maxItemsPerCall } from "@waybill/core"
 import { BillChangeReport, BillRemovalReport } from "@waybill/core/freight-charges"
 import {
   CarrierDecision,
@@ -208,7 +208,7 @@ export const IntakeContract = contract({
       method: "GET",
       path: "/v1/pickups/{pickupId}",
       summary: "Get the record of a pickup",
-      description: "The request, its visibility, and its history.",
+      description: `The request, its visibility, and its history: the newest ${maxHistoryBytes / 1_000_000} MB of it, if it is longer.`,
       params: pickupId,
       answers: { 200: { description: "The pickup", schema: PickupRecord } },
       refusals: { 404: noPickup }

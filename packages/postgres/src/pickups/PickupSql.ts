@@ -235,9 +235,15 @@ ORDER BY e.change_no`
 
 export const historyRow = row({ pickupId: uuid, position: int8, at: timestamptz, doc: text })
 
-export const historiesOf = (schema: Statement, tenantId: string, pickupIds: ReadonlyArray<string>) => statement`
-SELECT ${historyRow.columns("h")} FROM ${schema}.pickup_history AS h
-WHERE h.tenant_id = ${tenant(tenantId)} AND h.pickup_id = ANY (${uuidArray(pickupIds)})
+/** Oldest first; without the entries that are older than so many bytes of newer ones. */
+export const historiesOf = (schema: Statement, tenantId: string, pickupIds: ReadonlyArray<string>, bytes: number) => statement`
+SELECT ${historyRow.columns("h")}
+FROM (
+  SELECT h.*, sum(octet_length(h.doc)) OVER (ORDER BY h.at DESC, h.pickup_id DESC, h.position DESC) - octet_length(h.doc) AS newer_bytes
+  FROM ${schema}.pickup_history AS h
+  WHERE h.tenant_id = ${tenant(tenantId)} AND h.pickup_id = ANY (${uuidArray(pickupIds)})
+) AS h
+WHERE h.newer_bytes <= ${int8(bytes)}
 ORDER BY h.pickup_id, h.position`
 
 const pruneSize = raw("1000")

@@ -1,5 +1,5 @@
 /** Pickups on Postgres. */
-import { StorageError } from "@waybill/core"
+import { maxHistoryBytes, StorageError } from "@waybill/core"
 import {
   changesPerRead,
   type PickupChangeRange,
@@ -46,7 +46,7 @@ export const layer = Layer.effect(
     const ofPros = Effect.fnUntraced(function*(sql: StatementRunner, tenantId: string, pros: ReadonlyArray<string>, limit: number) {
       const found = (yield* sql.rows(statements.pickupRow, statements.pickupsOfPros(schema, tenantId, pros, limit))).map(pickupOf)
       if (found.length === 0) return []
-      const entries = yield* sql.rows(statements.historyRow, statements.historiesOf(schema, tenantId, found.map(({ pickupId }) => pickupId)))
+      const entries = yield* sql.rows(statements.historyRow, statements.historiesOf(schema, tenantId, found.map(({ pickupId }) => pickupId), maxHistoryBytes))
       const histories = new Map(found.map(({ pickupId }) => [pickupId, [] as Array<PickupHistoryEntry>]))
       for (const entry of entries) histories.get(entry.pickupId)!.push(entry)
       return found.map((pickup) => ({ pickup, history: histories.get(pickup.pickupId)! }))
@@ -72,7 +72,7 @@ export const layer = Layer.effect(
         !isUuid(pickupId) ? Effect.succeedNone : findFirst(statements.pickupOfId(schema, tenantId, viewer, pickupId, forUpdate), forUpdate),
       ofPros: (tenantId, pros, limit) => lookup((sql) => ofPros(sql, tenantId, pros, limit)),
       list: (tenantId, range) => Effect.map(lookup((sql) => sql.rows(statements.pickupRow, statements.listedPickups(schema, tenantId, range))), (rows) => rows.map(pickupOf)),
-      history: (tenantId, pickupId) => !isUuid(pickupId) ? Effect.succeed([]) : lookup((sql) => sql.rows(statements.historyRow, statements.historiesOf(schema, tenantId, [pickupId]))),
+      history: (tenantId, pickupId) => !isUuid(pickupId) ? Effect.succeed([]) : lookup((sql) => sql.rows(statements.historyRow, statements.historiesOf(schema, tenantId, [pickupId], maxHistoryBytes))),
       prune: (tenantId, before) => sql.one(int8, statements.prunePickups(schema, tenantId, before))
     })
   })

@@ -40,13 +40,13 @@ export const PickupStoreMemory = {
         findById: (tenantId, viewer, pickupId) =>
           operate(() => Option.filter(Option.fromUndefinedOr(tables.of(tenantId).rows.get(pickupId)), (row) => maySeePickup(viewer, row))),
         ofPros: (tenantId, pros, limit) =>
-          operate(() =>
-            tables.ofPros(tenantId, pros, false)
-              .slice(0, limit)
-              .map((pickup) => ({ pickup, history: [...tables.of(tenantId).history.get(pickup.pickupId) ?? []] }))
-          ),
+          operate(() => {
+            const found = tables.ofPros(tenantId, pros, false).slice(0, limit)
+            const histories = tables.newestHistories(tenantId, found.map(({ pickupId }) => pickupId))
+            return found.map((pickup) => ({ pickup, history: histories.filter(({ pickupId }) => pickupId === pickup.pickupId) }))
+          }),
         list: (tenantId, range) => operate(() => tables.inOrder(tenantId, range)),
-        history: (tenantId, pickupId) => operate(() => [...tables.of(tenantId).history.get(pickupId) ?? []]),
+        history: (tenantId, pickupId) => operate(() => tables.newestHistories(tenantId, [pickupId])),
         prune: (tenantId, before) => operate(() => tables.prune(tenantId, before))
       })
     })

@@ -15,6 +15,7 @@ import {
 } from "@waybill/core/pickups"
 import { Context, Layer } from "effect"
 import { AreaRows, areaRows } from "../access/AreaRows.ts"
+import { newestWithin } from "../shared/NewestFirst.ts"
 import { routeIn } from "../shared/Routes.ts"
 
 interface StoredAnswer extends AnsweredRequest {
@@ -87,6 +88,14 @@ class PickupRows extends AreaRows<TenantPickups> {
     if (before.number !== undefined) this.journal.drop(byNumber, sideKey(before.number, before.isTest))
     for (const pro of before.pros) this.journal.remove(routeIn(byPro, sideKey(pro, before.isTest)), pickupId)
     this.journal.drop(rows, pickupId)
+  }
+
+  /** The newest entries of all these pickups, oldest first. */
+  newestHistories(tenantId: string, pickupIds: ReadonlyArray<string>): ReadonlyArray<PickupHistoryEntry> {
+    const { history } = this.of(tenantId)
+    const newestFirst = pickupIds.flatMap((pickupId) => history.get(pickupId) ?? [])
+      .sort((a, b) => b.at - a.at || compareText(b.pickupId, a.pickupId) || b.position - a.position)
+    return newestWithin(newestFirst, newestFirst.length, ({ doc }) => Buffer.byteLength(doc)).toSorted((a, b) => a.position - b.position)
   }
 
   append(tenantId: string, entry: PickupHistoryEntry): void {
