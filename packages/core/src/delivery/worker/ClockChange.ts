@@ -11,17 +11,18 @@ export const leastClockChangeMillis = 1_000
 
 /** Moves the instants of a destination with the store's clock, which was set by `millis`. */
 export const moveInstants = (destination: Destination, millis: number): void => {
-  const { breaker, lookAt, rateMark, unreadableUntil, usedAt } = destination
+  const { breaker, lookAt, othersUntil, rateMark, unreadableUntil, usedAt } = destination
   destination.rateMark = moved(rateMark, millis)
   destination.breaker = { ...breaker, openUntil: moved(breaker.openUntil, millis) }
   destination.unreadableUntil = moved(unreadableUntil, millis)
   destination.lookAt = moved(lookAt, millis)
   destination.usedAt = usedAt + millis
+  destination.othersUntil = moved(othersUntil, millis)
   destination.waiting = destination.waiting.map((each) => movedDelivery(each, millis))
   for (const [deliveryId, each] of destination.loading) if (each !== undefined) destination.loading.set(deliveryId, movedDelivery(each, millis))
 }
 
-const moved = (instant: number | undefined, millis: number): number | undefined => instant === undefined ? undefined : instant + millis
+export const moved = (instant: number | undefined, millis: number): number | undefined => instant === undefined ? undefined : instant + millis
 
 const movedDelivery = (delivery: WaitingDelivery, millis: number): WaitingDelivery => ({ ...delivery, dueAt: delivery.dueAt + millis })
 
@@ -36,6 +37,12 @@ export const withoutStoredFuture = (loaded: LoadedDestination, now: number): Loa
     waiting: loaded.waiting.map((each) => ({ ...each, dueAt: Math.min(each.dueAt, latest) }))
   }
 }
+
+/**
+ * Whether the mark of its rate was stored before the clock was set back. Every load would delay it by a minute until the clock reaches the mark again,
+ * so its owner keeps it in memory, and replaces the mark when it releases the partition.
+ */
+export const isMarkAhead = ({ settings }: Destination, now: number): boolean => (settings?.rateMark ?? 0) > now + rateWindowMillis
 
 /** No allowance is used up for longer than the window of its limit. */
 export const latestRateMark = (mark: number | undefined, now: number): number | undefined =>

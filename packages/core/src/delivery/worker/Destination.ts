@@ -43,7 +43,7 @@ export interface Destination {
   readonly destinationId: string
   readonly partition: number
   /** When another worker may last have sent to it. */
-  readonly othersUntil: number | undefined
+  othersUntil: number | undefined
   /** Undefined until it is loaded. */
   settings: LoadedDestination | undefined
   /** It has changes that are not loaded yet. */

@@ -3,6 +3,7 @@ import { Effect, Fiber, Latch } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { reportLost } from "../DeliveryReport.ts"
 import { partitionsPerTenant } from "../DeliveryStore.ts"
+import { isMarkAhead } from "./ClockChange.ts"
 import type { EngineState } from "./EngineState.ts"
 import type { OwnedPartitionState } from "./WorkSet.ts"
 import { workerMillis } from "./WorkerTime.ts"
@@ -225,9 +226,10 @@ export class Owning {
           tenantId,
           partitions.map((each) => ({ tenantId, partition: each.partition, epoch: each.epoch, othersUntil: each.othersUntil, idle: isWhole && work.tidy(each, now) })),
           partitions.flatMap(({ destinations }) =>
-            Array.from(destinations.values()).flatMap(({ destinationId, rateMark }) =>
-              rateMark !== undefined && rateMark > now ? [{ destinationId, mark: rateMark }] : []
-            )
+            Array.from(destinations.values()).flatMap((each) => {
+              const { destinationId, rateMark: mark = now } = each
+              return mark > now || isMarkAhead(each, now) ? [{ destinationId, mark }] : []
+            })
           )
         )
         for (const { partition } of partitions) work.lose(tenantId, partition)

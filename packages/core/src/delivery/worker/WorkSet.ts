@@ -1,6 +1,6 @@
 /** The work set of a worker: its partitions and destinations by tenant, and those that may send now. */
 import { Latch } from "effect"
-import { moveInstants } from "./ClockChange.ts"
+import { isMarkAhead, moved, moveInstants } from "./ClockChange.ts"
 import { type Destination, hasWork, makeDestination, signalled } from "./Destination.ts"
 import { type AcquiredPartition, type OwnedPartition, partitionOf } from "../DeliveryStore.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
@@ -10,7 +10,7 @@ export interface OwnedPartitionState {
   readonly partition: number
   epoch: number
   /** The last time at which a previous owner may have sent, by the store's clock, if it did not release the partition with its rate marks. */
-  readonly othersUntil: number | undefined
+  othersUntil: number | undefined
   readonly destinations: Map<string, Destination>
   /** Its flights with deliveries whose outcome is not written, by their names. */
   readonly flights: Map<string, OpenFlight>
@@ -114,7 +114,8 @@ export class WorkSet {
       tenantId,
       partition,
       epoch,
-      othersUntil: takenOver ? now : othersUntil,
+      // it was stored before the clock was set back if it is later
+      othersUntil: takenOver ? now : othersUntil === undefined ? undefined : Math.min(othersUntil, now),
       destinations: new Map(),
       flights: new Map(),
       calls: 0,
@@ -241,7 +242,10 @@ export class WorkSet {
 
   /** The store's clock was set by so many milliseconds. */
   clockChanged(millis: number): void {
-    for (const { destinations } of this.partitions) for (const destination of destinations.values()) moveInstants(destination, millis)
+    for (const partition of this.partitions) {
+      partition.othersUntil = moved(partition.othersUntil, millis)
+      for (const destination of partition.destinations.values()) moveInstants(destination, millis)
+    }
     // all by the same amount, so the order of the heap holds
     this.scheduledChecks = this.scheduledChecks.map(({ at, destination }) => ({ at: at + millis, destination }))
     this.workAvailable.openUnsafe()
@@ -254,7 +258,7 @@ export class WorkSet {
     let quiet = !hasDrops(tenant)
     for (const [destinationId, destination] of partition.destinations) {
       if (destination.taking || destination.loads > 0 || destination.stale || destination.pause !== undefined || destination.sends && hasWork(destination) || destination.inFlight.size > 0) quiet = false
-      else if (destination.usedAt + rateWindowMillis <= now && destination.breaker.failures === 0 && destination.unreadableUntil === undefined) {
+      else if (destination.usedAt + rateWindowMillis <= now && destination.breaker.failures === 0 && destination.unreadableUntil === undefined && !isMarkAhead(destination, now)) {
         partition.destinations.delete(destinationId)
         tenant.busy.delete(destination)
         this.unready(tenant, destination)

@@ -75,4 +75,24 @@ describe.each(ways)("by %s, when the store's clock is set", (way) => {
     yield* TestWaybill.pass("3 minutes")
     assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
   }, Effect.scoped, inEngine))
+
+  it.effect("back while no worker runs, the rate delays one delivery by a minute, and no later ones", Effect.fnUntraced(function*() {
+    const store = yield* storeWithOwnClock
+    yield* store.set(3 * hour)
+    const engine = yield* makeEngine({ policy: { rateLimitPerMinute: 1 } })
+    const first = yield* store.worker
+    yield* engine.publish("A")
+    yield* TestWaybill.pass("5 seconds")
+    yield* Fiber.interrupt(first)
+    yield* store.set(0)
+    yield* store.worker
+    yield* engine.publish("B")
+    yield* TestWaybill.pass("65 seconds")
+    assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "B/1"])
+    // its partition is released and acquired again
+    yield* TestWaybill.pass("5 minutes")
+    yield* engine.publish("C")
+    yield* TestWaybill.pass("2 seconds")
+    assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "B/1", "C/1"])
+  }, Effect.scoped, inEngine))
 })

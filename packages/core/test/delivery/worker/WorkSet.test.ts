@@ -48,6 +48,14 @@ describe("a partition that is acquired", () => {
     assert.isUndefined(holding().destination("acme", idOf(1))!.othersUntil)
   })
 
+  it("counts no time as sent by others that is yet to come, and moves what they may have sent with the store's clock", () => {
+    const work = holding({ othersUntil: now + 3_600_000 })
+    assert.strictEqual(work.partition("acme", 0)!.othersUntil, now)
+    const before = work.destination("acme", idOf(1))!
+    work.clockChanged(-5_000)
+    assert.deepStrictEqual([before, work.destination("acme", idOf(2))!].map(({ othersUntil }) => othersUntil), [now - 5_000, now - 5_000])
+  })
+
   it("discards its old state when it is acquired again", () => {
     const work = holding()
     const before = loaded(work, 1)
