@@ -15,10 +15,10 @@ export * from "./audit/AuditStore.ts"
 export * from "./audit/model/AuditEntry.ts"
 export * from "./access/TenantLimits.ts"
 export * from "./access/Tenants.ts"
-export * from "./access/model/ApiKey.ts"
+export { ApiKeyRequest, type FoundApiKey, keyAddress, type ListedApiKey, sameHash, type StoredApiKey } from "./access/model/ApiKey.ts"
 export * from "./access/model/CarrierNumbers.ts"
 export * from "./access/model/Client.ts"
-export * from "./access/model/Limits.ts"
+export { defaultLimits, type Limits, LimitsChange, limitsOf, LimitsShown, type Quota, quotas } from "./access/model/Limits.ts"
 export * from "./access/model/Principal.ts"
 export * from "./access/model/TenantState.ts"
 export * from "./shared/CallingClient.ts"
@@ -33,24 +33,23 @@ export * from "./shared/Identifier.ts"
 export * from "./shared/Instant.ts"
 export * from "./shared/Integer.ts"
 export * from "./shared/InvalidInput.ts"
-export * from "./shared/Json.ts"
+export { canonicalText, isObject, type Json, maxDepth, nestsDeeperThan } from "./shared/Json.ts"
 export * from "./shared/NearestName.ts"
 export * from "./shared/OptionNames.ts"
-export * from "./shared/Page.ts"
+export { type Page, PageNumber, pageSizeUpTo } from "./shared/Page.ts"
 export * from "./shared/StoredSince.ts"
 export * from "./shared/StopDeadline.ts"
 export * from "./shared/StorageError.ts"
-export * from "./shared/TraceContext.ts"
+export { isTraced, traced } from "./shared/TraceContext.ts"
 export * from "./shared/Transaction.ts"
 export * from "./shared/Turns.ts"
 export * from "./shared/UniqueIds.ts"
 export * from "./access/Sha256.ts"
 export * from "./shared/SlidingWindowLimiter.ts"
 export * from "./shared/RecentMap.ts"
-export * from "./shared/SpreadLimiter.ts"
-export * from "./journey/ShipmentJourneys.ts"
+export { type JourneyDelivery, type ShipmentJourney, ShipmentJourneys, ShipmentSearchQuery } from "./journey/ShipmentJourneys.ts"
 export { type FoundShipment, maxFound } from "./journey/ShipmentSearch.ts"
-export * from "./journey/model/JourneyEntry.ts"
+export { type JourneyEntry } from "./journey/model/JourneyEntry.ts"
 export * from "./operator/Backlogs.ts"
 export * from "./operator/Clients.ts"
 export { type Explanation, Explanations, ExplainQuery } from "./operator/Explanations.ts"
@@ -64,21 +63,40 @@ export * from "./operator/TenantHealths.ts"
 export * from "./operator/TenantPickups.ts"
 export * from "./shared/LineLimiter.ts"
 export * from "./shared/ListLimits.ts"
-export * from "./shared/ListPage.ts"
+export {
+  type CountedPage,
+  defaultListLimit,
+  ListCursor,
+  ListLimit,
+  type ListPage,
+  type ListRange,
+  maxHistoryBytes,
+  maxPageSize
+} from "./shared/ListPage.ts"
 export * from "./intake/DeferredStatuses.ts"
 export * from "./intake/FreightChargeIntake.ts"
-export * from "./intake/IntakeItems.ts"
+export {
+  inOrder,
+  type Intake,
+  type IntakeBody,
+  type IntakeOptions,
+  type IntakeResults,
+  type ItemResult,
+  itemsOf,
+  maxItemsPerCall,
+  type ReadItem,
+  refusedCall,
+  type RefusedItem
+} from "./intake/IntakeItems.ts"
 export * from "./intake/ShipmentIntake.ts"
-export * from "./intake/StatusFromTransitEvent.ts"
 export * from "./intake/StatusUpdateIntake.ts"
-export * from "./intake/TransitEventFromStatus.ts"
-export * from "./mail/model/Mail.ts"
+export { type Mail } from "./mail/model/Mail.ts"
 export * from "./mail/Mailer.ts"
 export * from "./mail/MailOutbox.ts"
 export * from "./mail/MailStore.ts"
 export * from "./notices/EndpointNotices.ts"
 export * from "./notices/Notice.ts"
-export * from "./notices/NoticeContacts.ts"
+export { NoticeContact, type NoticeContactView } from "./notices/NoticeContacts.ts"
 export * from "./notices/NoticeStore.ts"
 export * from "./portal/CustomerPortal.ts"
 export * from "./portal/PortalAccess.ts"

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { fault, intakeItems, InvalidInput, itemsOf, maxItemsPerCall, readItems } from "@waybill/core"
+import { fault, InvalidInput, itemsOf, maxItemsPerCall } from "@waybill/core"
 import { Effect } from "effect"
 import { json } from "../arbitraries.ts"
 import { untyped } from "../untyped.ts"
+import { intakeItems, readItems } from "../../src/intake/IntakeItems.ts"
 
 const one = (body: object) => "id" in body
 

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { meaningOfEvent, statusAttributeNames, statusFromTransitEvent } from "@waybill/core"
 import { applyReport, type KnownShipment, registerShipment, VerifiedShipment } from "@waybill/core/shipment-status"
 import { type EventType, eventTypes, type Location } from "@waybill/core/transit-events"
 import { arbitraryReportedEvent, type EventOverrides, postedShipment, reportedEvent } from "@waybill/testkit"
 import { Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { json } from "../arbitraries.ts"
+import { meaningOfEvent, statusAttributeNames, statusFromTransitEvent } from "../../src/intake/StatusFromTransitEvent.ts"
 
 const page = readFileSync(new URL("../../../../docs/areas/shipment-status.md", import.meta.url), "utf8")
 

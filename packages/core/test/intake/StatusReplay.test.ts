@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { formatInstant, statusFromTransitEvent } from "@waybill/core"
+import { formatInstant } from "@waybill/core"
 import { milestones, freightExceptions, registerShipment, terminalStatuses } from "@waybill/core/shipment-status"
 import type { TransitEvent } from "@waybill/core/transit-events"
 import { arbitraryReportedEvent, postedShipment } from "@waybill/testkit"
@@ -8,6 +8,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../arbitraries.ts"
 import { inService } from "../inService.ts"
 import { makeCarrier, start, type Notified } from "../shipment-status/Carrier.ts"
+import { statusFromTransitEvent } from "../../src/intake/StatusFromTransitEvent.ts"
 
 const hour = 3_600_000
 

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { statusFromTransitEvent, transitEventFromStatus, typeOfUpdate } from "@waybill/core"
 import {
   deliveryMessages,
   milestones,
@@ -15,6 +14,8 @@ import { postedShipment } from "@waybill/testkit"
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { oneOf } from "../arbitraries.ts"
+import { statusFromTransitEvent } from "../../src/intake/StatusFromTransitEvent.ts"
+import { transitEventFromStatus, typeOfUpdate } from "../../src/intake/TransitEventFromStatus.ts"
 
 const registered = registerShipment(postedShipment("S", { ShipmentMilestoneStatus: "Picked-up" }), [], 0)
 assert(registered.result === "accepted")

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { FreightChargeIntake, journeyLimits, ShipmentJourneys, type ShipmentJourney, Tenants } from "@waybill/core"
+import { FreightChargeIntake, ShipmentJourneys, type ShipmentJourney, Tenants } from "@waybill/core"
 import { InvoiceDocuments, Invoices } from "@waybill/core/invoices"
 import { Pickups } from "@waybill/core/pickups"
 import { documentsSample, freightCharge, invoiceSample, pickupRequest, requestedShipment, TestWaybill } from "@waybill/testkit"
@@ -8,6 +8,7 @@ import { TestClock } from "effect/testing"
 import { inService } from "../inService.ts"
 import { faultsOf, makeCarrier, tagOf } from "../shipment-status/Carrier.ts"
 import { untyped } from "../untyped.ts"
+import { journeyLimits } from "../../src/journey/ShipmentJourneys.ts"
 
 const hour = 3_600_000
 

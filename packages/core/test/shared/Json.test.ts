@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { canonicalText, mergePatch, nestsDeeperThan } from "@waybill/core"
+import { canonicalText, nestsDeeperThan } from "@waybill/core"
 import { json } from "../arbitraries.ts"
+import { mergePatch } from "../../src/shared/Json.ts"
 
 /** RFC 7396, appendix A: target, patch, result. */
 const appendix: ReadonlyArray<readonly [string, string, string]> = [

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { SpreadLimiter } from "@waybill/core"
 import { int, listOf, oneOf } from "../arbitraries.ts"
+import { SpreadLimiter } from "../../src/shared/SpreadLimiter.ts"
 
 const pauses = listOf(oneOf([0, 1, 333, 999, 5000, 30_000, 59_999, 60_000]), 1, 200)
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { currentTraceparent, spanFrom, traced } from "@waybill/core"
+import { traced } from "@waybill/core"
 import { Effect, References, Tracer } from "effect"
+import { currentTraceparent, spanFrom } from "../../src/shared/TraceContext.ts"
 
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type TimelineEvent, orderTimeline } from "@waybill/core"
+import { type TimelineEvent, orderTimeline } from "../../../src/journey/model/JourneyEntry.ts"
 
 const event = (at: number, parts: Partial<TimelineEvent> = {}): TimelineEvent => ({
   at,
