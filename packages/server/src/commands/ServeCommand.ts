@@ -24,7 +24,7 @@ export const observed = (config: ServerConfig) =>
       format: config.logFormat,
       level: config.logLevel,
       // The demo prints its own line for each write.
-      skip: ({ fields, level }) => level === "info" && fields["tenant"] === demoTenant && demoClients.has(fields["client"])
+      skip: ({ fields, level }) => config.demo && level === "info" && fields["tenant"] === demoTenant && demoClients.has(fields["client"])
     }),
     telemetryLayer({ enabled: config.telemetry, version })
   )

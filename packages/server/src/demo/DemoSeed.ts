@@ -1,5 +1,5 @@
 /** Tenant, keys, secret and subscriptions of the demo; created once and reused at every start. */
-import { type ApiKeyRequest, ApiKeys, type Principal, Tenants, Transaction } from "@waybill/core"
+import { type ApiKeyRequest, ApiKeys, keyClient, type Principal, Tenants, Transaction } from "@waybill/core"
 import { Deliveries, SigningSecrets } from "@waybill/core/delivery"
 import { type ChargeSubscription, ChargeSubscriptions } from "@waybill/core/freight-charges"
 import { Invoices } from "@waybill/core/invoices"
@@ -13,7 +13,7 @@ export const demoTenant = "demo"
 const demoCarrier = "demo-carrier"
 const demoShipper = "demo-shipper"
 /** Clients whose writes print their own lines. */
-export const demoClients: ReadonlySet<unknown> = new Set([demoCarrier, demoShipper])
+export const demoClients: ReadonlySet<unknown> = new Set([keyClient(demoCarrier), keyClient(demoShipper)])
 const demoCustomer = "demo-customer"
 const hmacSecretId = "demo"
 

@@ -67,6 +67,8 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
     const program = started(dataDir)
     const url = await program.ready()
     const commands = await commandsOf(program)
+    // the demo's calls have their own lines, or the printed commands would leave the terminal
+    expect(program.log.filter(({ client }) => client !== undefined)).toEqual([])
     expect(program.stdout).toContain(url)
     const shipment = await shown(commands.verified)
     expect(shipment).toMatchObject({ BillToAccountNumber: "DEMO-SHIPPER", ReferenceNumbers: { bolNumber: `BOL${shipment.ProNumber}` } })
