@@ -10,9 +10,19 @@ const failuresMillis = 25
 /** Outcomes in one write, at most, before the buffer stops waiting for more. */
 const outcomesPerWrite = 512
 
-/** From so many attempts in flight on, outcomes of this period are written together: each write reads the flights that it ends deliveries of. */
+/** From so many attempts in flight on, outcomes are gathered for a while: each write reads the flights that it ends deliveries of. */
 const manyInFlight = 64
 const gatherMillis = 10
+const longestGatherMillis = 100
+
+/**
+ * How long outcomes are gathered while many attempts are in flight and many end, by the time that a write takes. A store that needs longer is busy, often with
+ * the statements of other workers, and larger writes, and the larger takes that follow them, save more of it.
+ */
+export const gatherMillisOf = (writeMillis: number): number => Math.min(longestGatherMillis, Math.max(gatherMillis, 4 * writeMillis))
+
+/** Outcomes that do not wait for more: a full write, or two thirds of all attempts, so that receivers have the rest meanwhile. */
+export const enoughOf = (unwritten: number, inFlight: number): number => Math.min(outcomesPerWrite, Math.ceil((unwritten + inFlight) * 2 / 3))
 
 /** A delivery whose outcome is known. `attempt` and `verdict` are missing where it was taken and not sent. */
 export interface Ended {
@@ -25,6 +35,8 @@ export class OutcomeBuffer {
   private ended: Array<Ended> = []
   /** Destinations of which something is to be written. */
   private changed = new Set<Destination>()
+  /** Outcomes for one write. */
+  private enough = outcomesPerWrite
   /** Open when there is something to write at once. */
   private readonly done = Latch.makeUnsafe(false)
   /** Open when there is enough for one write. */
@@ -46,7 +58,7 @@ export class OutcomeBuffer {
     if (isChanged) this.changed.add(ended.destination)
     const latch = ended.outcome.state === "waiting" && !isChanged ? this.failed : this.done
     latch.openUnsafe()
-    if (this.ended.length >= outcomesPerWrite) this.full.openUnsafe()
+    if (this.ended.length >= this.enough) this.full.openUnsafe()
   }
 
   /** Breaker or pause of the destination is to be written. */
@@ -60,14 +72,24 @@ export class OutcomeBuffer {
     return Effect.raceFirst(this.done.await, Effect.andThen(this.failed.await, Effect.sleep(failuresMillis)))
   }
 
-  /** Waits a few turns of the event loop, so that simultaneous outcomes are written together; longer while many attempts are in flight. */
-  gather(inFlight: () => number): Effect.Effect<void> {
+  /** Waits a few turns of the event loop, so that simultaneous outcomes are written together; longer while many attempts are in flight. `writeMillis`: what a write takes. */
+  gather(inFlight: () => number, writeMillis: number): Effect.Effect<void> {
     return Effect.gen({ self: this }, function*() {
-      if (inFlight() >= manyInFlight) return yield* Effect.raceFirst(this.full.await, Effect.sleep(gatherMillis))
+      if (inFlight() >= manyInFlight) return yield* this.gatherMany(inFlight(), gatherMillisOf(writeMillis))
       for (let turn = 0, seen = -1; turn < 16 && this.size > seen && this.size < outcomesPerWrite && inFlight() > 0; turn++) {
         seen = this.size
         yield* Effect.yieldNow
       }
+    })
+  }
+
+  private gatherMany(inFlight: number, millis: number): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function*() {
+      this.enough = enoughOf(this.size, inFlight)
+      if (this.size >= this.enough) return
+      yield* Effect.raceFirst(this.full.await, Effect.sleep(gatherMillis))
+      // where most attempts hang, the few that end do not wait for them
+      if (this.size < this.enough && this.size * millis >= this.enough * gatherMillis) yield* Effect.raceFirst(this.full.await, Effect.sleep(millis - gatherMillis))
     })
   }
 
@@ -76,6 +98,7 @@ export class OutcomeBuffer {
     const { changed, ended } = this
     this.ended = []
     this.changed = new Set()
+    this.enough = outcomesPerWrite
     this.done.closeUnsafe()
     this.full.closeUnsafe()
     this.failed.closeUnsafe()

@@ -18,6 +18,8 @@ interface OfTenant {
 
 export class Settling {
   private readonly parts: EngineState
+  /** What the last writes took. */
+  private writeMillis = 0
 
   constructor(parts: EngineState) {
     this.parts = parts
@@ -27,7 +29,7 @@ export class Settling {
   get turn(): Effect.Effect<void, StorageError> {
     const { outcomes, slots, work } = this.parts
     return Effect.gen({ self: this }, function*() {
-      yield* outcomes.gather(() => slots.used)
+      yield* outcomes.gather(() => slots.used, this.writeMillis)
       const { changed, ended } = outcomes.take()
       const tenants = new Map<string, OfTenant>()
       const of = ({ tenantId }: Destination): OfTenant => {
@@ -63,8 +65,11 @@ export class Settling {
     const request = requestOf(tenant, own)
     const pauses = new Map(Array.from(own.changed, (destination) => [destination, destination.pause]))
     return Effect.gen({ self: this }, function*() {
+      const asked = yield* workerMillis
       const kept = yield* store.settle(request).pipe(Effect.onError(() => Effect.sync(() => outcomes.putBack(own))))
-      const now = this.parts.storeTime(yield* workerMillis)
+      const answered = yield* workerMillis
+      const now = this.parts.storeTime(answered)
+      this.writeMillis += (answered - asked - this.writeMillis) / 4
       const written = this.keep(tenant, own, { request, pauses }, new Set(kept))
       this.forget(written)
       for (const { destination, outcome } of written) {
