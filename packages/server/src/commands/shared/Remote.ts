@@ -137,6 +137,10 @@ const refusalOf = (problem: WaybillProblem): string => {
     return where === undefined || detail.includes(where) ? detail : `${where}: ${detail}`
   })
   const more = faults.filter((fault) => !problem.message.includes(fault))
-  const todo = problem.status === 401 || problem.status === 403 ? " Check that the key is right for this server." : ""
-  return `${problem.message}${more.length === 0 ? "" : ` ${more.join(" ")}`}${todo}`
+  return `${problem.message}${more.length === 0 ? "" : ` ${more.join(" ")}`}${todoOf(problem)}`
+}
+
+const todoOf = ({ code, status }: WaybillProblem): string => {
+  if (status === 401 || status === 403) return " Check that the key is right for this server."
+  return code === "path_not_found" ? " Check the address: a server with WAYBILL_ADMIN_PORT answers operators on that port only, and all others on WAYBILL_PORT." : ""
 }
