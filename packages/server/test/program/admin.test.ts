@@ -1,6 +1,6 @@
 import { expect, inject, it } from "vitest"
 import { run } from "../commands/Cli.ts"
-import { Program, sharedSettings } from "./Program.ts"
+import { sharedSettings, startProgram } from "./Program.ts"
 
 it("answers the operator API on the admin address only, and probes on both", { timeout: 120_000 }, async () => {
   const key = "alice-0123456789abcdef0123"
