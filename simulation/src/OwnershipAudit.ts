@@ -21,13 +21,13 @@ export class OwnershipAudit {
 
   renewed(who: string, { leaseMillis, workerId }: WorkerLease, { active, now, owned, workers }: Answer<"renew">): void {
     const { ledger: { partitions }, simulation } = this
-    partitions.workers.set(workerId, now + leaseMillis)
+    partitions.renew(workerId, now, leaseMillis)
+    partitions.shortenAhead(now)
     const own = partitions.ownedBy(workerId)
-    for (const partition of own) partitions.lease(partition, now + leaseMillis)
     const expected = own.map(({ epoch, name }) => `${name} by ${epoch}`).sort().join()
     const answered = owned.map(({ epoch, partition, tenantId }) => `${tenantId}/${partition} by ${epoch}`).sort().join()
     if (answered !== expected) simulation.violate("A renewal extends the leases of its worker, and no others", `${who}: ${answered} instead of ${expected}`)
-    const alive = [...partitions.workers.values()].filter((until) => until > now).length
+    const alive = partitions.alive(now).length
     const leased = partitions.leased(now).length
     if (workers !== alive || active !== leased) {
       simulation.violate("A renewal returns the number of workers and owned partitions", `${who}: ${workers} and ${active} instead of ${alive} and ${leased}`)
@@ -79,7 +79,7 @@ export class OwnershipAudit {
     }
     partition.owner = workerId
     partition.ownership += 1
-    ledger.partitions.lease(partition, simulation.storeNow + leaseMillis)
+    ledger.partitions.lease(partition, simulation.storeNow, leaseMillis)
     for (const destination of ledger.in(partition)) {
       destination.failures = destination.breaker.failures
       destination.recovered = false

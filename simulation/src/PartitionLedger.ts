@@ -10,6 +10,7 @@ export interface LedgerPartition {
   /** The worker with the lease, also if the lease has ended; `undefined` if it was released or never leased. */
   owner: string | undefined
   leasedUntil: number
+  leaseMillis: number
   /** Counts the owners: unlike the epoch it stays the same when an owner reclaims a take. */
   ownership: number
   /** When the lease of each owner ends, or ended. */
@@ -20,8 +21,8 @@ export interface LedgerPartition {
 
 export class PartitionLedger {
   readonly all = new Map<string, LedgerPartition>()
-  /** Until when each worker is alive, by its last renewal. */
-  readonly workers = new Map<string, number>()
+  /** Until when each worker is alive, by its last renewal, and how long its leases last. */
+  readonly workers = new Map<string, { readonly until: number; readonly leaseMillis: number }>()
 
   of(tenantId: string, destinationId: string): LedgerPartition {
     return this.get(tenantId, partitionOf(destinationId))
@@ -31,7 +32,7 @@ export class PartitionLedger {
     const name = `${tenantId}/${partition}`
     let own = this.all.get(name)
     if (own === undefined) {
-      own = { tenantId, partition, name, epoch: 0, owner: undefined, leasedUntil: 0, ownership: 0, leaseEnds: new Map(), flights: new Map() }
+      own = { tenantId, partition, name, epoch: 0, owner: undefined, leasedUntil: 0, leaseMillis: 0, ownership: 0, leaseEnds: new Map(), flights: new Map() }
       this.all.set(name, own)
     }
     return own
@@ -42,9 +43,28 @@ export class PartitionLedger {
     return owned.filter((each) => each.tenantId === tenantId && this.get(tenantId, each.partition).epoch === each.epoch).map(({ partition }) => this.get(tenantId, partition))
   }
 
-  lease(partition: LedgerPartition, until: number): void {
-    partition.leasedUntil = until
-    partition.leaseEnds.set(partition.ownership, until)
+  lease(partition: LedgerPartition, now: number, leaseMillis: number): void {
+    partition.leasedUntil = now + leaseMillis
+    partition.leaseMillis = leaseMillis
+    partition.leaseEnds.set(partition.ownership, partition.leasedUntil)
+  }
+
+  /** A renewal: the worker is alive, and its partitions stay its own. */
+  renew(workerId: string, now: number, leaseMillis: number): void {
+    this.workers.set(workerId, { until: now + leaseMillis, leaseMillis })
+    for (const partition of this.ownedBy(workerId)) this.lease(partition, now, leaseMillis)
+  }
+
+  /** Shortens the leases that lie ahead since the store's clock was set back. */
+  shortenAhead(now: number): void {
+    for (const partition of this.leased(now)) {
+      if (partition.leasedUntil > now + 2 * partition.leaseMillis) this.lease(partition, now, partition.leaseMillis)
+    }
+  }
+
+  /** Workers that count as alive. */
+  alive(now: number): ReadonlyArray<string> {
+    return [...this.workers].flatMap(([workerId, { leaseMillis, until }]) => until > now && until <= now + 2 * leaseMillis ? [workerId] : [])
   }
 
   ownedBy(workerId: string): ReadonlyArray<LedgerPartition> {

@@ -42,7 +42,7 @@ export class ProgressAudit {
     const { leaseMillis, pollMillis } = this.options
     const running = new Set(processes.map(({ workerId }) => workerId))
     // a crashed worker counts until its lease ends, and its share is reserved
-    const isWhole = [...this.ledger.partitions.workers].every(([workerId, until]) => until <= simulation.storeNow || running.has(workerId))
+    const isWhole = this.ledger.partitions.alive(simulation.storeNow).every((workerId) => running.has(workerId))
     for (const partition of this.ledger.partitions.all.values()) {
       const isAlone = isWhole && this.isFree(partition) && this.ledger.hasWork(partition, simulation.storeNow)
       this.lasts(`owner of ${partition.name}`, isAlone, pollMillis + slackMillis, "A partition with work has an owner within five seconds after its lease", partition.name)
@@ -66,7 +66,7 @@ export class ProgressAudit {
   }
 
   private share(processes: ReadonlyArray<WorkerProcess>): number {
-    const workers = [...this.ledger.partitions.workers.values()].filter((until) => until > this.simulation.storeNow).length
+    const workers = this.ledger.partitions.alive(this.simulation.storeNow).length
     const active = this.ledger.partitions.leased(this.simulation.storeNow).length
     return workers <= 1 || processes.length <= 1 ? Infinity : Math.max(1, Math.ceil(active / workers))
   }

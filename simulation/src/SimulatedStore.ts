@@ -33,6 +33,11 @@ export class SimulatedStore {
     this.queue = Contexts.get(ports, DeliveryQueue)
   }
 
+  /** Runs one operation as if the store's clock was ahead. */
+  runAhead<A, E>(millis: number, effect: Effect.Effect<A, E, SimulatedPorts>, then: () => void): void | Promise<void> {
+    return this.run(Effect.provideService(effect, Clock.Clock, storeClock(this.simulation, millis)), then)
+  }
+
   /** Runs one operation now. Returns a promise only if the operation is asynchronous. */
   run<A, E>(effect: Effect.Effect<A, E, SimulatedPorts>, then: (exit: Exit.Exit<A, E>) => void): void | Promise<void> {
     const fiber = Effect.runForkWith(this.context)(effect)
@@ -97,11 +102,11 @@ export class SimulatedStore {
   }
 }
 
-const storeClock = (simulation: SimulationContext): Clock.Clock => ({
-  currentTimeMillisUnsafe: () => simulation.storeNow,
-  currentTimeMillis: Effect.sync(() => simulation.storeNow),
-  currentTimeNanosUnsafe: () => nanos(simulation.storeNow),
-  currentTimeNanos: Effect.sync(() => nanos(simulation.storeNow)),
+const storeClock = (simulation: SimulationContext, aheadMillis = 0): Clock.Clock => ({
+  currentTimeMillisUnsafe: () => simulation.storeNow + aheadMillis,
+  currentTimeMillis: Effect.sync(() => simulation.storeNow + aheadMillis),
+  currentTimeNanosUnsafe: () => nanos(simulation.storeNow + aheadMillis),
+  currentTimeNanos: Effect.sync(() => nanos(simulation.storeNow + aheadMillis)),
   monotonicTimeNanosUnsafe: () => nanos(simulation.now),
   monotonicTimeNanos: Effect.sync(() => nanos(simulation.now)),
   // a sleep of the store takes real time, and the schedule waits for it

@@ -19,6 +19,11 @@ import { SimulationContext } from "./SimulationContext.ts"
 /** More than any schedule needs to end. */
 const maxSteps = 40_000
 
+const hourMillis = 3_600_000
+
+/** Share of the schedules in which the store's clock is set back and a process is killed. */
+const killedAheadShare = 0.05
+
 export class Simulation {
   readonly simulation: SimulationContext
   readonly shape: Shape
@@ -112,6 +117,10 @@ export class Simulation {
           }
         }))
     }
+    const ahead = new SeededRandom(this.seed, "killed while ahead")
+    if (shape.hasInternalFaults && shape.faults > 0 && ahead.share(killedAheadShare)) {
+      simulation.after(moment(ahead, 1.5), () => this.processes.length > 0 && !this.faultsStopped ? this.killWhileAhead(ahead.pick(this.processes)) : undefined)
+    }
     if (!shape.hasInternalFaults) {
       this.progress.begin(0)
       this.watch()
@@ -165,6 +174,17 @@ export class Simulation {
       if (this.faultsStopped && this.processes.length > 0) return
       this.startWorker()
     })
+  }
+
+  /** Kills a process that last renewed its leases while the store's clock was an hour ahead. That clock is set back now. */
+  private killWhileAhead(victim: WorkerProcess): void | Promise<void> {
+    const { workerId } = victim
+    victim.kill()
+    if (workerId === undefined) return
+    const { leaseMillis } = this.shape.options
+    this.simulation.note("store", `has its clock set back by an hour since the last renewal of ${victim.name}`)
+    return this.store.runAhead(hourMillis, this.store.delivery.renew({ workerId, leaseMillis }), () =>
+      this.ledger.partitions.renew(workerId, this.simulation.storeNow + hourMillis, leaseMillis))
   }
 
   private wake(tenantId: string): void {

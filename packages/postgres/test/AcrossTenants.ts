@@ -2,7 +2,7 @@
 export const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> = [
   { says: /^\s*WITH (RECURSIVE )?signalled AS \([^]*\.delivery_leases AS l/, why: "which partitions have no owner, gathered from all nodes: ids and times only" },
   { says: /^\s*(UPDATE|SELECT)[^]*\.delivery_leases AS l[^]*\sWHERE l\.worker_id = \$\d::text AND l\.leased_until (<=|>) now\(\)( AND l\.leased_until > '-infinity')?$/, why: "the leases of a worker, in whatever tenant" },
-  { says: /^\s*SELECT l\.tenant_id, l\.partition::int4 AS partition\s+FROM \S+\.delivery_leases AS l/, why: "which partitions of a worker have signals: ids only" },
+  { says: /^\s*SELECT l\.tenant_id, l\.partition::int4 AS partition\s+FROM \S+\.delivery_leases AS l/, why: "which partitions of a worker have signals, and whose leases lie ahead: ids only" },
   { says: /AS workers,[^]*AS active/, why: "how many partitions have an owner" },
   { says: /^\s*SELECT tenant_id, min\(closes_at\) AS due/, why: "whose windows close: ids and times only" },
   { says: /min\(closes_at\) - now\(\)/, why: "how long to sleep" },

@@ -21,7 +21,7 @@ const readWhole: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> 
   { says: /AS waiting_entries,[^]*AS unsettled/, why: "counts for metrics, up to a bound" },
   { says: /^\s*WITH stopped AS MATERIALIZED/, why: "rows for metrics, up to a bound" },
   { says: /^\s*WITH RECURSIVE signalled AS \([^]*\.delivery_leases AS l/, why: "leases, few for each tenant with work" },
-  { says: /^\s*SELECT l\.tenant_id, l\.partition::int4 AS partition\s+FROM \S+\.delivery_leases AS l/, why: "which partitions of a worker have signals: ids only" },
+  { says: /^\s*SELECT l\.tenant_id, l\.partition::int4 AS partition\s+FROM \S+\.delivery_leases AS l/, why: "which partitions of a worker have signals, and whose leases lie ahead: ids only" },
   { says: /AS workers,[^]*AS active/, why: "leases, few for each tenant with work" },
   { says: /\.tenants( AS t)?\s+WHERE [^]*(t\.)?state <> 'deleted'/, why: "the list of tenants" },
   { says: /^\s*WITH gone AS \(\s*DELETE FROM \S+ WHERE tenant_id = \$1 AND ctid = ANY/, why: "the removal of a tenant, which reads all of it" },

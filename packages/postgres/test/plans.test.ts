@@ -169,6 +169,7 @@ const ofOwners = (schema: Sql.Statement) => ({
   "settle first attempts a second time": settle(schema, settling, true),
   "settle further attempts": settle(schema, { ...settling, outcomes: [{ ...outcome, attempt: 2 }], destinations: [change] }, false),
   "take leases": ownership.takeLeases(schema, "t", worker, [0]),
+  "shorten leases": ownership.shortenLeases(schema, "t", [0]),
   "raise epochs": ownership.raiseEpochs(schema, "t", [0]),
   "replace epochs": ownership.replaceEpochs(schema, "t", owned),
   "find the work of a partition": ownership.findWork(schema, "t", [0]),

@@ -246,6 +246,9 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
   /**
    * Says that the worker is alive, and extends its leases. Answers what it still owns, how many workers are alive, this one included, and
    * how many partitions have an owner. `startedAt`: when the store last began to run; outcomes that were settled just before may be lost.
+   *
+   * A lease that ends more than two of its lengths from now was granted by a clock that was set back since. It ends in one length: an owner that is
+   * alive has renewed it by then. A worker whose registration lies as far ahead does not count as alive.
    */
   readonly renew: (worker: WorkerLease) => Effect.Effect<{
     readonly now: number

@@ -99,7 +99,7 @@ const fill = Effect.fnUntraced(function*(tenantIds: ReadonlyArray<string>) {
     yield* rows("INSERT INTO @document_discards (tenant_id, content_id) VALUES ($1, gen_random_uuid())", [each.tenant.tenantId])
     yield* rows("INSERT INTO @transit_events_awaiting_status VALUES ($1, 'S', 1)", [each.tenant.tenantId])
     // rows that a worker leaves when it is killed while it sends
-    yield* rows("INSERT INTO @delivery_leases VALUES ($1, 7, 'worker', now()) ON CONFLICT DO NOTHING", [each.tenant.tenantId])
+    yield* rows("INSERT INTO @delivery_leases VALUES ($1, 7, 'worker', now(), interval '1 minute') ON CONFLICT DO NOTHING", [each.tenant.tenantId])
     yield* rows("INSERT INTO @delivery_flights VALUES ($1, 7, gen_random_uuid(), now(), 0, '{}')", [each.tenant.tenantId])
   }
 })

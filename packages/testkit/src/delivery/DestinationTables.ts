@@ -97,6 +97,13 @@ export interface LeaseRow {
   readonly workerId: string
   /** `-Infinity`: the partition was given back with work in it. */
   readonly leasedUntil: number
+  /** How long it lasts from a renewal. */
+  readonly leaseMillis: number
+}
+
+export interface WorkerRow {
+  readonly aliveUntil: number
+  readonly leaseMillis: number
 }
 
 /** The deliveries of one take in one partition. */
@@ -134,8 +141,7 @@ export class DestinationTables extends Context.Service<DestinationTables, Destin
 
 export class DestinationRows {
   readonly tenants = new Map<string, Tenant>()
-  /** Until when each worker counts as alive. */
-  readonly workers = new Map<string, number>()
+  readonly workers = new Map<string, WorkerRow>()
   private readonly journal: Journal
   private lastRef = 0
   private lastSignal = 0

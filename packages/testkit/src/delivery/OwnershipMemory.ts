@@ -33,14 +33,17 @@ export class Ownership {
   }
 
   renew({ leaseMillis, workerId }: WorkerLease, now: number): Answer<"renew"> {
-    this.journal.put(this.rows.workers, workerId, now + leaseMillis)
+    this.journal.put(this.rows.workers, workerId, { aliveUntil: now + leaseMillis, leaseMillis })
     const own = this.leases().filter(({ lease }) => lease.workerId === workerId && lease.leasedUntil !== -Infinity)
-    for (const { partition, tenant } of own) this.journal.put(tenant.leases, partition, { workerId, leasedUntil: now + leaseMillis })
+    for (const { partition, tenant } of own) this.journal.put(tenant.leases, partition, { workerId, leasedUntil: now + leaseMillis, leaseMillis })
+    for (const { lease, partition, tenant } of this.leases()) {
+      if (isAhead(lease.leasedUntil, lease, now)) this.journal.put(tenant.leases, partition, { ...lease, leasedUntil: now + lease.leaseMillis })
+    }
     return {
       now,
       startedAt: 0,
       owned: own.map(({ partition, tenant, tenantId }) => ({ tenantId, partition, epoch: tenant.epochs.get(partition)! })),
-      workers: [...this.rows.workers.values()].filter((aliveUntil) => aliveUntil > now).length,
+      workers: [...this.rows.workers.values()].filter((each) => each.aliveUntil > now && !isAhead(each.aliveUntil, each, now)).length,
       active: this.leases().filter(({ lease }) => lease.leasedUntil > now).length
     }
   }
@@ -66,7 +69,7 @@ export class Ownership {
       const before = tenant.leases.get(partition)
       const isOver = before !== undefined && before.leasedUntil <= now
       if (before !== undefined && before.workerId !== workerId && !isOver) return []
-      this.journal.put(tenant.leases, partition, { workerId, leasedUntil: now + leaseMillis })
+      this.journal.put(tenant.leases, partition, { workerId, leasedUntil: now + leaseMillis, leaseMillis })
       const epoch = this.raiseEpoch(tenant, partition)
       this.interruptAll(tenant, partition, now)
       const takenOver = isOver && before.leasedUntil !== -Infinity
@@ -139,6 +142,9 @@ export class Ownership {
       [...tenant.destinations.values()].some((each) => isOwn(each) && each.byRef.size + each.unsettled.size > 0 && sends(each))
   }
 }
+
+/** Later than its owner can have asked for: the clock was set back since. Within two leases it is left to run out. */
+const isAhead = (until: number, { leaseMillis }: { readonly leaseMillis: number }, now: number): boolean => until > now + 2 * leaseMillis
 
 /** The number of the first signal of each partition. */
 const firstSignals = ({ signals }: Tenant): ReadonlyMap<number, number> => {

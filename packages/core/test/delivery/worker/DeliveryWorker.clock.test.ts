@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { wrapCalls } from "@waybill/core/delivery"
+import { DeliveryStore, partitionsPerTenant, wrapCalls } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber } from "effect"
 import * as Clock from "effect/Clock"
@@ -13,6 +13,7 @@ const storeWithOwnClock = Effect.gen(function*() {
   let ahead = 0
   const byStore = Effect.provideService(Clock.Clock, clockAhead(clock, () => ahead))
   return {
+    run: byStore,
     set: (millis: number) =>
       Effect.sync(() => {
         ahead = millis
@@ -60,6 +61,23 @@ describe.each(ways)("by %s, when the store's clock is set", (way) => {
       assert.sameMembers([...yield* engine.delivered()], ["A/1", "B/1", "C/1", "D/1", "E/1"])
     }, Effect.scoped, inEngine))
   }
+
+  it.effect("back since a worker was killed, another one takes its partitions over after a lease", Effect.fnUntraced(function*() {
+    const clock = yield* storeWithOwnClock
+    const store = yield* DeliveryStore
+    const killed = { workerId: "killed", leaseMillis: 20_000 }
+    yield* clock.set(3 * hour)
+    const engine = yield* makeEngine()
+    yield* clock.run(store.acquire(killed, engine.tenant.tenantId, Array.from({ length: partitionsPerTenant }, (_, partition) => partition)))
+    yield* clock.run(store.renew(killed))
+    yield* clock.set(0)
+    yield* engine.publish("A")
+    yield* clock.worker
+    yield* TestWaybill.pass("19 seconds")
+    assert.deepStrictEqual(yield* engine.delivered(), [])
+    yield* TestWaybill.pass("6 seconds")
+    assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
+  }, Effect.scoped, inEngine))
 
   it.effect("back while no worker runs, the next one waits no longer than the longest pause of the subscription", Effect.fnUntraced(function*() {
     const store = yield* storeWithOwnClock

@@ -6,6 +6,7 @@ import {
   type DropRequest,
   type LoadedDestination,
   type OwnedPartition,
+  type Partition,
   type ReleasedPartition,
   partitionOf,
   purgeStep,
@@ -76,13 +77,15 @@ const renew = Effect.fnUntraced(function*({ schema, sql }: Storage, worker: Work
   yield* sql.run(ownership.keepAlive(schema, worker))
   yield* sql.run(ownership.renewLeases(schema, worker))
   const expired = yield* sql.rows(ownership.lookRow, ownership.expiredLeases(schema, worker))
-  for (const tenantId of new Set(expired.map((each) => each.tenantId))) {
-    const partitions = expired.flatMap((each) => each.tenantId === tenantId ? [each.partition] : [])
-    yield* sql.run(ownership.renewExpired(schema, tenantId, worker, partitions))
-  }
+  for (const [tenantId, partitions] of byTenant(expired)) yield* sql.run(ownership.renewExpired(schema, tenantId, worker, partitions))
+  const ahead = yield* sql.rows(ownership.lookRow, ownership.leasesAhead(schema))
+  for (const [tenantId, partitions] of byTenant(ahead)) yield* sql.run(ownership.shortenLeases(schema, tenantId, partitions))
   const owned = yield* sql.rows(ownership.ownedRow, ownership.ownedPartitions(schema, worker))
   return { owned, ...yield* sql.one(ownership.shareRow, ownership.shares(schema)) }
 })
+
+const byTenant = (found: ReadonlyArray<Partition>): ReadonlyArray<readonly [string, ReadonlyArray<number>]> =>
+  Array.from(new Set(found.map(({ tenantId }) => tenantId)), (own) => [own, found.flatMap(({ partition, tenantId }) => tenantId === own ? [partition] : [])] as const)
 
 const look = Effect.fnUntraced(function*({ isDistributed, schema, sql }: Storage, workerId: string, limit: number) {
   return {

@@ -8,15 +8,20 @@ import { partitionOfSql } from "../DeliveryEntrySql.ts"
 
 const nowColumn = raw("floor(extract(epoch FROM now()) * 1000)::float8 AS now")
 
-const until = ({ leaseMillis }: WorkerLease) => statement`now() + ${float8(leaseMillis)} * interval '1 millisecond'`
+const leaseOf = ({ leaseMillis }: WorkerLease) => statement`${float8(leaseMillis)} * interval '1 millisecond'`
+
+const until = (worker: WorkerLease) => statement`now() + ${leaseOf(worker)}`
+
+/** Later than its owner can have asked for: the clock was set back since. Within two leases it is left to run out, so small differences of clocks do not matter. */
+const isAhead = (instant: string) => raw(`${instant} > now() + 2 * lease`)
 
 /** Also deletes workers that ended an hour ago. */
 export const keepAlive = (schema: Statement, worker: WorkerLease) => statement`
 WITH forgotten AS (
   DELETE FROM ${schema}.delivery_workers WHERE alive_until < now() - interval '1 hour' AND worker_id <> ${text(worker.workerId)}
 )
-INSERT INTO ${schema}.delivery_workers (worker_id, alive_until) VALUES (${text(worker.workerId)}, ${until(worker)})
-ON CONFLICT (worker_id) DO UPDATE SET alive_until = EXCLUDED.alive_until`
+INSERT INTO ${schema}.delivery_workers (worker_id, alive_until, lease) VALUES (${text(worker.workerId)}, ${until(worker)}, ${leaseOf(worker)})
+ON CONFLICT (worker_id) DO UPDATE SET alive_until = EXCLUDED.alive_until, lease = EXCLUDED.lease`
 
 export const ownedRow = row({ tenantId: text, partition: int4, epoch: int8 })
 
@@ -24,7 +29,7 @@ export const ownedRow = row({ tenantId: text, partition: int4, epoch: int8 })
  * Leases that have not run out. Others lock only those that have, so this waits for nobody: other leases would run out meanwhile.
  */
 export const renewLeases = (schema: Statement, worker: WorkerLease) => statement`
-UPDATE ${schema}.delivery_leases AS l SET leased_until = ${until(worker)}
+UPDATE ${schema}.delivery_leases AS l SET leased_until = ${until(worker)}, lease = ${leaseOf(worker)}
 WHERE l.worker_id = ${text(worker.workerId)} AND l.leased_until > now()`
 
 /** Leases that have run out, and that nobody has taken over. */
@@ -41,8 +46,27 @@ WITH mine AS MATERIALIZED (
   WHERE l.tenant_id = ${own} AND l.partition = ANY (${int4Array(partitions)}) AND l.worker_id = ${text(worker.workerId)} AND l.leased_until > '-infinity'
   FOR NO KEY UPDATE SKIP LOCKED
 )
-UPDATE ${schema}.delivery_leases AS l SET leased_until = ${until(worker)}
+UPDATE ${schema}.delivery_leases AS l SET leased_until = ${until(worker)}, lease = ${leaseOf(worker)}
 WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT m.partition FROM mine AS m))`
+}
+
+/** Leases that a clock granted that was set back since. */
+export const leasesAhead = (schema: Statement) => statement`
+SELECT l.tenant_id, l.partition::int4 AS partition FROM ${schema}.delivery_leases AS l WHERE ${isAhead("l.leased_until")}`
+
+/**
+ * They end in one lease from now: an owner that is alive renews its lease sooner, and was told to stop at that time at the latest. Skips leases that are being renewed.
+ */
+export const shortenLeases = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>) => {
+  const own = tenant(tenantId)
+  return statement`
+WITH ahead AS MATERIALIZED (
+  SELECT l.partition FROM ${schema}.delivery_leases AS l
+  WHERE l.tenant_id = ${own} AND l.partition = ANY (${int4Array(partitions)}) AND ${isAhead("l.leased_until")}
+  FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE ${schema}.delivery_leases AS l SET leased_until = now() + l.lease
+WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT a.partition FROM ahead AS a))`
 }
 
 /** The partitions whose leases the worker has just renewed. */
@@ -57,9 +81,10 @@ WHERE l.worker_id = ${text(workerId)} AND l.leased_until > now()`
 
 export const shareRow = row({ now: float8, startedAt: float8, workers: int4, active: int4 })
 
+/** A worker that was killed before the clock was set back counts as alive for no longer than its leases last. */
 export const shares = (schema: Statement) => statement`
 SELECT ${nowColumn}, floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::float8 AS started_at,
-       (SELECT count(*)::int4 FROM ${schema}.delivery_workers WHERE alive_until > now()) AS workers,
+       (SELECT count(*)::int4 FROM ${schema}.delivery_workers WHERE alive_until > now() AND NOT ${isAhead("alive_until")}) AS workers,
        (SELECT count(*)::int4 FROM ${schema}.delivery_leases WHERE leased_until > now()) AS active`
 
 export const nowRow = row({ now: float8 })
@@ -138,14 +163,14 @@ WITH free AS MATERIALIZED (
 ),
 retaken AS (
   UPDATE ${schema}.delivery_leases AS l
-  SET worker_id = ${workerId}, leased_until = ${until(worker)},
+  SET worker_id = ${workerId}, leased_until = ${until(worker)}, lease = ${leaseOf(worker)},
       taken_over = (l.leased_until <= now() AND l.leased_until > '-infinity') OR (l.leased_until > now() AND l.taken_over)
   WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT f.partition FROM free AS f))
   RETURNING l.partition, l.taken_over
 ),
 added AS (
-  INSERT INTO ${schema}.delivery_leases (tenant_id, partition, worker_id, leased_until)
-  SELECT ${own}, g.partition, ${workerId}, ${until(worker)} FROM unnest(${wanted}) AS g (partition) ORDER BY g.partition
+  INSERT INTO ${schema}.delivery_leases (tenant_id, partition, worker_id, leased_until, lease)
+  SELECT ${own}, g.partition, ${workerId}, ${until(worker)}, ${leaseOf(worker)} FROM unnest(${wanted}) AS g (partition) ORDER BY g.partition
   ON CONFLICT (tenant_id, partition) DO NOTHING
   RETURNING partition, taken_over
 )

@@ -23,24 +23,25 @@ layer(testStorage(schema), { excludeTestServices: true })("the depth of the queu
     assert.strictEqual((yield* queue.depth).waitingEntries, 0)
   }))
 
-  it.effect("lags behind the oldest signal, and behind due retries that have no worker", Effect.fnUntraced(function*() {
-    const queue = yield* DeliveryQueue
-    const tenantId = freshTenant()
-    yield* seed(tenantId, { S: 1 })
-    yield* rows("UPDATE @delivery_signals SET signalled_at = now() - interval '1 minute' WHERE tenant_id = $1", [tenantId])
-    const lag = Effect.map(queue.depth, ({ lagMillis }) => Math.floor(lagMillis / 60_000))
-    assert.strictEqual(yield* lag, 1)
-    yield* rows("DELETE FROM @delivery_signals")
-    assert.strictEqual((yield* queue.depth).lagMillis, 0)
-    yield* rows(
-      `INSERT INTO @deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at)
-       VALUES ($1, gen_random_uuid(), $2::uuid, 'waiting', 1, 1, '{}', '{}', now(), now() - interval '2 minutes')`,
-      [tenantId, idOf(1)]
-    )
-    assert.strictEqual(yield* lag, 2)
-    yield* rows("INSERT INTO @delivery_leases (tenant_id, partition, worker_id, leased_until) VALUES ($1, 1, 'worker', now() + interval '1 minute')", [tenantId])
-    assert.strictEqual((yield* queue.depth).lagMillis, 0)
-  }))
+  it.effect("lags behind the oldest signal, and behind due retries that have no worker", () =>
+    Effect.gen(function*() {
+      const queue = yield* DeliveryQueue
+      const tenantId = freshTenant()
+      yield* seed(tenantId, { S: 1 })
+      yield* rows("UPDATE @delivery_signals SET signalled_at = now() - interval '1 minute' WHERE tenant_id = $1", [tenantId])
+      const lag = Effect.map(queue.depth, ({ lagMillis }) => Math.floor(lagMillis / 60_000))
+      assert.strictEqual(yield* lag, 1)
+      yield* rows("DELETE FROM @delivery_signals")
+      assert.strictEqual((yield* queue.depth).lagMillis, 0)
+      yield* rows(
+        `INSERT INTO @deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at)
+         VALUES ($1, gen_random_uuid(), $2::uuid, 'waiting', 1, 1, '{}', '{}', now(), now() - interval '2 minutes')`,
+        [tenantId, idOf(1)]
+      )
+      assert.strictEqual(yield* lag, 2)
+      yield* rows("INSERT INTO @delivery_leases (tenant_id, partition, worker_id, leased_until, lease) VALUES ($1, 1, 'worker', now() + interval '1 minute', interval '1 minute')", [tenantId])
+      assert.strictEqual((yield* queue.depth).lagMillis, 0)
+    }))
 
   it.effect("reports destinations whose entries are late, and dead letters of the last day", Effect.fnUntraced(function*() {
     const control = yield* DeliveryControl
