@@ -1,5 +1,5 @@
 /** Checks who owns which partition against the reference model. */
-import type { AcquiredPartition, DeliveryStore, OwnedPartition, Partition, WaitingDelivery, WorkerLease } from "@waybill/core/delivery"
+import type { AcquiredPartition, DeliveryStore, OwnedPartition, Partition, ReleasedPartition, WaitingDelivery, WorkerLease } from "@waybill/core/delivery"
 import type { Effect } from "effect"
 import { isInFlight, type Ledger, type LedgerDestination } from "./Ledger.ts"
 import type { LedgerPartition } from "./PartitionLedger.ts"
@@ -69,9 +69,9 @@ export class OwnershipAudit {
     const { ledger, simulation } = this
     const { leasedUntil, owner } = partition
     this.raise(who, partition, acquired)
-    const isTakenOver = owner !== undefined && leasedUntil <= simulation.storeNow
-    if (acquired.takenOver !== isTakenOver) {
-      simulation.violate("A new owner learns whether the previous owner released the partition", `${who}: ${partition.name}, ${acquired.takenOver} instead of ${isTakenOver}`)
+    const othersUntil = owner !== undefined && leasedUntil <= simulation.storeNow ? simulation.storeNow : partition.othersUntil
+    if (acquired.othersUntil !== othersUntil) {
+      simulation.violate("A new owner learns until when previous owners may have sent", `${who}: ${partition.name}, ${acquired.othersUntil} instead of ${othersUntil}`)
     }
     if (owner !== undefined && owner !== workerId) {
       simulation.counts.takeovers += 1
@@ -123,13 +123,14 @@ export class OwnershipAudit {
   }
 
   /** Returns the released partitions. */
-  released(who: string, tenantId: string, partitions: ReadonlyArray<OwnedPartition>): ReadonlyArray<LedgerPartition> {
+  released(who: string, tenantId: string, partitions: ReadonlyArray<ReleasedPartition>): ReadonlyArray<LedgerPartition> {
     const fenced = this.ledger.partitions.fenced(tenantId, partitions)
     for (const partition of fenced) {
       const left = this.onlyReceiversFail ? this.ledger.in(partition).flatMap(({ unsettled }) => [...unsettled.values()]).filter(isInFlight) : []
       if (left.length > 0) this.simulation.violate("A partition is released when none of its attempts is in flight", `${who}: ${partition.name} with ${left.map(({ id }) => id).join()}`)
       partition.owner = undefined
       partition.leasedUntil = 0
+      partition.othersUntil = partitions.find((each) => each.partition === partition.partition)!.othersUntil ?? partition.othersUntil
     }
     if (fenced.length < partitions.length) this.simulation.note(who, "gave back partitions of another owner")
     return fenced

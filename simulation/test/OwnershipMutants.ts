@@ -141,49 +141,98 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   // the engine
-  mutant(owning, "leases are never renewed", {
-    "this.nextRenewal = asked + options.leaseMillis / 3": "this.nextRenewal = Infinity"
-  }),
-  rareMutant(sending, "a worker sends after its lease has expired", {
-    " || now >= parts.leasedUntil) {": ") {"
-  }),
-  mutant(owning, "nothing is taken after a lease has expired once", {
-    "if (hadRunOut) work.workAvailable.openUnsafe()": ""
-  }),
-  rareMutant(taking, "the result of a take counts for the next ownership", {
-    "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)": "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) !== undefined || held.size < 0"
-  }),
-  rareMutant(owning, "a worker takes its own partitions over", {
-    "const free = found.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)": "const free = found"
-  }),
-  mutant(owning, "a partition whose acquisition had no response is lost", {
-    "if (unknown.length > 0) yield* this.acquire(unknown, true)": ""
-  }),
-  mutant(destination, "the rate is lost at a takeover", {
-    "othersUntil === undefined ? rateMark : Math.max(rateMark ?? 0, markAfterOthers(policy.rateLimitPerMinute, othersUntil))": "rateMark"
-  }),
-  rareMutant(owning, "the rate is lost if an acquisition had no response", {
-    "work.hold(isLeased ? { ...each, takenOver: true } : each, answer.now)": "work.hold(each, answer.now)"
-  }),
-  mutant(taking, "a lost take is not reclaimed", {
-    "Effect.forEach(tenant.lostFlights, (flight) => this.reclaim(tenant, flight), { discard: true })": "Effect.sync(() => tenant.lostFlights.clear())"
-  }),
-  mutant(taking, "signals that a lost take consumed are lost", {
-    "      work.found(tenant.tenantId, destinations)\n": ""
-  }),
-  mutant(owning, "partitions above the worker's share are not released", {
-    "for (const partition of held.filter(({ leaving }) => !leaving).slice(0, Math.max(0, above))) partition.leaving = true": ""
-  }),
-  mutant(owning, "an idle partition is never released", {
-    "else if ((partition.quietSince ??= now) + quietMillis <= now) partition.leaving = true": ""
-  }),
-  mutant(owning, "a partition is released with attempts in flight", {
-    "for (const { inFlight, taking } of destinations.values()) if (taking || inFlight.size > 0) return false": ""
-  }),
-  mutant(owning, "a worker that stops keeps its partitions", {
-    "Effect.suspend(() => this.giveBack(() => true))": "Effect.void"
-  }),
-  mutant(owning, "a worker that stops does not wait for partitions that it is acquiring", {
-    "Effect.suspend(() => Fiber.awaitAll(this.acquiring)).pipe(": "Effect.void.pipe("
-  })
+  {
+    name: "leases are never renewed",
+    file: owning,
+    find: "this.nextRenewal = asked + options.leaseMillis / 3",
+    replace: "this.nextRenewal = Infinity"
+  },
+  {
+    name: "a worker sends after its lease has expired",
+    rare: true,
+    file: sending,
+    find: " || now >= parts.leasedUntil) {",
+    replace: ") {"
+  },
+  {
+    name: "nothing is taken after a lease has expired once",
+    file: owning,
+    find: "if (hadRunOut) work.workAvailable.openUnsafe()",
+    replace: ""
+  },
+  {
+    name: "the result of a take counts for the next ownership",
+    rare: true,
+    file: taking,
+    find: "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)",
+    replace: "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) !== undefined || held.size < 0"
+  },
+  {
+    name: "a worker takes its own partitions over",
+    rare: true,
+    file: owning,
+    find: "const free = found.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)",
+    replace: "const free = found"
+  },
+  {
+    name: "a partition whose acquisition had no response is lost",
+    file: owning,
+    find: "if (unknown.length > 0) yield* this.acquire(unknown, true)",
+    replace: ""
+  },
+  {
+    name: "the rate is lost at a takeover",
+    file: destination,
+    find: "othersUntil === undefined ? rateMark : Math.max(rateMark ?? 0, markAfterOthers(policy.rateLimitPerMinute, othersUntil))",
+    replace: "rateMark"
+  },
+  {
+    name: "the rate is lost if an acquisition had no response",
+    rare: true,
+    file: owning,
+    find: "work.hold(isLeased ? { ...each, othersUntil: answer.now } : each, answer.now)",
+    replace: "work.hold(each, answer.now)"
+  },
+  {
+    name: "a lost take is not reclaimed",
+    file: taking,
+    find: "Effect.forEach(tenant.lostFlights, (flight) => this.reclaim(tenant, flight), { discard: true })",
+    replace: "Effect.sync(() => tenant.lostFlights.clear())"
+  },
+  {
+    name: "signals that a lost take consumed are lost",
+    file: taking,
+    find: "      work.found(tenant.tenantId, destinations)\n",
+    replace: ""
+  },
+  {
+    name: "partitions above the worker's share are not released",
+    file: owning,
+    find: "for (const partition of held.filter(({ leaving }) => !leaving).slice(0, Math.max(0, above))) partition.leaving = true",
+    replace: ""
+  },
+  {
+    name: "an idle partition is never released",
+    file: owning,
+    find: "else if ((partition.quietSince ??= now) + quietMillis <= now) partition.leaving = true",
+    replace: ""
+  },
+  {
+    name: "a partition is released with attempts in flight",
+    file: owning,
+    find: "for (const { inFlight, taking } of destinations.values()) if (taking || inFlight.size > 0) return false",
+    replace: ""
+  },
+  {
+    name: "a worker that stops keeps its partitions",
+    file: owning,
+    find: "Effect.suspend(() => this.giveBack(() => true))",
+    replace: "Effect.void"
+  },
+  {
+    name: "a worker that stops does not wait for partitions that it is acquiring",
+    file: owning,
+    find: "Effect.suspend(() => Fiber.awaitAll(this.acquiring)).pipe(",
+    replace: "Effect.void.pipe("
+  }
 ]

@@ -33,13 +33,13 @@ export const workerId = (): string => `worker ${globalThis.crypto.randomUUID()}`
 export const acquire = (tenantId: string, { leaseMillis = 600_000, worker = workerId() } = {}) =>
   Effect.gen(function*() {
     const store = yield* DeliveryStore
-    const { partitions } = yield* store.acquire({ workerId: worker, leaseMillis }, tenantId, everyPartition)
+    const { now, partitions } = yield* store.acquire({ workerId: worker, leaseMillis }, tenantId, everyPartition)
     const destinations = partitions.flatMap((each) => each.destinations)
     return {
       tenantId,
       workerId: worker,
       owned: partitions.map(({ epoch, partition }) => ({ tenantId, partition, epoch })),
-      takenOver: partitions.filter(({ takenOver }) => takenOver).map(({ partition }) => partition),
+      takenOver: partitions.filter(({ othersUntil }) => othersUntil === now).map(({ partition }) => partition),
       othersUntil: partitions.map(({ othersUntil }) => othersUntil),
       destinations,
       waiting: yield* waitingIn(tenantId, destinations)

@@ -44,11 +44,9 @@ export interface WaitingDelivery {
 /** A partition as its new owner acquires it. */
 export interface AcquiredPartition extends OwnedPartition {
   /**
-   * The previous owner did not release the partition. Its deliveries in flight may have been sent: they are `waiting` now, due
-   * at once, with that attempt counted.
+   * The last time at which previous owners may have sent, beyond what the rate marks say. Now if the previous owner did not release the partition: its
+   * deliveries in flight may have been sent, and are `waiting` now, due at once, with that attempt counted. Otherwise from the last release.
    */
-  readonly takenOver: boolean
-  /** From the last release by an owner. */
   readonly othersUntil: number | undefined
   /** Destinations with entries or deliveries that wait, closed ones included. */
   readonly destinations: ReadonlyArray<string>

@@ -276,14 +276,13 @@ CREATE TABLE ${schema}.delivery_partitions (
 );
 
 -- who owns a partition; a table of its own, so that renewals do not wait for the owner's writes. A row is there as long as the partition has
--- work. leased_until: -infinity when its owner has given it back. lease: how long it lasts from a renewal. taken_over: from an owner that did not
+-- work. leased_until: -infinity when its owner has given it back. lease: how long it lasts from a renewal
 CREATE TABLE ${schema}.delivery_leases (
   tenant_id text COLLATE "C" NOT NULL,
   partition smallint NOT NULL,
   worker_id text COLLATE "C" NOT NULL,
   leased_until timestamptz NOT NULL,
   lease interval NOT NULL,
-  taken_over boolean NOT NULL DEFAULT false,
   PRIMARY KEY (tenant_id, partition)
 ) WITH (fillfactor = 50);
 CREATE INDEX delivery_leases_worker ON ${schema}.delivery_leases (worker_id);

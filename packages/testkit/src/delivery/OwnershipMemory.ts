@@ -73,7 +73,7 @@ export class Ownership {
       const epoch = this.raiseEpoch(tenant, partition)
       this.interruptAll(tenant, partition, now)
       const takenOver = isOver && before.leasedUntil !== -Infinity
-      return [{ tenantId: tenant.tenantId, partition, epoch, takenOver, othersUntil: tenant.othersUntil.get(partition), destinations: found(tenant, [partition]) }]
+      return [{ tenantId: tenant.tenantId, partition, epoch, othersUntil: takenOver ? now : tenant.othersUntil.get(partition), destinations: found(tenant, [partition]) }]
     })
   }
 

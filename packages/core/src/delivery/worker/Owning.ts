@@ -191,7 +191,7 @@ export class Owning {
         Effect.flatMap(store.acquire(worker, tenantId, own.map(({ partition }) => partition)), (answer) =>
           Effect.flatMap(workerMillis, (answered) => {
             const learned = this.parts.learnTime(answer.now, asked, answered)
-            for (const each of answer.partitions) work.hold(isLeased ? { ...each, takenOver: true } : each, answer.now)
+            for (const each of answer.partitions) work.hold(isLeased ? { ...each, othersUntil: answer.now } : each, answer.now)
             this.active += answer.partitions.length
             return learned
           })))), { discard: true }).pipe(Effect.onError(() =>

@@ -105,7 +105,7 @@ export class WorkSet {
   }
 
   hold(acquired: AcquiredPartition, now: number): void {
-    const { epoch, othersUntil, partition, takenOver, tenantId } = acquired
+    const { epoch, othersUntil, partition, tenantId } = acquired
     const tenant = this.tenants.get(tenantId) ?? makeTenant(tenantId)
     this.tenants.set(tenantId, tenant)
     this.lose(tenantId, partition)
@@ -115,7 +115,7 @@ export class WorkSet {
       partition,
       epoch,
       // it was stored before the clock was set back if it is later
-      othersUntil: takenOver ? now : othersUntil === undefined ? undefined : Math.min(othersUntil, now),
+      othersUntil: othersUntil === undefined ? undefined : Math.min(othersUntil, now),
       destinations: new Map(),
       flights: new Map(),
       calls: 0,

@@ -43,35 +43,36 @@ describe.each(ways)("by %s", (way) => {
       assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
     }, inEngine))
 
-    it.effect("interrupts attempts at the end of its grace period without counting them, and releases its partitions", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine()
-      yield* engine.receivers.script(hook, [Receiver.hang, Receiver.accept()])
-      const fiber = yield* TestWaybill.run
-      yield* engine.publish("A")
-      yield* TestWaybill.pass(1000)
-      yield* stop(fiber, 4100)
-      const [delivery] = yield* engine.list()
-      assert.deepStrictEqual([delivery!.state, delivery!.attempts.map((each) => each.outcome)], ["waiting", ["interrupted"]])
-      const store = yield* DeliveryStore
-      const everything = Array.from({ length: partitionsPerTenant }, (_, partition) => partition)
-      const { partitions } = yield* store.acquire({ workerId: "another", leaseMillis: 1000 }, "acme", everything)
-      assert.isTrue(partitions.every(({ takenOver }) => !takenOver))
-      const [loaded] = yield* store.load("acme", partitions.flatMap((each) => each.destinations))
-      const { deliveries } = yield* store.take({
-        tenantId: "acme",
-        owned: partitions,
-        flight: "0199c5a1-0000-7000-8000-000000000000",
-        sentAt: 0,
-        from: [{ destinationId: loaded!.destinationId, after: undefined, batches: 0, inFlight: [], again: loaded!.waiting.map(({ deliveryId }) => deliveryId) }],
-        sources: ["transit-events"],
-        signals: 0,
-        skip: [],
-        unrequested: 0,
-        maxBatchBytes: 1000,
-        lookAt: 10
-      })
-      assert.deepStrictEqual(deliveries.map(({ attempt, tries }) => [attempt, tries]), [[2, 1]])
-    }, engineBy(way, { drainMillis: 4000 })))
+    it.effect("interrupts attempts at the end of its grace period without counting them, and releases its partitions", () =>
+      engineBy(way, { drainMillis: 4000 })(Effect.gen(function*() {
+        const engine = yield* makeEngine()
+        yield* engine.receivers.script(hook, [Receiver.hang, Receiver.accept()])
+        const fiber = yield* TestWaybill.run
+        yield* engine.publish("A")
+        yield* TestWaybill.pass(1000)
+        yield* stop(fiber, 4100)
+        const [delivery] = yield* engine.list()
+        assert.deepStrictEqual([delivery!.state, delivery!.attempts.map((each) => each.outcome)], ["waiting", ["interrupted"]])
+        const store = yield* DeliveryStore
+        const everything = Array.from({ length: partitionsPerTenant }, (_, partition) => partition)
+        const { partitions } = yield* store.acquire({ workerId: "another", leaseMillis: 1000 }, "acme", everything)
+        assert.isTrue(partitions.every(({ othersUntil }) => othersUntil === undefined))
+        const [loaded] = yield* store.load("acme", partitions.flatMap((each) => each.destinations))
+        const { deliveries } = yield* store.take({
+          tenantId: "acme",
+          owned: partitions,
+          flight: "0199c5a1-0000-7000-8000-000000000000",
+          sentAt: 0,
+          from: [{ destinationId: loaded!.destinationId, after: undefined, batches: 0, inFlight: [], again: loaded!.waiting.map(({ deliveryId }) => deliveryId) }],
+          sources: ["transit-events"],
+          signals: 0,
+          skip: [],
+          unrequested: 0,
+          maxBatchBytes: 1000,
+          lookAt: 10
+        })
+        assert.deepStrictEqual(deliveries.map(({ attempt, tries }) => [attempt, tries]), [[2, 1]])
+      })))
 
     it.effect("leaves the remaining work to another worker without a delay", Effect.fnUntraced(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })

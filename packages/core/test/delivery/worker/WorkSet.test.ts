@@ -15,7 +15,6 @@ const acquired = (parts: Partial<AcquiredPartition> = {}): AcquiredPartition => 
   tenantId: "acme",
   partition: 0,
   epoch: 1,
-  takenOver: false,
   othersUntil: undefined,
   destinations: [],
   ...parts
@@ -44,7 +43,7 @@ describe("a partition that is acquired", () => {
   })
 
   it("knows until when the previous owner may have sent if it was taken over, and nothing if it was released", () => {
-    assert.strictEqual(holding({ takenOver: true }).destination("acme", idOf(1))!.othersUntil, now)
+    assert.strictEqual(holding({ othersUntil: now }).destination("acme", idOf(1))!.othersUntil, now)
     assert.isUndefined(holding().destination("acme", idOf(1))!.othersUntil)
   })
 

@@ -111,7 +111,7 @@ const acquire = Effect.fnUntraced(function*(storage: Storage, worker: WorkerLeas
     partitions: epochs.map((each): AcquiredPartition => ({
       ...each,
       tenantId,
-      takenOver: takenOver.has(each.partition),
+      othersUntil: takenOver.has(each.partition) ? now : each.othersUntil,
       destinations: destinations.filter((destinationId) => partitionOf(destinationId) === each.partition)
     }))
   }

@@ -150,31 +150,29 @@ const lastPartition = raw(String(partitionsPerTenant - 1))
 export const leasedRow = row({ partition: int4, takenOver: bool })
 
 /**
- * Leases that are free or the worker's own become the worker's. One that was taken over stays so when its owner asks again: the answer to the first
- * time may be lost. Leases of others are not locked, not even to look at them: their owners' renewals skip locked leases, and would count them as lost.
+ * Leases that are free or the worker's own become the worker's. `taken_over`: the owner before did not release it. Leases of others are not locked,
+ * not even to look at them: their owners' renewals skip locked leases, and would count them as lost.
  */
 export const takeLeases = (schema: Statement, tenantId: string, worker: WorkerLease, partitions: ReadonlyArray<number>) => {
   const [own, wanted, workerId] = [tenant(tenantId), int4Array(partitions), text(worker.workerId)]
   return statement`
 WITH free AS MATERIALIZED (
-  SELECT l.partition FROM ${schema}.delivery_leases AS l
+  SELECT l.partition, l.leased_until <= now() AND l.leased_until > '-infinity' AS taken_over FROM ${schema}.delivery_leases AS l
   WHERE l.tenant_id = ${own} AND l.partition = ANY (${wanted}) AND (l.leased_until <= now() OR l.worker_id = ${workerId})
   FOR NO KEY UPDATE SKIP LOCKED
 ),
 retaken AS (
   UPDATE ${schema}.delivery_leases AS l
-  SET worker_id = ${workerId}, leased_until = ${until(worker)}, lease = ${leaseOf(worker)},
-      taken_over = (l.leased_until <= now() AND l.leased_until > '-infinity') OR (l.leased_until > now() AND l.taken_over)
+  SET worker_id = ${workerId}, leased_until = ${until(worker)}, lease = ${leaseOf(worker)}
   WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT f.partition FROM free AS f))
-  RETURNING l.partition, l.taken_over
 ),
 added AS (
   INSERT INTO ${schema}.delivery_leases (tenant_id, partition, worker_id, leased_until, lease)
   SELECT ${own}, g.partition, ${workerId}, ${until(worker)}, ${leaseOf(worker)} FROM unnest(${wanted}) AS g (partition) ORDER BY g.partition
   ON CONFLICT (tenant_id, partition) DO NOTHING
-  RETURNING partition, taken_over
+  RETURNING partition
 )
-SELECT r.partition::int4 AS partition, r.taken_over FROM retaken AS r UNION ALL SELECT a.partition::int4, a.taken_over FROM added AS a`
+SELECT f.partition::int4 AS partition, f.taken_over FROM free AS f UNION ALL SELECT a.partition::int4, false FROM added AS a`
 }
 
 export const epochRow = row({ partition: int4, epoch: int8 })
