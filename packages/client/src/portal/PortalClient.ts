@@ -73,7 +73,7 @@ export interface PortalContactChange {
 
 /** How a signing secret is replaced. */
 export interface SecretRotation {
-  /** How long the previous secret goes on signing: 0 to 604,800. The server's default is a day. */
+  /** How long the previous secret still signs: 0 to 604,800. The server's default is a day. */
   readonly overlapSeconds?: number
 }
 
@@ -164,7 +164,7 @@ export class PortalClient {
     return allPages((cursor) => this.listSecrets({ ...query, cursor }, options))
   }
 
-  /** Generates a new secret, which is returned only once. The previous one goes on signing for `overlapSeconds`. */
+  /** Generates a new secret, which is returned only once. The previous one still signs for `overlapSeconds`. */
   async rotateSecret(hmacSecretId: string, rotation: SecretRotation = {}, options?: CallOptions): Promise<SigningSecret> {
     return await this.#send("POST", ["secrets", hmacSecretId, "rotate"], rotation, false, options) as SigningSecret
   }

@@ -16,7 +16,7 @@ export type DeliveryContent =
     readonly deliveryId: string
     /** When the batch was first sent. */
     readonly sentAt: string
-    /** At least one. An event can come again in another delivery: compare `eventId`. */
+    /** At least one. An event can arrive again in another delivery: compare `eventId`. */
     readonly events: ReadonlyArray<TransitEvent>
   }
   | { readonly kind: "status"; readonly notification: StatusNotification }

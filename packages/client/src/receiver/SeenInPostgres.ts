@@ -15,7 +15,7 @@ export interface PostgresClient {
 
 /**
  * Keeps ids in Postgres, for handlers whose effects are elsewhere. A crash between the handler's success and the mark
- * makes the delivery come again. For writes to the same database use `SeenInPostgresTransaction`.
+ * makes the delivery arrive again. For writes to the same database use `SeenInPostgresTransaction`.
  */
 export class SeenInPostgres implements SeenStore {
   readonly #query: PostgresQuery

@@ -21,8 +21,8 @@ const claimOf = (token: string): string => `claim:${token}`
 const releaseScript = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
 
 /**
- * Keeps ids in Redis, one key each. A crash between the handler's success and the mark makes the delivery come again,
- * and so does Redis if it loses or evicts keys: use `appendonly yes` and `maxmemory-policy noeviction`.
+ * Keeps ids in Redis, one key each. A crash between the handler's success and the mark makes the delivery arrive again.
+ * A Redis that loses or evicts keys does the same: use `appendonly yes` and `maxmemory-policy noeviction`.
  */
 export class SeenInRedis implements SeenStore {
   readonly #client: RedisClient

@@ -56,7 +56,7 @@ export interface HostileScript extends Omit<HostileBehaviour, "name" | "group"> 
   readonly reads?: "request" | "head" | "nothing"
   readonly onConnection?: (socket: Socket) => void
   readonly onRequest?: (exchange: Exchange) => void
-  /** How an `https` receiver speaks TLS. `slowly`: byte by byte. `never`: not at all; `onConnection` gets the raw bytes. */
+  /** How an `https` receiver handles TLS. `slowly`: byte by byte. `never`: not at all; `onConnection` gets the raw bytes. */
   readonly tls?: ((certificates: TestCertificates) => TlsOptions) | "slowly" | "never"
   /** Slow setup that runs once before the first connection. */
   readonly prepare?: () => void

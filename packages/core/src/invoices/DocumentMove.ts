@@ -27,7 +27,7 @@ export interface MovedFile {
 export interface DocumentMove {
   /** Number of files of the tenant. */
   readonly count: (tenantId: string) => Effect.Effect<number, StorageError>
-  /** Looks at every file of the tenant once, one after the other, and tells of each. Files that are uploaded meanwhile may be left out. */
+  /** Looks at every file of the tenant once, one after the other, and reports each. Files that are uploaded meanwhile may be left out. */
   readonly files: (tenantId: string, tell: (moved: MovedFile) => Effect.Effect<void>) => Effect.Effect<void, StorageError>
   /**
    * Removes former contents, and copies of an interrupted move, once they are older than this: downloads that began before the move still read them.
@@ -43,7 +43,7 @@ const recordsAtATime = 100
 const contentsAtATime = 100
 
 /**
- * A moved file gets contents of a new id, so a download that has begun goes on with the old ones. What has to be removed later is remembered in the
+ * A moved file gets contents of a new id, so a download that has begun continues with the old ones. What has to be removed later is remembered in the
  * database before it is needed: an interrupted move leaves no bytes that nobody knows of.
  */
 export const makeDocumentMove = Effect.fnUntraced(function*({ source, target }: { readonly source: Contents; readonly target: Contents }) {

@@ -73,7 +73,7 @@ export class MailOutbox extends Context.Service<MailOutbox, {
         return { tenantId, sent, hasMore: mails.length === mailLimit }
       })
 
-      /** Tenants take turns, so that one with many mails does not hold up the others. */
+      /** Tenants take turns, so one with many mails does not delay the others. */
       const sweep = Effect.gen(function*() {
         let sent = 0
         let waiting = yield* store.tenants(tenantLimit)

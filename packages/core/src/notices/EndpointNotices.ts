@@ -24,7 +24,7 @@ import { type NoticeKind, NoticeStore } from "./NoticeStore.ts"
 const sweepMillis = 300_000
 const dayMillis = 86_400_000
 
-/** When customers are told that their endpoint fails, in milliseconds. */
+/** When customers get notices about an endpoint that fails, in milliseconds. */
 export class NoticeOptions extends Context.Reference<{
   /**
    * An endpoint has failed for long when its oldest entry, or its oldest delivery that waits for a retry, has waited for this time.
@@ -38,7 +38,7 @@ export class NoticeOptions extends Context.Reference<{
 export class EndpointNotices extends Context.Service<EndpointNotices, {
   readonly contact: (principal: Principal) => Effect.Effect<NoticeContactView, StorageError>
   readonly setContact: (principal: Principal, input: typeof NoticeContact.Encoded) => Effect.Effect<NoticeContactView, InvalidInput | QuotaExceeded | StorageError>
-  /** Tells the customers of the subscriptions with the most trouble, each at most once a day for each trouble. Returns how many notices there are. */
+  /** Notifies the customers of the subscriptions with the most failures, each at most once a day for each kind of notice. Returns how many notices there are. */
   readonly sweep: Effect.Effect<number, StorageError>
   /** Sweeps every five minutes until interrupted. */
   readonly run: Effect.Effect<never>

@@ -1,4 +1,4 @@
-/** What a customer is told of a subscription in trouble. It has no freight data: mail is not encrypted end to end. */
+/** The notice to a customer about a subscription that fails or is paused. It has no freight data: mail is not encrypted end to end. */
 import { Schema } from "effect"
 import { type DestinationOverview, overviewCount } from "../delivery/DeliveryQueue.ts"
 import { areaOfSource } from "../Areas.ts"

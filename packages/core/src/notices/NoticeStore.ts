@@ -16,7 +16,7 @@ export const noticeKinds = ["ending", "failing", "dead_letter", "paused"] as con
 /** One of `noticeKinds`. */
 export type NoticeKind = typeof noticeKinds[number]
 
-/** One notice: a client is told of a trouble of a subscription once a day. */
+/** Identifies a notice: a client gets one a day for each kind and subscription. */
 export interface NoticeKey {
   readonly subscriptionId: string
   readonly kind: NoticeKind
@@ -33,7 +33,7 @@ export interface NoticeContacts {
   readonly webhookKinds: ReadonlyArray<NoticeKind> | undefined
 }
 
-/** A notice that goes out as a webhook, in the order of the subscription that it tells of. */
+/** A notice that is sent as a webhook, in the order of the subscription that it is about. */
 export interface WebhookNotice {
   readonly webhookId: string
   readonly subscriptionId: string

@@ -53,7 +53,7 @@ export const PurgeCall = Schema.Struct({
   cursor: ListCursor
 }).annotate({ identifier: "PurgeCall" })
 
-/** Entries after which one call of a bulk purge goes on to no further subscription. */
+/** A call of a bulk purge starts on no other subscription after this many entries. */
 const purgedEntries = 20_000
 
 /** What one step of a bulk purge did. */

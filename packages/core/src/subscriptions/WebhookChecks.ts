@@ -15,7 +15,7 @@ export interface WebhookSettings {
   readonly delivery?: typeof DeliveryMetadata.Type
 }
 
-/** Who changes a subscription: its client, or an operator on its behalf. What is allowed is decided by the client in both cases. */
+/** Who changes a subscription: its client, or an operator on its behalf. The client decides what is allowed in both cases. */
 export interface SettingsEditor {
   readonly tenantId: string
   /** Of the subscription. */

@@ -5,7 +5,7 @@ import type { EdiFault } from "../x12/EdiFault.ts"
 /** What became of a set. */
 export type SetOutcome = "accepted" | "duplicate" | "refused"
 
-/** One thing that a set said, such as an event. */
+/** One item of a set, such as an event. */
 export interface RecordResult {
   readonly id: string
   /** Where it stands. */

@@ -50,7 +50,7 @@ export const PartnerProfile = Schema.Struct({
   /** Account numbers of the partner: its orders may name them, and it gets their statuses and invoices. */
   accounts: Schema.optionalKey(Schema.Array(AccountNumber).check(Schema.isMaxLength(1_000))),
   acknowledge: Schema.optionalKey(Schema.Literals(["997", "999", "none"])),
-  /** How files come and go. Without it they are put into the partner's folder and taken from there. */
+  /** How files are fetched and sent. Without it they are put into the partner's folder and taken from there. */
   transport: Schema.optionalKey(TransportSettings),
   isTest: Schema.optionalKey(Schema.Boolean),
   delimiters: Schema.optionalKey(Schema.Struct({

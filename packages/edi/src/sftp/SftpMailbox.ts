@@ -35,7 +35,7 @@ export interface SftpOptions {
 
 const defaultMaxFileBytes = 256 * 1024 * 1024
 
-/** Entries of a folder that are looked at. Those that are fetched make room for others. */
+/** Most entries of a folder that one exchange reads. Fetched files make room for others. */
 const maxEntries = 10_000
 
 /** What OpenSSH reads and writes at once. */

@@ -27,7 +27,7 @@ export interface ExchangeOptions {
 }
 
 /**
- * Returns the numbers of files. A file that is refused does not hold up the others; the call rejects when the partner's end cannot be used. A file
+ * Returns the numbers of files. A file that is refused does not stop the others; the call rejects when the partner's end cannot be used. A file
  * whose exchange is interrupted is exchanged again, so the partner may get it twice, with the same control number. Closes the mailbox.
  */
 export const exchangeFiles = async ({ limit = 100, mailbox, onFile, receive = true, signal, spool }: ExchangeOptions): Promise<{ readonly received: number; readonly sent: number }> => {

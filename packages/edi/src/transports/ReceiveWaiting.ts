@@ -34,7 +34,7 @@ export interface ReceiveWaitingOptions {
 const maxReportLines = 100_000
 const maxReportCharacters = 16 * 1024 * 1024
 
-/** Returns the number of files that were read. One that fails does not hold up the others, and stays where it is. */
+/** Returns the number of files that were read. One that fails does not stop the others, and stays where it is. */
 export const receiveWaiting = async ({ handlers, limit = 100, now, onFile, partner, skip = new Set(), transport }: ReceiveWaitingOptions): Promise<number> => {
   let count = 0
   const waiting = await transport.waiting(limit + skip.size)

@@ -1,7 +1,7 @@
 /** A problem in an interchange: the segment and element where it is, and the code that acknowledgements use for it. */
 
 /**
- * What a fault refuses. `element` and `segment` refuse their transaction set, so does `set`. `group` and `interchange` are about envelopes,
+ * What a fault refuses. `element`, `segment` and `set` refuse their transaction set. `group` and `interchange` are about envelopes,
  * whose sets were judged one by one.
  */
 export type FaultLevel = "element" | "segment" | "set" | "group" | "interchange"

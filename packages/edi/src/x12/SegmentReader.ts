@@ -69,7 +69,7 @@ export class SegmentReader {
     this.#breaks = true
   }
 
-  /** Reads ISA at the start of what is left; skips what is not ISA. */
+  /** Reads ISA at the start of the remaining text, and skips everything before it. */
   #readIsa(atEnd: boolean): Token | undefined {
     if (this.#skipped !== "" || !this.#rest.startsWith("ISA")) {
       const fault = this.#skipToIsa(atEnd)

@@ -26,7 +26,7 @@ export const openDatabase = Effect.fnUntraced(function*(config: Pick<ServerConfi
   return url
 })
 
-/** Fails if the read replica does not speak TLS as its URL requires. It may be away: the database answers lookups meanwhile. */
+/** Fails if the read replica does not use TLS as its URL requires. It may be unavailable: the database answers lookups meanwhile. */
 export const checkReplicaTls = ({ readDatabaseUrl }: Pick<ServerConfig, "readDatabaseUrl">): Effect.Effect<void, DatabaseUnusable> =>
   readDatabaseUrl === undefined ? Effect.void : Effect.catch(Effect.asVoid(askVersion(readDatabaseUrl)), (error) => {
     const tls = tlsFault(error, "WAYBILL_READ_DATABASE_URL")

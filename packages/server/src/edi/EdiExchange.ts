@@ -1,6 +1,6 @@
 /**
  * Fetches files from partners' servers and sends files there, for every partner whose profile has a transport. A partner that cannot be reached is
- * tried again later and later, and holds up no other.
+ * tried again with growing pauses, and does not delay others.
  */
 import { Tenants } from "@waybill/core"
 import { WebhookSender } from "@waybill/core/delivery"

@@ -1,6 +1,6 @@
 /**
- * Reads the EDI files of partners and writes those for them. Every folder `<tenant>/<partner>` with a `profile.json` is a partner; folders may come
- * and go while the server runs. Several servers may share the directory.
+ * Reads the EDI files of partners and writes those for them. Every folder `<tenant>/<partner>` with a `profile.json` is a partner; folders can be
+ * added and removed while the server runs. Several servers may share the directory.
  */
 import { AuditLog, Tenants } from "@waybill/core"
 import { placeOf } from "@waybill/edi"
@@ -16,7 +16,7 @@ import { type SendingServices, sendTo, startSending } from "./EdiSending.ts"
 /** Pause between two looks at the directory. */
 const pauseMillis = 2_000
 
-/** Partners that are looked at at once, and those of one tenant among them: a file may take minutes. */
+/** Most partners that are read at the same time, in all and of one tenant: a file may take minutes. */
 const maxLooks = 16
 const maxLooksOfTenant = 4
 
@@ -114,7 +114,7 @@ export const looksDue = Effect.fnUntraced(function*(directory: string, memory: E
   return looks
 })
 
-/** A partner whose data cannot be stored or read now does not hold up the others. */
+/** A partner whose data cannot be stored or read now does not stop the others. */
 const lookAt = (partner: Partner, memory: EdiMemory, limits: EdiLimits) =>
   startSending(partner).pipe(
     Effect.andThen(removeOldFiles(partner, memory, limits)),
@@ -123,7 +123,7 @@ const lookAt = (partner: Partner, memory: EdiMemory, limits: EdiLimits) =>
     Effect.catchCause((cause) => Effect.logError("EDI folder of a partner not checked, trying again.", cause).pipe(Effect.annotateLogs({ tenant: partner.tenantId, partner: partner.profile.partner })))
   )
 
-/** A partner that takes no files away is sent no more: what is read is acknowledged. It is logged once, until there is room. */
+/** Nothing is sent to a partner that takes no files away, and nothing is read from it, because each file would need an acknowledgement. It is logged once, until there is room. */
 const hasRoom = Effect.fnUntraced(function*({ folder, profile, tenantId }: Partner, { full }: EdiMemory, { maxWaitingFiles }: EdiLimits) {
   if (!(yield* Effect.promise(() => isFull(folder, "outbox", maxWaitingFiles)))) {
     full.delete(folder)

@@ -21,7 +21,7 @@ export interface ReceiverFaults {
   readonly drop: (options?: FaultTimes) => ReceiverFaults
   /** It arrives later. Past the sender's deadline it still arrives, in addition to the next attempt. */
   readonly delay: (span: TimeSpan, options?: FaultTimes) => ReceiverFaults
-  /** It arrives at once, and the response is slow. Past the sender's deadline the same delivery comes again. */
+  /** It arrives at once, and the response is slow. Past the sender's deadline the same delivery arrives again. */
   readonly slow: (span: TimeSpan, options?: FaultTimes) => ReceiverFaults
   /** It was signed by a clock that is this far behind the receiver's. */
   readonly skew: (span: TimeSpan, options?: FaultTimes) => ReceiverFaults

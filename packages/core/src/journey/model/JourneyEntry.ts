@@ -2,7 +2,7 @@
 import type { AreaName } from "../../Areas.ts"
 import { formatInstant } from "../../shared/Instant.ts"
 
-/** One thing that happened to a shipment, in one area. */
+/** One event, report or change of a shipment, in one area. */
 export interface JourneyEntry {
   readonly at: string
   readonly area: AreaName

@@ -1,4 +1,4 @@
-/** Checks of the EDI directory: its partners' profiles, and whether their secrets can be read. Connects to nobody. */
+/** Checks of the EDI directory: its partners' profiles, and whether their secrets can be read. Makes no connection. */
 import { isFull } from "@waybill/edi/transports"
 import { Effect } from "effect"
 import { access, constants } from "node:fs/promises"
@@ -12,7 +12,7 @@ import { broken, type Finding, ok } from "./Finding.ts"
 
 const name = "edi"
 
-/** More would be a list that nobody reads. */
+/** A longer list would not be read. */
 const maxProblems = 5
 
 export const ediFinding = ({ ediDir, ediLimits }: Pick<ServerConfig, "ediDir" | "ediLimits">): Effect.Effect<Finding> =>
