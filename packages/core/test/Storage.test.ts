@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
-import { effectCopy, makeStorage, type StorageAdapter, storageAdapter, type WaybillStorage } from "@waybill/core"
+import { areas, effectCopy, makeStorage, type StorageAdapter, storageAdapter, type WaybillStorage } from "@waybill/core"
 import { Effect, Layer } from "effect"
+import { readFileSync } from "node:fs"
 
 const adapter: StorageAdapter<object> = { layer: Layer.empty as never, joined: () => (effect) => effect }
 
@@ -21,5 +22,26 @@ describe("a storage", () => {
 
   it("is recognized by what a storage package made, not by its shape", () => {
     expect(storageAdapter({ layer: Layer.empty } as unknown as WaybillStorage)).toBe(undefined)
+  })
+})
+
+describe("the table of ports", () => {
+  const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8")
+
+  /** The names in a union type of a source file. */
+  const membersOf = (path: string, type: string) => {
+    const [, members] = new RegExp(`export type ${type} =([^/]*?)\n(?:\n|$)`).exec(read(path))!
+    return members!.split("|").map((each) => each.trim()).filter((each) => each !== "" && each !== "AreaStores")
+  }
+
+  it("has every storage port and every transport port", () => {
+    const listed = Array.from(read("docs/ports.md").matchAll(/^\| `(\w+)` \|/gm), ([, name]) => name)
+    const ports = [
+      ...membersOf("packages/core/src/Storage.ts", "StoragePorts"),
+      ...areas.flatMap(({ stores }) => stores.map(({ key }) => key.split("/").at(-1)!)),
+      ...membersOf("packages/core/src/Transport.ts", "TransportPorts")
+    ]
+    expect(ports).toContain("AuditStore")
+    expect(ports.filter((name) => !listed.includes(name))).toEqual([])
   })
 })
