@@ -41,7 +41,7 @@ export const ShipmentStatusContract = contract({
   title: "Shipment status",
   description: "Where one shipment is now, by PRO, BOL or PO number, and webhooks for changes of shipments, by their references.",
   shape: statusProblem,
-  // Published for callers without access; the area has no 403. SPEC-GAP-A32
+  // published for callers without access; only a suspended tenant gets 403. SPEC-GAP-A32
   statuses: { NotPermitted: 401 },
   access: "caller",
   endpoints: {

@@ -1,4 +1,4 @@
-import { fault, InvalidInput, NotPermitted } from "@waybill/core"
+import { fault, InvalidInput, NotPermitted, TenantSuspended } from "@waybill/core"
 import { describe, expect, it } from "vitest"
 import { ShipmentStatusContract } from "../../src/shipment-status/ShipmentStatusContract.ts"
 import { problemOf } from "../../src/shared/ProblemOf.ts"
@@ -20,9 +20,10 @@ describe("an error of area A", () => {
     expect(JSON.parse(written(...many)).message.length).toBe(4096)
   })
 
-  it("is 401 for callers without access (SPEC-GAP-A32)", () => {
+  it("is 401 for callers without access, and 403 for those of a suspended tenant (SPEC-GAP-A32)", () => {
     const problem = problemOf(new NotPermitted({ needed: "carrier" }), undefined, ShipmentStatusContract.statuses)
     expect(problem).toMatchObject({ status: 401, code: "not_permitted" })
     expect(problemOf(new NotPermitted({ needed: "carrier" })).status).toBe(403)
+    expect(problemOf(new TenantSuspended({ tenantId: "acme" }), undefined, ShipmentStatusContract.statuses).status).toBe(403)
   })
 })
