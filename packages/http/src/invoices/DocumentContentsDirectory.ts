@@ -31,9 +31,25 @@ const ensureDirectory = (path: string): Promise<void> =>
     if (!(await stat(path).then((file) => file.isDirectory(), () => false))) throw error
   })
 
+/** Creates an empty file. A full disk is no fault here: it still has the documents that were stored before. */
+const checkWritable = async (root: string): Promise<void> => {
+  const path = join(root, `.writable-${randomUUID()}`)
+  try {
+    await (await open(path, "wx")).close()
+    await unlink(path)
+  } catch (error) {
+    if (!isFull(error)) throw error
+  }
+}
+
+const isFull = (error: unknown): boolean => ["ENOSPC", "EDQUOT"].includes((error as NodeJS.ErrnoException).code ?? "")
+
 const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirectoryOptions) {
   const root = resolve(directory)
-  yield* attempt("layer", () => ensureDirectory(root))
+  yield* attempt("layer", async () => {
+    await ensureDirectory(root)
+    await checkWritable(root)
+  })
 
   const folderOf = (tenantId: string) => join(root, folderName(tenantId))
   const incomingOf = (tenantId: string) => join(folderOf(tenantId), "incoming")
@@ -47,7 +63,8 @@ const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirector
     const path = incoming(tenantId, contentId)
     const file = yield* Effect.acquireRelease(
       attempt("open", async () => {
-        await mkdir(incomingOf(tenantId), { recursive: true })
+        await ensureDirectory(folderOf(tenantId))
+        await ensureDirectory(incomingOf(tenantId))
         return open(path, "wx")
       }),
       // A kept file has moved, so there is nothing to delete.
@@ -63,7 +80,7 @@ const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirector
   const keep = async (tenantId: string, contentId: string): Promise<void> => {
     if (!isContentId(contentId)) return
     const shelf = shelfOf(tenantId, contentId)
-    await mkdir(shelf, { recursive: true })
+    await ensureDirectory(shelf)
     await absentIsFine(rename(incoming(tenantId, contentId), kept(tenantId, contentId)))
     // The file was kept before, or swept: then `keep` must not report success.
     await stat(kept(tenantId, contentId))

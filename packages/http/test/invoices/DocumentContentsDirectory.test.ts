@@ -4,7 +4,7 @@ import { DocumentContents } from "@waybill/core/invoices"
 import { fileSample, StorageMemory } from "@waybill/testkit"
 import { DocumentContentsSuite } from "@waybill/conformance/suites"
 import { Effect, Layer } from "effect"
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
@@ -48,19 +48,29 @@ describe("DocumentContentsDirectory", () => {
     )
   })
 
-  it.effect("leaves nothing of files that are not kept", Effect.fnUntraced(function*() {
-    const contents = yield* DocumentContents
-    yield* Effect.ignore(Effect.scoped(Effect.gen(function*() {
-      const writer = yield* contents.open("acme")
-      yield* writer.write(fileSample("PDF", 10))
-      assert.strictEqual(filesIn("nothing").length, 1)
-      return yield* Effect.fail("given up")
-    })))
-    assert.deepStrictEqual(filesIn("nothing"), [])
-  }, Effect.provide(layerIn("nothing"))))
+  it.effect("fails an upload when its directory is gone, and does not create it: a mount may be missing", () =>
+    Effect.gen(function*() {
+      const contents = yield* DocumentContents
+      rmSync(join(directory, "gone"), { recursive: true })
+      const error = yield* Effect.flip(Effect.scoped(contents.open("acme")))
+      assert.strictEqual(error.operation, "DocumentContents.open")
+      assert.isFalse(existsSync(join(directory, "gone")))
+    }).pipe(Effect.provide(layerIn("gone"))))
+
+  it.effect("leaves nothing of files that are not kept", () =>
+    Effect.gen(function*() {
+      const contents = yield* DocumentContents
+      yield* Effect.ignore(Effect.scoped(Effect.gen(function*() {
+        const writer = yield* contents.open("acme")
+        yield* writer.write(fileSample("PDF", 10))
+        assert.strictEqual(filesIn("nothing").length, 1)
+        return yield* Effect.fail("given up")
+      })))
+      assert.deepStrictEqual(filesIn("nothing"), [])
+    }).pipe(Effect.provide(layerIn("nothing"))))
 
   it.effect("reports why it cannot write", Effect.fnUntraced(function*() {
-    for (const directory of ["/dev/null/documents", "/dev/null", "/proc/waybill", "/absent/documents"]) {
+    for (const directory of ["/dev/null/documents", "/dev/null", "/proc/waybill", "/proc", "/absent/documents"]) {
       const error = yield* Effect.flip(Effect.scoped(Layer.build(DocumentContentsDirectory.layer({ directory }))))
       assert.strictEqual(error.operation, "DocumentContents.layer")
     }

@@ -61,6 +61,7 @@ describe("the documents setting", () => {
   it.effect.skipIf(!existsSync("/proc/self"))("refuses a directory that cannot be created in /proc", Effect.fnUntraced(function*() {
     const message = yield* refusal({ documents: { kind: "directory", path: "/proc/waybill/papers" }, documentsAlso: undefined, s3Endpoint: undefined })
     assert.include(message, "Documents cannot be kept in /proc/waybill/papers: ENOENT")
+    assert.include(yield* refusal({ documents: { kind: "directory", path: "/proc" }, documentsAlso: undefined, s3Endpoint: undefined }), "Documents cannot be kept in /proc: ENOENT")
   }))
 
   it.effect("selects a bucket in the region of the S3 client's own settings", () => {
