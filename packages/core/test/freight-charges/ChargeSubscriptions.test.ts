@@ -144,6 +144,15 @@ describe("a charge subscription", () => {
     assert.deepStrictEqual(yield* inFlight(client("C"), subscriptionId), [])
   }, inService))
 
+  it.effect("lists no event that only one of its accounts on the bill may see", Effect.fnUntraced(function*() {
+    const { inFlight, report, subscribe, tenant } = yield* makeDebtors
+    const client = tenant.customer("two", ["A", "C"])
+    yield* report(change("created", { accounts: ["C"], log: [{ eventCode: "RWE" }] }))
+    yield* report(change("updated", { accounts: ["A", "C"], log: [{ eventCode: "RES" }] }))
+    const { subscriptionId } = yield* subscribe(client, { accounts: ["A", "C"] })
+    assert.deepStrictEqual((yield* inFlight(client, subscriptionId)).map(codes), [["ACTCHG", "RES"]])
+  }, inService))
+
   it.effect.prop("neither misses nor duplicates versions of bills that change during its creation", [listOf(int(0, 2), 1, 12), int(0, 12)], Effect.fnUntraced(function*([bills, place]) {
     const { debtor, inFlight, received, report, subscribe } = yield* makeDebtors
     yield* report(...[0, 1, 2].map((n) => change("created", { uniqueID: `B${n}` })))
