@@ -1,13 +1,6 @@
 /** Sample bodies of a sender or server. */
 import type { PreliminaryFreightCharge } from "../src/freight-charges/index.ts"
-import type {
-  DeliveryInformation,
-  DeliveryUpdate,
-  PublicShipment,
-  ReferenceNumbers,
-  StandardAddress,
-  VerifiedShipment
-} from "../src/shipment-status/index.ts"
+import type { DeliveryInformation, DeliveryUpdate, PublicShipment, ReferenceNumbers, StandardAddress, VerifiedShipment } from "../src/shipment-status/index.ts"
 import type { EventBatch, TransitEvent } from "../src/transit-events/index.ts"
 
 export const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

@@ -90,8 +90,7 @@ describe("postgresStorage", () => {
   it("leaves the host's transaction usable after a refusal inside it", async () => {
     await runtime.runPromise(publish("t3", "E1"))
     await inHost("COMMIT", async (client) => {
-      const refused = await runtime.runPromise(Effect.result(adapter.joined(client)(publish("t3", "E1"))))
-      assert.strictEqual(refused._tag, "Failure")
+      assert.strictEqual((await runtime.runPromise(Effect.result(adapter.joined(client)(publish("t3", "E1")))))._tag, "Failure")
       await runtime.runPromise(adapter.joined(client)(publish("t3", "E2")))
     })
     assert.strictEqual(await runtime.runPromise(stored("t3", "E2")), 1)
@@ -113,8 +112,7 @@ describe("postgresStorage", () => {
   it("does not change a database with missing migrations when it may not migrate", async () => {
     const untouched = freshSchema()
     const closed = storageAdapter(postgresStorage({ pool, schema: untouched, migrate: false }))!
-    const exit = await Effect.runPromise(Effect.exit(Effect.scoped(Layer.build(closed.layer))))
-    assert.strictEqual(exit._tag, "Failure")
+    assert.strictEqual((await Effect.runPromise(Effect.exit(Effect.scoped(Layer.build(closed.layer)))))._tag, "Failure")
     const { rows } = await pool.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [untouched])
     assert.strictEqual(rows.length, 0)
   })

@@ -41,8 +41,7 @@ export const suite = storeSuite("AuditStore", AuditStore, (test) => {
   test("lists a range of ids without its end", function*({ store, tenantId }) {
     const entries = [record(tenantId), record(tenantId), record(tenantId)] as const
     yield* store.put(entries)
-    const found = yield* store.page({ ...anything, tenantId, from: entries[1].id, before: entries[2].id })
-    assert.deepStrictEqual(found, [entries[1]])
+    assert.deepStrictEqual(yield* store.page({ ...anything, tenantId, from: entries[1].id, before: entries[2].id }), [entries[1]])
     assert.deepStrictEqual(yield* store.page({ ...anything, tenantId, before: entries[0].id }), [])
   })
 

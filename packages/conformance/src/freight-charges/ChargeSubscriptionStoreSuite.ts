@@ -6,14 +6,7 @@ import * as Clock from "effect/Clock"
 import { drain, drainedBodies, hasWork } from "../WorkerFixtures.ts"
 import { bytesOf, freshTenant, idOf, letSee, letSeeAll, occurredAt, rolledBack } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
-import {
-  chargeDestination,
-  chargeRecord,
-  inFlightBodies,
-  inFlightOf,
-  publishBills,
-  subscribeToCharges
-} from "./ChargeFixtures.ts"
+import { chargeDestination, chargeRecord, inFlightBodies, inFlightOf, publishBills, subscribeToCharges } from "./ChargeFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 /** The bills that a subscription has: in-flight and notified ones, with duplicates. */
@@ -106,8 +99,7 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
     const wishes = [["A", "B"], "all", ["A"], ["C", "A"], "all", ["A"]] as const
     const made = yield* Effect.all(wishes.map((accounts, at) => subscribeToCharges(tenantId, { n: at + 1, accounts }, ["A", "B", "C"])), { concurrency: "unbounded" })
     assert.lengthOf(made.filter((taken) => taken === undefined), 1)
-    const found = yield* Effect.forEach(wishes, (_, at) => store.findAny(tenantId, idOf(at + 1)))
-    assert.lengthOf(found.filter(Option.isSome), 1)
+    assert.lengthOf((yield* Effect.forEach(wishes, (_, at) => store.findAny(tenantId, idOf(at + 1)))).filter(Option.isSome), 1)
   })
 
   test("creates one of several concurrent subscriptions that overlap only by the client's current accounts", function*({ store, tenantId }) {
@@ -116,8 +108,7 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
     const wishes = [["all", ["A"]], [["B"], ["B"]], ["all", ["C"]]] as const
     const made = yield* Effect.all(wishes.map(([accounts, has], at) => subscribeToCharges(tenantId, { n: at + 1, accounts }, has)), { concurrency: "unbounded" })
     assert.lengthOf(made.filter((taken) => taken === undefined), 1)
-    const found = yield* Effect.forEach(wishes, (_, at) => store.findAny(tenantId, idOf(at + 1)))
-    assert.lengthOf(found.filter(Option.isSome), 1)
+    assert.lengthOf((yield* Effect.forEach(wishes, (_, at) => store.findAny(tenantId, idOf(at + 1)))).filter(Option.isSome), 1)
   })
 
   test("cancels a client's own subscription once, still shows it, and matches nothing for it", function*({ queue, store, tenantId, transaction }) {

@@ -125,8 +125,7 @@ export const suite = storeSuite("DocumentStore", DocumentStore, (test) => {
     assert.isFalse(yield* store.moveContent(tenantId, { ...record, invoiceNumber: "other" }, { from, to }))
     assert.isFalse(yield* store.moveContent(freshTenant(), record, { from, to }))
     assert.isTrue(yield* store.moveContent(tenantId, record, { from, to }))
-    const found = yield* store.find(tenantId, everything, "N")
-    assert.deepStrictEqual(found?.files, [{ ...documentFile(1), contentId: to }, documentFile(2)])
+    assert.deepStrictEqual((yield* store.find(tenantId, everything, "N"))?.files, [{ ...documentFile(1), contentId: to }, documentFile(2)])
     assert.deepStrictEqual(yield* store.claimDiscarded(tenantId, 3_600_000, 10), [])
     assert.deepStrictEqual(yield* store.claimDiscarded(tenantId, 0, 10), [from])
     // claimed contents are claimed again after a crash, and given to no file

@@ -1,13 +1,6 @@
 /** Helpers for the suites of area B. */
 import { Transaction } from "@waybill/core"
-import {
-  type DocumentFile,
-  type DocumentRecord,
-  type InvoiceCarrier,
-  type InvoiceRow,
-  InvoiceStore,
-  type InvoiceViewer
-} from "@waybill/core/invoices"
+import { type DocumentFile, type DocumentRecord, type InvoiceCarrier, type InvoiceRow, InvoiceStore, type InvoiceViewer } from "@waybill/core/invoices"
 import { Effect } from "effect"
 import { bytesOf, idOf } from "../StorageFixtures.ts"
 

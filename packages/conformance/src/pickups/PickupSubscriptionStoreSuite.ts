@@ -1,13 +1,7 @@
 /** Conformance of `PickupSubscriptionStore`, and of the changes that `PickupStore` queues for subscriptions. */
 import { AccessStore, Transaction } from "@waybill/core"
 import { DeliveryQueue, type DestinationState } from "@waybill/core/delivery"
-import {
-  pickupBatchEnvelope,
-  pickupSource,
-  PickupStore,
-  type PickupSubscriptionRecord,
-  PickupSubscriptionStore
-} from "@waybill/core/pickups"
+import { pickupBatchEnvelope, pickupSource, PickupStore, type PickupSubscriptionRecord, PickupSubscriptionStore } from "@waybill/core/pickups"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { bytesOf, destinationSettings, freshTenant, idOf, letSeeAll, occurredAt } from "../StorageFixtures.ts"

@@ -1,13 +1,7 @@
 /** Helpers for suites of shipment statuses: reports with their notices, and subscriptions. */
 import { Transaction } from "@waybill/core"
 import { DeliveryQueue, type DestinationSettings, type DestinationState } from "@waybill/core/delivery"
-import {
-  ShipmentStatusStore,
-  type StatusHistoryEntry,
-  type StatusNotice,
-  StatusSubscriptionStore,
-  type StatusWrite
-} from "@waybill/core/shipment-status"
+import { ShipmentStatusStore, type StatusHistoryEntry, type StatusNotice, StatusSubscriptionStore, type StatusWrite } from "@waybill/core/shipment-status"
 import { Effect } from "effect"
 import { bytesOf, idOf, destinationSettings, occurredAt } from "../StorageFixtures.ts"
 

@@ -3,16 +3,7 @@ import { maxHistoryBytes, type Visibility } from "@waybill/core"
 import { type EventFilter, type PageCursor, type PageRequest, TransitEventStore } from "@waybill/core/transit-events"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import {
-  eventOf,
-  freshTenant,
-  letSee,
-  letSeeAll,
-  occurredAt,
-  publish,
-  subscribe,
-  textOf
-} from "../StorageFixtures.ts"
+import { eventOf, freshTenant, letSee, letSeeAll, occurredAt, publish, subscribe, textOf } from "../StorageFixtures.ts"
 import { drain, drainedBodies, drainedEvents } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -147,8 +138,7 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
 
   test("stores one of several concurrent publications of an id, and refuses the others", function*({ tenantId }) {
     const calls = Array.from({ length: 8 }, (_, n) => Effect.exit(publish(tenantId, [{ shipmentId: `S${n}`, eventId: "same" }])))
-    const exits = yield* Effect.all(calls, { concurrency: "unbounded" })
-    assert.lengthOf(exits.filter((each) => each._tag === "Success"), 1)
+    assert.lengthOf((yield* Effect.all(calls, { concurrency: "unbounded" })).filter((each) => each._tag === "Success"), 1)
     assert.lengthOf((yield* page(tenantId)).rows, 1)
   })
 
@@ -314,8 +304,7 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
 
   test("refuses an unknown snapshot", function*() {
     for (const snapshot of ["", "garbage", "1:2", "9;DROP TABLE", "-1", "99999999999999999999999999", "ä"]) {
-      const refused = yield* Effect.flip(page(freshTenant(), { snapshot }))
-      assert.strictEqual(refused._tag, "CursorExpired", snapshot)
+      assert.strictEqual((yield* Effect.flip(page(freshTenant(), { snapshot })))._tag, "CursorExpired", snapshot)
     }
   })
 

@@ -103,8 +103,7 @@ describe("charge windows", () => {
             })
       })
       const context = yield* Layer.build(Layer.fresh(ChargeWindows.layer).pipe(Layer.provide(Layer.succeed(ChargeSubscriptionStore, store))))
-      const failed = yield* Effect.flip(Context.get(context, ChargeWindows).closeDue)
-      assert.strictEqual(failed.cause, "broken")
+      assert.strictEqual((yield* Effect.flip(Context.get(context, ChargeWindows).closeDue)).cause, "broken")
       assert.deepStrictEqual([...left], [["a", 0], ["broken", 1], ["z", 0]])
     }))))
 

@@ -111,8 +111,7 @@ describe("moving documents", () => {
     const target = otherStore(() => Effect.asVoid(remove))
     const { carrier, documents, files, move, run, tenantId } = yield* begin(target)
     remove = Effect.ignore(documents.remove(carrier, "4711"))
-    const outcomes = yield* run
-    assert.deepStrictEqual(outcomes.filter((each) => each === "moved"), ["moved"])
+    assert.deepStrictEqual((yield* run).filter((each) => each === "moved"), ["moved"])
     assert.strictEqual(yield* move.clear(tenantId, 0), 0)
     assert.deepStrictEqual([...target.kept.keys()], (yield* files).map(({ contentId }) => contentId))
   }, inService))

@@ -177,8 +177,7 @@ describe("replacing an invoice", () => {
     for (const [DOT, MC] of [["1", "3"], ["4", "3"]] as const) {
       yield* invoices.replace(carrier, "INV-1", invoiceSample({ DOT, MC, accounts: ["A1"] }))
       assert.deepStrictEqual((yield* invoices.list(payer, {})).data.map((each) => [jsonOf(each).DOT, jsonOf(each).MC]), [[DOT, MC]])
-      const found = yield* documents.list(payer, {})
-      assert.deepStrictEqual(found.data.map(({ record }) => [record["DOT"], record["MC"]]), [[DOT, MC]])
+      assert.deepStrictEqual((yield* documents.list(payer, {})).data.map(({ record }) => [record["DOT"], record["MC"]]), [[DOT, MC]])
     }
     const history = yield* invoices.history(carrier, "INV-1", { DOT: "4", MC: "3" })
     assert.deepStrictEqual(history.map((each) => [each.action, each.invoice.DOT, each.invoice.MC]), [["created", "1", "2"], ["replaced", "1", "3"], ["replaced", "4", "3"]])

@@ -132,8 +132,7 @@ describe("Explanations", () => {
         assert.deepStrictEqual([explanation.verdict, explanation.waitingFor], [verdict, waitingFor ?? null], JSON.stringify(explanation))
         assert.deepStrictEqual(explanation.reasons.map((each) => each.rule), rule === undefined ? [] : [rule])
         if (verdict === "not_matched" || verdict === "not_visible") return
-        const ofShipment = yield* explain({ subscriptionId: engine.subscription.id, shipmentId: "S" })
-        assert.strictEqual(ofShipment.verdict, verdict)
+        assert.strictEqual((yield* explain({ subscriptionId: engine.subscription.id, shipmentId: "S" })).verdict, verdict)
       }) as Effect.Effect<void>))
   }
 

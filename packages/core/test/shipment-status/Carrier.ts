@@ -1,13 +1,7 @@
 /** A carrier and a customer with a status subscription, for tests of shipment status. */
 import { type InvalidInput, ShipmentIntake, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
 import { DeliveryWorker } from "@waybill/core/delivery"
-import {
-  type PostedShipment,
-  ShipmentStatuses,
-  type ShipmentView,
-  StatusSubscriptions,
-  type VerifiedAnswer
-} from "@waybill/core/shipment-status"
+import { type PostedShipment, ShipmentStatuses, type ShipmentView, StatusSubscriptions, type VerifiedAnswer } from "@waybill/core/shipment-status"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { type EventOverrides, postedShipment, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"

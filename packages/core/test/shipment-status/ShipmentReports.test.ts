@@ -1,12 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { UniqueIds } from "@waybill/core"
-import {
-  ShipmentReports,
-  ShipmentStatusStore,
-  type StatusChanges,
-  type StatusReport,
-  type StoredStatus
-} from "@waybill/core/shipment-status"
+import { ShipmentReports, ShipmentStatusStore, type StatusChanges, type StatusReport, type StoredStatus } from "@waybill/core/shipment-status"
 import { postedShipment } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"

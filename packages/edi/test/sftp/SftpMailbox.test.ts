@@ -140,8 +140,7 @@ describe.skipIf(noSshd !== undefined)(`files on an SFTP server${noSshd ?? ""}`, 
     const mailbox = sftpMailbox(optionsFor(sshd, { port: wire.port, timeoutMillis: 2_000 }))
     for (const after of [0, 500_000]) {
       wire.fault = { after, kind: "hang" }
-      const error = await problemOf(exchange(path, mailbox))
-      expect([error.problem, names(path, "inbox")]).toEqual(["timeout", []])
+      expect([(await problemOf(exchange(path, mailbox))).problem, names(path, "inbox")]).toEqual(["timeout", []])
     }
     const slow = sftpMailbox(optionsFor(sshd, { port: wire.port, deadlineMillis: 1_000 }))
     expect(await problemOf(exchange(path, slow))).toMatchObject({ problem: "timeout", message: expect.stringContaining("longer than 1 s") })

@@ -130,8 +130,7 @@ describe("a subscription of the caller", () => {
 
   it("that does not exist gets 404, and needs credentials first", async () => {
     for (const [method, more] of [["GET", ""], ["DELETE", ""], ["GET", "/inflight"]] as const) {
-      const unknown = await call(method, `/v1/subscriptions/1${more}`, debtor)
-      expect(unknown.json.details).toEqual({ resource: "subscriptionId", value: "1" })
+      expect((await call(method, `/v1/subscriptions/1${more}`, debtor)).json.details).toEqual({ resource: "subscriptionId", value: "1" })
       for (const id of ["1", "%00", "%F0%9F%98%80", "a%2Fb", "x".repeat(300)]) {
         expect(refusal(await call(method, `/v1/subscriptions/${id}${more}`, debtor))).toEqual([404, "application/json", "NOT_FOUND"])
       }

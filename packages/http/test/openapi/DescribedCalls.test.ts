@@ -115,7 +115,6 @@ describe("the calls of every area", () => {
     }
     await expectStatusAndCharges()
     await expectInvoicesAndPickups()
-    const refusal = await service.send("GET", "/visibility/v1/events?page=0", { key: acme.carrier })
-    expect(refusal.status).toBe(400)
+    expect((await service.send("GET", "/visibility/v1/events?page=0", { key: acme.carrier })).status).toBe(400)
   })
 })

@@ -47,8 +47,7 @@ describe("a portal link", () => {
     expect(subscriptions.json.data.map(({ subscriptionId }: Own) => subscriptionId)).toEqual([own.subscriptionId])
     expect((await portal("GET", `/subscriptions/${own.subscriptionId}`)).json).toEqual(subscriptions.json.data[0])
     expect((await portal("GET", "/deliveries")).json.data.map(({ deliveryId }: Own) => deliveryId)).toEqual([own.deliveryId])
-    const delivery = await portal("GET", `/deliveries/${own.deliveryId}`)
-    expect(JSON.parse(delivery.json.body).events).toHaveLength(1)
+    expect(JSON.parse((await portal("GET", `/deliveries/${own.deliveryId}`)).json.body).events).toHaveLength(1)
     expect((await portal("GET", "/secrets")).json.data.map(({ hmacSecretId }: { hmacSecretId: string }) => hmacSecretId)).toEqual(["shop-secret"])
   })
 

@@ -111,8 +111,7 @@ describe("the audit log", () => {
     const failing = Layer.effect(AuditStore, Effect.map(AuditStore, (store) =>
       AuditStore.of({ ...store, put: () => Effect.fail(new StorageError({ operation: "AuditStore.put", cause: "no room" })) })))
     await start({ over: Layer.fresh(AuditLog.layer).pipe(Layer.provide(failing)) })
-    const put = await service.send("PUT", "/operator/v1/tenants/late", { key: operatorKey, body: { name: "Late" } })
-    expect(put.status).toBe(503)
+    expect((await service.send("PUT", "/operator/v1/tenants/late", { key: operatorKey, body: { name: "Late" } })).status).toBe(503)
     expect((await service.send("GET", "/operator/v1/tenants/late/limits", { key: operatorKey })).status).toBe(404)
   })
 })

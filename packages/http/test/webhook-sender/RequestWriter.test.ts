@@ -36,7 +36,6 @@ describe("writeRequest", () => {
     assert.isAbove(full.writableLength, 0, "the receiver's buffers are full")
     for (let n = 0; n < 20; n++) written(free, "other", 3)
     full.end()
-    const received = yield* Effect.flatMap(slow.connected, endOf)
-    assert.isTrue(received.equals(Buffer.concat(sent)))
+    assert.isTrue((yield* Effect.flatMap(slow.connected, endOf)).equals(Buffer.concat(sent)))
   }))
 })

@@ -161,8 +161,7 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     (value) =>
       Effect.gen(function*() {
         const sql = yield* PgClient.PgClient
-        const error = yield* Effect.flip(sql.bulk(`SELECT ${value}`, []))
-        assert.match(error.message, /statement|dimension/)
+        assert.match((yield* Effect.flip(sql.bulk(`SELECT ${value}`, []))).message, /statement|dimension/)
         assert.deepStrictEqual(yield* sql.bulk("SELECT 1", []), [[1]])
       })
   )

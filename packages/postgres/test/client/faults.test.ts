@@ -241,8 +241,7 @@ describe.concurrent("a connection whose server vanished", () => {
     const running = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
     yield* untilRunning(1)
     door.freeze()
-    const error = yield* Effect.timeout(Fiber.join(running), "3 seconds")
-    assert.strictEqual(error.reason._tag, "ConnectionError")
+    assert.strictEqual((yield* Effect.timeout(Fiber.join(running), "3 seconds")).reason._tag, "ConnectionError")
     assert.notStrictEqual(yield* backend, pid)
     yield* untilRunning(0)
   }, { maxConnections: 1, answerTimeout: "500 millis" }))
@@ -250,8 +249,7 @@ describe.concurrent("a connection whose server vanished", () => {
   it.live("is closed after the connect timeout when it was unused for a second", onProxiedPool(function*({ sql, door }) {
     yield* Effect.sleep("1100 millis")
     door.freeze()
-    const error = yield* Effect.timeout(Effect.flip(sql.withTransaction(backend)), "6 seconds")
-    assert.strictEqual(error.reason._tag, "ConnectionError")
+    assert.strictEqual((yield* Effect.timeout(Effect.flip(sql.withTransaction(backend)), "6 seconds")).reason._tag, "ConnectionError")
     yield* backend
   }, { maxConnections: 1, connectTimeout: "2 seconds" }))
 

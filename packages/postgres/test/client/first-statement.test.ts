@@ -39,13 +39,11 @@ describe("the first statement of a transaction", () => {
     const insert = (n: number) => sql.withTransaction(sql.bulk(text, [int4Array([n])]))
     // the second and the fourth fail: when the statement gets its name, and when it has one
     for (const n of [1, 0, 2, 0, 5]) {
-      const exit = yield* Effect.exit(insert(n))
-      assert.strictEqual(exit._tag, n === 0 ? "Failure" : "Success")
+      assert.strictEqual((yield* Effect.exit(insert(n)))._tag, n === 0 ? "Failure" : "Success")
     }
     const bad = `SELECT nothing_of_this_name -- ${crypto.randomUUID()}`
     for (let time = 0; time < 3; time++) {
-      const error = yield* Effect.flip(sql.withTransaction(sql.bulk(bad, [])))
-      assert.match(String(error.reason.cause), /nothing_of_this_name/)
+      assert.match(String((yield* Effect.flip(sql.withTransaction(sql.bulk(bad, [])))).reason.cause), /nothing_of_this_name/)
     }
     assert.deepStrictEqual(yield* sql`SELECT n FROM ${sql.literal(rows)} ORDER BY n`.values, [[2], [5], [10]])
   }))

@@ -52,8 +52,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
         assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [], "nobody sees it before the commit")
         yield* Effect.promise(() => client.query(end))
       }
-      const kept = yield* sql.bulk(`SELECT id, by FROM ${rows} ORDER BY by`, [])
-      assert.deepStrictEqual(kept, [[2, "host"], [2, "us"]])
+      assert.deepStrictEqual(yield* sql.bulk(`SELECT id, by FROM ${rows} ORDER BY by`, []), [[2, "host"], [2, "us"]])
     }))
 
     it.effect("the host, a transaction of ours is a savepoint that rolls back alone", withSql(function*(sql) {
@@ -71,8 +70,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
       assert.isTrue(Exit.isFailure(exit))
       yield* Effect.promise(() => client.query(`INSERT INTO ${rows} VALUES (9)`))
       yield* Effect.promise(() => client.query("COMMIT"))
-      const kept = yield* sql`SELECT id FROM ${sql.literal(rows)} ORDER BY id`.values
-      assert.deepStrictEqual(kept, [[1], [2], [5], [6], [7], [9]])
+      assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)} ORDER BY id`.values, [[1], [2], [5], [6], [7], [9]])
     }))
 
     it.effect("the host, statements of several fibers and calls wait for each other", withSql(function*(sql) {
@@ -131,8 +129,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
       const slow = sql.joined(host.host)(Effect.andThen(sql`SELECT pg_sleep(0.1)`, sql`SELECT 1 / 0`))
       assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.timeout(slow, "20 millis"))))
       assert.strictEqual(host.now(), 0)
-      const alive = yield* Effect.promise(() => client.query("SELECT 1 AS n"))
-      assert.strictEqual(alive.rows[0].n, 1)
+      assert.strictEqual((yield* Effect.promise(() => client.query("SELECT 1 AS n"))).rows[0].n, 1)
     }))
   })
 

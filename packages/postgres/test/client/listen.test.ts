@@ -91,8 +91,7 @@ describe("listening to a channel", () => {
     yield* Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       yield* administer(`ALTER ROLE ${role} PASSWORD 'wrong'`)
-      const error = yield* Effect.flip(Stream.runDrain(sql.listen(channel())))
-      assert.strictEqual(error.reason._tag, "AuthenticationError")
+      assert.strictEqual((yield* Effect.flip(Stream.runDrain(sql.listen(channel())))).reason._tag, "AuthenticationError")
     }).pipe(Effect.provide(pool({ url: Redacted.make(url.href) })))
   }))
 })

@@ -125,8 +125,7 @@ layer(service, { excludeTestServices: true })("freight charges under concurrent 
     yield* Fiber.interrupt(finishing)
 
     assert.deepStrictEqual(records.failures, [])
-    const paused = yield* rows("SELECT state_reason FROM @delivery_destinations WHERE state NOT IN ('active', 'closed')")
-    assert.deepStrictEqual(paused, [])
+    assert.deepStrictEqual(yield* rows("SELECT state_reason FROM @delivery_destinations WHERE state NOT IN ('active', 'closed')"), [])
     const histories = new Map((yield* rows<{ readonly bill_id: string; readonly state: string; readonly doc: string }>(
       "SELECT bill_id, state, doc FROM @freight_bills WHERE version > 0"
     )).map((each) => [each.bill_id, new BillHistory(each.bill_id, each.state, each.doc)]))

@@ -30,8 +30,7 @@ layer(testStorage(schema), { excludeTestServices: true })("documents that change
     ))
     assert.isUndefined(yield* documents.find(tenantId, accountsOf("A"), "N"))
     yield* resume
-    const found = yield* Fiber.join(looking)
-    assert.deepStrictEqual(found?.files.map((each) => each.fileId), ["file 1"])
+    assert.deepStrictEqual((yield* Fiber.join(looking))?.files.map((each) => each.fileId), ["file 1"])
   }))
 
   it.effect("a swept content is not kept", Effect.fnUntraced(function*() {

@@ -115,8 +115,7 @@ describe("the migrations", () => {
     assert.deepStrictEqual(yield* sql`SELECT ${sql(one)}.count_trucks(), ${sql(other)}.count_trucks()`.values, [[1, 0]])
     for (const name of ["select", "_1", "a".repeat(63)]) assert.strictEqual(quoteSchema(name), `"${name}"`)
     for (const schema of ["", "1a", "Waybill", "a-b", "a\"b", "a.b", "pg_mine", "information_schema", "a".repeat(64)]) {
-      const refused = yield* Effect.flip(migrate({ schema, migrations }))
-      assert.strictEqual(refused._tag, "InvalidSchemaName")
+      assert.strictEqual((yield* Effect.flip(migrate({ schema, migrations })))._tag, "InvalidSchemaName")
     }
   }, Effect.provide(database())))
 
@@ -136,8 +135,7 @@ describe("the migrations", () => {
   it.live("fail if a statement has a name without a schema", Effect.fnUntraced(function*() {
     const schema = yield* schemaName
     const unqualified: Migration = { ...first, up: () => "CREATE TABLE unqualified (id int8)" }
-    const failed = yield* Effect.flip(migrate({ schema, migrations: [unqualified] }))
-    assert.match(failed.message, /no schema has been selected/)
+    assert.match((yield* Effect.flip(migrate({ schema, migrations: [unqualified] }))).message, /no schema has been selected/)
   }, Effect.provide(database())))
 
   it.live("wait for a table in use without blocking others, and are applied when it is free", Effect.fnUntraced(function*() {
@@ -187,8 +185,7 @@ describe("the migrations", () => {
     `))
     const url = new URL(inject("pgUrl"))
     Object.assign(url, { username: role, password: "pw" })
-    const applied = yield* migrate({ schema, migrations: all }).pipe(Effect.provide(database({ url: Redacted.make(url.href) })))
-    assert.deepStrictEqual(applied, [])
+    assert.deepStrictEqual(yield* migrate({ schema, migrations: all }).pipe(Effect.provide(database({ url: Redacted.make(url.href) }))), [])
     assert.deepStrictEqual(yield* appliedMigrations(schema), all.map(({ breaking, id, name }) => [id, name, breaking]))
   }, Effect.provide(database())))
 })

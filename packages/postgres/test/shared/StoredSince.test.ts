@@ -64,8 +64,7 @@ layer(testStorage(schema), { excludeTestServices: true })("rows that were stored
   }))
 
   it.effect("refuse a position that the store did not return", Effect.fnUntraced(function*() {
-    const error = yield* Effect.flip(since(fixtures.freshTenant(), "1"))
-    assert.strictEqual(error.operation, "TransitEventStore.since")
+    assert.strictEqual((yield* Effect.flip(since(fixtures.freshTenant(), "1"))).operation, "TransitEventStore.since")
   }))
 
   it.effect("include an invoice that is replaced in a transaction that ends later", Effect.fnUntraced(function*() {

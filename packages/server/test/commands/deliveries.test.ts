@@ -54,8 +54,7 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
     expect(shown.code).toBe(0)
     for (const text of [`Delivery ${dead!.deliveryId} is dead`, `${hook.url}/hook`, "http_5xx 500", "receivers", hook.receptions[0]!.body]) expect(shown.stdout).toContain(text)
     expect(shown.stdout).not.toContain("\u001b")
-    const bare = await run(["deliveries", dead!.deliveryId, "--body"], { env: server.env })
-    expect(bare.stdout).toBe(hook.receptions[0]!.body)
+    expect((await run(["deliveries", dead!.deliveryId, "--body"], { env: server.env })).stdout).toBe(hook.receptions[0]!.body)
     const asJson = await run(["deliveries", dead!.deliveryId, "--json"], { env: server.env })
     expect(jsonLines(asJson.stdout)).toEqual([await server.operator.getDelivery("acme", dead!.deliveryId)])
   })
@@ -79,8 +78,7 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
     expect((await run(["recover", id, "--since", "1h"], { env: server.env })).stdout).toContain("There are no dead letters of")
 
     const before = hook.receptions.length
-    const replayed = await run(["replay", id, "--from", "1h", "--shipment", "S-2"], { env: server.env })
-    expect(replayed.stdout).toContain("1 entry since")
+    expect((await run(["replay", id, "--from", "1h", "--shipment", "S-2"], { env: server.env })).stdout).toContain("1 entry since")
     const again = await eventually(() => hook.receptions[before])
     expect(JSON.parse(again.body).events.map(({ eventId }: any) => eventId)).toEqual(["S-2/1"])
     expect(again.id).not.toBe(hook.receptions[before - 1]!.id)

@@ -53,8 +53,7 @@ describe("the data directory", () => {
     const dir = yield* temporary
     yield* Effect.scoped(Effect.gen(function*() {
       yield* lockDataDir(dir)
-      const error = yield* Effect.flip(Effect.scoped(lockDataDir(dir)))
-      assert.match(error.message, /Another Waybill runs on the embedded database in/)
+      assert.match((yield* Effect.flip(Effect.scoped(lockDataDir(dir)))).message, /Another Waybill runs on the embedded database in/)
     }))
     assert.isTrue(Exit.isSuccess(yield* Effect.exit(Effect.scoped(lockDataDir(dir)))))
   }))

@@ -225,8 +225,7 @@ describe("ServerConfig", () => {
   }))
 
   it.effect("explains a port variable that Kubernetes set", Effect.fnUntraced(function*() {
-    const faults = yield* faultsOf({ WAYBILL_PORT: "tcp://10.96.0.12:80" })
-    assert.match(faults["WAYBILL_PORT"]!, /Kubernetes/)
+    assert.match((yield* faultsOf({ WAYBILL_PORT: "tcp://10.96.0.12:80" }))["WAYBILL_PORT"]!, /Kubernetes/)
   }))
 
   it.effect("refuses settings that contradict each other", Effect.fnUntraced(function*() {

@@ -94,8 +94,7 @@ describe("a layer on a database", () => {
 
   it.live("is built again when its connection is lost half-way, after its resources are closed", Effect.fnUntraced(function*() {
     const { layer, calls } = breaking(2, lost)
-    const built = yield* Effect.scoped(Effect.map(buildOn(url, layer), (context) => Context.get(context, Service).attempt))
-    assert.strictEqual(built, 3)
+    assert.strictEqual(yield* Effect.scoped(Effect.map(buildOn(url, layer), (context) => Context.get(context, Service).attempt)), 3)
     assert.deepStrictEqual(calls, ["open 1", "closed 1", "open 2", "closed 2", "open 3", "closed 3"])
   }, Effect.provide(Logger.layer([]))))
 

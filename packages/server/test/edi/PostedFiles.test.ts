@@ -55,8 +55,7 @@ describe("files that partners post", { timeout: 120_000 }, () => {
     for (const part of ["*000000001*", "AK1*QM*7~", "AK9*A*1*1*1~"]) expect(first.text).toContain(part)
     const events = await fetch(`${url}/visibility/v1/events?shipmentId=PRO-1`, { headers: { "x-api-key": tenant.carrierKey } }).then((response) => response.json()) as { readonly totalCount: number }
     expect(events.totalCount).toBe(1)
-    const again = await post(key, fileOf("PRO-1"))
-    expect(again.text).toContain("AK9*A*1*1*1~")
+    expect((await post(key, fileOf("PRO-1"))).text).toContain("AK9*A*1*1*1~")
     expect(names(folder, "posted")).toEqual([])
     expect(names(folder, "outbox")).toEqual([])
     const reports = names(folder, "done").filter((name) => name.endsWith(".report.jsonl")).map((name) => JSON.parse(readFileSync(join(folder, "done", name), "utf8").split("\n")[0]!) as { readonly accepted: number; readonly duplicates: number })

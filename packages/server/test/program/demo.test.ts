@@ -76,8 +76,7 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
     expect(Object.keys(anybody).sort()).toEqual(["EstimatedStandardDay", "ProNumber", "ShipmentMilestoneStatus", "UpdatedETA"])
     expect(anybody.ProNumber).toBe(shipment.ProNumber)
     expect((await shown(commands.events)).data).toHaveLength(3)
-    const bills = await shown(commands.inFlight)
-    expect(bills.map((bill: any) => bill.pfc.header.function)).toEqual(["PFC1", "PFC1"])
+    expect((await shown(commands.inFlight)).map((bill: any) => bill.pfc.header.function)).toEqual(["PFC1", "PFC1"])
     expect(await shown(commands.truck)).toMatchObject({
       pickupConfirmationId: 100_000_006,
       status: expect.stringMatching(/^(En Route|Arrived|Departed with Exact Match)$/),

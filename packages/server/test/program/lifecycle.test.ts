@@ -74,8 +74,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
     const { env } = sharedSettings(pgUrl)
     const port = await freePort()
     const program = new Program({ env: { ...env, WAYBILL_PORT: String(port) } })
-    const health = await eventually(() => fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))
-    expect(health.status).toBe(200)
+    expect((await eventually(() => fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))).status).toBe(200)
     expect(await program.ready()).toBe(`http://127.0.0.1:${port}`)
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
   })
@@ -220,8 +219,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
     const { program, url } = await startProgram({ env: { ...env, WAYBILL_READ_DATABASE_URL: "postgres://waybill:hunter2hunter2@127.0.0.1:9/freight" } })
     const tenant = await tenantOn(url, operatorKey)
     await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
-    const listed = await fetch(`${url}/visibility/v1/events`, { headers: { "x-api-key": tenant.customerKey } })
-    expect(listed.status).toBe(200)
+    expect((await fetch(`${url}/visibility/v1/events`, { headers: { "x-api-key": tenant.customerKey } })).status).toBe(200)
     const readiness = await fetch(`${url}/readyz`)
     expect([readiness.status, await readiness.json()]).toEqual([200, {
       status: "ready",

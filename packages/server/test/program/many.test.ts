@@ -15,11 +15,9 @@ describe("many processes on one database", { timeout: 120_000 }, () => {
     const programs = Array.from({ length: 10 }, () => new Program({ env }))
     const urls = await Promise.all(programs.map((program) => program.ready(100)))
     expect(new Set(urls).size).toBe(10)
-    const answers = await Promise.all(urls.map(async (url) => (await fetch(`${url}/readyz`)).status))
-    expect(answers).toEqual(urls.map(() => 200))
+    expect(await Promise.all(urls.map(async (url) => (await fetch(`${url}/readyz`)).status))).toEqual(urls.map(() => 200))
     expect(programs.flatMap((program) => program.log.filter(({ level }) => level !== "info"))).toEqual([])
-    const ends = await Promise.all(programs.map((program) => program.kill("SIGTERM")))
-    expect(ends).toEqual(programs.map(() => ({ code: 0, signal: null })))
+    expect(await Promise.all(programs.map((program) => program.kill("SIGTERM")))).toEqual(programs.map(() => ({ code: 0, signal: null })))
   })
 
   it.runIf(process.platform === "linux")("loses nothing and keeps every shipment's order when one of three is killed under load", async () => {

@@ -1,12 +1,5 @@
 /** Shapes and calls of area A, as strict as the interface: members that it types by a name without a shape are any object. */
-import {
-  AppointmentChange,
-  CustomsStatus,
-  DeliveryMessage,
-  NotifiedTerminalStatus,
-  ShipmentMilestoneStatus,
-  TerminalType
-} from "@waybill/core/shipment-status"
+import { AppointmentChange, CustomsStatus, DeliveryMessage, NotifiedTerminalStatus, ShipmentMilestoneStatus, TerminalType } from "@waybill/core/shipment-status"
 import { Schema } from "effect"
 import type { Post } from "../Callback.ts"
 import { DateText, jsonOf, optional, orNull, read } from "../Expectations.ts"

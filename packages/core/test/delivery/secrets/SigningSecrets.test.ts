@@ -156,8 +156,7 @@ describe("SigningSecrets", () => {
     const { secrets, tenant } = yield* setup
     const customer = tenant.customer("c", ["A"])
     const { id } = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl: "https://receiver.example/" })
-    const used = yield* Effect.flip(secrets.remove("acme", "main"))
-    assert.strictEqual(used._tag, "SecretInUse")
+    assert.strictEqual((yield* Effect.flip(secrets.remove("acme", "main")))._tag, "SecretInUse")
     yield* (yield* TransitSubscriptions).remove(customer, id)
     yield* secrets.remove("acme", "main")
     for (const gone of ["main", "never", "", "a\nb"]) assert.strictEqual((yield* Effect.flip(secrets.remove("acme", gone)))._tag, "SecretNotFound")

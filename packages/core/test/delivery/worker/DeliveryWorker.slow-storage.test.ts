@@ -103,8 +103,7 @@ describe("a worker whose storage is slow", () => {
     // the window grows with every accepted delivery
     for (let number = 0; number < 40; number++) yield* publish(tenant, `early ${number}`, 1)
     yield* TestWaybill.pass(1_000)
-    const before = yield* delivered
-    assert.lengthOf(before, 40)
+    assert.lengthOf(yield* delivered, 40)
     isSlow = true
     for (let number = 0; number < 40; number++) yield* publish(tenant, `S${number}`, 1)
     yield* TestWaybill.pass(100)

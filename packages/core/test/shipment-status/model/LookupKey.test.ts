@@ -1,14 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  type KeyedShipment,
-  keyOf,
-  keysOf,
-  type LookupBy,
-  plainNumber,
-  plainPostalCode,
-  postalCodeOf,
-  referencesOf
-} from "@waybill/core/shipment-status"
+import { type KeyedShipment, keyOf, keysOf, type LookupBy, plainNumber, plainPostalCode, postalCodeOf, referencesOf } from "@waybill/core/shipment-status"
 import { verifiedShipment } from "@waybill/testkit"
 import * as Arbitrary from "effect/Arbitrary"
 import { listOf, oneOf } from "../../arbitraries.ts"
