@@ -12,227 +12,116 @@ const store = "testkit/src/delivery/DeliveryStoreMemory.ts"
 
 export const ownershipMutants: ReadonlyArray<Mutant> = [
   // epochs and leases in the store
-  {
-    name: "no write compares the epoch",
-    file: tables,
-    find: "new Set(owned.filter(({ epoch, partition }) => epochs.get(partition) === epoch).map(({ partition }) => partition))",
-    replace: "new Set(owned.filter(({ partition }) => epochs.has(partition)).map(({ partition }) => partition))"
-  },
-  {
-    name: "a take does not compare the epoch",
-    file: take,
-    find: "this.held = partitionsHeld(this.tenant, request.owned)",
-    replace: "this.held = new Set(request.owned.map(({ partition }) => partition))"
-  },
-  {
-    name: "a settlement does not compare the epoch",
-    file: store,
-    find: "settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): ReadonlyArray<number> {\n    const tenant = this.rows.tenant(tenantId)\n    const held = partitionsHeld(tenant, owned)",
-    replace: "settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): ReadonlyArray<number> {\n    const tenant = this.rows.tenant(tenantId)\n    const held = new Set(owned.map(({ partition }) => partition))"
-  },
-  {
-    name: "a settlement under an old epoch is reported as written",
-    file: store,
-    find: "    return [...held]\n",
-    replace: "    return owned.map(({ partition }) => partition)\n"
-  },
-  {
-    name: "a new owner does not raise the epoch",
-    file: ownership,
-    find: "const epoch = this.raiseEpoch(tenant, partition)",
-    replace: "const epoch = tenant.epochs.get(partition) ?? this.raiseEpoch(tenant, partition)"
-  },
-  {
-    name: "a partition is acquired while its owner is alive",
-    file: ownership,
-    find: "if (before !== undefined && before.workerId !== workerId && !isOver) return []",
-    replace: ""
-  },
-  {
-    name: "a partition of a crashed owner is never free",
-    file: ownership,
-    find: "const free = this.leases().filter(({ lease }) => lease.leasedUntil <= now)",
-    replace: "const free = this.leases().filter(({ lease }) => lease.leasedUntil === -Infinity)"
-  },
-  {
-    name: "a partition that never had an owner is not found",
-    file: ownership,
-    find: "if (lease === undefined) unowned.push({ tenantId, partition })",
-    replace: "if (lease === undefined) continue"
-  },
-  {
-    name: "a renewal extends no lease",
-    file: ownership,
-    find: "for (const { partition, tenant } of own) this.journal.put(tenant.leases, partition, { workerId, leasedUntil: now + leaseMillis, leaseMillis })",
-    replace: ""
-  },
-  {
-    name: "a lease that lies ahead since the clock was set back is left",
-    file: ownership,
-    find: "if (isAhead(lease.leasedUntil, lease, now))",
-    replace: "if (lease.leasedUntil === Infinity)"
-  },
-  {
-    name: "a lease that is a little ahead counts as one that lies ahead",
-    file: ownership,
-    find: "until > now + 2 * leaseMillis",
-    replace: "until > now"
-  },
-  {
-    name: "a killed worker counts as alive since the clock was set back",
-    file: ownership,
-    find: "each.aliveUntil > now && !isAhead(each.aliveUntil, each, now)",
-    replace: "each.aliveUntil > now"
-  },
-  {
-    name: "flights are lost at a takeover",
-    file: ownership,
-    find: "      this.interrupt(tenant, flight, now)\n      this.journal.drop(tenant.flights, key)",
-    replace: "      this.journal.drop(tenant.flights, key)"
-  },
-  {
-    name: "flights are left at a takeover",
-    file: ownership,
-    find: "      this.interruptAll(tenant, partition, now)\n",
-    replace: ""
-  },
-  {
-    name: "a takeover is reported as a handover",
-    file: ownership,
-    find: "const takenOver = isOver && before.leasedUntil !== -Infinity",
-    replace: "const takenOver = false"
-  },
-  {
-    name: "a reclaimed take counts as an attempt",
-    file: ownership,
-    find: `        this.journal.set(delivery, "attempt", delivery.attempt - 1)\n        this.journal.set(delivery, "tries", delivery.tries - 1)`,
-    replace: ""
-  },
-  {
-    name: "a reclaimed take may still happen",
-    file: ownership,
-    find: "return { tenantId: tenant.tenantId, partition, epoch: this.raiseEpoch(tenant, partition) }",
-    replace: "return { tenantId: tenant.tenantId, partition, epoch: tenant.epochs.get(partition)! }"
-  },
-  {
-    name: "a busy partition is released as idle",
-    file: ownership,
-    find: "if (idle && !this.hasWork(tenant, partition, now)) this.journal.drop(tenant.leases, partition)",
-    replace: "if (true) this.journal.drop(tenant.leases, partition)"
-  },
-  {
-    name: "a partition with work is idle if its worker says so",
-    rare: true,
-    file: ownership,
-    find: "if (idle && !this.hasWork(tenant, partition, now)) this.journal.drop(tenant.leases, partition)",
-    replace: "if (idle) this.journal.drop(tenant.leases, partition)"
-  },
-  {
-    name: "a partition that was taken over is released as if all its rates were known",
-    rare: true,
-    file: owning,
-    find: "othersUntil: each.othersUntil, ",
-    replace: "othersUntil: undefined, "
-  },
-  {
-    name: "rates are not handed over",
-    file: ownership,
-    find: `if (destination !== undefined && held.has(destination.partition)) this.journal.set(destination, "rateMark", mark)`,
-    replace: ""
-  },
+  mutant(tables, "no write compares the epoch", {
+    "new Set(owned.filter(({ epoch, partition }) => epochs.get(partition) === epoch).map(({ partition }) => partition))": "new Set(owned.filter(({ partition }) => epochs.has(partition)).map(({ partition }) => partition))"
+  }),
+  mutant(take, "a take does not compare the epoch", {
+    "this.held = partitionsHeld(this.tenant, request.owned)": "this.held = new Set(request.owned.map(({ partition }) => partition))"
+  }),
+  mutant(store, "a settlement does not compare the epoch", {
+    "settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): ReadonlyArray<number> {\n    const tenant = this.rows.tenant(tenantId)\n    const held = partitionsHeld(tenant, owned)": "settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): ReadonlyArray<number> {\n    const tenant = this.rows.tenant(tenantId)\n    const held = new Set(owned.map(({ partition }) => partition))"
+  }),
+  mutant(store, "a settlement under an old epoch is reported as written", {
+    "    return [...held]\n": "    return owned.map(({ partition }) => partition)\n"
+  }),
+  mutant(ownership, "a new owner does not raise the epoch", {
+    "const epoch = this.raiseEpoch(tenant, partition)": "const epoch = tenant.epochs.get(partition) ?? this.raiseEpoch(tenant, partition)"
+  }),
+  mutant(ownership, "a partition is acquired while its owner is alive", {
+    "if (before !== undefined && before.workerId !== workerId && !isOver) return []": ""
+  }),
+  mutant(ownership, "a partition of a crashed owner is never free", {
+    "const free = this.leases().filter(({ lease }) => lease.leasedUntil <= now)": "const free = this.leases().filter(({ lease }) => lease.leasedUntil === -Infinity)"
+  }),
+  mutant(ownership, "a partition that never had an owner is not found", {
+    "if (lease === undefined) unowned.push({ tenantId, partition })": "if (lease === undefined) continue"
+  }),
+  mutant(ownership, "a renewal extends no lease", {
+    "for (const { partition, tenant } of own) this.journal.put(tenant.leases, partition, { workerId, leasedUntil: now + leaseMillis, leaseMillis })": ""
+  }),
+  mutant(ownership, "a lease that lies ahead since the clock was set back is left", {
+    "if (isAhead(lease.leasedUntil, lease, now))": "if (lease.leasedUntil === Infinity)"
+  }),
+  mutant(ownership, "a lease that is a little ahead counts as one that lies ahead", {
+    "until > now + 2 * leaseMillis": "until > now"
+  }),
+  mutant(ownership, "a killed worker counts as alive since the clock was set back", {
+    "each.aliveUntil > now && !isAhead(each.aliveUntil, each, now)": "each.aliveUntil > now"
+  }),
+  mutant(ownership, "flights are lost at a takeover", {
+    "      this.interrupt(tenant, flight, now)\n      this.journal.drop(tenant.flights, key)": "      this.journal.drop(tenant.flights, key)"
+  }),
+  mutant(ownership, "flights are left at a takeover", {
+    "      this.interruptAll(tenant, partition, now)\n": ""
+  }),
+  mutant(ownership, "a takeover is reported as a handover", {
+    "const takenOver = isOver && before.leasedUntil !== -Infinity": "const takenOver = false"
+  }),
+  mutant(ownership, "a reclaimed take counts as an attempt", {
+    [`        this.journal.set(delivery, "attempt", delivery.attempt - 1)\n        this.journal.set(delivery, "tries", delivery.tries - 1)`]: ""
+  }),
+  mutant(ownership, "a reclaimed take may still happen", {
+    "return { tenantId: tenant.tenantId, partition, epoch: this.raiseEpoch(tenant, partition) }": "return { tenantId: tenant.tenantId, partition, epoch: tenant.epochs.get(partition)! }"
+  }),
+  mutant(ownership, "a busy partition is released as idle", {
+    "if (idle && !this.hasWork(tenant, partition, now)) this.journal.drop(tenant.leases, partition)": "if (true) this.journal.drop(tenant.leases, partition)"
+  }),
+  rareMutant(ownership, "a partition with work is idle if its worker says so", {
+    "if (idle && !this.hasWork(tenant, partition, now)) this.journal.drop(tenant.leases, partition)": "if (idle) this.journal.drop(tenant.leases, partition)"
+  }),
+  rareMutant(owning, "a partition that was taken over is released as if all its rates were known", {
+    "othersUntil: each.othersUntil, ": "othersUntil: undefined, "
+  }),
+  mutant(ownership, "rates are not handed over", {
+    [`if (destination !== undefined && held.has(destination.partition)) this.journal.set(destination, "rateMark", mark)`]: ""
+  }),
   // the engine
-  {
-    name: "leases are never renewed",
-    file: owning,
-    find: "this.nextRenewal = asked + options.leaseMillis / 3",
-    replace: "this.nextRenewal = Infinity"
-  },
-  {
-    name: "a worker sends after its lease has expired",
-    rare: true,
-    file: sending,
-    find: " || now >= parts.leasedUntil) {",
-    replace: ") {"
-  },
-  {
-    name: "nothing is taken after a lease has expired once",
-    file: owning,
-    find: "if (hadRunOut) work.workAvailable.openUnsafe()",
-    replace: ""
-  },
-  {
-    name: "the result of a take counts for the next ownership",
-    rare: true,
-    file: taking,
-    find: "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)",
-    replace: "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) !== undefined || held.size < 0"
-  },
-  {
-    name: "a worker takes its own partitions over",
-    rare: true,
-    file: owning,
-    find: "const free = found.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)",
-    replace: "const free = found"
-  },
-  {
-    name: "a partition whose acquisition had no response is lost",
-    file: owning,
-    find: "if (unknown.length > 0) yield* this.acquire(unknown, true)",
-    replace: ""
-  },
-  {
-    name: "the rate is lost at a takeover",
-    file: destination,
-    find: "othersUntil === undefined ? rateMark : Math.max(rateMark ?? 0, markAfterOthers(policy.rateLimitPerMinute, othersUntil))",
-    replace: "rateMark"
-  },
-  {
-    name: "the rate is lost if an acquisition had no response",
-    rare: true,
-    file: owning,
-    find: "work.hold(isLeased ? { ...each, othersUntil: answer.now } : each, answer.now)",
-    replace: "work.hold(each, answer.now)"
-  },
-  {
-    name: "a lost take is not reclaimed",
-    file: taking,
-    find: "Effect.forEach(tenant.lostFlights, (flight) => this.reclaim(tenant, flight), { discard: true })",
-    replace: "Effect.sync(() => tenant.lostFlights.clear())"
-  },
-  {
-    name: "signals that a lost take consumed are lost",
-    file: taking,
-    find: "      work.found(tenant.tenantId, destinations)\n",
-    replace: ""
-  },
-  {
-    name: "partitions above the worker's share are not released",
-    file: owning,
-    find: "for (const partition of held.filter(({ leaving }) => !leaving).slice(0, Math.max(0, above))) partition.leaving = true",
-    replace: ""
-  },
-  {
-    name: "an idle partition is never released",
-    file: owning,
-    find: "else if ((partition.quietSince ??= now) + quietMillis <= now) partition.leaving = true",
-    replace: ""
-  },
-  {
-    name: "a partition is released with attempts in flight",
-    file: owning,
-    find: "for (const { inFlight, taking } of destinations.values()) if (taking || inFlight.size > 0) return false",
-    replace: ""
-  },
-  {
-    name: "a worker that stops keeps its partitions",
-    file: owning,
-    find: "Effect.suspend(() => this.giveBack(() => true))",
-    replace: "Effect.void"
-  },
-  {
-    name: "a worker that stops does not wait for partitions that it is acquiring",
-    file: owning,
-    find: "Effect.suspend(() => Fiber.awaitAll(this.acquiring)).pipe(",
-    replace: "Effect.void.pipe("
-  }
+  mutant(owning, "leases are never renewed", {
+    "this.nextRenewal = asked + options.leaseMillis / 3": "this.nextRenewal = Infinity"
+  }),
+  rareMutant(sending, "a worker sends after its lease has expired", {
+    " || now >= parts.leasedUntil) {": ") {"
+  }),
+  mutant(owning, "nothing is taken after a lease has expired once", {
+    "if (hadRunOut) work.workAvailable.openUnsafe()": ""
+  }),
+  rareMutant(taking, "the result of a take counts for the next ownership", {
+    "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)": "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) !== undefined || held.size < 0"
+  }),
+  rareMutant(owning, "a worker takes its own partitions over", {
+    "const free = found.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)": "const free = found"
+  }),
+  mutant(owning, "a partition whose acquisition had no response is lost", {
+    "if (unknown.length > 0) yield* this.acquire(unknown, true)": ""
+  }),
+  mutant(destination, "the rate is lost at a takeover", {
+    "othersUntil === undefined ? rateMark : Math.max(rateMark ?? 0, markAfterOthers(policy.rateLimitPerMinute, othersUntil))": "rateMark"
+  }),
+  rareMutant(owning, "the rate is lost if an acquisition had no response", {
+    "work.hold(isLeased ? { ...each, othersUntil: answer.now } : each, answer.now)": "work.hold(each, answer.now)"
+  }),
+  mutant(taking, "a lost take is not reclaimed", {
+    "Effect.forEach(tenant.lostFlights, (flight) => this.reclaim(tenant, flight), { discard: true })": "Effect.sync(() => tenant.lostFlights.clear())"
+  }),
+  mutant(taking, "signals that a lost take consumed are lost", {
+    "      work.found(tenant.tenantId, destinations)\n": ""
+  }),
+  mutant(owning, "partitions above the worker's share are not released", {
+    "for (const partition of held.filter(({ leaving }) => !leaving).slice(0, Math.max(0, above))) partition.leaving = true": ""
+  }),
+  mutant(owning, "an idle partition is never released", {
+    "else if ((partition.quietSince ??= now) + quietMillis <= now) partition.leaving = true": ""
+  }),
+  mutant(owning, "a partition is given back while the answer of a take is pending", {
+    "if (!leaving || calls > 0) return false": "if (!leaving) return false"
+  }),
+  mutant(owning, "a partition is released with attempts in flight", {
+    "for (const { inFlight, taking } of destinations.values()) if (taking || inFlight.size > 0) return false": ""
+  }),
+  mutant(owning, "a worker that stops keeps its partitions", {
+    "Effect.suspend(() => this.giveBack(() => true))": "Effect.void"
+  }),
+  mutant(owning, "a worker that stops does not wait for partitions that it is acquiring", {
+    "Effect.suspend(() => Fiber.awaitAll(this.acquiring)).pipe(": "Effect.void.pipe("
+  })
 ]

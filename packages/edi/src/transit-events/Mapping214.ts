@@ -119,6 +119,6 @@ export const mapping214: Mapping = {
     "sequence": "the service counts events in the order in which they are stored",
     "reportedAt": "GS-04 and GS-05 say when the group was written",
     "shipment.shipmentId": "it is one of the references, by the partner profile",
-    "parties": "who may see a shipment is not told to partners"
+    "parties": "partners do not learn who may see a shipment"
   }
 }
