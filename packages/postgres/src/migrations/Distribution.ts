@@ -5,6 +5,7 @@ import { PgClient } from "../client/PgClient.ts"
 import { bool, row, text } from "../client/SqlRow.ts"
 import { raw, statement } from "../client/SqlStatement.ts"
 import { hasCitus, isDistributed } from "../shared/Citus.ts"
+import { isAlive } from "../delivery/worker/OwnershipSql.ts"
 import { lockedForMigration, quoteSchema } from "./Migrations.ts"
 
 /** Its name among the migrations. */
@@ -74,7 +75,7 @@ export const distribute = (schema: string) =>
   }))
 
 /** A server that does not know of the distribution would give wrong pages of events. */
-const hasWorkers = (schema: string) => statement`SELECT EXISTS (SELECT FROM ${raw(quoteSchema(schema))}.delivery_workers WHERE alive_until > now()) AS workers`
+export const hasWorkers = (schema: string) => statement`SELECT EXISTS (SELECT FROM ${raw(quoteSchema(schema))}.delivery_workers WHERE ${isAlive}) AS workers`
 
 const tableRow = row({ name: text, hasTenant: bool })
 

@@ -15,6 +15,9 @@ const until = (worker: WorkerLease) => statement`now() + ${leaseOf(worker)}`
 /** Later than its owner can have asked for: the clock was set back since. Within two leases it is left to run out, so small differences of clocks do not matter. */
 const isAhead = (instant: string) => raw(`${instant} > now() + 2 * lease`)
 
+/** Of a row of `delivery_workers`. A worker that was killed before the clock was set back is not alive. */
+export const isAlive = statement`alive_until > now() AND NOT ${isAhead("alive_until")}`
+
 /** Also deletes workers that ended an hour ago. */
 export const keepAlive = (schema: Statement, worker: WorkerLease) => statement`
 WITH forgotten AS (
@@ -81,10 +84,9 @@ WHERE l.worker_id = ${text(workerId)} AND l.leased_until > now()`
 
 export const shareRow = row({ now: float8, startedAt: float8, workers: int4, active: int4 })
 
-/** A worker that was killed before the clock was set back counts as alive for no longer than its leases last. */
 export const shares = (schema: Statement) => statement`
 SELECT ${nowColumn}, floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::float8 AS started_at,
-       (SELECT count(*)::int4 FROM ${schema}.delivery_workers WHERE alive_until > now() AND NOT ${isAhead("alive_until")}) AS workers,
+       (SELECT count(*)::int4 FROM ${schema}.delivery_workers WHERE ${isAlive}) AS workers,
        (SELECT count(*)::int4 FROM ${schema}.delivery_leases WHERE leased_until > now()) AS active`
 
 export const nowRow = row({ now: float8 })
