@@ -21,9 +21,12 @@ export interface WaitingMail extends Mail {
 export class MailStore extends Context.Service<MailStore, {
   /** Keeps a mail, in the caller's transaction; it is due at once. The same id again changes nothing. False when `mailsPerTenant` wait. */
   readonly put: (tenantId: string, mail: Mail) => Effect.Effect<boolean, StorageError>
-  /** Tenants that have due mails. */
+  /** Tenants that have due mails, or mails whose time was set before the store's clock was set back. */
   readonly tenants: (limit: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
-  /** Due mails, the longest due first. Each is due again after `leaseMillis`, so no other process gets it before then. */
+  /**
+   * Due mails, the longest due first. Each is due again after `leaseMillis`, so no other process gets it before then. If the store's clock was set
+   * back since a mail was put, taken or postponed, the mail is due after the time that it was given then, counted from this call.
+   */
   readonly take: (tenantId: string, limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<WaitingMail>, StorageError>
   /** How long the mail that is due first, of all tenants, has waited since then; 0 when none is due. */
   readonly lagMillis: Effect.Effect<number, StorageError>

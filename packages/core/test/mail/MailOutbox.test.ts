@@ -71,6 +71,32 @@ describe("the outbox of e-mails", () => {
     assert.deepStrictEqual(mails, [mail])
   }, within))
 
+  // the sweep that finds such a mail lets it wait once more for as long as its time was set ahead
+  for (const { fate, pause } of [{ fate: "put", pause: 0 }, { fate: "postponed", pause: 60_000 }, { fate: "taken by a process that was killed", pause: 600_000 }]) {
+    it.effect(`sends a mail that was ${fate} before the store's clock was set back by hours`, Effect.fnUntraced(function*() {
+      yield* TestWaybill.tenant("acme")
+      const { mails, process, server, sweep } = makeServer()
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1, 3))
+      yield* process((outbox) => outbox.put("acme", mail))
+      server.answer = fate === "postponed" ? fails : Effect.never
+      if (fate !== "put") {
+        const sweeping = yield* Effect.forkChild(sweep)
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.interrupt(sweeping)
+      }
+      server.answer = Effect.void
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      assert.strictEqual(yield* sweep, 0)
+      if (fate !== "put") {
+        yield* TestClock.adjust(pause - 1)
+        assert.strictEqual(yield* sweep, 0)
+        yield* TestClock.adjust(1)
+      }
+      assert.strictEqual(yield* sweep, 1)
+      assert.deepStrictEqual(mails, [mail])
+    }, within))
+  }
+
   it.effect("gives up on a mail server that does not answer, and goes on with other mails", Effect.fnUntraced(function*() {
     yield* TestWaybill.tenant("acme")
     const { mails, process, server, sweep } = makeServer()

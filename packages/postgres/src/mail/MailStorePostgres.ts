@@ -3,7 +3,7 @@ import { type Mail, mailsPerPrune, mailsPerTenant, MailStore } from "@waybill/co
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { float8, int4, int8, row, text, timestamptz } from "../client/SqlRow.ts"
-import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 
@@ -15,22 +15,36 @@ WHERE (SELECT count(*) FROM (SELECT FROM ${schema}.mails WHERE tenant_id = ${ten
 ON CONFLICT (tenant_id, id) DO UPDATE SET attempts = mails.attempts
 RETURNING id`
 
-/** One look at the index for each tenant, however many mails wait. */
+/** Its time was set before the clock was set back. A minute is more than two transactions that run at the same time differ by. */
+const isAhead = raw("m.scheduled_at > now() + interval '1 minute'")
+
+/** Two looks at indexes for each tenant, however many mails wait. */
 const tenantsWithMail = (schema: Statement, limit: number) => statement`
 SELECT t.tenant_id FROM ${schema}.tenants AS t
-WHERE t.state <> 'deleted' AND EXISTS (SELECT FROM ${schema}.mails AS m WHERE m.tenant_id = t.tenant_id AND m.due_at <= now())
+WHERE t.state <> 'deleted' AND (
+  EXISTS (SELECT FROM ${schema}.mails AS m WHERE m.tenant_id = t.tenant_id AND m.due_at <= now())
+  OR EXISTS (SELECT FROM ${schema}.mails AS m WHERE m.tenant_id = t.tenant_id AND ${isAhead})
+)
 ORDER BY t.tenant_id
 LIMIT ${int8(limit)}`
 
 const takenRow = row({ id: text, recipient: text, subject: text, body: text, attempts: int4, waitedMillis: float8 })
 
+/** What is ahead waits from now on for the time that it was given: it may be with a process that sends it, for no longer than that. */
 const takeMails = (schema: Statement, tenantId: string, limit: number, leaseMillis: number) => statement`
 WITH due AS (
   SELECT id, due_at FROM ${schema}.mails WHERE tenant_id = ${tenant(tenantId)} AND due_at <= now()
   ORDER BY due_at LIMIT ${int8(limit)} FOR UPDATE SKIP LOCKED
 ),
+ahead AS (
+  SELECT id FROM ${schema}.mails AS m WHERE m.tenant_id = ${tenant(tenantId)} AND ${isAhead} AND m.due_at > now() FOR UPDATE SKIP LOCKED
+),
+again AS (
+  UPDATE ${schema}.mails AS m SET due_at = now() + (m.due_at - m.scheduled_at), scheduled_at = now()
+  FROM ahead AS a WHERE m.tenant_id = ${tenant(tenantId)} AND m.id = a.id
+),
 taken AS (
-  UPDATE ${schema}.mails AS m SET attempts = m.attempts + 1, due_at = now() + make_interval(secs => ${float8(leaseMillis / 1000)})
+  UPDATE ${schema}.mails AS m SET attempts = m.attempts + 1, due_at = now() + make_interval(secs => ${float8(leaseMillis / 1000)}), scheduled_at = now()
   FROM due AS d WHERE m.tenant_id = ${tenant(tenantId)} AND m.id = d.id
   RETURNING m.id, m.recipient, m.subject, m.body, m.attempts, m.created_at, d.due_at
 )
@@ -43,7 +57,8 @@ const mailLag = (schema: Statement) => statement`
 SELECT coalesce(greatest(extract(epoch FROM now() - min(due_at)), 0), 0)::float8 * 1000 AS lag_millis FROM ${schema}.mails`
 
 const postponeMail = (schema: Statement, tenantId: string, id: string, millis: number) => statement`
-UPDATE ${schema}.mails SET due_at = now() + make_interval(secs => ${float8(millis / 1000)}) WHERE tenant_id = ${tenant(tenantId)} AND id = ${text(id)}`
+UPDATE ${schema}.mails SET due_at = now() + make_interval(secs => ${float8(millis / 1000)}), scheduled_at = now()
+WHERE tenant_id = ${tenant(tenantId)} AND id = ${text(id)}`
 
 const removeMail = (schema: Statement, tenantId: string, id: string) =>
   statement`DELETE FROM ${schema}.mails WHERE tenant_id = ${tenant(tenantId)} AND id = ${text(id)}`

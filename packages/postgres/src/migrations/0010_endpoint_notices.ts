@@ -38,7 +38,7 @@ CREATE TABLE ${schema}.endpoint_notices (
 );
 CREATE INDEX endpoint_notices_age ON ${schema}.endpoint_notices (tenant_id, day);
 
--- a mail is removed when a mail server has accepted it
+-- a mail is removed when a mail server has accepted it. scheduled_at: when due_at was set; ahead of the clock once the clock was set back
 CREATE TABLE ${schema}.mails (
   tenant_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -47,10 +47,12 @@ CREATE TABLE ${schema}.mails (
   body text NOT NULL,
   attempts integer NOT NULL DEFAULT 0,
   due_at timestamptz NOT NULL DEFAULT now(),
+  scheduled_at timestamptz NOT NULL DEFAULT now(),
   created_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX mails_due ON ${schema}.mails (tenant_id, due_at);
+CREATE INDEX mails_scheduled ON ${schema}.mails (tenant_id, scheduled_at);
 CREATE INDEX mails_lag ON ${schema}.mails (due_at);
 `
 }

@@ -7,8 +7,12 @@ interface MailRow {
   readonly mail: Mail
   readonly attempts: number
   readonly dueAt: number
+  /** When `dueAt` was set: ahead of the clock once the clock was set back. */
+  readonly scheduledAt: number
   readonly createdAt: number
 }
+
+const isAhead = ({ scheduledAt }: MailRow, now: number): boolean => scheduledAt > now + 60_000
 
 export const MailStoreMemory = {
   layer: Layer.effect(
@@ -32,15 +36,19 @@ export const MailStoreMemory = {
           operate((now) => {
             const own = of(tenantId)
             if (own.size >= mailsPerTenant) return false
-            if (!own.has(mail.id)) journal.put(own, mail.id, { mail, attempts: 0, dueAt: now, createdAt: now })
+            if (!own.has(mail.id)) journal.put(own, mail.id, { mail, attempts: 0, dueAt: now, scheduledAt: now, createdAt: now })
             return true
           }),
-        tenants: (limit) => operate((now) => [...tenants].filter(([, rows]) => due(rows, now).length > 0).map(([tenantId]) => tenantId).slice(0, limit)),
+        tenants: (limit) => operate((now) => [...tenants].filter(([, rows]) => [...rows.values()].some((row) => row.dueAt <= now || isAhead(row, now))).map(([tenantId]) => tenantId).slice(0, limit)),
         take: (tenantId, limit, leaseMillis) =>
           operate((now) => {
             const own = of(tenantId)
-            return due(own, now).slice(0, limit).map(({ attempts, createdAt, mail }) => {
-              journal.put(own, mail.id, { mail, attempts: attempts + 1, dueAt: now + leaseMillis, createdAt })
+            const taken = due(own, now).slice(0, limit)
+            for (const row of own.values()) {
+              if (row.dueAt > now && isAhead(row, now)) journal.put(own, row.mail.id, { ...row, dueAt: now + row.dueAt - row.scheduledAt, scheduledAt: now })
+            }
+            return taken.map(({ attempts, createdAt, mail }) => {
+              journal.put(own, mail.id, { mail, attempts: attempts + 1, dueAt: now + leaseMillis, scheduledAt: now, createdAt })
               return { ...mail, attempt: attempts + 1, waitedMillis: now - createdAt }
             })
           }),
@@ -49,7 +57,7 @@ export const MailStoreMemory = {
           operate((now) => {
             const own = of(tenantId)
             const row = own.get(id)
-            if (row !== undefined) journal.put(own, id, { ...row, dueAt: now + millis })
+            if (row !== undefined) journal.put(own, id, { ...row, dueAt: now + millis, scheduledAt: now })
           }),
         remove: (tenantId, id) => operate(() => journal.drop(of(tenantId), id)),
         prune: (tenantId, before) =>
