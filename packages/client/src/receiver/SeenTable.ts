@@ -20,6 +20,8 @@ export const seenTableSql = (table: string = defaultTable): string => {
   id text PRIMARY KEY,
   -- the claim in progress; null once the id is handled
   token text,
+  -- ahead of the clock once the clock was set back
+  claimed_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL
 );
 CREATE INDEX IF NOT EXISTS ${index} ON ${quoted(table)} (expires_at);
@@ -53,10 +55,13 @@ export class SeenTable {
   /**
    * Claims the free ids. Waits for transactions that hold one of them, except for the first id in a transaction: if
    * another transaction has claimed that one, all ids are `busy` at once.
+   *
+   * A claim from before the database's clock was set back lasts once more as long as it was granted for, counted from the
+   * first call that asks for its id: its receiver may still be handling the id.
    */
   async claim(query: PostgresQuery, ids: ReadonlyArray<string>, claim: TableClaim): Promise<ReadonlyArray<ClaimAnswer>> {
     const keys = await Promise.all(ids.map(seenKeyOf))
-    const claimed = new Set(rowsOf(await query(...this.#claimStatement(keys, claim))).map(({ id }) => id))
+    const claimed = new Set(rowsOf(await query(...this.#claimStatement(keys, claim))).flatMap(({ id, mine }) => mine === "yes" ? [id] : []))
     if (keys.every((key) => claimed.has(key))) return keys.map(() => "claimed")
     // A later statement: it sees what the first one had to wait for.
     const handled = rowsOf(await query(`SELECT id FROM ${this.#table} WHERE id IN (${listed("$1")}) AND token IS NULL`, [JSON.stringify(keys)]))
@@ -68,7 +73,7 @@ export class SeenTable {
     await query(
       `INSERT INTO ${this.#table} (id, token, expires_at)
 SELECT id, NULL, now() + ${interval(seconds)} FROM (${listed("$1")}) AS handled (id) ORDER BY id
-ON CONFLICT (id) DO UPDATE SET token = NULL, expires_at = excluded.expires_at`,
+ON CONFLICT (id) DO UPDATE SET token = NULL, claimed_at = now(), expires_at = excluded.expires_at`,
       [JSON.stringify(await Promise.all(ids.map(seenKeyOf)))]
     )
   }
@@ -97,12 +102,17 @@ DELETE FROM ${this.#table} AS seen USING held WHERE seen.id = held.id`,
     const unlocked = `(SELECT pg_try_advisory_xact_lock(hashtextextended($2, 0)))`
     const text = `INSERT INTO ${this.#table} AS seen (id, token, expires_at)
 SELECT id, ${token === null ? "NULL" : "$2"}, now() + ${interval(seconds)} FROM (${listed("$1")}) AS wanted (id)${token === null ? ` WHERE ${unlocked}` : ""} ORDER BY id
-ON CONFLICT (id) DO UPDATE SET token = excluded.token, expires_at = excluded.expires_at
-WHERE seen.expires_at <= now() OR seen.token = excluded.token
-RETURNING id`
+ON CONFLICT (id) DO UPDATE SET claimed_at = now(),
+  token = CASE WHEN ${free} THEN excluded.token ELSE seen.token END,
+  expires_at = CASE WHEN ${free} THEN excluded.expires_at ELSE now() + (seen.expires_at - seen.claimed_at) END
+WHERE ${free} OR seen.token IS NOT NULL AND seen.claimed_at > now() + interval '1 minute'
+RETURNING id, CASE WHEN token IS NOT DISTINCT FROM ${token === null ? "NULL" : "$2"} THEN 'yes' ELSE 'no' END AS mine`
     return [text, [list, token ?? `${this.#table} ${keys[0]}`]]
   }
 }
+
+/** A row whose id may be claimed. */
+const free = "(seen.expires_at <= now() OR seen.token = excluded.token)"
 
 /** One row per distinct text of a JSON list. Every library passes text unchanged; lists and JSON each in its own way. */
 const listed = (parameter: string): string => `SELECT DISTINCT json_array_elements_text(${parameter}::text::json)`
@@ -112,5 +122,10 @@ const interval = (seconds: number): string => {
   return `interval '${seconds} seconds'`
 }
 
-const rowsOf = (result: PostgresRows): ReadonlyArray<{ readonly id: string }> =>
-  ("rows" in result ? result.rows : result) as ReadonlyArray<{ readonly id: string }>
+interface SeenRow {
+  readonly id: string
+  /** Of a claim: whether it was granted. */
+  readonly mine?: "yes" | "no"
+}
+
+const rowsOf = (result: PostgresRows): ReadonlyArray<SeenRow> => ("rows" in result ? result.rows : result) as ReadonlyArray<SeenRow>

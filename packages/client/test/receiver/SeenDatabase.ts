@@ -44,6 +44,6 @@ export class SeenDatabase {
 
   /** Lets time pass: everything in the table was written that much earlier. */
   async advance(table: string, millis: number): Promise<void> {
-    await this.pool.query(`UPDATE ${table} SET expires_at = expires_at - $1 * interval '1 millisecond'`, [millis])
+    await this.pool.query(`UPDATE ${table} SET claimed_at = claimed_at - $1 * interval '1 millisecond', expires_at = expires_at - $1 * interval '1 millisecond'`, [millis])
   }
 }

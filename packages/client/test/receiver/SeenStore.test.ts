@@ -81,6 +81,21 @@ describe("on a Postgres", () => {
     expect((await database.pool.query(`SELECT count(*)::int AS count FROM ${table}`)).rows[0].count).toBe(301)
   })
 
+  it("SeenInPostgres lets a claim last once more, and keeps handled ids, when the database's clock was set back", async () => {
+    const table = await database.table()
+    const store = new SeenInPostgres(database.pool, { table })
+    await store.claim(["died", "other"], { token: "dead", seconds: 20 })
+    await store.markSeen(["handled"], claim("1"))
+    await database.advance(table, -3 * 3_600_000)
+    expect(await store.claim(["died", "handled"], claim("2"))).toEqual(["busy", "seen"])
+    await database.advance(table, 19_000)
+    expect(await store.claim(["died"], claim("3"))).toEqual(["busy"])
+    await database.advance(table, 1_000)
+    expect(await store.claim(["died", "other", "handled"], claim("4"))).toEqual(["claimed", "busy", "seen"])
+    await store.release(["other"], { token: "dead", seconds: 20 })
+    expect(await store.claim(["other"], claim("5"))).toEqual(["claimed"])
+  })
+
   it("seenTableSql creates a table again and again, in a schema of its own", async () => {
     await database.pool.query("CREATE SCHEMA hooks")
     for (let time = 0; time < 2; time++) await database.pool.query(seenTableSql("hooks.order"))
