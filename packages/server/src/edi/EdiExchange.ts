@@ -24,8 +24,12 @@ const lookMillis = 1_000
 const filesTotal = Metric.counter("waybill_edi_files_total", { description: "EDI files that were fetched from partners or sent to them, by direction.", incremental: true })
 const failuresTotal = Metric.counter("waybill_edi_exchange_failures_total", { description: "Exchanges of EDI files that failed, by problem.", incremental: true })
 
+/** Not the time of day, which may be set back by hours. */
+const monotonicMillis = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
+
 /** What is known of a partner between two exchanges. */
 interface Standing {
+  /** In `monotonicMillis`. */
   dueAt: number
   isRunning: boolean
   failures: number
@@ -56,7 +60,7 @@ export const runEdiExchange = (directory: string, limits: EdiLimits): Effect.Eff
 export const exchangeDue = Effect.fnUntraced(function*(directory: string, standings: Standings, limits: EdiLimits = defaultEdiLimits) {
   const tenants = yield* Tenants
   const post = postWith(yield* WebhookSender)
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* monotonicMillis
   const due: Array<Effect.Effect<void>> = []
   const present = new Set<string>()
   for (const { partner, tenantId } of yield* Effect.promise(() => foldersIn(directory))) {
@@ -89,7 +93,7 @@ const exchangeWith = Effect.fnUntraced(function*(partner: Partner, standing: Sta
   if (standing.isFull && !wasFull) yield* Effect.logWarning("EDI files not fetched from a partner, inbox full.").pipe(Effect.annotateLogs({ files: limits.maxWaitingFiles }))
   standing.failures = failure === undefined ? 0 : standing.failures + 1
   const pause = Math.max(everySeconds, Math.min(everySeconds * 2 ** standing.failures, maxPauseSeconds))
-  standing.dueAt = (yield* Clock.currentTimeMillis) + (failure === undefined ? everySeconds : pause) * 1000
+  standing.dueAt = (yield* monotonicMillis) + (failure === undefined ? everySeconds : pause) * 1000
   standing.isRunning = false
   const before = standing.refused
   standing.refused = new Set(files.flatMap((file) => "error" in file ? [problemOf(file)] : []))
