@@ -26,7 +26,9 @@ export const cursorPage = async <A>(connection: Connection, path: ReadonlyArray<
 }
 
 /** Iterates over every item, page by page. */
-export async function* allPages<A>(pageAt: (cursor: string | undefined) => Promise<ListedPage<A>>): AsyncGenerator<A, void, undefined> {
+export async function* allPages<A>(
+  pageAt: (cursor: string | undefined) => Promise<{ readonly data: ReadonlyArray<A>; readonly nextCursor?: string | null | undefined }>
+): AsyncGenerator<A, void, undefined> {
   let cursor: string | undefined
   do {
     const page = await pageAt(cursor)

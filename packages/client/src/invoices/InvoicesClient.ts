@@ -1,5 +1,6 @@
 /** Client for invoices (area B). */
 import { type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
+import { allPages } from "../connection/CursorPages.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import { isObject } from "../shared/ReceivedJson.ts"
 import { type CursorPage, nextCursorOf } from "./Cursor.ts"
@@ -82,13 +83,8 @@ export class InvoicesClient {
   }
 
   /** Iterates over every match, page by page. */
-  async *all(query: Omit<InvoiceQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Invoice, void, undefined> {
-    let cursor: string | undefined
-    do {
-      const page: InvoicesPage = await this.list({ ...query, cursor }, options)
-      yield* page.data
-      cursor = page.nextCursor
-    } while (cursor !== undefined)
+  all(query: Omit<InvoiceQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Invoice, void, undefined> {
+    return allPages((cursor) => this.list({ ...query, cursor }, options))
   }
 
   async get(uniqueID: string, { carrier, ...options }: GetInvoiceOptions = {}): Promise<FoundInvoice> {
