@@ -53,7 +53,7 @@ const tenantId = "The operator's own id of the tenant."
 const tenant = { tenantId }
 const ofSecret = { tenantId, hmacSecretId: "The name that subscriptions refer to." }
 const ofDelivery = { tenantId, deliveryId: "The deliveryId, which receivers also know as webhook-id." }
-const ofSubscription = { tenantId, subscriptionId: "Id of a subscription of the tenant." }
+const subscription = { tenantId, subscriptionId: "Id of a subscription of the tenant." }
 
 const ofEndpoint = "Only of subscriptions whose endpoint has this host, with its port if the address names one, or is this whole address."
 
@@ -72,6 +72,10 @@ const noDelivery = "No such tenant, or no such delivery of it."
 const noSubscription = "No such tenant, or no such subscription of it."
 const noPickup = "No such tenant, or no such pickup of it."
 const noShipment = "No such tenant, or no such shipment of it."
+
+// calls whose only refusal of their own is that the tenant, or its subscription, does not exist
+const ofTenant = { params: tenant, refusals: { 404: noTenant } }
+const ofSubscription = { params: subscription, refusals: { 404: noSubscription } }
 
 const subscriptionPath = "/v1/tenants/{tenantId}/subscriptions/{subscriptionId}"
 
@@ -110,9 +114,8 @@ export const OperatorContract = contract({
       audit: { action: "tenant.suspend", object: "tenant", id: "tenantId" },
       summary: "Suspend a tenant",
       description: "Its carriers, customers and public lookups are refused with 403, and nothing is sent. Takes effect on every node immediately. Operators' calls still work.",
-      params: tenant,
-      answers: { 200: { description: "The tenant's state", schema: TenantStateShown } },
-      refusals: { 404: noTenant }
+      ...ofTenant,
+      answers: { 200: { description: "The tenant's state", schema: TenantStateShown } }
     },
     resumeTenant: {
       method: "POST",
@@ -120,9 +123,8 @@ export const OperatorContract = contract({
       audit: { action: "tenant.resume", object: "tenant", id: "tenantId" },
       summary: "Resume a suspended tenant",
       description: "Sends the waiting entries.",
-      params: tenant,
-      answers: { 200: { description: "The tenant's state", schema: TenantStateShown } },
-      refusals: { 404: noTenant }
+      ...ofTenant,
+      answers: { 200: { description: "The tenant's state", schema: TenantStateShown } }
     },
     deleteTenant: {
       method: "DELETE",
@@ -130,19 +132,17 @@ export const OperatorContract = contract({
       audit: { action: "tenant.delete", object: "tenant", id: "tenantId" },
       summary: "Delete a tenant with all its data",
       description: "Calls are refused immediately, as for an unknown tenant. Its data is removed in the background; until then its id cannot be used again (409).",
-      params: tenant,
+      ...ofTenant,
       query: { confirm: { kind: "text", schema: Schema.String, description: "The tenantId again." } },
-      answers: { 204: { description: "Deleted" } },
-      refusals: { 404: noTenant }
+      answers: { 204: { description: "Deleted" } }
     },
     getLimits: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/limits",
       summary: "Get the quotas of a tenant",
       description: "All quotas, defaults included.",
-      params: tenant,
-      answers: { 200: { description: "The quotas", schema: LimitsShown } },
-      refusals: { 404: noTenant }
+      ...ofTenant,
+      answers: { 200: { description: "The quotas", schema: LimitsShown } }
     },
     putLimits: {
       method: "PUT",
@@ -150,10 +150,9 @@ export const OperatorContract = contract({
       audit: { action: "limits.put", object: "tenant", id: "tenantId" },
       summary: "Change quotas of a tenant",
       description: "Any of them; null resets one to its default. Data above a lowered quota stays. Other processes use the new quotas within seconds.",
-      params: tenant,
+      ...ofTenant,
       body: { schema: LimitsChange, closed: true },
-      answers: { 200: { description: "All quotas", schema: LimitsShown } },
-      refusals: { 404: noTenant }
+      answers: { 200: { description: "All quotas", schema: LimitsShown } }
     },
     listAudit: {
       method: "GET",
@@ -174,30 +173,27 @@ export const OperatorContract = contract({
       audit: { action: "api-key.create", object: "api-key", id: "id" },
       summary: "Create an API key",
       description: "Keys of the same name are the same client, so a replaced key keeps its subscriptions.",
-      params: tenant,
+      ...ofTenant,
       body: { schema: ApiKeyRequest, closed: true, maxBytes: maxSettingsBytes },
-      answers: { 201: { description: "The key, shown once", schema: ApiKey } },
-      refusals: { 404: noTenant }
+      answers: { 201: { description: "The key, shown once", schema: ApiKey } }
     },
     listApiKeys: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/api-keys",
       summary: "List API keys",
       description: "Keys that are not revoked, expired ones included, in order of creation. Never returns a key's value.",
-      params: tenant,
+      ...ofTenant,
       query: pageOf(ApiKeyListQuery.fields),
-      answers: { 200: { description: "Keys", schema: ApiKeysPage } },
-      refusals: { 404: noTenant }
+      answers: { 200: { description: "Keys", schema: ApiKeysPage } }
     },
     listClients: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/clients",
       summary: "List clients",
       description: "Clients of API keys, and clients that have used a token, by client.",
-      params: tenant,
+      ...ofTenant,
       query: pageOf(ClientListQuery.fields),
-      answers: { 200: { description: "Clients", schema: ClientsPage } },
-      refusals: { 404: noTenant }
+      answers: { 200: { description: "Clients", schema: ClientsPage } }
     },
     removeClient: {
       method: "DELETE",
@@ -249,10 +245,9 @@ export const OperatorContract = contract({
       path: "/v1/tenants/{tenantId}/secrets",
       summary: "List signing secrets with their owners",
       description: "By hmacSecretId. Never returns the secret's value.",
-      params: tenant,
+      ...ofTenant,
       query: pageOf(SecretListQuery.fields),
-      answers: { 200: { description: "Secrets", schema: SecretsPage } },
-      refusals: { 404: noTenant }
+      answers: { 200: { description: "Secrets", schema: SecretsPage } }
     },
     deleteSecret: {
       method: "DELETE",
@@ -270,7 +265,7 @@ export const OperatorContract = contract({
       summary: "List deliveries",
       description: "Each with its attempts, newest first by default. A cursor keeps the order of its first page. " +
         "A page passes over 2,500 others at most, so for a client or an endpoint with many subscriptions, or for an error, it may be short, or empty, with a nextCursor.",
-      params: tenant,
+      ...ofTenant,
       query: {
         state: { kind: "text", schema: DeliveryListQuery.fields.state.schema, description: "Only deliveries in this state; `dead` are dead letters." },
         subscriptionId: { kind: "text", schema: DeliveryListQuery.fields.subscriptionId.schema, description: "Only deliveries of this subscription." },
@@ -287,8 +282,7 @@ export const OperatorContract = contract({
         order: { kind: "text", schema: DeliveryListQuery.fields.order.schema, description: "By time of creation.", default: "newest" },
         ...pageOf(DeliveryListQuery.fields)
       },
-      answers: { 200: { description: "Deliveries", schema: DeliveriesPage } },
-      refusals: { 404: noTenant }
+      answers: { 200: { description: "Deliveries", schema: DeliveriesPage } }
     },
     getDelivery: {
       method: "GET",
@@ -327,10 +321,9 @@ export const OperatorContract = contract({
       audit: { action: "dead-letters.retry", object: "tenant", id: "tenantId" },
       summary: "Send all dead letters that match again",
       description: `${inSteps} They are sent like single ones: the same bytes under the same id, with a full series of attempts.`,
-      params: tenant,
+      ...ofTenant,
       body: { schema: DeadLettersCall, closed: true },
-      answers: { 202: { description: "Queued for sending", schema: Schema.Struct({ retried: Count, nextCursor }).annotate({ identifier: "RetriedDeadLetters" }) } },
-      refusals: { 404: noTenant }
+      answers: { 202: { description: "Queued for sending", schema: Schema.Struct({ retried: Count, nextCursor }).annotate({ identifier: "RetriedDeadLetters" }) } }
     },
     dismissDeadLetters: {
       method: "POST",
@@ -338,10 +331,9 @@ export const OperatorContract = contract({
       audit: { action: "dead-letters.dismiss", object: "tenant", id: "tenantId" },
       summary: "Dismiss all dead letters that match",
       description: `${inSteps} Each can still be retried.`,
-      params: tenant,
+      ...ofTenant,
       body: { schema: DeadLettersCall, closed: true },
-      answers: { 202: { description: "Dismissed", schema: Schema.Struct({ dismissed: Count, nextCursor }).annotate({ identifier: "DismissedDeadLetters" }) } },
-      refusals: { 404: noTenant }
+      answers: { 202: { description: "Dismissed", schema: Schema.Struct({ dismissed: Count, nextCursor }).annotate({ identifier: "DismissedDeadLetters" }) } }
     },
     purgeSubscriptions: {
       method: "POST",
@@ -365,7 +357,7 @@ export const OperatorContract = contract({
       path: "/v1/tenants/{tenantId}/subscriptions",
       summary: "List subscriptions of every client and area",
       description: "By subscriptionId, each with its delivery state and the reason for it, waiting entries, dead letters, and last attempt.",
-      params: tenant,
+      ...ofTenant,
       query: {
         client: { kind: "text", schema: SubscriptionListQuery.fields.client.schema, description: "Only subscriptions of this client. A bare name means key:<name>." },
         state: { kind: "text", schema: SubscriptionListQuery.fields.state.schema, description: "Only subscriptions in this state." },
@@ -378,17 +370,15 @@ export const OperatorContract = contract({
         total: withTotal,
         ...pageOf(SubscriptionListQuery.fields)
       },
-      answers: { 200: { description: "Subscriptions", schema: OperatorSubscriptionsPage } },
-      refusals: { 404: noTenant }
+      answers: { 200: { description: "Subscriptions", schema: OperatorSubscriptionsPage } }
     },
     getSubscriptionStatus: {
       method: "GET",
       path: subscriptionPath,
       summary: "Get a subscription with its delivery state",
       description: "Of any area, with the reason for its state, its waiting entries and its last attempt.",
-      params: ofSubscription,
-      answers: { 200: { description: "The subscription", schema: OperatorSubscription } },
-      refusals: { 404: noSubscription }
+      ...ofSubscription,
+      answers: { 200: { description: "The subscription", schema: OperatorSubscription } }
     },
     editSubscription: {
       method: "PATCH",
@@ -398,7 +388,7 @@ export const OperatorContract = contract({
       description: "JSON merge patch (RFC 7396) of endpointUrl, hmacSecretId, delivery and, for transit events, filters: members that are not named stay as they are; null takes filters, delivery " +
         "or one of their members back to the default. The rules are those of its client's own patch; the secret is one that this client may use. " +
         "Only for transit events and pickups: the interfaces of the other areas cannot change a subscription (400).",
-      params: ofSubscription,
+      params: subscription,
       body: { schema: SubscriptionEdit, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: 256 * 1024 },
       answers: { 200: { description: "The changed subscription", schema: OperatorSubscription } },
       refusals: { 404: noSubscription, 409: "The secret does not exist, or its client may not use it." }
@@ -410,10 +400,9 @@ export const OperatorContract = contract({
       summary: "Pause a subscription of any area",
       description: "Nothing more is sent and new entries wait, until an operator resumes it. Its client can read the reason, and cannot resume it. " +
         "Attempts in flight are completed.",
-      params: ofSubscription,
+      ...ofSubscription,
       body: { schema: PauseCall, closed: true },
-      answers: { 200: { description: "The paused subscription", schema: OperatorSubscription } },
-      refusals: { 404: noSubscription }
+      answers: { 200: { description: "The paused subscription", schema: OperatorSubscription } }
     },
     recoverSubscription: {
       method: "POST",
@@ -421,10 +410,9 @@ export const OperatorContract = contract({
       audit: { action: "subscription.recover", object: "subscription", id: "subscriptionId" },
       summary: "Send dead letters again",
       description: "Queues every dead letter since the given instant again, under the same id.",
-      params: ofSubscription,
+      ...ofSubscription,
       body: { schema: RecoverCall, closed: true },
-      answers: { 202: { description: "Queued for sending", schema: Schema.Struct({ recovered: Count }) } },
-      refusals: { 404: noSubscription }
+      answers: { 202: { description: "Queued for sending", schema: Schema.Struct({ recovered: Count }) } }
     },
     resumeSubscription: {
       method: "POST",
@@ -433,9 +421,8 @@ export const OperatorContract = contract({
       summary: "Resume a subscription of any area",
       description: "Works for every pause, by its client, the service or an operator. For freight charges, dead letters since the pause are sent first, then the waiting entries, in order. " +
         "A subscription that its client had made inactive becomes inactive again; resuming an active one has no effect.",
-      params: ofSubscription,
-      answers: { 200: { description: "The subscription", schema: OperatorSubscription } },
-      refusals: { 404: noSubscription }
+      ...ofSubscription,
+      answers: { 200: { description: "The subscription", schema: OperatorSubscription } }
     },
     purgeSubscription: {
       method: "POST",
@@ -443,9 +430,8 @@ export const OperatorContract = contract({
       audit: { action: "subscription.purge", object: "subscription", id: "subscriptionId" },
       summary: "Drop the waiting entries of a subscription",
       description: "Waiting entries are removed, and deliveries that wait for a retry are cancelled. Attempts in flight are completed.",
-      params: ofSubscription,
-      answers: { 202: { description: "The number of dropped entries", schema: Schema.Struct({ dropped: Count }) } },
-      refusals: { 404: noSubscription }
+      ...ofSubscription,
+      answers: { 202: { description: "The number of dropped entries", schema: Schema.Struct({ dropped: Count }) } }
     },
     removeSubscription: {
       method: "DELETE",
@@ -453,9 +439,8 @@ export const OperatorContract = contract({
       audit: { action: "subscription.delete", object: "subscription", id: "subscriptionId" },
       summary: "Delete a subscription of any area",
       description: "Has the same effect as a deletion by its client: nothing more is sent, and waiting entries are dropped.",
-      params: ofSubscription,
-      answers: { 204: { description: "Deleted" } },
-      refusals: { 404: noSubscription }
+      ...ofSubscription,
+      answers: { 204: { description: "Deleted" } }
     },
     explainDelivery: {
       method: "GET",
@@ -486,7 +471,7 @@ export const OperatorContract = contract({
       summary: "Get deliveries, failures, latency and waiting entries over time",
       description: "One series for each subscriptionId; otherwise one for the client or the whole tenant. Counts of a minute appear within two minutes, waiting entries are sampled about every five. " +
         "Minutes are kept for a day, hours for 90 days by default. At most 1,500 points for each series, and 10,000 in all.",
-      params: tenant,
+      ...ofTenant,
       query: {
         subscriptionId: { kind: "list", schema: StatisticsQuery.fields.subscriptionId.schema, description: "Only these subscriptions, 100 at most." },
         client: { kind: "text", schema: StatisticsQuery.fields.client.schema, description: "Only this client's subscriptions, also those deleted since. A bare name means key:<name>." },
@@ -494,8 +479,7 @@ export const OperatorContract = contract({
         to: { kind: "instant", schema: StatisticsQuery.fields.to.schema, description: "The end. Default: now." },
         step: { kind: "integer", schema: StatisticsQuery.fields.step.schema, description: "Seconds of one point: a multiple of 60 up to 3600, or of 3600. Default: by the range." }
       },
-      answers: { 200: { description: "Series", schema: StatisticsShown } },
-      refusals: { 404: noTenant }
+      answers: { 200: { description: "Series", schema: StatisticsShown } }
     },
     replaySubscription: {
       method: "POST",
@@ -504,22 +488,20 @@ export const OperatorContract = contract({
       summary: "Send history again",
       description: "As new deliveries of the same events, limited to events that match the filters and that the client has access to now. For a subscription to pickups, " +
         "the entries of the work list again, by time only. Other areas have no history to replay.",
-      params: ofSubscription,
+      ...ofSubscription,
       body: { schema: ReplayCall, closed: true, maxBytes: maxSettingsBytes },
-      answers: { 202: { description: "History is queued", schema: Schema.Struct({ queued: Count }) } },
-      refusals: { 404: noSubscription }
+      answers: { 202: { description: "History is queued", schema: Schema.Struct({ queued: Count }) } }
     },
     findShipments: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/shipments",
       summary: "Find shipments by any of their numbers",
       description: "From all areas, 20 at most. Without a match the list is empty.",
-      params: tenant,
+      ...ofTenant,
       query: {
         reference: { kind: "text", schema: Schema.String, description: "A shipmentId, a PRO, a bill of lading or a purchase order.", required: true }
       },
-      answers: { 200: { description: "Shipments", schema: NamedShipments } },
-      refusals: { 404: noTenant }
+      answers: { 200: { description: "Shipments", schema: NamedShipments } }
     },
     getShipmentJourney: {
       method: "GET",
@@ -536,13 +518,12 @@ export const OperatorContract = contract({
       path: "/v1/tenants/{tenantId}/pickups",
       summary: "List the pickups of a tenant",
       description: "Of all clients, test pickups included, the latest order first; with state=waiting those that wait for the carrier's decision, the oldest order first.",
-      params: tenant,
+      ...ofTenant,
       query: {
         state: { kind: "text", schema: PickupListQuery.fields.state.schema, description: "waiting: an order, or a change of it, waits for a decision.", default: "all" },
         ...pageOf(PickupListQuery.fields)
       },
-      answers: { 200: { description: "Pickups", schema: PickupsPage } },
-      refusals: { 404: noTenant }
+      answers: { 200: { description: "Pickups", schema: PickupsPage } }
     },
     decidePickupForCarrier: {
       method: "POST",
