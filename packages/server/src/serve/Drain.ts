@@ -9,13 +9,13 @@ export interface Drain {
 }
 
 /** Only SIGTERM has the delay: SIGINT comes from a terminal or a launcher that has ended, without a load balancer. */
-export const makeDrain = (delayMillis: number, signal: () => NodeJS.Signals | undefined = firstStopSignal): Drain => {
+export const makeDrain = (delayMillis: number): Drain => {
   let isDraining = false
   return {
     isDraining: () => isDraining,
     run: Effect.suspend(() => {
       isDraining = true
-      if (delayMillis === 0 || signal() !== "SIGTERM") return Effect.void
+      if (delayMillis === 0 || firstStopSignal() !== "SIGTERM") return Effect.void
       return Effect.logInfo(`Stopping: not ready, and serving for ${delayMillis / 1000} s more.`).pipe(Effect.andThen(Effect.sleep(delayMillis)))
     })
   }
