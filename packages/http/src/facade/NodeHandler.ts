@@ -142,6 +142,8 @@ const headersOf = (req: IncomingMessage, target: string | undefined): Headers =>
 }
 
 const write = async (res: ServerResponse, response: Response): Promise<void> => {
+  // The caller has left. `pipeline` would reject, and leave the body with what it holds open.
+  if (res.destroyed) return await response.body?.cancel()
   res.statusCode = response.status
   response.headers.forEach((value, name) => {
     // HTTP/2 has no such header, and Node refuses to send it.

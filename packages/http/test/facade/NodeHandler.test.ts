@@ -158,6 +158,29 @@ describe("toNodeHandler", () => {
     expect(signal.aborted).toBe(true)
   })
 
+  it("releases the answer to a caller that has left, and reports no error to `next`", async () => {
+    let release = () => {}
+    let arrive = () => {}
+    const released = new Promise<void>((resolve) => release = resolve)
+    const arrived = new Promise<void>((resolve) => arrive = resolve)
+    const late = toNodeHandler({
+      handler: async ({ signal }) => {
+        arrive()
+        await once(signal, "abort")
+        return new Response(new ReadableStream({ cancel: () => release() }))
+      }
+    })
+    const reported: Array<unknown> = []
+    const url = await serve((request, response) => late(request, response, (error) => reported.push(error)))
+    const socket = connect(Number(new URL(url).port), "127.0.0.1")
+    socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+    await arrived
+    socket.destroy()
+    await released
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(reported).toEqual([])
+  })
+
   it("uses the framework's caller address if there is one", async () => {
     const addresses: Array<unknown> = []
     const handler = toNodeHandler({
