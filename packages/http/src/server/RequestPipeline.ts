@@ -312,7 +312,8 @@ const problemOfCause = (
   }
   if (failed === undefined) return Effect.succeed(interruptedProblem)
   const problem = withChallenge(problemOf(failed.error, exchange.isParameter, exchange.contract?.statuses), failed.error, schemes, acceptsUndescribed)
-  if (problem.status < 500) return Effect.succeed(problem)
+  // A refused transfer coding is 501, and still the caller's doing.
+  if (problem.status < 500 || failed.error._tag === "Refused") return Effect.succeed(problem)
   const { message } = failed.error
   return Effect.as(errors.log(message, Effect.logError(message, reasonOf(failed.error))), problem)
 }

@@ -37,6 +37,14 @@ describe("the log of an embedded host", () => {
     expect(errors()).toHaveLength(10)
   })
 
+  it("has no error for a transfer coding that a caller chose", async () => {
+    const { errors, waybill } = await started({ authenticate: async () => customer })
+    // no path of the description, which does not list 501
+    const call = new Request("http://x/nowhere", { headers: { "transfer-encoding": "gzip, chunked" } })
+    expect((await waybill.handler(call)).status).toBe(501)
+    expect(errors()).toEqual([])
+  })
+
   it("has a failing readiness check a few times a minute, however often anybody asks", async () => {
     const down = Layer.effect(AccessStore, Effect.map(AccessStore, (access) => AccessStore.of({
       ...access,
