@@ -20,7 +20,7 @@ const event = { eventId: "e-1", type: "DELIVERED", occurredAt: "2026-11-20T08:00
 // Stores with clients that always grant a claim.
 const redis = { sendCommand: async ([name]) => name === "SET" ? "OK" : null }
 const connection = {
-  query: async (text, values = []) => ({ rows: text.startsWith("INSERT") ? JSON.parse(values[0]).map((id) => ({ id })) : [] }),
+  query: async (text, values = []) => ({ rows: text.startsWith("INSERT") ? JSON.parse(values[0]).map((id) => ({ id, mine: "yes" })) : [] }),
   release: () => {},
   on: () => {},
   removeListener: () => {}
