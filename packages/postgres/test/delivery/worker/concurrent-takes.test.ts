@@ -20,6 +20,16 @@ const left = (table: string, tenantId: string) =>
 const stateOf = (tenantId: string, deliveryId: string) =>
   Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), (found) => Option.getOrThrow(found).state))
 
+/** A delivery that failed once, and its owner. */
+const waitingForRetry = Effect.gen(function*() {
+  const tenantId = freshTenant()
+  yield* seed(tenantId, { S: 1 })
+  const worker = yield* acquire(tenantId)
+  const delivery = yield* takeOne(worker)
+  yield* end(worker, [delivery], { state: "waiting" })
+  return { delivery, tenantId, worker }
+})
+
 layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
   it.effect("receives the signal of a publisher that commits after transactions that began later", Effect.fnUntraced(function*() {
     const tenantId = freshTenant()
@@ -130,11 +140,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
 
   it.effect("resets the attempts of a delivery that an operator retries concurrently", Effect.fnUntraced(function*() {
     const queue = yield* DeliveryQueue
-    const tenantId = freshTenant()
-    yield* seed(tenantId, { S: 1 })
-    const worker = yield* acquire(tenantId)
-    const delivery = yield* takeOne(worker)
-    yield* end(worker, [delivery], { state: "waiting" })
+    const { delivery, tenantId, worker } = yield* waitingForRetry
     const commit = yield* openTransaction(queue.retry(tenantId, delivery.deliveryId))
     const taking = yield* Effect.forkChild(takeFrom(worker, 1, { again: [delivery.deliveryId] }))
     yield* untilOneIsBlocked
@@ -145,11 +151,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
 
   it.effect("retries no delivery that an operator cancels concurrently", Effect.fnUntraced(function*() {
     const queue = yield* DeliveryQueue
-    const tenantId = freshTenant()
-    yield* seed(tenantId, { S: 1 })
-    const worker = yield* acquire(tenantId)
-    const delivery = yield* takeOne(worker)
-    yield* end(worker, [delivery], { state: "waiting" })
+    const { delivery, tenantId, worker } = yield* waitingForRetry
     const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
     const taking = yield* Effect.forkChild(takeFrom(worker, 1, { again: [delivery.deliveryId] }))
     yield* untilOneIsBlocked
