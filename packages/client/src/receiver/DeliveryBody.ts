@@ -21,6 +21,6 @@ const viewOf = (body: unknown): Uint8Array => {
   if (Object.prototype.toString.call(body) === "[object ArrayBuffer]") return new Uint8Array(body as ArrayBuffer)
   throw new RawBodyNeeded(
     "The body must be the text or the bytes of the request as received; a parsed body cannot be verified. With a Request pass await request.text(). "
-      + "In Express use express.raw({ type: \"*/*\" }) on this route, before any express.json(); in Fastify add a content type parser with parseAs: \"buffer\"."
+      + "In Express use express.raw({ type: \"*/*\", limit: \"5mb\" }) on this route, before any express.json(); in Fastify add a content type parser with parseAs: \"buffer\"."
   )
 }

@@ -120,13 +120,13 @@ export interface Waybill<in Tx = never> extends WaybillAreas {
   /** The same methods inside a transaction of the host: their writes, and their entries of the audit log, commit or roll back with it. */
   readonly within: (transaction: Tx) => WaybillWithin
   /**
-   * Starts to deliver, to close charge windows and to remove old data, until `stop`. Processes that only publish or
+   * Starts to deliver, to close charge windows, to send notices and e-mail, and to remove old data, until `stop`. Processes that only publish or
    * answer requests do not need it.
    */
   readonly start: () => Promise<void>
   /**
    * Closes charge windows, delivers everything due now, sends e-mails that wait, and returns the number of attempts; for cron and serverless,
-   * instead of `start`.
+   * instead of `start`. Only `start` applies quotas on waiting entries, ends expired access, sends notices and removes old data.
    */
   readonly runOnce: () => Promise<number>
   /**
