@@ -1,5 +1,5 @@
 /** All background work: deliveries, freight charge windows, deferred statuses, notices, e-mails, retention and cleanup. */
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { DeliveryWorker } from "./delivery/worker/DeliveryWorker.ts"
 import { ChargeWindows } from "./freight-charges/ChargeWindows.ts"
 import { DeferredStatuses } from "./intake/DeferredStatuses.ts"
@@ -9,6 +9,7 @@ import { Backlogs } from "./operator/Backlogs.ts"
 import { Clients } from "./operator/Clients.ts"
 import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { Retention } from "./retention/Retention.ts"
+import type { StorageError } from "./shared/StorageError.ts"
 
 /** Sends e-mails until interrupted. A process that keeps e-mails sends them too, also one without other background work. */
 export const runMails: Effect.Effect<never, never, MailOutbox> = Effect.flatMap(MailOutbox, (outbox) => restarted("E-mail outbox", outbox.run))
@@ -34,6 +35,20 @@ export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows 
     restarted("Notices of failing endpoints", notices.run),
     runMails
   ], { concurrency: "unbounded", discard: true })
+})
+
+/**
+ * What `runBackground` does beside sending, once: backlog quotas, expired access, notices, deleted tenants, retention. For processes that
+ * do not run for long. Each part commits in small steps and may be cut short; one that fails does not keep the others from running.
+ */
+export const maintainOnce: Effect.Effect<void, StorageError, Backlogs | Clients | EndpointNotices | Retention | TenantRemoval> = Effect.gen(function*() {
+  const backlogs = yield* Backlogs
+  const clients = yield* Clients
+  const notices = yield* EndpointNotices
+  const removal = yield* TenantRemoval
+  const retention = yield* Retention
+  const parts = [backlogs.sweep, clients.sweep, notices.sweep, removal.sweep, retention.sweep]
+  yield* Exit.asVoidAll(yield* Effect.forEach(parts, (part) => Effect.exit(part)))
 })
 
 /** Restarts work that ended with a defect, so that background work never stops unnoticed. */

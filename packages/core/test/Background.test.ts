@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Backlogs, Clients, DeferredStatuses, EndpointNotices, MailOutbox, Retention, runBackground, TenantRemoval } from "@waybill/core"
+import { Backlogs, Clients, DeferredStatuses, EndpointNotices, MailOutbox, maintainOnce, Retention, runBackground, StorageError, TenantRemoval } from "@waybill/core"
 import { DeliveryWorker } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
 import { Effect, Fiber, Layer, Logger, Ref } from "effect"
@@ -30,4 +30,19 @@ describe("background work", () => {
     yield* TestClock.adjust("1 minute")
     assert.strictEqual((yield* Ref.get(starts)).length, 6)
   }, Effect.provide(Logger.layer([]))))
+
+  it.effect("does all maintenance once, also when a part fails", Effect.fnUntraced(function*() {
+    const swept = yield* Ref.make<ReadonlyArray<string>>([])
+    const sweeps = (name: string) => Effect.as(Ref.update(swept, (before) => [...before, name]), 1)
+    const failure = new StorageError({ operation: "clients", cause: "the database is gone" })
+    const services = Layer.mergeAll(
+      Layer.mock(Backlogs, { sweep: sweeps("backlogs") }),
+      Layer.mock(Clients, { sweep: Effect.fail(failure) }),
+      Layer.mock(EndpointNotices, { sweep: sweeps("notices") }),
+      Layer.mock(TenantRemoval, { sweep: sweeps("removal") }),
+      Layer.mock(Retention, { sweep: sweeps("retention") })
+    )
+    assert.strictEqual(yield* Effect.flip(Effect.provide(maintainOnce, services)), failure)
+    assert.deepStrictEqual((yield* Ref.get(swept)).toSorted(), ["backlogs", "notices", "removal", "retention"])
+  }))
 })

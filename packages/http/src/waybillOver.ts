@@ -1,5 +1,5 @@
 /** The service as promises and handlers, over layers of the caller's own. */
-import { DeferredStatuses, MailOutbox, type StorageAdapter } from "@waybill/core"
+import { DeferredStatuses, MailOutbox, maintainOnce, type StorageAdapter } from "@waybill/core"
 import { DeliveryWorker, Wakeups } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
 import { Effect } from "effect"
@@ -38,6 +38,7 @@ export const waybillOver = <Tx = never>(options: WaybillOverOptions<Tx>): Waybil
     within: (transaction) => withBounds(run, methodsWithin(run, joined(transaction))),
     wake: (tenantId) => service.run(Effect.flatMap(Wakeups, (wakeups) => wakeups.wake(tenantId))),
     runOnce: () => service.run(deliverOnce),
+    maintain: () => service.run(maintainOnce),
     start: () => service.start(),
     stop: () => service.stop()
   } satisfies Waybill<Tx>))

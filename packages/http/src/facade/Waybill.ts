@@ -126,9 +126,15 @@ export interface Waybill<in Tx = never> extends WaybillAreas {
   readonly start: () => Promise<void>
   /**
    * Closes charge windows, delivers everything due now, sends e-mails that wait, and returns the number of attempts; for cron and serverless,
-   * instead of `start`. Only `start` applies quotas on waiting entries, ends expired access, sends notices and removes old data.
+   * instead of `start`. Call it every minute.
    */
   readonly runOnce: () => Promise<number>
+  /**
+   * Does the rest of what `start` does: drops entries beyond the quotas, ends expired access, puts notices in the outbox that `runOnce`
+   * sends, and removes old data and deleted tenants. Call it every hour if no process calls `start`. It works in small steps: a call that is cut short loses nothing,
+   * and the next one continues.
+   */
+  readonly maintain: () => Promise<void>
   /**
    * Signals workers that a tenant may have something due. Call it after you commit a transaction of `within`; otherwise
    * they find it at the next poll.

@@ -54,6 +54,22 @@ describe("createWaybill", () => {
     await waybill.wake("acme")
   })
 
+  it("drops what waits beyond the quotas and removes old data on demand", async () => {
+    const receiver = await startReceiver()
+    const waybill = start({ egressAllow: ["127.0.0.1"], retention: { keepSettledMillis: 0 } })
+    await waybill.tenants.put("acme", { name: "Acme" })
+    await waybill.limits.put("acme", { waitingPerSubscription: 1 })
+    await waybill.secrets.put("acme", "main", { anyClient: true })
+    const { id } = await waybill.subscriptions.create(carrier, { endpointUrl: receiver.url, hmacSecretId: "main" })
+    await waybill.events.publish(carrier, [reportedEvent("S1"), reportedEvent("S2"), reportedEvent("S3")])
+    await waybill.maintain()
+    expect(await waybill.allSubscriptions.get("acme", id)).toMatchObject({ waiting: 1 })
+    expect(await waybill.runOnce()).toBe(1)
+    expect((await waybill.deliveries.list("acme")).data).toHaveLength(1)
+    await waybill.maintain()
+    expect((await waybill.deliveries.list("acme")).data).toEqual([])
+  })
+
   it("shows operators tenants, subscriptions and shipments", async () => {
     const waybill = start()
     await waybill.tenants.put("acme", { name: "Acme" })

@@ -428,7 +428,8 @@ export const serviceCalls: Methods = {
 /** Methods of the service itself, without a group. */
 export const lifecycleCalls: Readonly<Record<string, Prepare>> = {
   wake: ({ waybill }) => () => waybill.wake(tenantId),
-  runOnce: ({ waybill }) => () => waybill.runOnce()
+  runOnce: ({ waybill }) => () => waybill.runOnce(),
+  maintain: ({ waybill }) => () => waybill.maintain()
 }
 
 const onlyCode = (code: string) => (error: { readonly code?: string }) => {

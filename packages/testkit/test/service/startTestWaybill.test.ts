@@ -166,12 +166,13 @@ describe("startTestWaybill", () => {
     await waybill.tenants.put("acme", { name: "Acme" })
   })
 
-  it("starts, wakes and runs once for code that does so, without a second delivery", async () => {
+  it("starts, wakes, runs once and maintains for code that does so, without a second delivery", async () => {
     const { publish, receiver, waybill } = await following()
     await waybill.start()
     await publish()
     await waybill.wake("acme")
     expect(await waybill.runOnce()).toBe(0)
+    await waybill.maintain()
     receiver.assertReceived(1)
   })
 
