@@ -245,7 +245,7 @@ export const variables = {
     "files in a partner's outbox beyond which it is not read or written for; and in its inbox, beyond which none are fetched",
     integer(1, 10_000)
   ),
-  demo: variable("WAYBILL_DEMO", "on with the embedded database and no operator key given, else off", "seeds a demo tenant and plays a journey", onOff),
+  demo: variable("WAYBILL_DEMO", "on with the embedded database, no operator key given and the role all, else off", "seeds a demo tenant and plays a journey", onOff),
   publicUrl: variable("WAYBILL_PUBLIC_URL", "taken from each request", "the public address, for links in responses", webAddress),
   trustProxy: variable("WAYBILL_TRUST_PROXY", "off", "trust X-Forwarded-Proto, -Host and -For; only behind a proxy that sets them", onOff),
   ...basePathVariables,
