@@ -10,7 +10,7 @@
  */
 export const transitions = {
   sending: ["delivered", "waiting", "dead", "cancelled"],
-  waiting: ["sending", "dead", "cancelled"],
+  waiting: ["sending", "cancelled"],
   dead: ["waiting", "dismissed"],
   dismissed: ["waiting"],
   delivered: ["waiting"],
