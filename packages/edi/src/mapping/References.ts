@@ -35,7 +35,7 @@ export const referenceType: Codec = {
 
 /** Elements: N1-03, 04. The id is a member, whose id it is has no place. */
 export const partyId: Codec = {
-  note: "93 (assigned by the sender) is written; another kind of id is kept and listed",
+  note: "written as 93 (assigned by the sender); an id of another kind is read as well, and its kind is kept",
   read: ([kind = "", id = ""], { keep }) => {
     if (kind !== "93") keep(0)
     return [id.trim() || undefined]

@@ -43,7 +43,7 @@ export const PartnerProfile = Schema.Struct({
   groups: Schema.optionalKey(Schema.Struct({ them: Schema.optionalKey(Schema.String), us: Schema.optionalKey(Schema.String) })),
   /** What is written. All three are read. */
   version: Schema.Literals(versions).annotate({ message: `version is one of ${versions.join(", ")}.` }),
-  /** Sets are refused unless they are named here. */
+  /** Sets that are read. Others are refused. */
   sets: Schema.Array(Schema.Literals(["214", "210", "204", "211", "216", "990"])).check(Schema.isMinLength(1, { message: "Name at least one transaction set." }), Schema.isMaxLength(6)),
   /** Sets that the server writes by itself: statuses and invoices on `accounts`, and answers to the partner's orders (204). */
   writes: Schema.optionalKey(Schema.Array(Schema.Literals(["214", "210", "990"])).check(Schema.isMaxLength(3))),
@@ -64,23 +64,24 @@ export const PartnerProfile = Schema.Struct({
   /** A line break after every segment. */
   lines: Schema.optionalKey(Schema.Boolean),
   encoding: Schema.optionalKey(Schema.Literals(["utf-8", "windows-1252"])),
-  /** Our carrier's SCAC, for what has none. */
+  /** Our carrier's SCAC, for written events and invoices that have none. */
   scac: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Z]{2,4}$/u, { message: "A SCAC has 2 to 4 capital letters." }))),
   /** The carrier whose invoices the partner sends. */
   carrier: Schema.optionalKey(Schema.Struct({ dot: Schema.optionalKey(CarrierNumberText), mc: Schema.optionalKey(CarrierNumberText) })),
+  /** Of shipments whose set names no mode, or M. It is not written. */
   mode: Schema.optionalKey(Schema.Literals(["FTL", "LTL", "PARCEL", "OCEAN", "AIR", "RAIL", "INTERMODAL", "OTHER"])),
   /** Linear feet of an order (204, 211, 216) without a volume, such as 53 for whole trailers. Orders need the space that they take. */
   linearFeet: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000 }, { message: "linearFeet is an integer from 1 to 1000." }))),
-  /** Which reference is the id of a shipment: the first that a set has. Default PRO, then SID. */
+  /** Which reference is the id of a shipment: the first that a set has. Default PRO, then SID. For an invoice PRO; its number if it has none of them. */
   shipmentId: Schema.optionalKey(Schema.Array(ReferenceType).check(Schema.isMinLength(1), Schema.isMaxLength(20))),
-  /** Sets without them are refused. */
+  /** Statuses, invoices and orders without each of them are refused. */
   requiredReferences: Schema.optionalKey(Schema.Array(ReferenceType).check(Schema.isMaxLength(20))),
   times: Schema.optionalKey(Schema.Struct({
     /** Of local times whose state or province is not in `states` and lies in several zones. */
     zone: Schema.optionalKey(TimeZone),
     /** By two letters, such as `TN`. */
     states: Schema.optionalKey(Schema.Record(Schema.String, TimeZone)),
-    /** Time of day for dates without a time, such as `12:00`. Without it, a status without a time is refused. */
+    /** Time of day for dates without a time, such as `12:00`. Without it, a status without a time is refused, but not an estimate of the delivery or an appointment. */
     ofDates: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/u, { message: "A time of day is HH:MM." }))),
     /** How times are written: in UTC, with their own offset, or as local time of `zone`. Default utc. */
     write: Schema.optionalKey(Schema.Literals(["utc", "offset", "local"]))
@@ -91,7 +92,7 @@ export const PartnerProfile = Schema.Struct({
     statusIn: Schema.optionalKey(Schema.Record(code, EventType)),
     /** AT7-01 that is written for an event type. */
     statusOut: Schema.optionalKey(Schema.Record(Schema.String, code)),
-    /** AT7-02 that is read: the delay reason code of shipment status. */
+    /** AT7-02 and AT7-04: the delay reason code of shipment status, both ways. */
     reasonIn: Schema.optionalKey(Schema.Record(code, Schema.String)),
     /** L1-08 by the code of a charge, both ways. */
     charges: Schema.optionalKey(Schema.Record(ReferenceType, code)),
@@ -100,6 +101,7 @@ export const PartnerProfile = Schema.Struct({
   }))
 }).check(
   Schema.makeFilter(({ accounts = [], writes = [] }) => accounts.length > 0 || writes.every((set) => set === "990") || "Statuses and invoices are written for accounts: name them in accounts."),
+  Schema.makeFilter(({ times }) => times?.write !== "local" || times.zone !== undefined || "Local times are written in a zone: name it in times.zone."),
   Schema.makeFilter(({ sets, writes = [] }) => sets.includes("204") || !writes.includes("990") || "A 990 answers a 204: name 204 in sets.")
 ).annotate({ identifier: "PartnerProfile" })
 export type PartnerProfile = typeof PartnerProfile.Type

@@ -115,7 +115,7 @@ export const pickupOf = (order: OrderSet, set: TransactionSet, partner: PartnerP
 export function* readOrder(order: OrderSet, set: TransactionSet, partner: PartnerProfile): Steps<ReadOne<EdiPickupOrder>> {
   const { faults, kept, records: [read], warnings } = yield* readSetInSteps(mappings[order], set, partner)
   const tender = read?.record as Tender | undefined
-  const all = [...faults, ...tender === undefined || faults.length > 0 ? [] : missingIn(order, tender)]
+  const all = [...faults, ...tender === undefined || faults.length > 0 ? [] : missingIn(order, tender, partner)]
   const value = tender === undefined || all.length > 0 ? undefined : orderOf(order, tender, set, partner)
   return { value, sources: sourcesOf(read?.sources), faults: all, warnings, kept }
 }
@@ -142,13 +142,16 @@ const sourcesOf = (sources: ReadRecord["sources"] = new Map()): ReadRecord["sour
 
 const fieldOf = { "204": { stop: "S5", weight: "L3" }, "211": { stop: "N1", weight: "AT2" }, "216": { stop: "N1", weight: "TEM" } } as const
 
-const missingIn = (order: OrderSet, tender: Tender): ReadonlyArray<EdiFault> => {
+const missingIn = (order: OrderSet, tender: Tender, { requiredReferences = [] }: PartnerProfile): ReadonlyArray<EdiFault> => {
   const { pickupAddress = [] } = tender
   const { stop, weight } = fieldOf[order]
   if (pickupAddress.length === 0) {
     return [{ level: "segment", code: segmentFaults.missing, segment: stop, position: 3, detail: order === "204" ? "The order has no stop to load at (S5-02 LD, CL or PL)." : "The order has no place to load at (N1-01 SF or SH)." }]
   }
+  const types = typesOfReferences(tender)
   return [
+    ...requiredReferences.filter((type) => !types.has(type))
+      .map((type) => ({ level: "segment" as const, code: segmentFaults.missing, segment: "L11", position: 3, detail: `The partner profile requires a reference of type ${type}.` })),
     ...sizeOf(tender, "weight") === undefined
       ? [{ level: "element" as const, code: elementFaults.missing, segment: weight, position: 3, element: order === "204" ? 1 : order === "211" ? 5 : 4, detail: order === "204" ? "The order has no weight: neither L3-01, nor S5-03 of every stop to load at." : "The order has no weight." }]
       : [],
@@ -215,6 +218,12 @@ const referencesOf = ({ lines = [], orders = [], pickupAddress = [], destination
   ]
   // the same purchase order is named by every line of it
   return [...new Map(all.map((reference) => [JSON.stringify(reference), reference])).values()]
+}
+
+/** Types of the references, with those that have an element of their own. */
+const typesOfReferences = (tender: Tender): ReadonlySet<unknown> => {
+  const { proNumber, shipmentNumber } = tender
+  return new Set([...referencesOf(tender).map(({ referenceType }) => referenceType), ...proNumber === undefined ? [] : ["PRO"], ...shipmentNumber === undefined ? [] : ["SID"]])
 }
 
 /** One for each line of freight, and one for an order without lines. */

@@ -111,7 +111,7 @@ export const trailer: Codec = readOnly("the owner and the number, without a blan
 })
 
 /** Member: hazmatCheck. */
-export const isHazardous: Codec = readOnly("LH1 says that the freight is hazardous; its other elements are kept", (_, { keep }) => {
+export const isHazardous: Codec = readOnly("a line with LH1 is hazardous; LH2 or LH3 without it make the first line so; all their elements are kept", (_, { keep }) => {
   for (const index of [0, 1]) keep(index)
   return [true]
 })

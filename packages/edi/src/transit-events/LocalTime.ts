@@ -52,6 +52,22 @@ export const codeOfOffset = (minutes: number): string | undefined => {
   return String(hours > 0 ? hours : 25 + hours).padStart(2, "0")
 }
 
+/** States and provinces of these countries are in the table; codes such as MO and CO mean others in Mexico. */
+const countriesOfStates: ReadonlySet<string> = new Set(["", "US", "USA", "CA", "CAN"])
+
+/** MS1-02 and MS1-03: where a local time was read off a clock. */
+export interface ClockPlace {
+  readonly state: string
+  /** Empty where it is not named. */
+  readonly country: string
+}
+
+const zoneOf = ({ country, state }: ClockPlace, { times = {} }: PartnerProfile): string | undefined => {
+  const { states = {} } = times
+  if (Object.hasOwn(states, state)) return states[state]
+  return countriesOfStates.has(country.trim().toUpperCase()) && Object.hasOwn(zonesOfStates, state) ? zonesOfStates[state] : undefined
+}
+
 export interface ZonedTime {
   readonly text: string
   /** Where the offset comes from. */
@@ -61,13 +77,12 @@ export interface ZonedTime {
 }
 
 /** A local time `CCYY-MM-DDTHH:MM:SS` with its offset; `undefined` if no zone is known. */
-export const zoned = (local: string, code: string, state: string, partner: PartnerProfile): ZonedTime | undefined => {
+export const zoned = (local: string, code: string, place: ClockPlace | undefined, partner: PartnerProfile): ZonedTime | undefined => {
   const fixed = Object.hasOwn(offsetsOfCodes, code) ? offsetsOfCodes[code] : offsetOfNumber(code)
   if (fixed !== undefined) return { text: `${local}${offsetText(fixed)}`, source: "code", isAmbiguous: false }
   const ofCode = Object.hasOwn(zonesOfCodes, code) ? zonesOfCodes[code] : undefined
   if (code !== "" && code !== "LT" && ofCode === undefined) return undefined
-  const states = partner.times?.states ?? {}
-  const ofState = Object.hasOwn(states, state) ? states[state] : Object.hasOwn(zonesOfStates, state) ? zonesOfStates[state] : undefined
+  const ofState = place === undefined ? undefined : zoneOf(place, partner)
   const zone = ofCode ?? ofState ?? partner.times?.zone
   if (zone === undefined) return undefined
   const offsets = offsetsAt(local, zone)

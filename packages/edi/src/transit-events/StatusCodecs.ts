@@ -100,7 +100,7 @@ export const timeCodec: Codec = {
     if (year === undefined || parseInstant(`${year}-${month}-${day}T00:00:00Z`) === undefined) return { wrong: 0, code: elementFaults.date, detail: "AT7-05 is a date as CCYYMMDD." }
     const [, hour, minute, second = "00", hundredths] = times.exec(time) ?? []
     if (time !== "" && hour === undefined) return { wrong: 1, code: elementFaults.time, detail: "AT7-06 is a time as HHMM, HHMMSS or HHMMSSDD." }
-    const kind = kindOf(look("AT7", 1), look("AT7", 3))
+    const kind = kindOf(look("AT7", 1), look("AT7", 3), partner)
     const ofDates = partner.times?.ofDates
     if (hour === undefined && ofDates === undefined) {
       // an estimate may be a date; what happened needs a time
@@ -109,16 +109,16 @@ export const timeCodec: Codec = {
       return reported === undefined ? undated : membersOf(kind, `${year}-${month}-${day}`, reported, undefined)
     }
     const local = `${year}-${month}-${day}T${hour === undefined ? `${ofDates}:00` : `${hour}:${minute}:${second}`}${hundredths === undefined ? "" : `.${hundredths}`}`
-    const found = zoned(local, code, look("MS1", 2), partner)
+    const found = zoned(local, code, { state: look("MS1", 2), country: look("MS1", 3) }, partner)
     if (found === undefined) {
       return { wrong: code === "" || code === "LT" ? 1 : 2, code: elementFaults.code, detail: "The time is local, and its zone is not known. Name it in the partner profile, times.zone or times.states." }
     }
-    if (found.isAmbiguous) warn(1, `The clock shows ${hour}:${minute} twice on this day. The earlier one was taken.`)
+    if (found.isAmbiguous) warn(1, `The clock shows ${local.slice(11, 16)} twice on this day. The earlier one was taken.`)
     const occurredAt = kind === "occurred" ? found.text : reportedAt(group, partner)
     return occurredAt === undefined ? undated : membersOf(kind, found.text, occurredAt, code === "" ? undefined : code)
   },
   write: ([occurredAt, updatedEta, appointmentDate, estimatedAt, timeCode], { lose, look, partner }) => {
-    const kind = kindOf(String(look("attributes.edi.statusCode") ?? ""), String(look("attributes.edi.appointmentCode") ?? (look("type") === "OTHER" && appointmentDate !== undefined && look("attributes.edi.statusCode") === undefined ? "AB" : "")))
+    const kind = kindOf(String(look("attributes.edi.statusCode") ?? ""), String(look("attributes.edi.appointmentCode") ?? (look("type") === "OTHER" && appointmentDate !== undefined && look("attributes.edi.statusCode") === undefined ? "AB" : "")), partner)
     const values = { occurred: occurredAt, "delivery-estimate": updatedEta, appointment: appointmentDate, estimate: estimatedAt }
     for (const [index, name] of (["occurred", "delivery-estimate", "appointment", "estimate"] as const).entries()) {
       if (name !== kind && values[name] !== undefined) lose(index, "AT7 has one time, and the code says which")
@@ -132,7 +132,13 @@ export const timeCodec: Codec = {
 
 type TimeKind = "occurred" | "delivery-estimate" | "estimate" | "appointment"
 
-const kindOf = (status: string, appointment: string): TimeKind => appointment !== "" ? "appointment" : own(statusCodes, status)?.time ?? "occurred"
+const kindOf = (status: string, appointment: string, partner: ReadContext["partner"]): TimeKind => {
+  if (appointment !== "") return "appointment"
+  const known = own(statusCodes, status)
+  const agreed = own(partner.codes?.statusIn ?? {}, status)
+  // a code that the partner redefines is no estimate any more
+  return agreed !== undefined && agreed !== known?.type ? "occurred" : known?.time ?? "occurred"
+}
 
 /** What is expected was reported when the group was written. */
 const undated = { wrong: 0, code: elementFaults.date, detail: "AT7-05 is an expected time, and GS-04 and GS-05 do not say when it was reported." }
@@ -150,7 +156,7 @@ const reportedAt = ({ date, time }: ReadContext["group"], partner: ReadContext["
   const [, year, month, day] = dates.exec(date) ?? []
   const [, hour, minute, second = "00"] = times.exec(time) ?? []
   if (year === undefined || hour === undefined) return undefined
-  return zoned(`${year}-${month}-${day}T${hour}:${minute}:${second}`, partner.times?.zone === undefined ? "UT" : "LT", "", partner)?.text
+  return zoned(`${year}-${month}-${day}T${hour}:${minute}:${second}`, partner.times?.zone === undefined ? "UT" : "LT", undefined, partner)?.text
 }
 
 const written = (value: string, timeCode: unknown, partner: WriteContext["partner"], lose: WriteContext["lose"]): ReadonlyArray<string> | undefined => {
@@ -171,7 +177,7 @@ const localOf = (value: string, instant: number, timeCode: unknown, partner: Wri
   const offset = minutesOf(value)
   // the time was read with this code, and says the same with it
   if (typeof timeCode === "string") {
-    const again = zoned(shifted(offset).slice(0, 19), timeCode, "", partner)
+    const again = zoned(shifted(offset).slice(0, 19), timeCode, undefined, partner)
     if (timeCode !== "LT" && again !== undefined && minutesOf(again.text) === offset) return [shifted(offset), timeCode]
     if (timeCode === "LT") return [shifted(offset), "LT"]
   }

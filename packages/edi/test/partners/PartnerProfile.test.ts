@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { readdirSync, readFileSync } from "node:fs"
-import { InvalidProfile, partnerProfile } from "@waybill/edi"
+import { InvalidProfile, PartnerProfile, partnerProfile } from "@waybill/edi"
+import { SchemaAST } from "effect"
 
 const folder = new URL("../../profiles/", import.meta.url)
 
@@ -8,6 +9,20 @@ describe("sample profiles", () => {
   it.each(readdirSync(folder))("%s is a valid profile, named like its file", (file) => {
     expect(`${partnerProfile(JSON.parse(readFileSync(new URL(file, folder), "utf8"))).partner}.json`).toBe(file)
   })
+})
+
+it("has the members that docs/edi.md explains", () => {
+  const page = readFileSync(new URL("../../../../docs/edi.md", import.meta.url), "utf8")
+  const [, section = ""] = page.split("## Partner profiles\n")
+  const explained = Array.from(section.split("\n## ")[0]!.matchAll(/^\| (`[^|]+`) \|/gm), ([, names]) => names!.split(", ").map((name) => name.replaceAll("`", ""))).flat()
+  const membersOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
+    SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
+  const nested = ["times", "codes"]
+  const members = SchemaAST.isObjects(PartnerProfile.ast)
+    ? PartnerProfile.ast.propertySignatures.flatMap(({ name, type }) => nested.includes(String(name)) ? membersOf(type).map((inner) => `${String(name)}.${inner}`) : [String(name)])
+    : []
+  // ISX is part of the delimiters
+  expect(explained.filter((name) => name !== "release").toSorted()).toEqual(members.toSorted())
 })
 
 it("names every fault of a profile", () => {
@@ -26,6 +41,7 @@ it("names every fault of a profile", () => {
   expect(faults({ ...good, them: { qualifier: "2", id: "A".repeat(16) } })).toEqual(["/them/qualifier invalid", "/them/id invalid"])
   expect(faults({ ...good, times: { zone: "Chicago" } })).toEqual(["/times/zone invalid"])
   expect(faults({ ...good, times: { zone: "America/Nowhere" } })).toEqual(["/times/zone invalid"])
+  expect(faults({ ...good, times: { write: "local" } })).toEqual([" invalid"])
   expect(faults({ ...good, delimiters: { element: "A", component: ">", segment: "~" } })).toEqual(["/delimiters/element invalid"])
   expect(faults({ ...good, codes: { statusIn: { X6: "MOVING" } } })).toEqual(["/codes/statusIn/X6 invalid"])
   expect(faults({ ...good, zone: "America/Chicago" })).toEqual(["/zone unknown_field"])

@@ -124,6 +124,16 @@ describe("reading 204", () => {
     expect(faultsIn(["B2**ABCD**SHIP-77", "B2A*00", "S5*1*LD*5*L", "S5*2*LD*5*K"])).toEqual(["S5-04 at segment 3 7"])
   })
 
+  it("refuses an order without the references that the profile requires", () => {
+    const missing = (segments: ReadonlyArray<string>, set: OrderSet, requiredReferences: ReadonlyArray<string>) =>
+      orderIn(segments, set, set === "216" ? "005010" : undefined, partnerFor({ requiredReferences })).faults.map(({ detail, segment }) => `${segment}: ${detail}`)
+    expect(missing(full, "204", ["BOL", "PO", "SID"])).toEqual([])
+    expect(missing(full, "204", ["LOAD"])).toEqual(["L11: The partner profile requires a reference of type LOAD."])
+    expect(missing(bill, "211", ["PRO", "PO"])).toEqual([])
+    expect(missing(notification, "216", ["PO"])).toEqual([])
+    expect(missing(notification, "216", ["PRO"])).toEqual(["L11: The partner profile requires a reference of type PRO."])
+  })
+
   it("orders one truck from a file that is repeated, and answers it with 990", async () => {
     const waybill = await startTestWaybill()
     const answers: Array<EdiPickupAnswer> = []

@@ -121,6 +121,14 @@ describe("status codes", () => {
     expect(eventOf(["AT7*D*NS***20261120*0815*UT"], { codes: { statusIn: { D: "DELIVERED" } } }).type).toBe("DELIVERED")
   })
 
+  it("takes the time of an estimate's code for that of the event, if the partner means something else by it", () => {
+    const partner = { codes: { statusIn: { X2: "ARRIVED_AT_TERMINAL" as const } } }
+    const event = eventOf(["AT7*X2*NS***20261120*0815*UT"], partner)
+    expect(event).toMatchObject({ type: "ARRIVED_AT_TERMINAL", occurredAt: "2026-11-20T08:15:00Z" })
+    expect(event.attributes).not.toHaveProperty("updatedEta")
+    expect(segmentsOf(event, partnerOf(partner)).set.segments).toContainEqual(["AT7", "X2", "NS", "", "", "20261120", "0815", "UT"])
+  })
+
   it("warns of a delay without a reason", () => {
     expect(readStatus(["AT7*SD*NS***20261120*0815*UT"]).warnings).toMatchObject([{ element: 2, detail: expect.stringContaining("needs a reason") }])
   })
@@ -164,6 +172,9 @@ describe("times", () => {
   it("refuses a local time whose zone nobody knows, and takes it from the profile", () => {
     const segments = [...header, "LX*1", "AT7*D1*NS***20260115*0815*LT", "MS1*Nashville*TN"]
     expect(faultsOf(segments)).toEqual(["AT7-06 at segment 4 7"])
+    expect(faultsOf([...header, "LX*1", "AT7*D1*NS***20260715*0815*LT", "MS1*Cuernavaca*MO*MX"])).toEqual(["AT7-06 at segment 4 7"])
+    expect(eventOf(["AT7*D1*NS***20260715*0815*LT", "MS1*Cuernavaca*MO*MX"], { times: { states: { MO: "America/Mexico_City" } } }).occurredAt).toBe("2026-07-15T08:15:00-06:00")
+    expect(eventOf(["AT7*D1*NS***20260715*0815*LT", "MS1*Saint Louis*MO*USA"]).occurredAt).toBe("2026-07-15T08:15:00-05:00")
     expect(eventOf(segments.slice(2), { times: { zone: "America/New_York" } }).occurredAt).toBe("2026-01-15T08:15:00-05:00")
     expect(eventOf(segments.slice(2), { times: { zone: "America/New_York", states: { TN: "America/Chicago" } } }).occurredAt).toBe("2026-01-15T08:15:00-06:00")
   })
@@ -171,7 +182,8 @@ describe("times", () => {
   it("takes the earlier of two equal times when the clock is set back, and warns", () => {
     const { events, warnings } = readStatus(["AT7*D1*NS***20261101*0130*ET"])
     expect(events[0]!.event.occurredAt).toBe("2026-11-01T01:30:00-04:00")
-    expect(warnings).toMatchObject([{ element: 6 }])
+    expect(warnings).toMatchObject([{ element: 6, detail: expect.stringContaining("01:30 twice") }])
+    expect(readStatus(["AT7*D1*NS***20261101**ET"], { times: { ofDates: "01:15" } }).warnings).toMatchObject([{ detail: expect.stringContaining("01:15 twice") }])
     expect(eventOf(["AT7*D1*NS***20261101*0230*ET"]).occurredAt).toBe("2026-11-01T02:30:00-05:00")
   })
 
