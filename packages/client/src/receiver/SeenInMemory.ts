@@ -5,6 +5,7 @@ import type { Claim, ClaimAnswer, SeenStore } from "./SeenStore.ts"
 export interface SeenInMemoryOptions {
   /** Number of ids to keep; the oldest are evicted first. Default 100,000. */
   readonly capacity?: number | undefined
+  /** Milliseconds from any start. Default: monotonic time, which goes on when the clock is set back. */
   readonly now?: (() => number) | undefined
 }
 
@@ -20,7 +21,7 @@ export class SeenInMemory implements SeenStore {
 
   constructor(options: SeenInMemoryOptions = {}) {
     this.#capacity = options.capacity ?? 100_000
-    this.#now = options.now ?? Date.now
+    this.#now = options.now ?? (() => performance.now())
     if (!(this.#capacity >= 1)) throw new RangeError("capacity is a number from 1.")
   }
 

@@ -1,5 +1,5 @@
 import pg from "pg"
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest"
 import { SeenInMemory, SeenInPostgres, SeenInRedis, seenTableSql } from "../../src/receiver/index.ts"
 import { RedisFake } from "./RedisFake.ts"
 import { seenStoreSuite } from "./SeenStoreSuite.ts"
@@ -19,6 +19,16 @@ describe("SeenInMemory", () => {
     await memory.claim(["held"], claim("1"))
     for (const id of ["a", "b", "c"]) await memory.markSeen([id], claim("2"))
     expect(await memory.claim(["a", "b", "c", "held"], claim("3"))).toEqual(["claimed", "seen", "seen", "busy"])
+  })
+
+  it("ends a claim in time although the clock was set back", async () => {
+    const memory = new SeenInMemory()
+    vi.useFakeTimers({ now: 3 * 3_600_000 })
+    await memory.claim(["a"], claim("1"))
+    vi.advanceTimersByTime(10_000)
+    vi.setSystemTime(0)
+    expect(await memory.claim(["a"], claim("2"))).toEqual(["claimed"])
+    vi.useRealTimers()
   })
 
   it("refuses a capacity of 0", () => {

@@ -1,7 +1,7 @@
 /** The quotas of each tenant, set by the operator. */
 import { Context, Effect, Layer, Option } from "effect"
-import * as Clock from "effect/Clock"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { monotonicMillis } from "../shared/MonotonicTime.ts"
 import { RecentMap } from "../shared/RecentMap.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
@@ -17,7 +17,7 @@ const maxCached = 10_000
 
 interface CachedLimits {
   readonly limits: Limits
-  /** Epoch milliseconds until which the entry is used without a read. */
+  /** Until when, in `monotonicMillis`, the entry is used without a read. */
   freshUntil: number
 }
 
@@ -46,7 +46,7 @@ export class TenantLimits extends Context.Service<TenantLimits, {
       const stored = (tenantId: string) => Effect.map(store.findLimits(tenantId), Option.map(limitsOf))
 
       const of = Effect.fnUntraced(function*(tenantId: string) {
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* monotonicMillis
         const cached = cache.get(tenantId)
         if (cached !== undefined && now < cached.freshUntil) return cached.limits
         // one call refreshes the entry; concurrent calls use the cached value
@@ -72,7 +72,7 @@ export class TenantLimits extends Context.Service<TenantLimits, {
           yield* store.putLimits(tenantId, text)
           return limitsOf(text)
         }))
-        return remember(tenantId, limits, yield* Clock.currentTimeMillis)
+        return remember(tenantId, limits, yield* monotonicMillis)
       })
 
       return TenantLimits.of({ of, get, put })

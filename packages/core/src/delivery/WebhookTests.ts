@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import { TooManyCalls } from "../access/AccessErrors.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { ClientLimiter } from "../shared/ClientLimiter.ts"
+import { monotonicMillis } from "../shared/MonotonicTime.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { DeliveryOptions } from "./DeliveryOptions.ts"
@@ -55,7 +56,7 @@ export class WebhookTests extends Context.Service<WebhookTests, {
       const limiter = new ClientLimiter(testsPerMinute)
 
       const allow = Effect.fn("WebhookTests.allow")(function*(principal: Principal) {
-        const waitMillis = limiter.admit(principal, yield* Clock.currentTimeMillis)
+        const waitMillis = limiter.admit(principal, yield* monotonicMillis)
         if (waitMillis > 0) return yield* new TooManyCalls({ retryAfterSeconds: Math.ceil(waitMillis / 1000) })
       })
 

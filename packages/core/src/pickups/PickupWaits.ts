@@ -1,7 +1,7 @@
 /** Calls that wait for the carrier's decision. They hold no transaction and no connection. */
 import { Effect, Latch, Option } from "effect"
-import * as Clock from "effect/Clock"
 import type { Principal } from "../access/model/Principal.ts"
+import { monotonicMillis } from "../shared/MonotonicTime.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { HostTransaction } from "../shared/Transaction.ts"
 import type { WaitingRequest } from "./model/Pickup.ts"
@@ -62,11 +62,11 @@ export const makePickupWaits = (store: (typeof PickupStore)["Service"], signals:
 
   const awaitAnswer = Effect.fnUntraced(function*(tenantId: string, waits: Waits, millis: number) {
     const signal = yield* signals.listen(tenantId, waits.pickupId)
-    const until = (yield* Clock.currentTimeMillis) + millis
+    const until = (yield* monotonicMillis) + millis
     for (;;) {
       const answer = yield* answered(tenantId, waits)
       if (answer !== undefined) return answer
-      const left = until - (yield* Clock.currentTimeMillis)
+      const left = until - (yield* monotonicMillis)
       if (left <= 0 || ended) return undecided(waits)
       yield* Effect.timeoutOption(Effect.raceFirst(signal, end.await), left)
     }

@@ -13,7 +13,7 @@ export class ClientLimiter {
     this.perMinute = perMinute
   }
 
-  /** Admits a call at `now` and returns 0, or returns the milliseconds to wait. */
+  /** Admits a call at `now`, in `monotonicMillis`, and returns 0, or returns the milliseconds to wait. */
   admit({ client, tenantId }: { readonly tenantId: string; readonly client: string }, now: number): number {
     const name = JSON.stringify([tenantId, client])
     const limiter = this.recent.get(name) ?? new SlidingWindowLimiter()

@@ -1,5 +1,6 @@
 /** Limits log lines that callers and receivers can cause, so that none of them can fill a disk. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
+import { monotonicMillis } from "./MonotonicTime.ts"
 
 /** Lines for each name and minute. */
 export const linesPerMinute = 10
@@ -27,7 +28,7 @@ export class LineLimiter {
     this.summary = summary
   }
 
-  /** `name`: what the line is about; `now`: epoch milliseconds. */
+  /** `name`: what the line is about; `now`: in `monotonicMillis`. */
   logAt(now: number, name: string, line: Effect.Effect<void>): Effect.Effect<void> {
     const summaries = this.ended(now).map(([ended, { unlogged }]) => this.summary(ended, unlogged))
     const window = this.windowOf(name, now)
@@ -40,7 +41,7 @@ export class LineLimiter {
   }
 
   log(name: string, line: Effect.Effect<void>): Effect.Effect<void> {
-    return Effect.flatMap(Clock.currentTimeMillis, (now) => this.logAt(now, name, line))
+    return Effect.flatMap(monotonicMillis, (now) => this.logAt(now, name, line))
   }
 
   private windowOf(given: string, now: number): Window {

@@ -1,6 +1,6 @@
 /** Rate limit on lookups of other parties' freight. Numbers are sequential, so unlimited lookups would reveal all of them. */
 import { Context, Effect } from "effect"
-import * as Clock from "effect/Clock"
+import { monotonicMillis } from "../shared/MonotonicTime.ts"
 import { RecentMap } from "../shared/RecentMap.ts"
 import { SpreadLimiter } from "../shared/SpreadLimiter.ts"
 import { TooManyLookups } from "./ShipmentStatusErrors.ts"
@@ -37,7 +37,7 @@ export const makeLookupLimiter: Effect.Effect<LookupLimiter> = Effect.gen(functi
   const limiters = new RecentMap<SpreadLimiter>(maxCallers)
   return {
     take: ({ client, tenantId }) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      Effect.flatMap(monotonicMillis, (now) => {
         const caller = JSON.stringify([tenantId, client])
         const limiter = limiters.get(caller) ?? new SpreadLimiter()
         const waitMillis = limiter.admit(limits, now)

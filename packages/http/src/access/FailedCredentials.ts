@@ -17,6 +17,7 @@ const windowMillis = 60_000
 export const maxRemembered = 20_000
 
 interface Window {
+  /** In `monotonicMillis`, like each `now` here. */
   readonly until: number
   count: number
 }

@@ -1,7 +1,6 @@
 /** Selects the tenant of a call without credentials. */
-import { type StorageError, type Tenant, Tenants, type TenantSuspended } from "@waybill/core"
+import { monotonicMillis, type StorageError, type Tenant, Tenants, type TenantSuspended } from "@waybill/core"
 import { Effect, Option } from "effect"
-import * as Clock from "effect/Clock"
 import { type Refused, unknownPublicTenant } from "../shared/Refused.ts"
 
 /** Maximum delay in milliseconds until a change of tenants is visible here. */
@@ -10,7 +9,7 @@ const knownForMillis = 5_000
 interface Known {
   readonly byHost: ReadonlyMap<string, string>
   readonly tenantIds: ReadonlySet<string>
-  /** When the entry must be loaded again. */
+  /** When the entry must be loaded again, in `monotonicMillis`. */
   until: number
 }
 
@@ -28,7 +27,7 @@ export const makePublicTenant = (configured: string | undefined) =>
       )
     }
 
-    const current = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    const current = Effect.flatMap(monotonicMillis, (now) =>
       known !== undefined && now < known.until ? Effect.succeed(known) : ask(now))
 
     return Effect.fnUntraced(function*(host: string | undefined): Effect.fn.Return<string, Refused | TenantSuspended | StorageError> {

@@ -15,6 +15,7 @@ export class RefusalLog {
   private readonly lines = new LineLimiter((address, refused) =>
     Effect.annotateLogs(Effect.logWarning(`Access refused ${refused} more times in one minute.`), { address, refused }))
 
+  /** `now`: in `monotonicMillis`. */
   log({ address = "unknown", fields, reason, status }: Refusal, now: number): Effect.Effect<void> {
     return this.lines.logAt(now, address, Effect.annotateLogs(Effect.logWarning(`Access refused: ${reason}.`), { ...fields, status, address }))
   }

@@ -1,8 +1,7 @@
 /** Saves the access of clients with tokens, and when they were seen, because deliveries need it while they are offline. */
-import { type AccessStore, isCarrier, isOperator, makeRememberAccess, type Principal, RecentMap, type StorageError, type Transaction } from "@waybill/core"
+import { type AccessStore, isCarrier, isOperator, makeRememberAccess, monotonicMillis, type Principal, RecentMap, type StorageError, type Transaction } from "@waybill/core"
 import type { DeliveryQueue, Wakeups } from "@waybill/core/delivery"
 import { Effect } from "effect"
-import * as Clock from "effect/Clock"
 
 /** Storage ports that authenticators need. */
 export type AccessPorts = AccessStore | DeliveryQueue | Transaction | Wakeups
@@ -19,7 +18,7 @@ export const makeTokenAccess = Effect.map(makeRememberAccess, (rememberAccess) =
   /** Writes when the access differs from the client's last call here, and once per minute. */
   return Effect.fnUntraced(function*(principal: Principal): Effect.fn.Return<void, StorageError> {
     if (principal.origin !== "token" || isOperator(principal)) return
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* monotonicMillis
     const who = JSON.stringify([principal.tenantId, principal.client])
     const says = JSON.stringify([isCarrier(principal), principal.roles.toSorted(), principal.accounts.toSorted()])
     const known = lastSeen.get(who)

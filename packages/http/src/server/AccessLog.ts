@@ -62,9 +62,9 @@ export const refusalReason = (cause: Cause.Cause<Failure>, status: number): stri
   }
 }
 
-/** `isRefusal`: a separate line reports the refusal, so this one has level debug. Returns the fields of the line. */
+/** `endedAt`: in `monotonicMillis`. `isRefusal`: a separate line reports the refusal, so this one has level debug. Returns the fields of the line. */
 export const logRequest = Effect.fnUntraced(function*(exchange: Exchange, status: number, endedAt: number, isRefusal: boolean) {
-  const durationMillis = Math.max(0, endedAt - exchange.startedAt)
+  const durationMillis = endedAt - exchange.startedAt
   const method = known.has(exchange.method) ? exchange.method : "OTHER"
   const route = exchange.template
   const { principal, anonymous } = exchange

@@ -1,7 +1,6 @@
 /** Rate limits and concurrency limits per client, counted in this process. */
-import { isCarrier, type Limits, type Principal, type Quota, RateExceeded, RecentMap, type StorageError, TenantLimits } from "@waybill/core"
+import { isCarrier, type Limits, monotonicMillis, type Principal, type Quota, RateExceeded, RecentMap, type StorageError, TenantLimits } from "@waybill/core"
 import { Effect } from "effect"
-import * as Clock from "effect/Clock"
 import { clientKeyOf } from "../access/ClientKey.ts"
 import type { TakeBytes } from "../shared/RequestBody.ts"
 
@@ -24,6 +23,7 @@ export const maxBodyBytesPerProcess = 2 * maxBodyBytesPerClient
 
 interface TokenBucket {
   tokens: number
+  /** In `monotonicMillis`. */
   filledAt: number
 }
 
@@ -54,7 +54,7 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
 
   const take = (key: string, quota: Quota, limit: number, now: number): Effect.Effect<void, RateExceeded> => {
     const bucket = buckets.get(key) ?? { tokens: limit * burstSeconds, filledAt: now }
-    bucket.tokens = Math.min(limit * burstSeconds, bucket.tokens + Math.max(0, now - bucket.filledAt) / 1000 * limit)
+    bucket.tokens = Math.min(limit * burstSeconds, bucket.tokens + (now - bucket.filledAt) / 1000 * limit)
     bucket.filledAt = now
     buckets.put(key, bucket)
     if (bucket.tokens < 1) {
@@ -68,7 +68,7 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
   return {
     admit: ({ key, principal }) =>
       Effect.flatMap(limits.of(principal.tenantId), (all) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        Effect.flatMap(monotonicMillis, (now) => {
           const quota = rateOf(principal)
           return take(key, quota, all[quota], now)
         })),

@@ -2,7 +2,7 @@
  * Processes every request: correlation id, routing, authentication, parsing, handler, response headers, metrics and
  * log. Every request gets a response in the format of its area.
  */
-import { Authenticator, CallingClient, isObject, isOperator, LineLimiter, NotPermitted, OperatorReadOnly, PortalAccess, type PortalGrant, type Principal, UniqueIds } from "@waybill/core"
+import { Authenticator, CallingClient, isObject, isOperator, LineLimiter, monotonicMillis, monotonicMillisUnsafe, NotPermitted, OperatorReadOnly, PortalAccess, type PortalGrant, type Principal, UniqueIds } from "@waybill/core"
 import { Cause, Effect, Exit, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpBody, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -44,6 +44,9 @@ export type App = Effect.Effect<HttpServerResponse.HttpServerResponse, never, Ht
 export interface Exchange {
   readonly correlationId: string
   readonly method: string
+  /** Epoch milliseconds. */
+  readonly receivedAt: number
+  /** In `monotonicMillis`, for durations and rate limits. */
   readonly startedAt: number
   /** Address that refusals are counted by; `undefined` when unknown. */
   readonly address: () => string | undefined
@@ -112,7 +115,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     // health checkers may add their own parameters
     const query = readQuery(endpoint.query ?? {}, endpoint.access === "public" ? "" : search, ignoredParameters)
     if (query.faults.length > 0) return yield* badQuery(query.faults)
-    const site = siteOf(request, route.template, exchange.startedAt, mountPath, options)
+    const site = siteOf(request, route.template, exchange.receivedAt, mountPath, options)
     const headers = headersOf(request, endpoint.headers)
     const handledWith = (body: unknown) => {
       const handled = route.handler({ principal: exchange.principal, anonymous: exchange.anonymous, link: exchange.link, params, query: query.values, headers, body, site })
@@ -167,11 +170,13 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
   }
 
   const appOf = (answer: ReturnType<typeof answerFrom>): App => Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    Effect.flatMap(Clock.currentTimeMillis, (startedAt) => {
+    Clock.clockWith((clock) => {
+      const receivedAt = clock.currentTimeMillisUnsafe()
       const exchange: Exchange = {
-        correlationId: correlationIdOf(request.headers, () => ids.nextAt(startedAt)),
+        correlationId: correlationIdOf(request.headers, () => ids.nextAt(receivedAt)),
         method: request.method,
-        startedAt,
+        receivedAt,
+        startedAt: monotonicMillisUnsafe(clock),
         address: () => clientAddressOf(request, options),
         template: "(none)",
         contract: undefined,
@@ -256,18 +261,17 @@ const conclude = Effect.fnUntraced(function*(
   exit: Exit.Exit<HttpServerResponse.HttpServerResponse, Failure>,
   { credentials, errors, refusals }: { readonly refusals: RefusalLog; readonly errors: LineLimiter; readonly credentials: Credentials }
 ) {
-  const endedAt = yield* Clock.currentTimeMillis
   const disconnected = Exit.isFailure(exit) && hasLeft(exit.cause)
   const response = Exit.isSuccess(exit) ? withBodyErrorLog(exchange, exit.value, errors) : yield* refusalOf(exchange, yield* problemOfCause(exchange, exit.cause, { credentials, errors }))
   const status = disconnected ? 499 : response.status
   const reason = Exit.isFailure(exit) ? refusalReason(exit.cause, status) : undefined
-  const { fields } = yield* logRequest(exchange, status, endedAt, reason !== undefined)
+  const { fields } = yield* logRequest(exchange, status, yield* monotonicMillis, reason !== undefined)
   if (reason !== undefined) yield* refusals.log({ address: exchange.address(), reason, status, fields }, exchange.startedAt)
   return HttpServerResponse.setHeaders(response, {
     "x-request-id": exchange.correlationId,
     "x-content-type-options": "nosniff",
     "cache-control": response.headers["cache-control"] ?? "no-store",
-    date: httpDate(endedAt)
+    date: httpDate(yield* Clock.currentTimeMillis)
   })
 })
 

@@ -1,7 +1,6 @@
 /** Reads a JSON body. Checks media type, size while it arrives, number of values, and encoding, in this order. */
-import type { RateExceeded } from "@waybill/core"
+import { monotonicMillis, type RateExceeded } from "@waybill/core"
 import { ByteSize, Effect, Fiber, Stream } from "effect"
-import * as Clock from "effect/Clock"
 import { HttpIncomingMessage, type HttpServerError, type HttpServerRequest } from "effect/http"
 import type { BodySpec, IncomingBody } from "./Contract.ts"
 import { ByteBuffer } from "./ByteBuffer.ts"
@@ -110,7 +109,7 @@ export const streamBody = (
   spec: BodySpec,
   timeoutMillis: number
 ): Effect.Effect<IncomingBody, Refused> =>
-  isEmpty(request) ? Effect.fail(bodyMissing) : judgeHeaders(request.headers, spec, request.method) ?? Effect.flatMap(Clock.currentTimeMillis, (startedAt) => {
+  isEmpty(request) ? Effect.fail(bodyMissing) : judgeHeaders(request.headers, spec, request.method) ?? Effect.flatMap(monotonicMillis, (startedAt) => {
     const { maxBytes = Infinity } = spec
     if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Effect.fail(bodyTooLarge(maxBytes))
     let received = 0
@@ -121,7 +120,7 @@ export const streamBody = (
         received += piece.length
         if (received > maxBytes) return yield* bodyTooLarge(maxBytes)
         const allowed = timeoutMillis + received / minBytesPerSecond * 1000
-        return (yield* Clock.currentTimeMillis) - startedAt > allowed ? yield* bodyTooSlow : piece
+        return (yield* monotonicMillis) - startedAt > allowed ? yield* bodyTooSlow : piece
       })),
       Stream.flatMap((piece) => piece.length <= largestPiece ? Stream.succeed(piece) : Stream.fromIterable(parted(piece)))
     ))

@@ -1,5 +1,6 @@
 import { linesPerMinute, mostNames } from "@waybill/core"
 import { Effect, Exit, Logger } from "effect"
+import { TestClock } from "effect/testing"
 import { describe, expect, it } from "vitest"
 import { FailedCredentials, failuresPerMinute, maxRemembered, type CountedCredentials, countedCredentials } from "../../src/access/FailedCredentials.ts"
 import { RefusalLog } from "../../src/access/RefusalLog.ts"
@@ -30,6 +31,16 @@ describe("failed credentials", () => {
     expect((await ask(acme.carrier, "198.51.100.7")).status).toBe(429)
     expect((await ask(acme.carrier, "198.51.100.8")).status).toBe(200)
     expect((await ask("wrong-key", "198.51.100.8")).status).toBe(401)
+  })
+
+  it("are checked again after a minute, although the clock was set back", async () => {
+    const { ask, fail, service } = await start({ over: TestClock.layer() })
+    await service.run(TestClock.setTime(3 * 3_600_000))
+    await fail("wrong-key", "198.51.100.7")
+    expect((await ask("wrong-key", "198.51.100.7")).status).toBe(429)
+    await service.run(TestClock.setTime(0))
+    await service.run(TestClock.adjust("1 minute"))
+    expect((await ask("wrong-key", "198.51.100.7")).status).toBe(401)
   })
 
   it("get errors in the format of the requested area, which name the quota", async () => {

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RateExceeded } from "@waybill/core"
-import { Effect, Fiber, Latch, Schema } from "effect"
+import { Clock, Effect, Fiber, Latch, Schema, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { readBody } from "../../src/shared/RequestBody.ts"
+import { readBody, streamBody } from "../../src/shared/RequestBody.ts"
 
 const text = "{\"pieces\":2}"
 const spec = { schema: Schema.Struct({ pieces: Schema.Number }) }
@@ -46,6 +46,14 @@ describe("the bytes of a body", () => {
     assert.strictEqual(yield* Effect.flip(readBody(requestOf({}), spec, 1_000, refuse)), tooMany)
     assert.deepStrictEqual(taken, [4])
   }))
+
+  it.effect("may arrive while the clock is set", () =>
+    Clock.clockWith((clock) => {
+      let ahead = 0
+      const now = () => clock.currentTimeMillisUnsafe() + ahead
+      const arrives = Effect.flatMap(streamBody(requestOf({}), spec, 1_000), (body) => Stream.runForEach(body, () => Effect.sync(() => void (ahead += 3_600_000))))
+      return Effect.provideService(arrives, Clock.Clock, { ...clock, currentTimeMillisUnsafe: now, currentTimeMillis: Effect.sync(now) })
+    }))
 
   it.effect("take little memory while few of them have arrived", Effect.fnUntraced(function*() {
     const count = 300

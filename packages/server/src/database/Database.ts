@@ -1,7 +1,7 @@
 /** The database of the server: a configured one, or the embedded one. */
+import { monotonicMillis } from "@waybill/core"
 import { classify, PgClient, ReadReplica } from "@waybill/postgres"
 import { Cause, Effect, Exit, Layer, Redacted, Schema, Scope } from "effect"
-import * as Clock from "effect/Clock"
 import { Reactivity } from "effect/reactivity"
 import { SqlError } from "effect/sql"
 import { databaseLocation, type ServerConfig } from "../config/ServerConfig.ts"
@@ -96,8 +96,8 @@ const isLostConnection = (error: unknown): boolean =>
 
 const waitUntilReady = Effect.fnUntraced(function*(url: Redacted.Redacted) {
   const place = databaseLocation(url)
-  const until = (yield* Clock.currentTimeMillis) + connectTimeoutMillis
-  let loggedAt = 0
+  const until = (yield* monotonicMillis) + connectTimeoutMillis
+  let loggedAt = -Infinity
   for (;;) {
     const result = yield* Effect.match(askVersion(url), { onSuccess: (version) => version, onFailure: (error) => error })
     if (typeof result === "number") {
@@ -110,7 +110,7 @@ const waitUntilReady = Effect.fnUntraced(function*(url: Redacted.Redacted) {
     if (result.reason._tag !== "ConnectionError") {
       return yield* new DatabaseUnusable({ detail: `The database at ${place} refused the connection: ${why}. Check WAYBILL_DATABASE_URL.` })
     }
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* monotonicMillis
     if (now >= until) {
       return yield* new DatabaseUnusable({
         detail: `The database at ${place} did not answer within ${connectTimeoutMillis / 1000} seconds: ${why}. Start it, or correct WAYBILL_DATABASE_URL.`

@@ -83,7 +83,7 @@ const untilReady = async (child: ChildProcess, cluster: string, exited: Promise<
   void exited.then(() => {
     hasExited = true
   })
-  for (const until = Date.now() + startMillis; Date.now() < until;) {
+  for (const until = performance.now() + startMillis; performance.now() < until;) {
     if (hasExited) return true
     const found = await readPidFile(cluster)
     if (found !== undefined && found.pid === child.pid && found.ready) return false

@@ -2,11 +2,10 @@
  * Fetches files from partners' servers and sends files there, for every partner whose profile has a transport. A partner that cannot be reached is
  * tried again with growing pauses, and does not delay others.
  */
-import { Tenants } from "@waybill/core"
+import { monotonicMillis, Tenants } from "@waybill/core"
 import { WebhookSender } from "@waybill/core/delivery"
 import { directoryTransport, type ExchangedFile, exchangeFiles, type EdiMailbox, type FailedFile, isFull, MailboxError } from "@waybill/edi/transports"
 import { Effect, Metric, Option } from "effect"
-import * as Clock from "effect/Clock"
 import * as Semaphore from "effect/Semaphore"
 import { join } from "node:path"
 import { messageOf } from "../ErrorMessage.ts"
@@ -23,9 +22,6 @@ const lookMillis = 1_000
 
 const filesTotal = Metric.counter("waybill_edi_files_total", { description: "EDI files that were fetched from partners or sent to them, by direction.", incremental: true })
 const failuresTotal = Metric.counter("waybill_edi_exchange_failures_total", { description: "Exchanges of EDI files that failed, by problem.", incremental: true })
-
-/** Not the time of day, which may be set back by hours. */
-const monotonicMillis = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
 /** What is known of a partner between two exchanges. */
 interface Standing {

@@ -2,7 +2,7 @@
  * Reads the EDI files of partners and writes those for them. Every folder `<tenant>/<partner>` with a `profile.json` is a partner; folders can be
  * added and removed while the server runs. Several servers may share the directory.
  */
-import { AuditLog, Tenants } from "@waybill/core"
+import { AuditLog, monotonicMillis, Tenants } from "@waybill/core"
 import { placeOf } from "@waybill/edi"
 import { directoryTransport, type IdlePosition, isFull, type ReceivedFile, receiveWaiting, removeKept, type UnreadFile } from "@waybill/edi/transports"
 import { Effect, Option } from "effect"
@@ -43,18 +43,19 @@ export interface EdiMemory {
   readonly idle: Map<string, IdlePosition>
   /** Tenants of the partners that are looked at, by folder. */
   readonly running: Map<string, string>
-  /** When a partner was last looked at, by folder. */
+  /** When a partner was last looked at, in `monotonicMillis`, by folder. */
   readonly lookedAt: Map<string, number>
   /** Files that failed, by folder and name. */
   readonly unread: Map<string, Map<string, Unread>>
   /** Folders in whose outbox too many files wait. */
   readonly full: Set<string>
-  /** When files of a folder were last removed. */
+  /** When files of a folder were last removed, in `monotonicMillis`. */
   readonly cleanedAt: Map<string, number>
 }
 
 interface Unread {
   readonly failures: number
+  /** In `monotonicMillis`. */
   readonly dueAt: number
 }
 
@@ -102,7 +103,7 @@ export const looksDue = Effect.fnUntraced(function*(directory: string, memory: E
     if (problem === undefined && !("problem" in profile) && !running.has(folder)) ready.push({ tenantId, folder, profile })
   }
   for (const known of [cleanedAt, full, lookedAt, problems, unread]) for (const folder of known.keys()) if (!present.has(folder)) known.delete(folder)
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* monotonicMillis
   const looks: Array<ReturnType<typeof lookAt>> = []
   for (const partner of ready.sort((a, b) => (lookedAt.get(a.folder) ?? -1) - (lookedAt.get(b.folder) ?? -1))) {
     const { folder, tenantId } = partner
@@ -137,16 +138,17 @@ const hasRoom = Effect.fnUntraced(function*({ folder, profile, tenantId }: Partn
 })
 
 const removeOldFiles = Effect.fnUntraced(function*({ folder, profile, tenantId }: Partner, { cleanedAt }: EdiMemory, { keepMillis }: EdiLimits) {
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* monotonicMillis
   if (now - (cleanedAt.get(folder) ?? -Infinity) < cleanUpMillis) return
   cleanedAt.set(folder, now)
-  const removed = yield* Effect.promise(() => removeKept(folder, now - keepMillis))
+  const before = (yield* Clock.currentTimeMillis) - keepMillis
+  const removed = yield* Effect.promise(() => removeKept(folder, before))
   if (removed > 0) yield* Effect.logInfo("Old EDI files removed.").pipe(Effect.annotateLogs({ tenant: tenantId, partner: profile.partner, files: removed }))
 })
 
 const receiveOf = Effect.fnUntraced(function*(partner: Partner, { unread }: EdiMemory) {
   const failed = unread.get(partner.folder) ?? new Map<string, Unread>()
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* monotonicMillis
   const skip = new Set([...failed].flatMap(([name, { dueAt }]) => dueAt > now ? [name] : []))
   const handlers = yield* handlersOf(partner)
   const files: Array<ReceivedFile | UnreadFile> = []

@@ -12,7 +12,7 @@ import { decideRetry } from "../model/RetryDecision.ts"
 import { requestHeaders } from "../model/Signature.ts"
 import { NotAccepted, spanAttributesOf, spanResultOf } from "./AttemptSpan.ts"
 import type { WebhookRequest, WebhookSender } from "../WebhookSender.ts"
-import { workerMillis } from "./WorkerTime.ts"
+import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
 /** A delivery that was taken, its attempt counted. */
 export interface Attempt extends Omit<TakenDelivery, "destinationId" | "sentAt" | "lastKey" | "body"> {
@@ -71,7 +71,7 @@ export const runAttempt = (
   attempt: Attempt
 ): Effect.Effect<Verdict> =>
   Effect.uninterruptible(
-    Effect.flatMap(workerMillis, (startedAt) =>
+    Effect.flatMap(monotonicMillis, (startedAt) =>
       Effect.interruptible(Effect.suspend(() => attempted(services, attempt, startedAt))).pipe(
         // a defect of the sender counts as an attempt, so that retries end
         Effect.catchDefect((defect) => Effect.as(Effect.logError("Webhook attempt failed with a defect.", defect), broken)),
@@ -79,7 +79,7 @@ export const runAttempt = (
         Effect.flatMap((exit) => {
           // the outcome of an interrupted attempt is unknown, so the delivery is sent again
           const outcome = Exit.isSuccess(exit) ? exit.value : AttemptOutcome.Interrupted()
-          return Effect.zipWith(workerMillis, Random.next, (endedAt, jitter) =>
+          return Effect.zipWith(monotonicMillis, Random.next, (endedAt, jitter) =>
             verdictOf(attempt, outcome, startedAt, endedAt, jitter))
         })
       ))

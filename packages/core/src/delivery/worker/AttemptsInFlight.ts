@@ -7,7 +7,7 @@ import type { DeliveryOptionValues } from "../DeliveryOptions.ts"
 import type { Hmac } from "../secrets/Hmac.ts"
 import { AttemptOutcome } from "../model/AttemptOutcome.ts"
 import type { WebhookSender } from "../WebhookSender.ts"
-import { workerMillisUnsafe } from "./WorkerTime.ts"
+import { monotonicMillisUnsafe } from "../../shared/MonotonicTime.ts"
 
 /** An attempt without a fiber. */
 interface Exchange {
@@ -69,14 +69,14 @@ export class AttemptsInFlight {
   private launch(attempt: Attempt, done: (verdict: Verdict) => void): boolean {
     const { sender } = this.services
     if (sender.start === undefined || attempt.traceparent !== undefined) return false
-    const startedAt = workerMillisUnsafe(this.clock)
+    const startedAt = monotonicMillisUnsafe(this.clock)
     let ended = false
     const end = (outcome: AttemptOutcome) => {
       // ignores a second outcome, and one after an abort
       if (ended) return
       ended = true
       this.exchanges.delete(exchange)
-      done(verdictOf(attempt, outcome, startedAt, workerMillisUnsafe(this.clock), this.random.nextDoubleUnsafe()))
+      done(verdictOf(attempt, outcome, startedAt, monotonicMillisUnsafe(this.clock), this.random.nextDoubleUnsafe()))
     }
     const exchange: Exchange = { abort: () => {}, end }
     try {

@@ -5,7 +5,7 @@ import { reportPaused } from "../DeliveryReport.ts"
 import { beginLoad, type Destination, endLoad, loadInto, pause, secretOpened } from "./Destination.ts"
 import type { EngineState } from "./EngineState.ts"
 import type { OwnedTenant } from "./WorkSet.ts"
-import { workerMillis } from "./WorkerTime.ts"
+import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
 export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknown: ReadonlyArray<Destination>): Effect.Effect<void, StorageError> => {
   const { outcomes, services, store, work } = parts
@@ -18,9 +18,9 @@ export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknow
         work.touch(destination)
       }
     })))
-    const asked = parts.storeTime(yield* workerMillis)
+    const asked = parts.storeTime(yield* monotonicMillis)
     const unreadable = new Set(yield* Effect.filter(loaded, (each) => Effect.map(services.keysOf(tenant.tenantId, each, asked), (keys) => keys === undefined)))
-    const now = parts.storeTime(yield* workerMillis)
+    const now = parts.storeTime(yield* monotonicMillis)
     const byId = new Map(loaded.map((each) => [each.destinationId, each]))
     for (const destination of unknown) {
       const settings = byId.get(destination.destinationId)

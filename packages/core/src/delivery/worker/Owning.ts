@@ -6,7 +6,7 @@ import { partitionsPerTenant } from "../DeliveryStore.ts"
 import { isMarkAhead } from "./ClockChange.ts"
 import type { EngineState } from "./EngineState.ts"
 import type { OwnedPartitionState } from "./WorkSet.ts"
-import { workerMillis } from "./WorkerTime.ts"
+import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
 /** Partitions that one look answers, at most. */
 const partitionsPerLook = 256
@@ -43,12 +43,12 @@ export class Owning {
   get turn(): Effect.Effect<void, StorageError> {
     return Effect.gen({ self: this }, function*() {
       this.workAvailable.closeUnsafe()
-      if ((yield* workerMillis) >= this.nextRenewal) {
+      if ((yield* monotonicMillis) >= this.nextRenewal) {
         yield* this.renew
         // an expired lease sends no hint
         this.nextLook = -Infinity
       }
-      if ((yield* workerMillis) >= this.nextLook) yield* this.look
+      if ((yield* monotonicMillis) >= this.nextLook) yield* this.look
       yield* this.giveBack((partition) => isDone(partition))
     })
   }
@@ -56,14 +56,14 @@ export class Owning {
   /** Acquires all partitions with work and without an owner, for a drain. Returns whether there were any. */
   get sweep(): Effect.Effect<boolean, StorageError> {
     return Effect.gen({ self: this }, function*() {
-      if ((yield* workerMillis) >= this.nextRenewal) yield* this.renew
+      if ((yield* monotonicMillis) >= this.nextRenewal) yield* this.renew
       this.workers = 1
       return yield* this.look
     })
   }
 
   get until(): Effect.Effect<void> {
-    return Effect.flatMap(workerMillis, (now) => {
+    return Effect.flatMap(monotonicMillis, (now) => {
       const leaving = this.parts.work.partitions.some((partition) => partition.leaving) ? now + leavingMillis : Infinity
       return Effect.raceFirst(this.workAvailable.await, Effect.sleep(Math.max(1, Math.min(this.nextRenewal, this.nextLook, leaving) - now)))
     })
@@ -83,7 +83,7 @@ export class Owning {
 
   /** Whether this worker owns every partition of the tenant. */
   servesAlone(tenantId: string): Effect.Effect<boolean> {
-    return Effect.map(workerMillis, (now) => {
+    return Effect.map(monotonicMillis, (now) => {
       const owned = Array.from(this.parts.work.tenants.get(tenantId)?.partitions.values() ?? []).filter(({ leaving }) => !leaving)
       return owned.length === partitionsPerTenant && now < this.parts.leasedUntil
     })
@@ -101,10 +101,10 @@ export class Owning {
   private get renew(): Effect.Effect<void, StorageError> {
     const { options, store, work, worker } = this.parts
     return Effect.gen({ self: this }, function*() {
-      const asked = yield* workerMillis
+      const asked = yield* monotonicMillis
       this.nextRenewal = this.renewedAt = asked
       const { active, now, owned, startedAt, workers } = yield* store.renew(worker)
-      const answered = yield* workerMillis
+      const answered = yield* monotonicMillis
       yield* this.parts.learnTime(now, asked, answered)
       const kept = new Map(owned.map((each) => [`${each.tenantId} ${each.partition}`, each.epoch]))
       // a later epoch comes from an acquisition after a timeout, or from a reclaim without a response
@@ -155,7 +155,7 @@ export class Owning {
   private get look(): Effect.Effect<boolean, StorageError> {
     const { options, store, work, worker } = this.parts
     return Effect.gen({ self: this }, function*() {
-      const now = yield* workerMillis
+      const now = yield* monotonicMillis
       if (this.lookedAt < now - 1000) this.emptyLooks = 0
       this.lookedAt = now
       this.nextLook = now + options.pollMillis
@@ -187,9 +187,9 @@ export class Owning {
   private acquire(partitions: ReadonlyArray<{ readonly tenantId: string; readonly partition: number }>, isLeased = false): Effect.Effect<void, StorageError> {
     const { store, work, worker } = this.parts
     return Effect.forEach(byTenant(partitions), ([tenantId, own]) =>
-      this.answered(Effect.flatMap(workerMillis, (asked) =>
+      this.answered(Effect.flatMap(monotonicMillis, (asked) =>
         Effect.flatMap(store.acquire(worker, tenantId, own.map(({ partition }) => partition)), (answer) =>
-          Effect.flatMap(workerMillis, (answered) => {
+          Effect.flatMap(monotonicMillis, (answered) => {
             const learned = this.parts.learnTime(answer.now, asked, answered)
             for (const each of answer.partitions) work.hold(isLeased ? { ...each, othersUntil: answer.now } : each, answer.now)
             this.active += answer.partitions.length
@@ -220,7 +220,7 @@ export class Owning {
     const going = work.partitions.filter(mayGo)
     return Effect.forEach(byTenant(going), ([tenantId, partitions]) =>
       Effect.gen({ self: this }, function*() {
-        const now = this.parts.storeTime(yield* workerMillis)
+        const now = this.parts.storeTime(yield* monotonicMillis)
         const isWhole = work.tenants.get(tenantId)?.lostFlights.size === 0
         yield* store.release(
           tenantId,

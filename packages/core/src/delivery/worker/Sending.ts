@@ -6,7 +6,7 @@ import { type DeliveryOutcome, flightOf, type LoadedDestination, partitionOf, ty
 import type { EngineState } from "./EngineState.ts"
 import type { OwnedTenant } from "./WorkSet.ts"
 import { maySendAgainAfterCrash } from "../model/RetryDecision.ts"
-import { workerMillis } from "./WorkerTime.ts"
+import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
 const sendsAtAStretch = 16
 
@@ -36,13 +36,13 @@ export class Sending {
     return Effect.gen({ self: this }, function*() {
       let keys: ReadonlyArray<Uint8Array> | undefined
       let keysOf: LoadedDestination | undefined
-      let now = yield* workerMillis
+      let now = yield* monotonicMillis
       for (let n = 0; n < deliveries.length; n++) {
         const delivery = deliveries[n]!
         // hundreds without a pause would block the event loop
         if (n % sendsAtAStretch === sendsAtAStretch - 1) {
           yield* Effect.yieldNow
-          now = yield* workerMillis
+          now = yield* monotonicMillis
         }
         const destination = isHeld(partitionOf(delivery.destinationId)) ? work.find(tenant.tenantId, delivery.destinationId) : undefined
         if (destination === undefined) continue
@@ -60,7 +60,7 @@ export class Sending {
         if (keysOf !== settings) {
           keys = yield* parts.services.keysOf(tenant.tenantId, settings, parts.storeTime(now))
           keysOf = settings
-          now = yield* workerMillis
+          now = yield* monotonicMillis
           secretOpened(destination, keys !== undefined, parts.storeTime(now))
           if (destination.lost) continue
         }

@@ -7,7 +7,7 @@ import type { DestinationChange, SettleRequest, WaitingDelivery } from "../Deliv
 import type { EngineState } from "./EngineState.ts"
 import type { OpenFlight, OwnedTenant } from "./WorkSet.ts"
 import type { Ended } from "./OutcomeBuffer.ts"
-import { workerMillis } from "./WorkerTime.ts"
+import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
 const tenantsAtOnce = 4
 
@@ -65,9 +65,9 @@ export class Settling {
     const request = requestOf(tenant, own)
     const pauses = new Map(Array.from(own.changed, (destination) => [destination, destination.pause]))
     return Effect.gen({ self: this }, function*() {
-      const asked = yield* workerMillis
+      const asked = yield* monotonicMillis
       const kept = yield* store.settle(request).pipe(Effect.onError(() => Effect.sync(() => outcomes.putBack(own))))
-      const answered = yield* workerMillis
+      const answered = yield* monotonicMillis
       const now = this.parts.storeTime(answered)
       this.writeMillis += (answered - asked - this.writeMillis) / 4
       const written = this.keep(tenant, own, { request, pauses }, new Set(kept))

@@ -10,7 +10,7 @@ import { destinationClosed, loadDestinations } from "./Loading.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
 import { hasDrops, type OwnedPartitionState, type OwnedTenant } from "./WorkSet.ts"
 import type { Sending } from "./Sending.ts"
-import { workerMillis } from "./WorkerTime.ts"
+import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
 /** Destinations that are loaded, or asked in one take, at most. */
 const destinationsPerTake = 256
@@ -52,7 +52,7 @@ export class Taking {
   get turn(): Effect.Effect<void, StorageError> {
     const { slots, work } = this.parts
     return Effect.gen({ self: this }, function*() {
-      const now = yield* workerMillis
+      const now = yield* monotonicMillis
       work.workAvailable.closeUnsafe()
       // nothing may be sent until a renewal succeeds
       if (now >= this.parts.leasedUntil) return
@@ -68,7 +68,7 @@ export class Taking {
   /** Waits until a tenant may have work. */
   get until(): Effect.Effect<void> {
     const { parts } = this
-    return Effect.flatMap(workerMillis, (now) => {
+    return Effect.flatMap(monotonicMillis, (now) => {
       const next = parts.work.nextCheckAt
       if (next === undefined || now >= parts.leasedUntil) return parts.work.workAvailable.await
       return Effect.raceFirst(parts.work.workAvailable.await, Effect.sleep(Math.max(1, next - parts.storeTime(now))))
@@ -84,7 +84,7 @@ export class Taking {
       yield* this.load(tenant)
       // the concurrent signal take may have been lost meanwhile
       yield* this.reclaimAll(tenant)
-      const now = yield* workerMillis
+      const now = yield* monotonicMillis
       const asked = this.choose(tenant, this.parts.storeTime(now))
       // the rest waits until an attempt ends, unless it must be loaded first
       if (tenant.ready.size > 0) work.waitingForSlots.add(tenant)
@@ -105,10 +105,10 @@ export class Taking {
     const { work } = this.parts
     tenant.takingSignals = true
     return Effect.gen({ self: this }, function*() {
-      const heard = yield* this.take(tenant, [], yield* workerMillis)
+      const heard = yield* this.take(tenant, [], yield* monotonicMillis)
       const unknown = Array.from(heard).filter((destination) => tenant.unloaded.has(destination)).slice(0, destinationsPerTake)
       if (unknown.length > 0) yield* loadDestinations(this.parts, tenant, unknown)
-      const now = yield* workerMillis
+      const now = yield* monotonicMillis
       const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : this.choose(tenant, this.parts.storeTime(now), { among: heard, isSmall: true })
       if (asked.length > 0) yield* this.take(tenant, asked, now)
     }).pipe(Effect.ensuring(Effect.sync(() => {
@@ -194,7 +194,7 @@ export class Taking {
         tenant.signalled = true
         for (const { destination } of asked) destination.behind = true
       })))
-      yield* parts.learnTime(answer.now, now, yield* workerMillis)
+      yield* parts.learnTime(answer.now, now, yield* monotonicMillis)
       const taken = ofPartitions(answer, isHeld)
       // a refused partition that is still owned was fenced by this worker's own reclaim
       if (yield* this.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
