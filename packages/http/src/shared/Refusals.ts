@@ -1,4 +1,7 @@
-/** The statuses that a call refuses with. The OpenAPI document declares them, and the tests check every response against it. */
+/**
+ * The statuses that a call refuses with. The OpenAPI document declares them, and the tests check every response against it. 405, 417, 431 and 501
+ * are not among them: they answer requests that no document describes.
+ */
 import type { EndpointSpec } from "./Contract.ts"
 
 /** Any call: the target, the parameters, the quotas and the state of the process are checked for all of them. */
