@@ -1,6 +1,5 @@
 /** Receivers and the network to them: when a request arrives, how it is answered, and whether the answer arrives. */
 import { AttemptOutcome, type HmacSha256, type WebhookRequest, type WebhookSender } from "@waybill/core/delivery"
-import { Effect } from "effect"
 import { type Post, PostAudit } from "./PostAudit.ts"
 import type { Ledger } from "./Ledger.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
@@ -34,15 +33,9 @@ export class Receivers {
     this.behaviours.clear()
   }
 
-  /** The transport of a process, with callbacks or with fibers. */
-  senderOf(process: WorkerProcess, byCallbacks: boolean): WebhookSender["Service"] {
-    const start = (request: WebhookRequest, settle: (outcome: AttemptOutcome) => void) => this.post(process, request, settle)
-    const send = (request: WebhookRequest) =>
-      Effect.callback<AttemptOutcome>((resume) => {
-        const abort = this.post(process, request, (outcome) => resume(Effect.succeed(outcome)))
-        return Effect.sync(abort)
-      })
-    return { send, refusal: () => undefined, ...(byCallbacks ? { start } : {}) }
+  /** The transport of a process. */
+  senderOf(process: WorkerProcess): WebhookSender["Service"] {
+    return { start: (request, settle) => this.post(process, request, settle), refusal: () => undefined }
   }
 
   private post(process: WorkerProcess, request: WebhookRequest, settle: (outcome: AttemptOutcome) => void): () => void {

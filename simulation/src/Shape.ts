@@ -39,7 +39,6 @@ export interface Shape {
   readonly hasInternalFaults: boolean
   /** Share of processes that are killed early. */
   readonly shortLivedShare: number
-  readonly byCallbacks: boolean
   /** Whether the schedule continues until every partition is released. */
   readonly endsIdle: boolean
   /** Whether signatures are real HMACs, not a cheap substitute. */
@@ -85,7 +84,6 @@ export const drawShape = (seed: number, fixed: SimulationShape): Shape => {
     options: drawOptions(random, fixed.delivery ?? {}),
     hasInternalFaults: random.share(0.8) && faults > 0,
     shortLivedShare: random.pick([0.1, 0.2, 0.2, 1]),
-    byCallbacks: random.share(0.5),
     endsIdle: random.share(1 / 8),
     realHmac: random.share(1 / 16)
   }

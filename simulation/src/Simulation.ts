@@ -157,7 +157,7 @@ export class Simulation {
     simulation.note(process.name, "starts")
     process.start({
       store: this.connection.storeOf(process),
-      sender: this.receivers.senderOf(process, shape.byCallbacks),
+      sender: this.receivers.senderOf(process),
       hmac: { sha256: this.sha256 },
       sealer: openSealer,
       options: shape.options

@@ -1,5 +1,5 @@
 /** Only the sender, with hostile receivers. Needs `--expose-gc`. */
-import { type AttemptOutcome, WebhookSender } from "@waybill/core/delivery"
+import { type AttemptOutcome, sendWebhook, WebhookSender } from "@waybill/core/delivery"
 import { parseEgressAllow, WebhookSenderHttp } from "@waybill/http"
 import { Effect, ManagedRuntime, Result } from "effect"
 import { setImmediate as turn } from "node:timers/promises"
@@ -29,7 +29,7 @@ interface Ended {
 
 const attempt = async (url: string): Promise<Ended> => {
   const began = performance.now()
-  const { _tag } = await runtime.runPromise(sender.send({ url, headers: { "content-type": "application/json" }, body, deadlineMillis }))
+  const { _tag } = await runtime.runPromise(sendWebhook(sender, { url, headers: { "content-type": "application/json" }, body, deadlineMillis }))
   return { url, outcome: _tag, millis: performance.now() - began }
 }
 

@@ -22,8 +22,6 @@ export interface TestWaybillOptions {
   readonly delivery?: Partial<DeliveryOptionValues>
   /** The time zone whose hours and midnights close charge windows; UTC by default. */
   readonly timeZone?: string
-  /** Whether workers send without fibers, as over a network; with fibers by default. */
-  readonly byCallbacks?: boolean
 }
 
 /**
@@ -35,7 +33,7 @@ const layer = (options: TestWaybillOptions = {}) =>
   Waybill.layer({
     storage: Layer.fresh(StorageMemory.layer),
     transport: Layer.mergeAll(
-      Layer.fresh(options.byCallbacks === true ? WebhookSenderScripted.layerCallbacks : WebhookSenderScripted.layer),
+      Layer.fresh(WebhookSenderScripted.layer),
       HmacNode.layer,
       ContentHashNode.layer,
       SealerNode.layer()

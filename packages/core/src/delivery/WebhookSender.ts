@@ -1,5 +1,5 @@
 /** Outbound transport port: one POST to a receiver, with an outcome and never an exception. */
-import { Context, type Effect } from "effect"
+import { Context, Effect } from "effect"
 import type { AttemptOutcome } from "./model/AttemptOutcome.ts"
 import type { RequestBody } from "./model/RequestBody.ts"
 
@@ -29,15 +29,18 @@ export interface WebhookRequest {
  * retry by itself.
  */
 export class WebhookSender extends Context.Service<WebhookSender, {
-  readonly send: (request: WebhookRequest) => Effect.Effect<AttemptOutcome>
   /**
-   * The same without a fiber, for senders that work by callbacks anyway: at tens of thousands of attempts a second the fiber
-   * is what costs. Calls `settle` once, perhaps before it returns, and never after `abort`, which it answers.
+   * Calls `settle` once, perhaps before it returns, and never after `abort`, which it answers. It needs no fiber: at tens of thousands of
+   * attempts a second the fiber is what costs.
    */
-  readonly start?: (request: WebhookRequest, settle: (outcome: AttemptOutcome) => void) => () => void
+  readonly start: (request: WebhookRequest, settle: (outcome: AttemptOutcome) => void) => () => void
   /**
    * Whether an address may be named in a subscription at all: scheme, port, credentials, literal addresses.
    * `undefined` when it may, otherwise one neutral sentence. Names are not resolved here.
    */
   readonly refusal: (url: string) => string | undefined
 }>()("@waybill/core/delivery/WebhookSender") {}
+
+/** Sends one attempt, and aborts it when interrupted. */
+export const sendWebhook = ({ start }: WebhookSender["Service"], request: WebhookRequest): Effect.Effect<AttemptOutcome> =>
+  Effect.callback((resume) => Effect.sync(start(request, (outcome) => resume(Effect.succeed(outcome)))))

@@ -14,7 +14,7 @@ import { requestHeaders } from "./model/Signature.ts"
 import { Sealer } from "./secrets/Sealer.ts"
 import { SecretStore } from "./secrets/SecretStore.ts"
 import { placeOfSecret } from "./secrets/SigningSecrets.ts"
-import { addressNotAllowed, WebhookSender } from "./WebhookSender.ts"
+import { addressNotAllowed, sendWebhook, WebhookSender } from "./WebhookSender.ts"
 
 /** Tests per client and minute, in one process. SPEC-GAP-E18 */
 export const testsPerMinute = 10
@@ -69,7 +69,7 @@ export class WebhookTests extends Context.Service<WebhookTests, {
         )
         if (keys === undefined || mustSign && keys.length === 0) return refused("The signing secret cannot be read. Ask the operator to register it again.")
         const content = { deliveryId, timestampSeconds: Math.floor(now / 1000), body }
-        const outcome = yield* sender.send({
+        const outcome = yield* sendWebhook(sender, {
           url,
           headers: requestHeaders(hmac.sha256, keys, content, stored?.bodySignature === true),
           body,

@@ -97,13 +97,8 @@ export const outOfOrder = (names: ReadonlyArray<string>): ReadonlyArray<string> 
 
 export const quietly = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provideService(effect, References.MinimumLogLevel, "None")
 
-/** Workers send with fibers if tracing is on, otherwise with callbacks if the transport supports them. The guarantees are the same. */
-export const ways = ["fibers", "callbacks"] as const
-
 /** Runs an engine test with its own service and worker settings, and without logs of expected failures. */
-export const engineBy = (way: typeof ways[number], options: EngineOptions["delivery"] = {}) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  quietly(Effect.provide(effect, TestWaybill.layer({ delivery: options, byCallbacks: way === "callbacks" })))
+export const inEngineWith = (options: EngineOptions["delivery"] = {}) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  quietly(Effect.provide(effect, TestWaybill.layer({ delivery: options })))
 
-export const inEngineWith = (options: EngineOptions["delivery"]) => engineBy("fibers", options)
-
-export const inEngine = engineBy("fibers")
+export const inEngine = inEngineWith()

@@ -61,15 +61,7 @@ const make = Effect.fnUntraced(function*(options: WebhookSenderHttpOptions) {
     return () => attempt.abandon()
   }
 
-  return WebhookSender.of({
-    refusal: (url) => refusalOfUrl(url, egress),
-    start,
-    send: (request) =>
-      Effect.callback((resume) => {
-        const abandon = start(request, (outcome) => resume(Effect.succeed(outcome)))
-        return Effect.sync(abandon)
-      })
-  })
+  return WebhookSender.of({ refusal: (url) => refusalOfUrl(url, egress), start })
 })
 
 const openConnections = (egress: EgressPolicy, options: WebhookSenderHttpOptions) =>

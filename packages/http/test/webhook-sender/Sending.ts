@@ -1,6 +1,6 @@
 /** Shared parts of the sender's tests: a sender that may reach loopback, and a request. */
 import { Effect, Result } from "effect"
-import { type AttemptOutcome, type WebhookRequest, WebhookSender } from "@waybill/core/delivery"
+import { type AttemptOutcome, sendWebhook, type WebhookRequest, WebhookSender } from "@waybill/core/delivery"
 import { parseEgressAllow, WebhookSenderHttp, type WebhookSenderHttpOptions } from "../../src/webhook-sender/index.ts"
 
 export const allowing = (text: string) => Result.getOrThrow(parseEgressAllow(text))
@@ -18,7 +18,7 @@ export const shortDeadline = { deadlineMillis: 300 }
 
 export const send = (url: string, request: Partial<WebhookRequest> = {}): Effect.Effect<AttemptOutcome, never, WebhookSender> =>
   Effect.flatMap(WebhookSender, (sender) =>
-    sender.send({ url, headers: { "content-type": "application/json" }, body, deadlineMillis, ...request }))
+    sendWebhook(sender, { url, headers: { "content-type": "application/json" }, body, deadlineMillis, ...request }))
 
 /** `Accepted 200`, `Gone 410`, `http_5xx 503`, `timeout` */
 export const summary = (outcome: AttemptOutcome): string => {

@@ -1,7 +1,7 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import type { Socket } from "node:net"
-import { WebhookSender } from "@waybill/core/delivery"
+import { sendWebhook, WebhookSender } from "@waybill/core/delivery"
 import { Attempt } from "../../src/webhook-sender/Attempt.ts"
 import { Connections } from "../../src/webhook-sender/Connections.ts"
 import { makeGuardedConnector } from "../../src/webhook-sender/GuardedConnector.ts"
@@ -201,11 +201,11 @@ describe("WebhookSenderHttp and its connections", () => {
     const context = yield* Layer.buildWithScope(loopbackSender({ connectionsPerOrigin: 2 }), scope)
     const sender = Context.get(context, WebhookSender)
     const request = { url: receiver.url, headers: {}, body: [new Uint8Array(3)], deadlineMillis: 10_000 }
-    const sending = yield* Effect.forkChild(Effect.all(Array.from({ length: 5 }, () => sender.send(request)), { concurrency: "unbounded" }))
+    const sending = yield* Effect.forkChild(Effect.all(Array.from({ length: 5 }, () => sendWebhook(sender, request)), { concurrency: "unbounded" }))
     while (receiver.requests.length < 2) yield* Effect.yieldNow
     yield* Scope.close(scope, Exit.void)
     assert.deepStrictEqual((yield* Fiber.join(sending)).map(summary), Array(5).fill("Interrupted"))
-    assert.strictEqual(summary(yield* sender.send(request)), "Interrupted")
+    assert.strictEqual(summary(yield* sendWebhook(sender, request)), "Interrupted")
     for (const socket of receiver.sockets) yield* closed(socket)
     assert.lengthOf(receiver.requests, 2)
   }))

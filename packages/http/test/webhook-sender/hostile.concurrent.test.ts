@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { existsSync, readdirSync } from "node:fs"
-import { WebhookSender } from "@waybill/core/delivery"
+import { sendWebhook, WebhookSender } from "@waybill/core/delivery"
 import { hostileBehaviours, startHostileReceiver } from "@waybill/conformance/hostile"
 import { assertInert, until, wanted } from "./Hostile.ts"
 import { makeReceiver } from "./Receiver.ts"
@@ -34,7 +34,7 @@ const attemptConcurrently = (attempts: number) =>
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(loopbackSender({ ca: [receiver.ca] }), scope)
     const sender = Context.get(context, WebhookSender)
-    const send = (url: string, deadline: number) => sender.send({ url, headers: {}, body, deadlineMillis: deadline })
+    const send = (url: string, deadline: number) => sendWebhook(sender, { url, headers: {}, body, deadlineMillis: deadline })
 
     const hostile = Effect.all(
       Array.from({ length: attempts }, (_, n) => {

@@ -27,7 +27,7 @@ export const demoSenderLayer = (egress: EgressPolicy, demoUrl: string | undefine
       const loopback = WebhookSenderHttp.layer({ egress: { networks: [IpNetwork.fromStringUnsafe("127.0.0.1/32")], hosts: [] } })
       const toDemo = Context.get(yield* Layer.build(Layer.fresh(loopback)), WebhookSender)
       return WebhookSender.of({
-        send: (request) => request.url === demoUrl ? toDemo.send(request) : sender.send(request),
+        start: (request, settle) => (request.url === demoUrl ? toDemo : sender).start(request, settle),
         refusal: (url) => url === demoUrl ? undefined : sender.refusal(url)
       })
     })

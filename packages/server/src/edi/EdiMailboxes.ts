@@ -1,5 +1,5 @@
 /** A partner's mailbox by its profile. Secrets are read anew for each exchange, so that they can be replaced while the server runs. */
-import type { AttemptFailure, WebhookSender } from "@waybill/core/delivery"
+import { type AttemptFailure, sendWebhook, type WebhookSender } from "@waybill/core/delivery"
 import type { HttpSettings, SecretReference, SftpSettings, TransportSettings } from "@waybill/edi"
 import type { SftpOptions } from "@waybill/edi/sftp"
 import { type EdiMailbox, type HttpAnswer, httpMailbox, type HttpPost, MailboxError } from "@waybill/edi/transports"
@@ -115,7 +115,7 @@ const readSecret = async (path: string): Promise<string> => {
 export const postWith = (sender: typeof WebhookSender.Service): Post => async ({ body, headers, timeoutMillis, url }) => {
   const refusal = sender.refusal(url)
   if (refusal !== undefined) return { problem: "settings", detail: refusal }
-  const outcome = await Effect.runPromise(sender.send({ url, headers, body: [body], deadlineMillis: timeoutMillis }))
+  const outcome = await Effect.runPromise(sendWebhook(sender, { url, headers, body: [body], deadlineMillis: timeoutMillis }))
   switch (outcome._tag) {
     case "Accepted":
     case "Gone":

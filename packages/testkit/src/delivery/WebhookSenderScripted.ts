@@ -91,83 +91,80 @@ export class ScriptedReceivers extends Context.Service<ScriptedReceivers, {
 /** Plain `http` is refused, as the service does by default. */
 const refusal = (url: string): string | undefined => url.toLowerCase().startsWith("https://") ? undefined : "The URL must be a full address that starts with https://."
 
-const make = (options: { readonly byCallbacks: boolean }) =>
-  Effect.map(Effect.context<never>(), (context) => {
-    const log: Array<ReceivedRequest> = []
-    const answered: Array<ReceivedRequest> = []
-    const scripts = new Map<string, { readonly script: Script; turn: number }>()
-    const waiting = new Set<Latch.Latch>()
-    let others: Script = accept()
-    let otherTurn = 0
+const make = Effect.map(Effect.context<never>(), (context) => {
+  const log: Array<ReceivedRequest> = []
+  const answered: Array<ReceivedRequest> = []
+  const scripts = new Map<string, { readonly script: Script; turn: number }>()
+  const waiting = new Set<Latch.Latch>()
+  let others: Script = accept()
+  let otherTurn = 0
 
-    const behaviourOf = (url: string): Behaviour => {
-      const own = scripts.get(url)
-      return own === undefined ? pick(others, otherTurn++) : pick(own.script, own.turn++)
+  const behaviourOf = (url: string): Behaviour => {
+    const own = scripts.get(url)
+    return own === undefined ? pick(others, otherTurn++) : pick(own.script, own.turn++)
+  }
+
+  const send = (request: WebhookRequest): Effect.Effect<AttemptOutcome> =>
+    Effect.flatMap(Clock.currentTimeMillis, (at) => {
+      const received: ReceivedRequest = { ...request, body: bytesOfBody(request.body), at }
+      log.push(received)
+      // the count may still be too low after waking, so check again
+      const woken = [...waiting]
+      waiting.clear()
+      for (const latch of woken) latch.openUnsafe()
+      return Effect.tap(behaviourOf(request.url)(received), (outcome) =>
+        Effect.sync(() => {
+          if (outcome._tag === "Accepted") answered.push(received)
+        }))
+    })
+
+  const requests = (url: string | undefined) => log.filter((each) => url === undefined || each.url === url)
+  const accepted = (url: string | undefined) => answered.filter((each) => url === undefined || each.url === url)
+
+  const received = (count: number, url?: string): Effect.Effect<ReadonlyArray<ReceivedRequest>> =>
+    Effect.suspend(() => {
+      const so = requests(url)
+      if (so.length >= count) return Effect.succeed(so)
+      const latch = Latch.makeUnsafe(false)
+      waiting.add(latch)
+      return Effect.flatMap(latch.await, () => received(count, url))
+    })
+
+  const start = (request: WebhookRequest, settle: (outcome: AttemptOutcome) => void): () => void => {
+    let aborted = false
+    const fiber = Effect.runForkWith(context)(send(request))
+    fiber.addObserver((exit) => {
+      if (!aborted) settle(Exit.isSuccess(exit) ? exit.value : AttemptOutcome.Interrupted())
+    })
+    return () => {
+      aborted = true
+      fiber.interruptUnsafe()
     }
+  }
 
-    const send = (request: WebhookRequest): Effect.Effect<AttemptOutcome> =>
-      Effect.flatMap(Clock.currentTimeMillis, (at) => {
-        const received: ReceivedRequest = { ...request, body: bytesOfBody(request.body), at }
-        log.push(received)
-        // the count may still be too low after waking, so check again
-        const woken = [...waiting]
-        waiting.clear()
-        for (const latch of woken) latch.openUnsafe()
-        return Effect.tap(behaviourOf(request.url)(received), (outcome) =>
+  return Context.make(WebhookSender, WebhookSender.of({ start, refusal })).pipe(
+    Context.add(
+      ScriptedReceivers,
+      ScriptedReceivers.of({
+        script: (url, script) => Effect.sync(() => void scripts.set(url, { script, turn: 0 })),
+        scriptOthers: (script) =>
           Effect.sync(() => {
-            if (outcome._tag === "Accepted") answered.push(received)
-          }))
+            others = script
+            otherTurn = 0
+          }),
+        requests: (url) => Effect.sync(() => requests(url)),
+        deliveredEvents: (url) => Effect.sync(() => accepted(url).flatMap((each) => batchOf(each).events)),
+        delivered: (url) => Effect.sync(() => accepted(url).map(jsonOf)),
+        received
       })
-
-    const requests = (url: string | undefined) => log.filter((each) => url === undefined || each.url === url)
-    const accepted = (url: string | undefined) => answered.filter((each) => url === undefined || each.url === url)
-
-    const received = (count: number, url?: string): Effect.Effect<ReadonlyArray<ReceivedRequest>> =>
-      Effect.suspend(() => {
-        const so = requests(url)
-        if (so.length >= count) return Effect.succeed(so)
-        const latch = Latch.makeUnsafe(false)
-        waiting.add(latch)
-        return Effect.flatMap(latch.await, () => received(count, url))
-      })
-
-    const start = (request: WebhookRequest, settle: (outcome: AttemptOutcome) => void): () => void => {
-      let aborted = false
-      const fiber = Effect.runForkWith(context)(send(request))
-      fiber.addObserver((exit) => {
-        if (!aborted) settle(Exit.isSuccess(exit) ? exit.value : AttemptOutcome.Interrupted())
-      })
-      return () => {
-        aborted = true
-        fiber.interruptUnsafe()
-      }
-    }
-
-    return Context.make(WebhookSender, WebhookSender.of({ send, refusal, ...(options.byCallbacks ? { start } : {}) })).pipe(
-      Context.add(
-        ScriptedReceivers,
-        ScriptedReceivers.of({
-          script: (url, script) => Effect.sync(() => void scripts.set(url, { script, turn: 0 })),
-          scriptOthers: (script) =>
-            Effect.sync(() => {
-              others = script
-              otherTurn = 0
-            }),
-          requests: (url) => Effect.sync(() => requests(url)),
-          deliveredEvents: (url) => Effect.sync(() => accepted(url).flatMap((each) => batchOf(each).events)),
-          delivered: (url) => Effect.sync(() => accepted(url).map(jsonOf)),
-          received
-        })
-      )
     )
-  })
+  )
+})
 
 /** Sends webhooks to `ScriptedReceivers`, without a network. */
 export const WebhookSenderScripted = {
   /** The transport, and the receivers behind it. */
-  layer: Layer.effectContext(make({ byCallbacks: false })),
-  /** The same for workers that send without a fiber, as over a network. */
-  layerCallbacks: Layer.effectContext(make({ byCallbacks: true }))
+  layer: Layer.effectContext(make)
 }
 
 const pick = (script: Script, turn: number): Behaviour => typeof script === "function" ? script : script[Math.min(turn, script.length - 1)]!

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { WebhookSender } from "@waybill/core/delivery"
+import { sendWebhook, WebhookSender } from "@waybill/core/delivery"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { type ReceivedBatch, Receiver, ScriptedReceivers, WebhookSenderScripted } from "../../src/index.ts"
@@ -10,7 +10,7 @@ const setup = Effect.gen(function*() {
   const sender = yield* WebhookSender
   const receivers = yield* ScriptedReceivers
   const body = [JSON.stringify({ deliveryId: "d", sentAt: "", events: [{ eventId: "e", sequence: 1, shipment: { shipmentId: "S" } }] })]
-  return { sender, receivers, send: (to = url) => sender.send({ url: to, headers: { "webhook-id": "d" }, body, deadlineMillis: 15_000 }) }
+  return { sender, receivers, send: (to = url) => sendWebhook(sender, { url: to, headers: { "webhook-id": "d" }, body, deadlineMillis: 15_000 }) }
 })
 
 const scripted = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, WebhookSenderScripted.layer)

@@ -1,9 +1,25 @@
-/** Attributes of an attempt's span: the semantic conventions of OpenTelemetry for HTTP clients and messaging, and Waybill's own ids. */
+/** The span of an attempt, by the semantic conventions of OpenTelemetry for HTTP clients and messaging, and with Waybill's own ids. */
+import { Context, Effect, Exit } from "effect"
+import * as Clock from "effect/Clock"
+import { spanFrom } from "../../shared/TraceContext.ts"
 import type { Attempt } from "./Attempts.ts"
 import type { AttemptOutcome } from "../model/AttemptOutcome.ts"
 
+/** Begins a child of the span that published the events, and returns what ends it; `undefined` if there was none. */
+export const beginSpan = (attempt: Attempt, context: Context.Context<never>): ((outcome: AttemptOutcome) => void) | undefined => {
+  const parent = spanFrom(attempt.traceparent)
+  if (parent === undefined) return undefined
+  const span = Effect.runSyncWith(context)(Effect.makeSpan("POST", { parent, kind: "client", attributes: spanAttributesOf(attempt) }))
+  return (outcome) => {
+    for (const [name, value] of Object.entries(spanResultOf(outcome))) span.attribute(name, value)
+    // only a failure makes a span one of an error
+    const exit = outcome._tag === "Failed" || outcome._tag === "Gone" ? Exit.fail(new NotAccepted(outcome)) : Exit.void
+    span.end(Context.get(context, Clock.Clock).currentTimeNanosUnsafe(), exit)
+  }
+}
+
 /** The path and query of an endpoint may hold a token of the receiver, so they are left out. */
-export const spanAttributesOf = ({ attempt, deliveryId, destination, events, tenantId }: Attempt): Readonly<Record<string, unknown>> => {
+const spanAttributesOf = ({ attempt, deliveryId, destination, events, tenantId }: Attempt): Readonly<Record<string, unknown>> => {
   const url = URL.parse(destination.endpointUrl)
   return {
     "http.request.method": "POST",
@@ -28,7 +44,7 @@ export const spanAttributesOf = ({ attempt, deliveryId, destination, events, ten
 }
 
 /** `error.type` is the status of an answer that does not accept, else the attempt's outcome. */
-export const spanResultOf = (outcome: AttemptOutcome): Readonly<Record<string, unknown>> => {
+const spanResultOf = (outcome: AttemptOutcome): Readonly<Record<string, unknown>> => {
   const result = { "waybill.outcome": outcome._tag === "Failed" ? outcome.failure : outcome._tag.toLowerCase() }
   if (outcome._tag === "Interrupted") return result
   const { status } = outcome
@@ -40,7 +56,7 @@ export const spanResultOf = (outcome: AttemptOutcome): Readonly<Record<string, u
 }
 
 /** An attempt that was not accepted, for its span only. */
-export class NotAccepted extends Error {
+class NotAccepted extends Error {
   override readonly name = "NotAccepted"
   readonly outcome: Extract<AttemptOutcome, { readonly _tag: "Failed" | "Gone" }>
 

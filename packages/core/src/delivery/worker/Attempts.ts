@@ -1,7 +1,4 @@
 /** One attempt: sign the frozen bytes, send them, and say what it means for the delivery. */
-import { Effect, Exit } from "effect"
-import * as Random from "effect/Random"
-import { spanFrom } from "../../shared/TraceContext.ts"
 import type { AttemptRecord } from "../DeliveryQueue.ts"
 import type { DeliveryOutcome, LoadedDestination, TakenDelivery } from "../DeliveryStore.ts"
 import type { Hmac } from "../secrets/Hmac.ts"
@@ -10,9 +7,7 @@ import { wrap } from "../model/Envelope.ts"
 import type { RequestBody } from "../model/RequestBody.ts"
 import { decideRetry } from "../model/RetryDecision.ts"
 import { requestHeaders } from "../model/Signature.ts"
-import { NotAccepted, spanAttributesOf, spanResultOf } from "./AttemptSpan.ts"
-import type { WebhookRequest, WebhookSender } from "../WebhookSender.ts"
-import { monotonicMillis } from "../../shared/MonotonicTime.ts"
+import type { WebhookRequest } from "../WebhookSender.ts"
 
 /** A delivery that was taken, its attempt counted. */
 export interface Attempt extends Omit<TakenDelivery, "destinationId" | "sentAt" | "lastKey" | "body"> {
@@ -55,62 +50,23 @@ export const attemptOf = (
   traceparent: taken.traceparent
 })
 
-const broken = AttemptOutcome.Failed({
-  failure: "protocol",
-  detail: "The request could not be sent because of a fault on this side. It is logged, and the delivery is tried again."
-})
-
 const unsignable = AttemptOutcome.Failed({
   failure: "signing",
   detail: "The signing secret of this subscription does not exist. Ask the operator to register it again."
 })
 
-/** Sends one attempt and never fails; an interrupted one says so. Only the sending itself can be interrupted, wherever it runs. */
-export const runAttempt = (
-  services: { readonly sender: WebhookSender["Service"]; readonly hmac: Hmac["Service"]; readonly timeoutMillis: number },
-  attempt: Attempt
-): Effect.Effect<Verdict> =>
-  Effect.uninterruptible(
-    Effect.flatMap(monotonicMillis, (startedAt) =>
-      Effect.interruptible(Effect.suspend(() => attempted(services, attempt, startedAt))).pipe(
-        // a defect of the sender counts as an attempt, so that retries end
-        Effect.catchDefect((defect) => Effect.as(Effect.logError("Webhook attempt failed with a defect.", defect), broken)),
-        Effect.exit,
-        Effect.flatMap((exit) => {
-          // the outcome of an interrupted attempt is unknown, so the delivery is sent again
-          const outcome = Exit.isSuccess(exit) ? exit.value : AttemptOutcome.Interrupted()
-          return Effect.zipWith(monotonicMillis, Random.next, (endedAt, jitter) =>
-            verdictOf(attempt, outcome, startedAt, endedAt, jitter))
-        })
-      ))
-  )
-
 /** The request of an attempt, signed for this instant; or the outcome of one that cannot be signed. */
 export const requestOf = (
-  { hmac, timeoutMillis }: { readonly hmac: Hmac["Service"]; readonly timeoutMillis: number },
   { body, deliveryId, keys, destination, storeAhead }: Attempt,
-  startedAt: number
+  hmac: Hmac["Service"],
+  startedAt: number,
+  deadlineMillis: number
 ): WebhookRequest | AttemptOutcome => {
   if (keys.length === 0 && destination.signing === "required") return unsignable
   // receivers refuse timestamps that are minutes off, and the clock of this process may be wrong
   const timestampSeconds = Math.floor((startedAt + storeAhead) / 1000)
   const headers = requestHeaders(hmac.sha256, keys, { deliveryId, timestampSeconds, body }, destination.bodySignature)
-  return { url: destination.endpointUrl, headers, body, deadlineMillis: timeoutMillis }
-}
-
-const attempted = (services: Parameters<typeof runAttempt>[0], attempt: Attempt, startedAt: number): Effect.Effect<AttemptOutcome> => {
-  const request = requestOf(services, attempt, startedAt)
-  if ("_tag" in request) return Effect.succeed(request)
-  const { sender } = services
-  const parent = spanFrom(attempt.traceparent)
-  if (parent === undefined) return sender.send(request)
-  return sender.send(request).pipe(
-    Effect.tap((outcome) => Effect.annotateCurrentSpan(spanResultOf(outcome))),
-    // only a failure makes a span one of an error
-    Effect.flatMap((outcome) => outcome._tag === "Failed" || outcome._tag === "Gone" ? Effect.fail(new NotAccepted(outcome)) : Effect.succeed(outcome)),
-    Effect.withSpan("POST", { parent, kind: "client", attributes: spanAttributesOf(attempt) }),
-    Effect.catch(({ outcome }) => Effect.succeed(outcome))
-  )
+  return { url: destination.endpointUrl, headers, body, deadlineMillis }
 }
 
 /** Goes out again at once, and says nothing about the destination. */

@@ -4,7 +4,7 @@
  *
  * All durable state is in the store. A killed worker loses only its leases, which expire.
  */
-import { Cause, Effect } from "effect"
+import { Cause, type Context, Effect } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { EngineState, type EngineServices } from "./EngineState.ts"
 import { Owning } from "./Owning.ts"
@@ -23,8 +23,9 @@ export class DeliveryEngine {
   private readonly sending: Sending
   private readonly settling: Settling
 
-  constructor(services: EngineServices, workerId: string) {
-    this.parts = new EngineState(services, workerId)
+  /** `context`: of the fiber that it runs in. */
+  constructor(services: EngineServices, workerId: string, context: Context.Context<never>) {
+    this.parts = new EngineState(services, workerId, context)
     this.owning = new Owning(this.parts)
     this.sending = new Sending(this.parts)
     this.taking = new Taking(this.parts, this.sending)
@@ -33,14 +34,14 @@ export class DeliveryEngine {
 
   /** Works until interrupted. */
   get run(): Effect.Effect<void> {
-    const { attempts, services } = this.parts
+    const { services } = this.parts
     const listening = Effect.forever(Effect.map(services.wakeups.next, (tenantIds) => {
       for (const tenantId of tenantIds) this.owning.hint(tenantId)
     }))
     const taking = Array.from({ length: takesAtOnce }, () => runWithRestart(this.taking.turn, this.taking.until))
     const loops = [runWithRestart(this.owning.turn, this.owning.until), ...taking, runWithRestart(this.settling.turn, this.settling.until), listening]
     const serving = services.wakeups.serve((tenantId) => this.owning.servesAlone(tenantId))
-    return Effect.scoped(Effect.andThen(serving, Effect.andThen(attempts.ready, Effect.raceAllFirst(loops)))).pipe(
+    return Effect.scoped(Effect.andThen(serving, Effect.raceAllFirst(loops))).pipe(
       Effect.onExit(() => this.stop),
       Effect.asVoid
     )
@@ -48,9 +49,8 @@ export class DeliveryEngine {
 
   /** Sends due deliveries and returns the number of attempts. */
   get drain(): Effect.Effect<number, StorageError> {
-    const { attempts, outcomes, slots, work } = this.parts
+    const { outcomes, slots, work } = this.parts
     return Effect.gen({ self: this }, function*() {
-      yield* attempts.ready
       for (;;) {
         const found = yield* this.owning.sweep
         yield* this.taking.turn
@@ -73,7 +73,7 @@ export class DeliveryEngine {
         }
       })
       yield* Effect.raceFirst(Effect.interruptible(idle), Effect.interruptible(Effect.sleep(options.drainMillis)))
-      yield* attempts.abandon
+      attempts.interruptAll()
       yield* Effect.andThen(this.settling.turn, this.owning.leave).pipe(
         Effect.catchTag("StorageError", (error) =>
           Effect.logError("Outcomes not written at shutdown. Their leases expire, then the deliveries are sent again.", error))

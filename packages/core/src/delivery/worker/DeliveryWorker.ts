@@ -34,10 +34,8 @@ export class DeliveryWorker extends Context.Service<DeliveryWorker, {
         keysOf: makeSigningKeys(yield* Sealer),
         observe: yield* AttemptObserver
       }
-      return DeliveryWorker.of({
-        run: Effect.flatMap(services.ids.next, (workerId) => new DeliveryEngine(services, workerId).run),
-        drain: Effect.flatMap(services.ids.next, (workerId) => new DeliveryEngine(services, workerId).drain)
-      })
+      const engine = Effect.zipWith(services.ids.next, Effect.context<never>(), (workerId, context) => new DeliveryEngine(services, workerId, context))
+      return DeliveryWorker.of({ run: Effect.flatMap(engine, ({ run }) => run), drain: Effect.flatMap(engine, ({ drain }) => drain) })
     })
   )
 }

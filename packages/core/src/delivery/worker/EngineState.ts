@@ -1,5 +1,5 @@
 /** The state that the loops of one worker share. */
-import { Effect } from "effect"
+import { type Context, Effect } from "effect"
 import { LineLimiter } from "../../shared/LineLimiter.ts"
 import { StorageError } from "../../shared/StorageError.ts"
 import type { UniqueIds } from "../../shared/UniqueIds.ts"
@@ -45,13 +45,14 @@ export class EngineState {
   leasedUntil = -Infinity
   stopping = false
 
-  constructor(services: EngineServices, workerId: string) {
+  /** `context`: of the worker's fiber. */
+  constructor(services: EngineServices, workerId: string, context: Context.Context<never>) {
     this.services = services
     this.options = services.options
     this.store = withTimeouts(services.store, services.options.leaseMillis)
     this.worker = { workerId, leaseMillis: services.options.leaseMillis }
     this.slots = new Slots(services.options)
-    this.attempts = new AttemptsInFlight(services)
+    this.attempts = new AttemptsInFlight(services, context)
   }
 
   /** The store's clock at a moment of the worker's time. */

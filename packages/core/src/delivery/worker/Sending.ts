@@ -75,8 +75,7 @@ export class Sending {
         if (isPromised) promise.attempts -= 1
         else slots.use(ownerOf(destination), 1, wasFailing)
         const attempt = attemptOf(delivery, { tenantId: tenant.tenantId, destination: settings, keys, storeAhead: parts.storeAhead ?? 0 })
-        const starting = this.send(destination, attempt, { wasFailing, now })
-        if (starting !== undefined) yield* starting
+        this.send(destination, attempt, { wasFailing, now })
       }
     })
   }
@@ -103,7 +102,7 @@ export class Sending {
     this.parts.outcomes.add({ destination, outcome: unsent(delivery, "dead"), sent: undefined }, pauses)
   }
 
-  private send(destination: Destination, attempt: Attempt, { now, wasFailing }: { readonly wasFailing: boolean; readonly now: number }): Effect.Effect<void> | undefined {
+  private send(destination: Destination, attempt: Attempt, { now, wasFailing }: { readonly wasFailing: boolean; readonly now: number }): void {
     const { parts } = this
     const { slots } = parts
     this.begun += 1
@@ -112,7 +111,7 @@ export class Sending {
     destination.eventsPerDelivery += (attempt.events - destination.eventsPerDelivery) / 8
     attemptsBegin(destination, parts.storeTime(now), 1)
     const owner = ownerOf(destination)
-    return parts.attempts.begin(attempt, (verdict) => {
+    parts.attempts.begin(attempt, (verdict) => {
       slots.bytes -= attempt.bytes
       slots.use(owner, -1, wasFailing)
       this.ended(destination, attempt, verdict)

@@ -5,17 +5,21 @@ import {
   bytesOfBody,
   closedBreaker,
   defaultPolicy,
+  DeliveryOptions,
   Hmac,
   type LoadedDestination,
   parseSecret,
-  runAttempt,
+  type Verdict,
   verdictOf,
-  type WebhookRequest
+  type WebhookRequest,
+  type WebhookSender
 } from "@waybill/core/delivery"
 import { eventBatchEnvelope } from "@waybill/core/transit-events"
 import { HmacNode, verifySignature } from "@waybill/testkit"
-import { Effect, Fiber } from "effect"
+import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { AttemptsInFlight } from "../../../src/delivery/worker/AttemptsInFlight.ts"
+import { quietly } from "../Engine.ts"
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 const older = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
@@ -63,22 +67,32 @@ const isSigned = (key: string, request: WebhookRequest) => verifySignature(key, 
 const accepted = AttemptOutcome.Accepted({ status: 204, excerpt: "" })
 const failed = AttemptOutcome.Failed({ failure: "http_5xx", status: 503, detail: "The receiver answered 503.", excerpt: "busy" })
 
-/** Runs one attempt against a sender, and returns the request and the verdict. */
-const sent = Effect.fnUntraced(function*(each: Attempt, send: (request: WebhookRequest) => Effect.Effect<AttemptOutcome> = () => Effect.succeed(accepted)) {
-  const hmac = yield* Hmac
-  const requests: Array<WebhookRequest> = []
-  const sender = {
-    send: (request: WebhookRequest) => {
-      requests.push(request)
-      return send(request)
-    },
-    refusal: () => undefined
-  }
-  const verdict = yield* runAttempt({ sender, hmac, timeoutMillis: 15_000 }, each)
-  return { verdict, requests, request: requests[0] }
+type Start = WebhookSender["Service"]["start"]
+
+const accepting: Start = (_request, settle) => {
+  settle(accepted)
+  return () => {}
+}
+
+/** Begins one attempt by a sender. Its verdict is there as soon as it ended. */
+const begun = Effect.fnUntraced(function*(each: Attempt, start: Start) {
+  const attempts = new AttemptsInFlight({ sender: { start, refusal: () => undefined }, hmac: yield* Hmac, options: DeliveryOptions.defaults }, yield* Effect.context<never>())
+  const verdicts: Array<Verdict> = []
+  attempts.begin(each, (verdict) => verdicts.push(verdict))
+  return { attempts, verdicts }
 })
 
-describe("runAttempt", () => {
+/** Runs one attempt, and returns the request and the verdict. */
+const sent = Effect.fnUntraced(function*(each: Attempt, start = accepting) {
+  const requests: Array<WebhookRequest> = []
+  const { verdicts } = yield* begun(each, (request, settle) => {
+    requests.push(request)
+    return start(request, settle)
+  })
+  return { verdict: verdicts[0]!, requests, request: requests[0] }
+})
+
+describe("AttemptsInFlight", () => {
   it.effect("signs what it sends, with the time of this attempt", Effect.fnUntraced(function*() {
     yield* TestClock.setTime(1_763_626_500_900)
     const each = attempt()
@@ -138,24 +152,40 @@ describe("runAttempt", () => {
 
   it.effect("measures the duration of the attempt", Effect.fnUntraced(function*() {
     yield* TestClock.setTime(5000)
-    const fiber = yield* Effect.forkChild(sent(attempt(), () => Effect.as(Effect.sleep(1234), accepted)))
-    yield* TestClock.adjust("1 minute")
-    const { verdict } = yield* Fiber.join(fiber)
-    assert.deepStrictEqual([verdict.record.at, verdict.record.durationMillis], [5000, 1234])
+    const answers: Array<(outcome: AttemptOutcome) => void> = []
+    const { verdicts } = yield* begun(attempt(), (_request, settle) => {
+      answers.push(settle)
+      return () => {}
+    })
+    yield* TestClock.adjust(1234)
+    assert.deepStrictEqual(verdicts, [])
+    answers[0]!(accepted)
+    assert.deepStrictEqual(verdicts.map(({ record: { at, durationMillis } }) => [at, durationMillis]), [[5000, 1234]])
   }, Effect.provide(HmacNode.layer)))
 
   it.effect("counts a defect of the sender as a failed attempt, so that retries end", Effect.fnUntraced(function*() {
-    const { verdict } = yield* sent(attempt(), () => Effect.die(new Error("a bug in the transport")))
+    const defective: Start = () => {
+      throw new Error("a bug in the transport")
+    }
+    const { verdict } = yield* sent(attempt(), defective)
     assert.deepStrictEqual([verdict.state, verdict.notCounted, verdict.record.outcome], ["waiting", false, "protocol"])
     assert.isAbove(verdict.dueInMillis, 0)
     assert.notInclude(JSON.stringify(verdict.record), "a bug")
-    const { verdict: last } = yield* sent(attempt({ attempt: 12, tries: 12 }), () => Effect.die("again"))
+    const { verdict: last } = yield* sent(attempt({ attempt: 12, tries: 12 }), defective)
     assert.strictEqual(last.state, "dead")
-  }, Effect.provide(HmacNode.layer)))
+  }, quietly, Effect.provide(HmacNode.layer)))
 
-  it.effect("does not count an attempt that is interrupted", Effect.fnUntraced(function*() {
-    const { verdict } = yield* sent(attempt(), () => Effect.interrupt)
-    assert.deepStrictEqual([verdict.state, verdict.dueInMillis, verdict.notCounted, verdict.record.outcome], ["waiting", 0, true, "interrupted"])
+  it.effect("aborts attempts that are interrupted, does not count them, and ignores late outcomes", Effect.fnUntraced(function*() {
+    const aborted: Array<() => void> = []
+    const { attempts, verdicts } = yield* begun(attempt(), (_request, settle) => () => void aborted.push(() => settle(accepted)))
+    attempts.interruptAll()
+    assert.lengthOf(aborted, 1)
+    aborted[0]!()
+    attempts.interruptAll()
+    assert.deepStrictEqual(
+      verdicts.map(({ dueInMillis, notCounted, record, state }) => [state, dueInMillis, notCounted, record.outcome]),
+      [["waiting", 0, true, "interrupted"]]
+    )
   }, Effect.provide(HmacNode.layer)))
 })
 

@@ -4,7 +4,7 @@ import { AccessStore } from "@waybill/core"
 import { DeliveryQueue, type SecretOwner, SecretStore, Wakeups } from "@waybill/core/delivery"
 import { Receiver, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect, Logger, Option, References } from "effect"
-import { account, engineBy, hook, makeEngine, ways } from "../Engine.ts"
+import { account, hook, inEngine, makeEngine } from "../Engine.ts"
 
 type Engine = Effect.Success<ReturnType<typeof makeEngine>>
 
@@ -23,8 +23,7 @@ const nine = (engine: Engine) => engine.publish(...Array.from({ length: 9 }, () 
 
 const nineNames = Array.from({ length: 9 }, (_, at) => `S/${at + 1}`)
 
-describe.each(ways)("by %s", (way) => {
-  const inEngine = engineBy(way)
+describe("access of a client", () => {
 
   it.effect("waiting events are not sent after their client's access has ended, and are sent in order when it returns", Effect.fnUntraced(function*() {
     const engine = yield* makeEngine({ policy: { batchMaxSize: 2 } })

@@ -3,7 +3,7 @@ import { DeliveryStore, partitionsPerTenant, wrapCalls } from "@waybill/core/del
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber } from "effect"
 import * as Clock from "effect/Clock"
-import { clockAhead, engineBy, hook, makeEngine, ways, workerOn } from "../Engine.ts"
+import { clockAhead, hook, inEngine, makeEngine, workerOn } from "../Engine.ts"
 
 const hour = 3_600_000
 
@@ -22,8 +22,7 @@ const storeWithOwnClock = Effect.gen(function*() {
   }
 })
 
-describe.each(ways)("by %s, when the store's clock is set", (way) => {
-  const inEngine = engineBy(way)
+describe("when the store's clock is set", () => {
 
   for (const [name, before, after] of [["back", 3 * hour, 0], ["forward", 0, 3 * hour]] as const) {
     it.effect(`${name}, entries are sent at once`, Effect.fnUntraced(function*() {

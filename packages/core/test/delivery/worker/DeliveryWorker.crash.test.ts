@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DeliveryStore, partitionsPerTenant } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber } from "effect"
-import { engineBy, eventsOf, hook, makeEngine, outOfOrder, storeCalls, ways, workerOver } from "../Engine.ts"
+import { eventsOf, hook, inEngine, inEngineWith, makeEngine, outOfOrder, storeCalls, workerOver } from "../Engine.ts"
 
 const shipments = (count: number): ReadonlyArray<string> => Array.from({ length: count }, (_, n) => `S${n}`)
 
@@ -15,8 +15,7 @@ const stop = (fiber: Fiber.Fiber<void>, within: number) =>
     yield* Fiber.join(stopping)
   })
 
-describe.each(ways)("by %s", (way) => {
-  const inEngine = engineBy(way)
+describe("crashes", () => {
 
   describe("a worker that is stopped", () => {
     it.effect("waits for attempts in flight and writes their outcomes", Effect.fnUntraced(function*() {
@@ -44,7 +43,7 @@ describe.each(ways)("by %s", (way) => {
     }, inEngine))
 
     it.effect("interrupts attempts at the end of its grace period without counting them, and releases its partitions", () =>
-      engineBy(way, { drainMillis: 4000 })(Effect.gen(function*() {
+      inEngineWith({ drainMillis: 4000 })(Effect.gen(function*() {
         const engine = yield* makeEngine()
         yield* engine.receivers.script(hook, [Receiver.hang, Receiver.accept()])
         const fiber = yield* TestWaybill.run
@@ -86,7 +85,7 @@ describe.each(ways)("by %s", (way) => {
       yield* TestWaybill.pass(30_000)
       assert.isBelow(before.length, 20)
       assert.deepStrictEqual((yield* engine.receivers.requests(hook)).map((request) => eventsOf(request).join()).toSorted(), shipments(20).map((id) => `${id}/1`).toSorted())
-    }, engineBy(way, { destinationConcurrency: 4 })))
+    }, inEngineWith({ destinationConcurrency: 4 })))
   })
 
   describe("a worker that is killed", () => {
@@ -247,12 +246,12 @@ describe.each(ways)("by %s", (way) => {
       yield* (yield* TestWaybill.worker()).run
       yield* TestWaybill.pass("5 minutes")
       assert.lengthOf(yield* engine.receivers.requests(hook), 1)
-    }, engineBy(way, { attemptTimeoutMillis: 60_000, leaseMillis: 61_000 })))
+    }, inEngineWith({ attemptTimeoutMillis: 60_000, leaseMillis: 61_000 })))
   })
 
   describe("a worker with few slots", () => {
     it.effect("does not poll the store repeatedly while its attempts hang", () =>
-      engineBy(way, { concurrency: 32, destinationConcurrency: 32, drainMillis: 0 })(Effect.scoped(Effect.gen(function*() {
+      inEngineWith({ concurrency: 32, destinationConcurrency: 32, drainMillis: 0 })(Effect.scoped(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
         let takes = 0
         yield* workerOver((store) => ({

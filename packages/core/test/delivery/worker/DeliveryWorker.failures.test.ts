@@ -4,7 +4,7 @@ import { Receiver, type ReceivedRequest, TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Logger, Option, References } from "effect"
 import * as Clock from "effect/Clock"
-import { engineBy, eventsOf, hook, makeEngine, ways } from "../Engine.ts"
+import { eventsOf, hook, inEngine, inEngineWith, makeEngine } from "../Engine.ts"
 
 const hour = 3_600_000
 
@@ -14,8 +14,7 @@ const forDays = { leaseMillis: hour }
 const pauses = (requests: ReadonlyArray<ReceivedRequest>): ReadonlyArray<number> =>
   requests.slice(1).map((request, n) => request.at - requests[n]!.at)
 
-describe.each(ways)("by %s", (way) => {
-  const inEngine = engineBy(way)
+describe("failures", () => {
 
   describe("retries", () => {
     it.effect("continue for three days with the same bytes and id, and end in a dead letter", Effect.fnUntraced(function*() {
@@ -31,10 +30,10 @@ describe.each(ways)("by %s", (way) => {
       assert.lengthOf(new Set(requests.map((request) => request.headers["webhook-id"])), 1)
       const [dead] = yield* engine.list({ state: "dead" })
       assert.deepStrictEqual([dead!.attempts.length, dead!.events, dead!.nextAttemptAt], [80, 2, null])
-    }, engineBy(way, forDays)))
+    }, inEngineWith(forDays)))
 
     it.effect("end in a few log lines a minute for each subscription, then in a count", () =>
-      engineBy(way, forDays)(Effect.gen(function*() {
+      inEngineWith(forDays)(Effect.gen(function*() {
         const lines: Array<string> = []
         const logger = Logger.make(({ message }) => void lines.push(String(message)))
         const engine = yield* makeEngine({ policy: { maxAttempts: 1, batchMaxSize: 1 } })
@@ -51,7 +50,7 @@ describe.each(ways)("by %s", (way) => {
       })))
 
     it.effect("double from the initial to the maximum backoff, with 20 % jitter", () =>
-      engineBy(way, forDays)(Effect.gen(function*() {
+      inEngineWith(forDays)(Effect.gen(function*() {
         const engine = yield* makeEngine()
         yield* engine.receivers.script(hook, Receiver.fail(500))
         yield* TestWaybill.run
@@ -91,7 +90,7 @@ describe.each(ways)("by %s", (way) => {
       assert.isTrue(asked! >= 600_000 && asked! <= 601_000)
       assert.isTrue(bounded! >= hour && bounded! <= hour + 1000)
       assert.isTrue(own! >= 16_000 && own! <= 25_000)
-    }, engineBy(way, forDays)))
+    }, inEngineWith(forDays)))
 
     it.effect("treat refused connections and timeouts as failures, and end a hanging attempt at its deadline", Effect.fnUntraced(function*() {
       const engine = yield* makeEngine()
@@ -138,7 +137,7 @@ describe.each(ways)("by %s", (way) => {
       const probes = (yield* engine.receivers.requests(hook)).slice(5).map((request) => eventsOf(request)[0]!)
       assert.lengthOf(probes, 1)
       assert.include(["S0/1", "S1/1", "S2/1", "S3/1", "S4/1"], probes[0])
-    }, engineBy(way, { destinationConcurrency: 1 })))
+    }, inEngineWith({ destinationConcurrency: 1 })))
 
     it.effect("sends exactly one delivery as the probe, and the others when it is accepted", Effect.fnUntraced(function*() {
       const engine = yield* makeEngine({ policy })
@@ -227,7 +226,7 @@ describe.each(ways)("by %s", (way) => {
       const [first, again] = yield* engine.receivers.requests(hook)
       assert.deepStrictEqual(again!.body, first!.body)
       assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2"])
-    }, engineBy(way, forDays)))
+    }, inEngineWith(forDays)))
 
     it.effect("pauses once: attempts that end later do not undo a resume", Effect.fnUntraced(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })

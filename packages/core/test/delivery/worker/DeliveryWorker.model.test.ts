@@ -8,7 +8,7 @@ import { batchOf, Receiver, type ReceivedRequest, TestWaybill, verifySignature }
 import { Effect, Fiber, Redacted } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../../arbitraries.ts"
-import { engineBy, makeEngine, nameOf, outOfOrder, storeCalls, ways } from "../Engine.ts"
+import { inEngine, makeEngine, nameOf, outOfOrder, storeCalls } from "../Engine.ts"
 import { untyped } from "../../untyped.ts"
 
 const step = Arbitrary.all({
@@ -157,11 +157,11 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
   }
 })
 
-describe.each(ways)("random operations, by %s", (way) => {
+describe("random operations", () => {
   it.effect.prop(
     "deliver every event at least once, in its shipment's order, to its own customer only",
     [listOf(step, 1, 60)],
-    ([steps]) => engineBy(way)(live(steps)),
+    ([steps]) => inEngine(live(steps)),
     { timeout: 120_000, arbitrary: { runs: 40, size: 60, maxShrinks: 200 } }
   )
 })

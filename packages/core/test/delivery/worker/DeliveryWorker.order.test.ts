@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { AttemptOutcome, DeliveryWorker } from "@waybill/core/delivery"
 import { batchOf, type Behaviour, Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
-import { engineBy, eventsOf, hook, makeEngine, outOfOrder, ways } from "../Engine.ts"
+import { eventsOf, hook, inEngine, inEngineWith, makeEngine, outOfOrder } from "../Engine.ts"
 
 /** Fails every batch with an event of these shipments. */
 const failing = (...shipmentIds: ReadonlyArray<string>): Behaviour => (request) =>
@@ -10,8 +10,7 @@ const failing = (...shipmentIds: ReadonlyArray<string>): Behaviour => (request) 
     ? Receiver.fail(500)(request)
     : Receiver.accept()(request)
 
-describe.each(ways)("by %s", (way) => {
-  const inEngine = engineBy(way)
+describe("order", () => {
 
   describe("order", () => {
     it.effect("is kept within a batch: by shipment, sequence and id", Effect.fnUntraced(function*() {
@@ -140,7 +139,7 @@ describe.each(ways)("by %s", (way) => {
       assert.lengthOf(yield* engine.delivered(), 100)
       assert.isAtMost(most, 7)
       assert.isAtLeast(most, 5)
-    }, engineBy(way, { destinationConcurrency: 7 })))
+    }, inEngineWith({ destinationConcurrency: 7 })))
   })
 
   describe("fairness", () => {
@@ -164,6 +163,6 @@ describe.each(ways)("by %s", (way) => {
       assert.isBelow(requests[lastHealthy]!.at, 500)
       yield* TestWaybill.pass("1 hour")
       assert.lengthOf(yield* engine.delivered(), 2_000)
-    }, engineBy(way, { concurrency: 32, destinationConcurrency: 8 })), 60_000)
+    }, inEngineWith({ concurrency: 32, destinationConcurrency: 8 })), 60_000)
   })
 })

@@ -5,9 +5,7 @@ import { type DeliveryStore, partitionOf, partitionsPerTenant, Wakeups, wrapCall
 import { TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Latch } from "effect"
 import * as Clock from "effect/Clock"
-import { account, engineBy, makeEngine, outOfOrder, storeCalls, workerOn } from "../Engine.ts"
-
-const inEngine = engineBy("fibers")
+import { account, inEngine, inEngineWith, makeEngine, outOfOrder, storeCalls, workerOn } from "../Engine.ts"
 
 /** The guaranteed maximum: a lease and five seconds. */
 const takeover = 25_000
@@ -95,7 +93,7 @@ const watchedWorkers = Effect.gen(function*() {
 
 describe("workers that share a tenant's partitions", () => {
   it.effect("one serves the tenant alone only while it owns all of them and its leases last", () =>
-    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+    inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
       const { publish, tenant: { tenantId } } = yield* makeTenant
       const { alone, start } = yield* watchedWorkers
       const first = yield* start
@@ -114,7 +112,7 @@ describe("workers that share a tenant's partitions", () => {
     }))), 60_000)
 
   it.effect("own equal numbers under load while one becomes eight and eight become one, and send nothing twice", () =>
-    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+    inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
       const { arrived, publish } = yield* makeTenant
       const workers: Array<Worker> = []
       for (const count of [1, 2, 4, 8]) {
@@ -131,7 +129,7 @@ describe("workers that share a tenant's partitions", () => {
     }))), 30_000)
 
   it.effect("own each partition once and at most their share, if the number is not divisible", () =>
-    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+    inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
       const { arrived, publish } = yield* makeTenant
       const workers: Array<Worker> = []
       for (const count of [3, 5, 6, 7]) {
@@ -145,7 +143,7 @@ describe("workers that share a tenant's partitions", () => {
     }))), 30_000)
 
   it.effect("give a new worker its share within one renewal", () =>
-    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+    inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
       const { publish } = yield* makeTenant
       const first = yield* startWorker()
       yield* publishEverySecond(publish, 10)
@@ -156,7 +154,7 @@ describe("workers that share a tenant's partitions", () => {
     }))))
 
   it.effect("give a new worker its share while takes of the other partitions never pause", () =>
-    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+    inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
       const { publish } = yield* makeTenant
       let pending = 0
       const first = yield* startWorker((store) => ({
@@ -180,7 +178,7 @@ describe("workers that share a tenant's partitions", () => {
     }))), 30_000)
 
   it.effect("take over partitions of a killed worker within a lease and five seconds, and serve the others meanwhile", () =>
-    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+    inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
       const { arrived, delivered, publish, urls } = yield* makeTenant
       const victim = yield* startWorker()
       yield* startWorker()
@@ -195,7 +193,7 @@ describe("workers that share a tenant's partitions", () => {
     }))))
 
   it.effect("serve partitions that a stopped worker released without a delay", () =>
-    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+    inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
       const { arrived, publish } = yield* makeTenant
       const [first, second] = [yield* startWorker(), yield* startWorker()]
       yield* publishEverySecond(publish, 25)
@@ -207,7 +205,7 @@ describe("workers that share a tenant's partitions", () => {
     }))))
 
   it.effect("own no partition of a tenant without work, and acquire one when there is work", () =>
-    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+    inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
       const { arrived, publish } = yield* makeTenant
       const worker = yield* startWorker()
       yield* publishEverySecond(publish, 3)
@@ -263,7 +261,7 @@ describe("a worker that sleeps for a minute", () => {
   })
 
   it.effect("sends nothing from partitions that another worker took over, and gets its share again", () =>
-    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+    inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
       const { arrived, publish } = yield* makeTenantOf(40)
       const sleeper = yield* startSleeper
       yield* publishEverySecond(publish, 3)
@@ -283,7 +281,7 @@ describe("a worker that sleeps for a minute", () => {
 describe("a lost response", () => {
   for (const fault of ["before", "after"] as const) {
     it.effect(`to a release that failed ${fault} the write delays deliveries by at most a lease and five seconds`, () =>
-      engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
         const { arrived, publish } = yield* makeTenant
         yield* Effect.scoped(Effect.gen(function*() {
           const { faults, run } = yield* TestWaybill.worker()
@@ -298,7 +296,7 @@ describe("a lost response", () => {
       }))))
 
     it.effect(`to every take, and to the reclaims that failed ${fault} the write, loses nothing and sends nothing twice`, () =>
-      engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
         const { arrived, publish } = yield* makeTenant
         const { faults, run } = yield* TestWaybill.worker()
         yield* run
@@ -314,7 +312,7 @@ describe("a lost response", () => {
   }
 
   it.effect("to an acquisition leaves the partition with the worker that requested it", () =>
-    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+    inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
       const { arrived, publish } = yield* makeTenant
       const { faults, run } = yield* TestWaybill.worker()
       yield* faults.break("acquire", "after", 2)

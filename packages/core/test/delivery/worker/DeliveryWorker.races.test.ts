@@ -6,7 +6,7 @@ import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { TestClock } from "effect/testing"
-import { clockAhead, engineBy, eventsOf, hook, makeEngine, storeCalls, ways, workerOn, workerOver } from "../Engine.ts"
+import { clockAhead, eventsOf, hook, inEngine, inEngineWith, makeEngine, storeCalls, workerOn, workerOver } from "../Engine.ts"
 
 /** A worker that is killed one second after it began to send, and whose lease has expired. */
 const killedWhileSending = Effect.scoped(Effect.gen(function*() {
@@ -50,8 +50,7 @@ const workerWithOwnClock = Effect.gen(function*() {
     })
 })
 
-describe.each(ways)("by %s", (way) => {
-  const inEngine = engineBy(way)
+describe("races", () => {
 
   it.effect("a shipment continues at once when its delivery becomes a dead letter because its senders crashed", Effect.fnUntraced(function*() {
     const engine = yield* makeEngine({ policy: { maxAttempts: 1, batchMaxSize: 1 } })
@@ -103,7 +102,7 @@ describe.each(ways)("by %s", (way) => {
 
   for (const late of [1, 1100, 30_000]) {
     it.effect(`no event is sent under two ids when a failed take is committed ${late} ms later`, () =>
-      engineBy(way, { destinationConcurrency: 2, leaseMillis: 60_000 })(Effect.scoped(Effect.gen(function*() {
+      inEngineWith({ destinationConcurrency: 2, leaseMillis: 60_000 })(Effect.scoped(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
         yield* engine.receivers.script(hook, Receiver.delay(3000))
         yield* engine.publish("A", "B", "C")

@@ -4,7 +4,7 @@ import { EventBatch } from "@waybill/core/transit-events"
 import { batchOf, ltlJourney, Receiver, TestWaybill, verifySignature } from "@waybill/testkit"
 import { Effect, Redacted, Schema, Tracer } from "effect"
 import { TestClock } from "effect/testing"
-import { engineBy, eventsOf, hook, inEngine, inEngineWith, makeEngine } from "../Engine.ts"
+import { eventsOf, hook, inEngine, inEngineWith, makeEngine } from "../Engine.ts"
 
 describe("a delivery", () => {
   it.effect("is a batch in the published format, with the events as reported", Effect.fnUntraced(function*() {
@@ -200,8 +200,8 @@ describe("a subscription", () => {
 })
 
 describe("tracing", () => {
-  it.effect("makes every attempt part of the trace that published the event, also by transports that need no fiber", () =>
-    engineBy("callbacks")(Effect.gen(function*() {
+  it.effect("makes every attempt part of the trace that published the event", () =>
+    inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* TestWaybill.run
       yield* engine.publish("A")
