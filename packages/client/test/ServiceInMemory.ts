@@ -9,6 +9,7 @@ import { FreightChargesClient } from "../src/freight-charges/index.ts"
 import { IntakeClient } from "../src/intake/index.ts"
 import { DocumentsClient, InvoicesClient } from "../src/invoices/index.ts"
 import { OperatorClient } from "../src/operator/index.ts"
+import { PortalClient } from "../src/portal/index.ts"
 import { PickupsClient } from "../src/pickups/index.ts"
 import { ShipmentStatusClient } from "../src/shipment-status/index.ts"
 
@@ -68,6 +69,8 @@ export const startService = async ({ sockets = false } = {}) => {
     lost,
     baseUrl,
     operator,
+    /** The portal of a customer, with a link of the operator. */
+    portalOf: async (client: string) => new PortalClient({ baseUrl, bearer: (await operator.createPortalLink("acme", { client })).token, fetch }),
     carrier: await calling("tms", { roles: ["carrier"] }),
     other: await calling("other", { roles: ["carrier"], dot: "999" }),
     shipper: await calling("shipper", { roles: ["customer"], accounts: ["4711"] }),

@@ -56,6 +56,7 @@ import {
   type ItemCharge,
   type SupportingDocuments
 } from "../src/invoices/index.ts"
+import type { NoticeEvent, WebhookTestEvent } from "../src/portal/index.ts"
 import { base64Decoder, base64Encoder } from "../src/invoices/Base64.ts"
 import type {
   Area,
@@ -330,6 +331,9 @@ describe("Client and core agree", () => {
     expectTypeOf<keyof PickupSubscription>().toEqualTypeOf<keyof corePickups.PickupSubscription>()
     expectTypeOf<PickupSubscriptionCreate>().toExtend<typeof corePickups.PickupSubscriptionCreate.Encoded>()
     expectTypeOf<Names<PickupSubscriptionPatch>>().toEqualTypeOf<Names<typeof corePickups.PickupSubscriptionPatch.Type>>()
+    expectTypeOf<typeof core.NoticeEvent.Type>().toExtend<NoticeEvent>()
+    expectTypeOf<keyof NoticeEvent>().toEqualTypeOf<keyof typeof core.NoticeEvent.Type>()
+    expectTypeOf<WebhookTestEvent>().toEqualTypeOf<typeof core.WebhookTestEvent.Type>()
     expectTypeOf<keyof PickupBatch>().toEqualTypeOf<keyof typeof corePickups.PickupBatch.Type>()
     expectTypeOf<corePickups.PickupChangeEntry>().toExtend<PickupChange>()
     expectTypeOf<keyof PickupChange>().toEqualTypeOf<keyof corePickups.PickupChangeEntry>()

@@ -189,6 +189,27 @@ describe("Client and service agree", () => {
     expect(await operator.resume("acme", subscriptionId)).toMatchObject({ subscriptionId, state: "active" })
     await expect(operator.resume("acme", "0199-unknown")).rejects.toMatchObject({ status: 404 })
   })
+
+  it("on the webhooks of pickups, and on test events", async () => {
+    const { carrier, operator, portalOf, shipper, waybill } = await startService()
+    const taken: Array<unknown> = []
+    const secrets: Array<string> = []
+    const { webhookUrl } = await receiverOf({
+      unsigned: "refuse",
+      secrets: () => secrets,
+      onPickups: (changes, { signed }) => void taken.push(...changes.map(({ change, status }) => [change, status, signed])),
+      onTest: ({ type }, { signed }) => void taken.push([type, signed])
+    })
+    secrets.push((await operator.putSecret("acme", "main", { anyClient: true })).secret)
+    await carrier.intake.createSubscription({ topics: ["pickups"], endpointUrl: webhookUrl, hmacSecretId: "main" })
+    await shipper.pickups.create(leastOrder)
+    await waybill.runOnce()
+    const portal = await portalOf("shipper")
+    const { subscriptionId } = await shipper.charges.create({ webhookUrl, accounts: ["4711"], dataOptions: {}, hmacSecretId: "main" })
+    expect(await portal.sendTest(subscriptionId)).toMatchObject({ accepted: true, status: 200 })
+    expect(taken).toEqual([["ordered", "Accepted", true], ["webhook.test", true]])
+  })
+
   it("on the operator's reads: tenants, subscriptions and shipments", async () => {
     const { carrier, operator, shipper, waybill } = await startService()
     await operator.putTenant("beta", { name: "Beta", hosts: ["beta.test"] })

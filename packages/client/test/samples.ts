@@ -1,6 +1,10 @@
 /** Sample bodies of a sender or server. */
+import type { PickupBatch } from "../src/intake/index.ts"
+import type { NoticeEvent, WebhookTestEvent } from "../src/portal/index.ts"
+import type { PickupRequest } from "../src/pickups/index.ts"
 import type { PreliminaryFreightCharge } from "../src/freight-charges/index.ts"
 import type { DeliveryInformation, DeliveryUpdate, PublicShipment, ReferenceNumbers, StandardAddress, VerifiedShipment } from "../src/shipment-status/index.ts"
+import { fullOrder } from "./pickup-samples.ts"
 import type { EventBatch, TransitEvent } from "../src/transit-events/index.ts"
 
 export const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -187,3 +191,34 @@ export const chargeOf = (uniqueID: string, version: number, isTest = false): Req
     changeLogMessages: [{ informationalMessage: "Bill made." }]
   }
 })
+
+const orderedPickup = { ...fullOrder, requestFunction: "NewPickup", carrierPickupNumber: null } as const satisfies PickupRequest
+
+export const pickupBatch: PickupBatch = {
+  deliveryId: "N1",
+  sentAt: "2026-11-20T14:15:00.000Z",
+  pickups: [
+    { at: "2026-11-20T14:14:58.000Z", change: "ordered", pickupId: "0199-1", confirmationNumber: null, status: "Requested", request: orderedPickup },
+    { at: "2026-11-20T14:14:59.000Z", change: "decided", pickupId: "0199-1", confirmationNumber: "100000001", status: "Accepted", request: orderedPickup }
+  ]
+}
+
+export const noticeEvent: NoticeEvent = {
+  type: "notice.ending",
+  noticeId: "ending.0199-2.20780",
+  createdAt: "2026-11-20T14:15:00.000Z",
+  subscriptionId: "0199-2",
+  area: "freight-charges",
+  endpointUrl: "https://tms.shipper.example/charges",
+  inFlight: 3,
+  waiting: 12,
+  oldestWaitingAt: "2026-11-20T13:31:00.000Z",
+  removedAt: "2026-11-27T13:31:00.000Z",
+  deadLetters: 0,
+  lastAttemptAt: "2026-11-20T15:56:00.000Z",
+  afterLastAttempt: "paused",
+  pausedAt: null,
+  reason: null
+}
+
+export const webhookTest: WebhookTestEvent = { type: "webhook.test", subscriptionId: "0199-2", sentAt: "2026-11-20T14:15:00.000Z", message: "This is a test event." }

@@ -122,14 +122,6 @@ export interface PickupSubscriptionsPage {
   readonly nextCursor: string | null
 }
 
-/** The body of a delivery to such a subscription. */
-export interface PickupBatch {
-  /** Equal for every attempt of the delivery. */
-  readonly deliveryId: string
-  readonly sentAt: string
-  readonly pickups: ReadonlyArray<PickupChange>
-}
-
 /** Your decision on a pickup that waits. */
 export interface PickupDecision extends
   Unknown<{

@@ -1,5 +1,6 @@
 export type * from "./FreightBillChange.ts"
 export * from "./IntakeClient.ts"
 export type * from "./IntakeReport.ts"
+export * from "./PickupBatch.ts"
 export type * from "./ReportedPickup.ts"
 export type * from "./ReportedShipment.ts"

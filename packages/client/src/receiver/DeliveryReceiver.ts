@@ -1,5 +1,7 @@
-/** Receives webhook deliveries of transit events, shipment status and freight charges: verifies and deduplicates them. */
+/** Receives webhook deliveries of every area: verifies and deduplicates them. */
 import type { PreliminaryFreightCharge } from "../freight-charges/FreightCharge.ts"
+import type { PickupChange } from "../intake/ReportedPickup.ts"
+import type { NoticeEvent, WebhookTestEvent } from "../portal/PortalWebhooks.ts"
 import { randomToken } from "../shared/RandomToken.ts"
 import type { StatusNotification } from "../shipment-status/StatusNotification.ts"
 import type { TransitEvent } from "../transit-events/TransitEvent.ts"
@@ -31,11 +33,17 @@ export interface DeliveryReceiverOptions<Transaction = undefined> {
   readonly onStatus?: ((notification: StatusNotification, context: NotificationContext<Transaction>) => unknown) | undefined
   /** Receives each delivery of freight charges once. `pfc.isTest` marks the sample of a webhook test. */
   readonly onCharges?: ((charges: ReadonlyArray<PreliminaryFreightCharge>, context: NotificationContext<Transaction>) => unknown) | undefined
+  /** For carriers: receives each delivery of entries of the work list of pickups once. A replay sends them again in another delivery. */
+  readonly onPickups?: ((changes: ReadonlyArray<PickupChange>, context: NotificationContext<Transaction>) => unknown) | undefined
+  /** Receives each notice that an endpoint of yours needs attention once. */
+  readonly onNotice?: ((notice: NoticeEvent, context: NotificationContext<Transaction>) => unknown) | undefined
+  /** Is told of test events, which are accepted without it too. */
+  readonly onTest?: ((test: WebhookTestEvent, context: NotificationContext<Transaction>) => unknown) | undefined
   /** Required signature. Default `standard-webhooks`. `x-signature` has no timestamp and cannot stop late replays. */
   readonly signature?: SignatureScheme | undefined
   /**
    * `accept`: also take shipment status and freight charges without a signature, as they are sent until a secret is
-   * registered for you. Anyone who knows the URL can forge them. Event batches are always signed. Default `refuse`.
+   * registered for you. Anyone who knows the URL can forge them. Events, pickups and notices are always signed. Default `refuse`.
    */
   readonly unsigned?: "refuse" | "accept" | undefined
   /**
@@ -77,7 +85,7 @@ export interface DeliveryContext<Transaction = undefined> {
   readonly transaction: Transaction
 }
 
-/** Second argument of `onStatus` and `onCharges`. */
+/** Second argument of all handlers but `onEvents`. */
 export interface NotificationContext<Transaction = undefined> {
   /** `webhook-id`: the same for every attempt. */
   readonly deliveryId: string
@@ -97,7 +105,7 @@ export interface RawDelivery {
 /** Result of a handled delivery. */
 export interface DeliveryReceipt {
   readonly deliveryId: string
-  /** Number of events, notifications or charges that were passed to their handler. */
+  /** Number of items that were passed to their handler. */
   readonly handled: number
   /** Number of items that had been handled before. */
   readonly duplicates: number
@@ -110,10 +118,10 @@ export class DeliveryReceiver<Transaction = undefined> {
   readonly #mostBytes: number
 
   constructor(options: DeliveryReceiverOptions<Transaction>) {
-    const { onCharges, onEvents, onStatus, secrets, seen, sequences, unsigned } = options
+    const { secrets, seen, sequences, unsigned } = options
     // Fail at startup with a bad secret, not with the first delivery.
     if (typeof secrets !== "function" && !(secrets === undefined && unsigned === "accept")) readSecrets(secrets as WebhookSecrets)
-    if (onEvents === undefined && onStatus === undefined && onCharges === undefined) throw new TypeError("Give onEvents, onStatus or onCharges.")
+    if (handlerNames.every((name) => options[name] === undefined)) throw new TypeError(`Give one of ${handlerNames.join(", ")}.`)
     if (typeof seen !== "object" || seen === null) throw new TypeError("Give seen: new SeenInMemory() for one process, or a store that all processes share.")
     this.#options = options
     const inMemory = seen instanceof SeenInMemory ? new SequencesInMemory() : undefined
@@ -155,7 +163,7 @@ export class DeliveryReceiver<Transaction = undefined> {
     const received = readContent(body)
     switch (received.kind) {
       case "events":
-        if (!verified.signed) throw new DeliveryRefused("header_missing", `The header ${this.#signatureHeader} is missing; event batches are always signed.`)
+        this.#requireSignature(verified)
         return this.#takeEvents(received)
       case "status": {
         const onStatus = this.#handler("onStatus")
@@ -165,11 +173,29 @@ export class DeliveryReceiver<Transaction = undefined> {
         const onCharges = this.#handler("onCharges")
         return this.#takeNotification(headers, verified, received.charges.length, (context) => onCharges(received.charges, context))
       }
+      case "pickups": {
+        this.#requireSignature(verified)
+        const onPickups = this.#handler("onPickups")
+        const { deliveryId, pickups } = received
+        return this.#takeNotification(headers, { ...verified, deliveryId }, pickups.length, (context) => onPickups(pickups, context))
+      }
+      case "notice": {
+        this.#requireSignature(verified)
+        const onNotice = this.#handler("onNotice")
+        return this.#takeNotification(headers, verified, 1, (context) => onNotice(received.notice, context))
+      }
+      case "test":
+        return this.#takeNotification(headers, verified, 1, (context) => this.#options.onTest?.(received.test, context))
     }
   }
 
   get #signatureHeader(): string {
     return this.#options.signature === "x-signature" ? "x-signature" : "webhook-signature"
+  }
+
+  /** What Waybill always signs is taken with a signature only, whatever `unsigned` says. */
+  #requireSignature({ signed }: Verified): void {
+    if (!signed) throw new DeliveryRefused("header_missing", `The header ${this.#signatureHeader} is missing; only shipment status and freight charges may be unsigned.`)
   }
 
   /** A present signature must be valid, even with `unsigned: "accept"`, unless there is no secret to check it with. */
@@ -329,10 +355,18 @@ const outcomeOf = (answers: ReadonlyArray<ClaimAnswer>): ClaimAnswer =>
 const handlerError = (error: unknown): unknown =>
   error instanceof DeliveryRefused || error instanceof RawBodyNeeded ? new Error("The handler failed.", { cause: error }) : error
 
-type HandlerName = "onEvents" | "onStatus" | "onCharges"
-type Handler<Kind extends HandlerName, Transaction> = NonNullable<DeliveryReceiverOptions<Transaction>[Kind]>
+/** Without one of these a receiver takes nothing. */
+const contents = {
+  onEvents: "event batches",
+  onStatus: "shipment status",
+  onCharges: "freight charges",
+  onPickups: "pickups",
+  onNotice: "notices"
+} as const
 
-const contents: Readonly<Record<HandlerName, string>> = { onEvents: "event batches", onStatus: "shipment status", onCharges: "freight charges" }
+type HandlerName = keyof typeof contents
+const handlerNames = Object.keys(contents) as ReadonlyArray<HandlerName>
+type Handler<Kind extends HandlerName, Transaction> = NonNullable<DeliveryReceiverOptions<Transaction>[Kind]>
 
 const firstOfEachId = (events: ReadonlyArray<TransitEvent>): ReadonlyArray<TransitEvent> => {
   const ids = new Set<string>()

@@ -11,7 +11,8 @@
  *
  * Delivery not accepted:
  * - `batch_malformed`: signed, but neither an event batch nor another kind of delivery that this receiver knows.
- * - `notification_malformed`, `charges_malformed`: recognized as shipment status or freight charges, but invalid.
+ * - `notification_malformed`, `charges_malformed`, `pickups_malformed`, `notice_malformed`: recognized as shipment status, freight
+ * charges, pickups, or a notice or test event, but invalid.
  * - `no_handler`: this receiver has no handler for this kind.
  * - `body_incomplete`: the connection ended before the body did.
  * - `body_too_large`: larger than the receiver's limit.
@@ -31,6 +32,8 @@ export type RefusalReason =
   | "batch_malformed"
   | "notification_malformed"
   | "charges_malformed"
+  | "pickups_malformed"
+  | "notice_malformed"
   | "no_handler"
   | "body_incomplete"
   | "body_too_large"
@@ -64,6 +67,8 @@ const statusOf: Readonly<Record<RefusalReason, number>> = {
   batch_malformed: 400,
   notification_malformed: 400,
   charges_malformed: 400,
+  pickups_malformed: 400,
+  notice_malformed: 400,
   no_handler: 400,
   body_incomplete: 400,
   body_too_large: 413,

@@ -1,5 +1,8 @@
 /** Verifies a delivery and recognizes its kind by the shape of its body. */
 import { checkFreightCharges, FreightChargesMalformed, type PreliminaryFreightCharge } from "../freight-charges/FreightCharge.ts"
+import { checkPickupBatch, PickupBatchMalformed } from "../intake/PickupBatch.ts"
+import type { PickupChange } from "../intake/ReportedPickup.ts"
+import { checkNotice, checkWebhookTest, isNotice, isWebhookTest, type NoticeEvent, NoticeMalformed, type WebhookTestEvent } from "../portal/PortalWebhooks.ts"
 import { BodyMalformed, checksOf, isObject } from "../shared/ReceivedJson.ts"
 import { checkStatusNotification, type StatusNotification, StatusNotificationMalformed } from "../shipment-status/StatusNotification.ts"
 import { checkEventBatch } from "../transit-events/EventBatch.ts"
@@ -21,6 +24,19 @@ export type DeliveryContent =
   }
   | { readonly kind: "status"; readonly notification: StatusNotification }
   | { readonly kind: "charges"; readonly charges: ReadonlyArray<PreliminaryFreightCharge> }
+  | {
+    /** For carriers: entries of the work list of pickups. */
+    readonly kind: "pickups"
+    /** The same for every attempt. */
+    readonly deliveryId: string
+    /** When the batch was first sent. */
+    readonly sentAt: string
+    /** At least one, those of one pickup in order. */
+    readonly pickups: ReadonlyArray<PickupChange>
+  }
+  | { readonly kind: "notice"; readonly notice: NoticeEvent }
+  /** Answer 2xx: somebody tests whether this endpoint takes deliveries. */
+  | { readonly kind: "test"; readonly test: WebhookTestEvent }
 
 /** A verified delivery. `deliveryId` is the same for every attempt. */
 export type ReceivedDelivery = DeliveryContent & { readonly deliveryId: string }
@@ -47,12 +63,12 @@ export const readDelivery = async (options: ReadDeliveryOptions): Promise<Receiv
   }
   await verifyXSignature(signed)
   const content = readContent(body)
-  return content.kind === "events" ? content : { deliveryId: readDeliveryId(options.headers), ...content }
+  return "deliveryId" in content ? content : { deliveryId: readDeliveryId(options.headers), ...content }
 }
 
 const { json } = checksOf(BodyMalformed)
 
-/** Throws when the body is not a delivery of any kind. */
+/** Recognizes the kind of a body, without a signature. Fails with `DeliveryRefused` when it is not a delivery of any kind. */
 export const readContent = (body: Uint8Array): DeliveryContent => {
   try {
     return contentOf(json(body))
@@ -68,9 +84,19 @@ const contentOf = (body: unknown): DeliveryContent => {
   if (isObject(body) && (Object.hasOwn(body, "shipmentMilestoneStatus") || Object.hasOwn(body, "deliveryInformation_messages"))) {
     return { kind: "status", notification: checkStatusNotification(body) }
   }
+  if (isObject(body) && Object.hasOwn(body, "pickups")) {
+    const { deliveryId, pickups, sentAt } = checkPickupBatch(body)
+    return { kind: "pickups", deliveryId, sentAt, pickups }
+  }
+  if (isNotice(body)) return { kind: "notice", notice: checkNotice(body) }
+  if (isWebhookTest(body)) return { kind: "test", test: checkWebhookTest(body) }
   const { deliveryId, events, sentAt } = checkEventBatch(body)
   return { kind: "events", deliveryId, sentAt, events }
 }
 
-const reasonOf = (cause: BodyMalformed): RefusalReason =>
-  cause instanceof StatusNotificationMalformed ? "notification_malformed" : cause instanceof FreightChargesMalformed ? "charges_malformed" : "batch_malformed"
+const reasonOf = (cause: BodyMalformed): RefusalReason => {
+  if (cause instanceof StatusNotificationMalformed) return "notification_malformed"
+  if (cause instanceof FreightChargesMalformed) return "charges_malformed"
+  if (cause instanceof NoticeMalformed) return "notice_malformed"
+  return cause instanceof PickupBatchMalformed ? "pickups_malformed" : "batch_malformed"
+}

@@ -1,6 +1,9 @@
 /** Creates signed deliveries, to test a receiver without a sender. */
 import type { Bytes } from "../shared/Bytes.ts"
 import type { PreliminaryFreightCharge } from "../freight-charges/FreightCharge.ts"
+import type { PickupBatch } from "../intake/PickupBatch.ts"
+import type { PickupChange } from "../intake/ReportedPickup.ts"
+import type { NoticeEvent } from "../portal/PortalWebhooks.ts"
 import type { StatusNotification } from "../shipment-status/StatusNotification.ts"
 import type { EventBatch } from "../transit-events/EventBatch.ts"
 import type { TransitEvent } from "../transit-events/TransitEvent.ts"
@@ -9,11 +12,13 @@ import { randomToken } from "../shared/RandomToken.ts"
 import { bodySignature, isDeliveryId, longestId, type SignatureHeaders, type SignatureScheme, standardSignature } from "./Signature.ts"
 import type { WebhookSecrets } from "./WebhookSecret.ts"
 
-/** Content of a test delivery: one of the three kinds, or any body. */
+/** Content of a test delivery: one of the kinds, or any body. */
 export type SignedContent =
   | { readonly events: ReadonlyArray<TransitEvent> }
   | { readonly status: StatusNotification }
   | { readonly charges: ReadonlyArray<PreliminaryFreightCharge> }
+  | { readonly pickups: ReadonlyArray<PickupChange> }
+  | { readonly notice: NoticeEvent }
   | { readonly body: DeliveryBody }
 
 /** What to sign, with which secrets, as whom and when. */
@@ -61,6 +66,8 @@ const bodyOf = (content: SignedContent, deliveryId: string, now: Date): Bytes =>
   if ("body" in content) return copyOfBytes(content.body)
   if ("status" in content) return copyOfBytes(JSON.stringify(content.status))
   if ("charges" in content) return copyOfBytes(JSON.stringify(content.charges))
-  const batch: EventBatch = { deliveryId, sentAt: now.toISOString(), events: content.events }
+  if ("notice" in content) return copyOfBytes(JSON.stringify(content.notice))
+  const sentAt = now.toISOString()
+  const batch: EventBatch | PickupBatch = "pickups" in content ? { deliveryId, sentAt, pickups: content.pickups } : { deliveryId, sentAt, events: content.events }
   return copyOfBytes(JSON.stringify(batch))
 }

@@ -1,4 +1,4 @@
-/** The receiver with shipment status and freight charges, besides event batches. */
+/** The receiver with everything besides event batches: shipment status, freight charges, pickups, notices and test events. */
 import { describe, expect, it, vi } from "vitest"
 import {
   DeliveryReceiver,
@@ -8,7 +8,7 @@ import {
   SeenInMemory,
   signDelivery
 } from "../../src/receiver/index.ts"
-import { batchOf, bytesOf, chargeOf, deliveryInformation, deliveryUpdate, eventOf, otherSecret, secret } from "../samples.ts"
+import { batchOf, bytesOf, chargeOf, deliveryInformation, deliveryUpdate, eventOf, noticeEvent, otherSecret, pickupBatch, secret, webhookTest } from "../samples.ts"
 
 const charges = [chargeOf("B1", 1), chargeOf("B2", 4)]
 
@@ -30,6 +30,9 @@ const recording = (options: Partial<DeliveryReceiverOptions> = {}) => {
     onEvents: write("events"),
     onStatus: write("status"),
     onCharges: write("charges"),
+    onPickups: write("pickups"),
+    onNotice: write("notice"),
+    onTest: write("test"),
     onError: (error) => errors.push(error),
     ...options
   })
@@ -40,38 +43,47 @@ const recording = (options: Partial<DeliveryReceiverOptions> = {}) => {
   return { receiver, calls, errors, refusal }
 }
 
-describe("DeliveryReceiver, of shipment status and freight charges,", () => {
+describe("DeliveryReceiver, of what is not an event batch,", () => {
   const kinds: ReadonlyArray<readonly [string, string, unknown, number]> = [
     ["a delivery update", "status", deliveryUpdate, 1],
     ["a delivery information", "status", deliveryInformation, 1],
-    ["freight charges", "charges", charges, 2]
+    ["freight charges", "charges", charges, 2],
+    ["a test event", "test", webhookTest, 1]
   ]
+  const alwaysSigned: typeof kinds = [
+    ["pickups", "pickups", pickupBatch, 2],
+    ["a notice", "notice", noticeEvent, 1]
+  ]
+  /** What the handler of a kind is given. */
+  const givenOf = (content: unknown): unknown => content === pickupBatch ? pickupBatch.pickups : content
 
-  it.each(kinds)("passes %s to the handler of its kind, and answers 200", async (_, kind, content) => {
+  it.each([...kinds, ...alwaysSigned])("passes %s to the handler of its kind, and answers 200", async (_, kind, content) => {
     const { calls, receiver } = recording()
     const { body, headers } = await signed(content)
     const answer = await receiver.handle(new Request("https://receiver.test", { method: "POST", headers, body }))
     expect([answer.status, await answer.text()]).toEqual([200, ""])
-    expect(calls).toEqual([{ kind, content, context: { deliveryId: "N1", signed: true } }])
+    expect(calls).toEqual([{ kind, content: givenOf(content), context: { deliveryId: "N1", signed: true } }])
   })
 
-  it.each(kinds)("handles %s once by its webhook-id, whatever the attempt", async (_, kind, content, count) => {
+  it.each([...kinds, ...alwaysSigned])("handles %s once by its delivery id, whatever the attempt", async (_, kind, sample, count) => {
     const { calls, receiver } = recording()
+    const of = (deliveryId: string) => sample === pickupBatch ? { ...pickupBatch, deliveryId } : sample
+    const content = of("N1")
     const first = await signed(content)
     expect(await receiver.receive(first)).toEqual({ deliveryId: "N1", handled: count, duplicates: 0 })
     const again = await signDelivery({ secrets: secret, deliveryId: "N1", body: first.body, now: new Date(Date.now() + 60_000) })
     expect(await receiver.receive(again)).toEqual({ deliveryId: "N1", handled: 0, duplicates: count })
     expect((await receiver.answer(again)).status).toBe(200)
-    expect(await receiver.receive(await signed(content, "N2"))).toEqual({ deliveryId: "N2", handled: count, duplicates: 0 })
+    expect(await receiver.receive(await signed(of("N2"), "N2"))).toEqual({ deliveryId: "N2", handled: count, duplicates: 0 })
     expect(calls.map((call) => [call.kind, call.context.deliveryId])).toEqual([[kind, "N1"], [kind, "N2"]])
   })
 
-  it("distinguishes all three kinds at one address", async () => {
+  it("distinguishes all kinds at one address", async () => {
     const { calls, receiver } = recording()
-    for (const [index, value] of [batchOf("D1", [eventOf("S1", 1)]), deliveryUpdate, charges, deliveryInformation].entries()) {
+    for (const [index, value] of [batchOf("D1", [eventOf("S1", 1)]), deliveryUpdate, charges, { ...pickupBatch, deliveryId: "P1" }, noticeEvent, webhookTest, deliveryInformation].entries()) {
       await receiver.receive(await signed(value, `N${index}`))
     }
-    expect(calls.map(({ kind }) => kind)).toEqual(["events", "status", "charges", "status"])
+    expect(calls.map(({ kind }) => kind)).toEqual(["events", "status", "charges", "pickups", "notice", "test", "status"])
   })
 
   it("does not confuse equal ids of different kinds", async () => {
@@ -82,19 +94,25 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
   })
 
   it("needs a handler, and refuses deliveries without one with 400", async () => {
-    expect(() => new DeliveryReceiver({ secrets: secret, seen: new SeenInMemory() })).toThrow("Give onEvents, onStatus or onCharges.")
-    const contents = { onEvents: batchOf("D1", [eventOf("S1", 1)]), onStatus: deliveryUpdate, onCharges: charges }
-    for (const name of ["onEvents", "onStatus", "onCharges"] as const) {
+    expect(() => new DeliveryReceiver({ secrets: secret, seen: new SeenInMemory() })).toThrow("Give one of onEvents, onStatus, onCharges, onPickups, onNotice.")
+    const contents = { onEvents: batchOf("D1", [eventOf("S1", 1)]), onStatus: deliveryUpdate, onCharges: charges, onPickups: pickupBatch, onNotice: noticeEvent }
+    const names = Object.keys(contents) as ReadonlyArray<keyof typeof contents>
+    for (const name of names) {
       const { calls, receiver, refusal } = recording({ [name]: undefined })
       expect(await refusal(await signed(contents[name]))).toEqual([400, "no_handler", 0, 0])
       expect(JSON.parse((await receiver.answer(await signed(contents[name]))).body).detail).toContain(`it has no ${name}.`)
       // It is not marked as seen: the handler may exist after the next start.
-      for (const other of ["onEvents", "onStatus", "onCharges"] as const) if (other !== name) await receiver.receive(await signed(contents[other], `N-${other}`))
-      expect(calls).toHaveLength(2)
+      for (const other of names) if (other !== name) await receiver.receive(await signed(contents[other], `N-${other}`))
+      expect(calls).toHaveLength(4)
     }
   })
 
-  it.each(kinds)("waits for the handler of %s, and accepts a retry when it fails", async (_, kind, content, count) => {
+  it("accepts a test event without a handler for it", async () => {
+    const { receiver } = recording({ onTest: undefined })
+    expect((await receiver.answer(await signed(webhookTest))).status).toBe(200)
+  })
+
+  it.each([...kinds, ...alwaysSigned])("waits for the handler of %s, and accepts a retry when it fails", async (_, kind, content, count) => {
     let fail = true
     let done = false
     const handler = async () => {
@@ -102,7 +120,7 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
       if (fail) throw new Error("database password is hunter2")
       done = true
     }
-    const { errors, receiver } = recording(kind === "status" ? { onStatus: handler } : { onCharges: handler })
+    const { errors, receiver } = recording({ [`on${kind[0]!.toUpperCase()}${kind.slice(1)}`]: handler })
     const answer = await receiver.answer(await signed(content))
     expect([answer.status, answer.body.includes("hunter2"), errors]).toEqual([500, false, [new Error("database password is hunter2")]])
     fail = false
@@ -134,7 +152,7 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
   })
 
   describe("refuses", () => {
-    it.each(kinds)("with 401 %s that is unsigned, signed by another key, changed, or old", async (_, kind, content) => {
+    it.each([...kinds, ...alwaysSigned])("with 401 %s that is unsigned, signed by another key, changed, or old", async (_, kind, content) => {
       const { refusal } = recording()
       const good = await signed(content)
       const { headers: old } = await signDelivery({ secrets: secret, deliveryId: "N1", body: good.body, now: new Date(Date.now() - 600_000) })
@@ -152,6 +170,11 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
       ["charges without uniqueID", [charges[0], { ...charges[1], pfc: { header: { function: "PFC1" } } }], "charges_malformed"],
       ["charges without a version", [{ ...charges[0], pfc: { uniqueID: "B1" } }], "charges_malformed"],
       ["charges with null among them", [charges[0], null], "charges_malformed"],
+      ["pickups without an id", { ...pickupBatch, pickups: [{ ...pickupBatch.pickups[0], pickupId: undefined }] }, "pickups_malformed"],
+      ["pickups without a request", { ...pickupBatch, pickups: [{ ...pickupBatch.pickups[0], request: [] }] }, "pickups_malformed"],
+      ["no pickups", { ...pickupBatch, pickups: [] }, "pickups_malformed"],
+      ["a notice without its id", { ...noticeEvent, noticeId: "" }, "notice_malformed"],
+      ["a test event without a subscription", { ...webhookTest, subscriptionId: 7 }, "notice_malformed"],
       ["one charge without a list", charges[0], "batch_malformed"],
       ["an empty list", [], "batch_malformed"],
       ["an empty object", {}, "batch_malformed"],
@@ -188,12 +211,11 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
       for (const secrets of ["", "whsec_", []]) expect(() => lenient({ secrets })).toThrow("ebhook secret")
     })
 
-    it("never takes event batches, which are always signed", async () => {
-      const batch = batchOf("D1", [eventOf("S1", 1)])
-      for (const secrets of [undefined, secret]) expect(await lenient({ secrets }).refusal(unsigned(batch))).toEqual([401, "header_missing", 0, 0])
+    it.each<typeof kinds[number]>([["event batches", "events", batchOf("D1", [eventOf("S1", 1)]), 1], ...alwaysSigned])("never takes %s, which are always signed", async (_, kind, content) => {
+      for (const secrets of [undefined, secret]) expect(await lenient({ secrets }).refusal(unsigned(content))).toEqual([401, "header_missing", 0, 0])
       const { calls, receiver } = lenient()
-      await receiver.receive(await signed(batch))
-      expect(calls.map(({ kind }) => kind)).toEqual(["events"])
+      await receiver.receive(await signed(content))
+      expect(calls.map((call) => call.kind)).toEqual([kind])
     })
 
     it("still refuses an invalid signature, even an empty one", async () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest"
 import { DeliveryRefused, readDelivery, type RefusalReason, signDelivery } from "../../src/receiver/index.ts"
-import { chargeOf, deliveryInformation, deliveryUpdate, eventOf, otherSecret, secret } from "../samples.ts"
+import { bytesOf, chargeOf, deliveryInformation, deliveryUpdate, eventOf, noticeEvent, otherSecret, pickupBatch, secret, webhookTest } from "../samples.ts"
 
 const events = [eventOf("S1", 1), eventOf("S1", 2)]
 const charges = [chargeOf("B1", 1)]
 const now = new Date("2026-11-20T14:15:00Z")
 
 describe("readDelivery", () => {
-  it("returns verified events, status and charges by kind", async () => {
+  it("returns the verified content by kind", async () => {
     const read = async (content: Parameters<typeof signDelivery>[0]) => readDelivery({ secrets: secret, now, ...await signDelivery(content) })
     const common = { secrets: secret, deliveryId: "D1", now }
     expect(await read({ ...common, events })).toEqual({ kind: "events", deliveryId: "D1", sentAt: "2026-11-20T14:15:00.000Z", events })
@@ -15,6 +15,10 @@ describe("readDelivery", () => {
       expect(await read({ ...common, status })).toEqual({ kind: "status", deliveryId: "D1", notification: status })
     }
     expect(await read({ ...common, charges })).toEqual({ kind: "charges", deliveryId: "D1", charges })
+    const { pickups } = pickupBatch
+    expect(await read({ ...common, pickups })).toEqual({ kind: "pickups", deliveryId: "D1", sentAt: "2026-11-20T14:15:00.000Z", pickups })
+    expect(await read({ ...common, notice: noticeEvent })).toEqual({ kind: "notice", deliveryId: "D1", notice: noticeEvent })
+    expect(await read({ ...common, body: bytesOf(webhookTest) })).toEqual({ kind: "test", deliveryId: "D1", test: webhookTest })
   })
 
   it("narrows its type by kind", async () => {
@@ -27,6 +31,12 @@ describe("readDelivery", () => {
           return delivery.notification.proNumber
         case "charges":
           return delivery.charges.map(({ pfc }) => pfc.uniqueID).join()
+        case "pickups":
+          return delivery.pickups.map(({ change }) => change).join()
+        case "notice":
+          return delivery.notice.area
+        case "test":
+          return delivery.test.message
       }
     }
     expect(summary()).toBe("IN_TRANSIT,IN_TRANSIT")

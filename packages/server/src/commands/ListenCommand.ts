@@ -1,12 +1,12 @@
 /** `waybill listen`: a local receiver that verifies deliveries and prints them. */
-import { DeliveryReceiver, type DeliveryReceiverOptions, SeenInMemory, SequencesInMemory, WebhookSecretUnusable } from "@waybill/client"
+import { type DeliveryContent, DeliveryReceiver, type DeliveryReceiverOptions, SeenInMemory, SequencesInMemory, WebhookSecretUnusable } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { failed, usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printable, printProgress } from "./shared/Output.ts"
-import { chargeText, eventText, statusText } from "./shared/ReceivedLines.ts"
+import { chargeText, eventText, noticeText, pickupText, statusText } from "./shared/ReceivedLines.ts"
 import { secretFlags, secretsFrom } from "./shared/WebhookSecrets.ts"
 
 /** Freight charges of a whole day may be large. */
@@ -16,7 +16,7 @@ const mostBytes = 32 * 1024 * 1024
 interface Reception {
   readonly deliveryId: string | null
   readonly verdict: "taken" | "duplicate" | "refused"
-  readonly kind: "events" | "status" | "charges" | null
+  readonly kind: DeliveryContent["kind"] | null
   readonly signed: boolean
   readonly status: number
   readonly contents: ReadonlyArray<string>
@@ -44,7 +44,10 @@ const receiverOf = (options: Pick<DeliveryReceiverOptions, "secrets" | "unsigned
         ]
       }),
     onStatus: (notification, { signed }) => taken({ kind: "status", signed, contents: [statusText(notification)], remarks: [] }),
-    onCharges: (charges, { signed }) => taken({ kind: "charges", signed, contents: charges.map(chargeText), remarks: [] })
+    onCharges: (charges, { signed }) => taken({ kind: "charges", signed, contents: charges.map(chargeText), remarks: [] }),
+    onPickups: (changes, { signed }) => taken({ kind: "pickups", signed, contents: changes.map(pickupText), remarks: [] }),
+    onNotice: (notice, { signed }) => taken({ kind: "notice", signed, contents: [noticeText(notice)], remarks: [] }),
+    onTest: ({ message }, { signed }) => taken({ kind: "test", signed, contents: [printable(message)], remarks: [] })
   })
 
 const textOf = ({ contents, deliveryId, kind, remarks, signed, status, verdict }: Reception): string => {

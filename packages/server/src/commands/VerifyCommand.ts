@@ -1,5 +1,5 @@
 /** `waybill verify`: checks the signature of a saved webhook, and explains a mismatch. */
-import { DeliveryReceiver, DeliveryRefused, SeenInMemory, verifyDelivery, verifyXSignature, WebhookSecretUnusable } from "@waybill/client"
+import { DeliveryRefused, readContent, verifyDelivery, verifyXSignature, WebhookSecretUnusable } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { messageOf } from "../ErrorMessage.ts"
@@ -56,24 +56,27 @@ const withoutLastBreak = (body: Uint8Array): Uint8Array | undefined => {
 }
 
 /** Summary of the content, if a receiver would recognize it. */
-const contentsOf = async (body: Uint8Array): Promise<string> => {
-  let summary = ""
-  const receiver = new DeliveryReceiver({
-    unsigned: "accept",
-    seen: new SeenInMemory(),
-    onStatus: ({ proNumber }) => void (summary = `the status of PRO ${proNumber}`),
-    onCharges: (charges) => void (summary = counted(charges.length, "freight charge"))
-  })
+const contentsOf = (body: Uint8Array): string => {
   try {
-    await receiver.receive({ headers: { "webhook-id": "any" }, body })
-  } catch (error) {
-    // A batch of events is recognized, and then refused because it must be signed.
-    if (error instanceof DeliveryRefused && (error.reason === "header_missing" || error.reason === "no_handler")) {
-      const { events } = JSON.parse(new TextDecoder().decode(body)) as { readonly events: ReadonlyArray<unknown> }
-      return counted(events.length, "event")
+    const content = readContent(body)
+    switch (content.kind) {
+      case "events":
+        return counted(content.events.length, "event")
+      case "status":
+        return `the status of PRO ${content.notification.proNumber}`
+      case "charges":
+        return counted(content.charges.length, "freight charge")
+      case "pickups":
+        return counted(content.pickups.length, "entry", "entries") + " of the work list of pickups"
+      case "notice":
+        return `the notice ${content.notice.type}`
+      case "test":
+        return "a test event"
     }
+  } catch (error) {
+    if (error instanceof DeliveryRefused) return ""
+    throw error
   }
-  return summary
 }
 
 export const verifyCommand = Command.make(
@@ -111,7 +114,7 @@ export const verifyCommand = Command.make(
       })
     const verdict = yield* verify(message.body)
     if (verdict.valid) {
-      const contents = yield* Effect.promise(() => contentsOf(message.body))
+      const contents = contentsOf(message.body)
       const which = secrets.length === 1 ? "" : ` with secret ${verdict.secret} of ${secrets.length}`
       return yield* printResult(flags.json, {
         json: { ...verdict, contents: contents || null },

@@ -34,6 +34,21 @@ describe("verify", { timeout: 60_000 }, () => {
     expect(jsonLines(piped.stdout)).toEqual([{ valid: true, deliveryId: "d-1", signedAt: expect.any(String), secret: 2, contents: "2 events" }])
   })
 
+  it("names what a signed body is", async () => {
+    const secret = newSecret()
+    const env = { WAYBILL_WEBHOOK_SECRET: secret }
+    const bodies = [
+      [{ proNumber: "123", shipmentReferenceNumbers: {}, shipmentMilestoneStatus: "Delivered" }, "the status of PRO 123"],
+      [{ deliveryId: "d-1", sentAt: "2026-11-20T08:15:00Z", pickups: [{ at: "2026-11-20T08:15:00Z", change: "ordered", pickupId: "p-1", request: {} }] }, "1 entry of the work list of pickups"],
+      [{ type: "webhook.test", subscriptionId: "s-1" }, "a test event"],
+      [{ type: "something.else" }, null]
+    ] as const
+    for (const [body, contents] of bodies) {
+      const { stdout } = await run(["verify", "--json"], { env, input: await requestText(secret, new TextEncoder().encode(JSON.stringify(body))) })
+      expect(jsonLines(stdout)).toEqual([expect.objectContaining({ valid: true, contents })])
+    }
+  })
+
   it("explains an invalid signature, and never shows the secret", async () => {
     const secret = newSecret()
     const old = new Date(Date.now() - 3_600_000)
@@ -103,6 +118,8 @@ describe("listen", { timeout: 60_000 }, () => {
     expect(printed.map(({ status, verdict }) => [verdict, status])).toEqual([["taken", 200], ["duplicate", 200], ["taken", 200], ["refused", 401]])
     expect(printed[2].remarks).toEqual(["S-1 lacks #2 to #3"])
     expect(printed[3].remarks[0]).toContain("No signature matches.")
+    expect(await post(new TextEncoder().encode(JSON.stringify({ type: "webhook.test", subscriptionId: "s-1", message: "A test." })), "d-4")).toBe(200)
+    await eventually(() => jsonLines(program.stdout)[4]?.kind === "test" ? true : undefined, { what: () => program.output })
     await program.kill("SIGTERM")
   })
 

@@ -1,5 +1,5 @@
 /** Content of a delivery as text, one line per item. */
-import { isDeliveryUpdate, type PreliminaryFreightCharge, type StatusNotification, type TransitEvent } from "@waybill/client"
+import { isDeliveryUpdate, type NoticeEvent, type PickupChange, type PreliminaryFreightCharge, type StatusNotification, type TransitEvent } from "@waybill/client"
 import { printable } from "./Output.ts"
 
 export const eventText = ({ location, sequence, shipment, type }: TransitEvent): string => {
@@ -15,3 +15,9 @@ export const chargeText = ({ charges, pfc, referenceNumbers }: PreliminaryFreigh
   const why = last === undefined ? "" : `, ${last.eventCategoryName ?? last.eventCode}`
   return printable(`PRO ${referenceNumbers.pro} ${pfc.header.function} ${charges.currencyType} ${charges.preliminaryTotalCharges}${why}`)
 }
+
+export const pickupText = ({ change, confirmationNumber, pickupId, status }: PickupChange): string =>
+  printable(`pickup ${confirmationNumber ?? pickupId} ${change}: ${status}`)
+
+export const noticeText = ({ area, endpointUrl, reason, subscriptionId, type }: NoticeEvent): string =>
+  printable(`${type} of ${area} ${subscriptionId} to ${endpointUrl}${reason === null ? "" : `: ${reason}`}`)
