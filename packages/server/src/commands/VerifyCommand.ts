@@ -129,7 +129,7 @@ export const verifyCommand = Command.make(
     const isBreak = shorter !== undefined && (yield* verify(shorter)).valid
     const detail = isBreak ? "The body ends with a line break that was not signed: something added it when the webhook was saved. Without it the signature is valid." : verdict.detail
     yield* printResult(flags.json, { json: { ...verdict, detail }, text: `The signature is invalid: ${detail}` })
-    return yield* new CommandFailed({ detail: `${verdict.reason}.`, code: exitCodes.failed })
+    return yield* new CommandFailed({ message: `${verdict.reason}.`, code: exitCodes.failed })
   })
 ).pipe(
   Command.withDescription("Check the signature of a saved webhook. Sends nothing"),

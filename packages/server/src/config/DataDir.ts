@@ -10,15 +10,11 @@ import { messageOf } from "../ErrorMessage.ts"
 import { makeDirectory } from "./MakeDirectory.ts"
 import type { SealingKeys, ServerConfig } from "./ServerConfig.ts"
 
-export class DataDirUnusable extends Schema.TaggedError<DataDirUnusable>()("DataDirUnusable", { detail: Schema.String }) {
-  override get message(): string {
-    return this.detail
-  }
-}
+export class DataDirUnusable extends Schema.TaggedError<DataDirUnusable>()("DataDirUnusable", { message: Schema.String }) {}
 
 const unusable = (dir: string, what: string) => (cause: unknown) =>
   new DataDirUnusable({
-    detail: `${what} in ${dir}: ${messageOf(cause)}. ${hintOf(dir, cause)}`
+    message: `${what} in ${dir}: ${messageOf(cause)}. ${hintOf(dir, cause)}`
   })
 
 const noneNeeded = "With WAYBILL_DATABASE_URL, WAYBILL_OPERATOR_KEY and WAYBILL_SEALING_KEY set, no data directory is needed."
@@ -78,7 +74,7 @@ export const lockDataDir = (dir: string): Effect.Effect<void, DataDirUnusable, S
       catch: (cause) =>
         isBusy(cause)
           ? new DataDirUnusable({
-            detail:
+            message:
               `Another Waybill runs on the embedded database in ${dir}. Stop it, give this one a WAYBILL_DATA_DIR of its own, or run both on one database with WAYBILL_DATABASE_URL.`
           })
           : unusable(dir, "The lock could not be taken")(cause)
@@ -166,7 +162,7 @@ export const keysOf = Effect.fnUntraced(function*(config: Pick<ServerConfig, "da
 const readOperatorKeys = (dir: string, text: string): Effect.Effect<ReadonlyArray<OperatorKey>, DataDirUnusable> =>
   Result.match(parseOperatorKeys(text), {
     onSuccess: Effect.succeed,
-    onFailure: (problem) => Effect.fail(new DataDirUnusable({ detail: `${join(dir, operatorKeyFile)} ${problem}. Without the file, the next start generates a key.` }))
+    onFailure: (problem) => Effect.fail(new DataDirUnusable({ message: `${join(dir, operatorKeyFile)} ${problem}. Without the file, the next start generates a key.` }))
   })
 
 const readSealingKey = (dir: string, text: string): Effect.Effect<SealingKeys, DataDirUnusable> => {
@@ -174,6 +170,6 @@ const readSealingKey = (dir: string, text: string): Effect.Effect<SealingKeys, D
   return bytes.length === 32
     ? Effect.succeed([Redacted.make(new Uint8Array(bytes))])
     : Effect.fail(new DataDirUnusable({
-      detail: `${join(dir, sealingKeyFile)} is not the base64 text of 32 bytes. Restore it: without it stored webhook secrets cannot be opened. If there are none, remove the file.`
+      message: `${join(dir, sealingKeyFile)} is not the base64 text of 32 bytes. Restore it: without it stored webhook secrets cannot be opened. If there are none, remove the file.`
     }))
 }

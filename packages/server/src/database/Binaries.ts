@@ -6,11 +6,7 @@ import { arch, platform } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 
-export class EmbeddedPostgresFailed extends Schema.TaggedError<EmbeddedPostgresFailed>()("EmbeddedPostgresFailed", { detail: Schema.String }) {
-  override get message(): string {
-    return this.detail
-  }
-}
+export class EmbeddedPostgresFailed extends Schema.TaggedError<EmbeddedPostgresFailed>()("EmbeddedPostgresFailed", { message: Schema.String }) {}
 
 export interface Binaries {
   /** Contains `bin`, `lib` and `share`. */
@@ -33,7 +29,7 @@ export const findBinaries: Effect.Effect<Binaries, EmbeddedPostgresFailed> = Eff
   },
   catch: (cause) =>
     new EmbeddedPostgresFailed({
-      detail:
+      message:
         `There is no embedded Postgres for ${platform()} on ${arch()} in this installation (${cause instanceof Error ? cause.message.split("\n")[0] : String(cause)}). Install with optional dependencies, or set WAYBILL_DATABASE_URL to a Postgres of your own.`
     })
 })

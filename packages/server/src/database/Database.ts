@@ -7,11 +7,7 @@ import { SqlError } from "effect/sql"
 import { databaseLocation, type ServerConfig } from "../config/ServerConfig.ts"
 import { runEmbeddedPostgres } from "./EmbeddedPostgres.ts"
 
-export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("DatabaseUnusable", { detail: Schema.String }) {
-  override get message(): string {
-    return this.detail
-  }
-}
+export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("DatabaseUnusable", { message: Schema.String }) {}
 
 /** Oldest supported Postgres version. */
 export const minPostgresVersion = 14
@@ -32,7 +28,7 @@ export const checkReplicaTls = ({ readDatabaseUrl }: Pick<ServerConfig, "readDat
     const tls = tlsFault(error, "WAYBILL_READ_DATABASE_URL")
     return tls === undefined
       ? Effect.void
-      : Effect.fail(new DatabaseUnusable({ detail: `The read replica at ${databaseLocation(readDatabaseUrl)} ${tls.detail}. ${tls.todo}` }))
+      : Effect.fail(new DatabaseUnusable({ message: `The read replica at ${databaseLocation(readDatabaseUrl)} ${tls.detail}. ${tls.todo}` }))
   })
 
 /** A connection pool for the database. */
@@ -82,7 +78,7 @@ export const buildOn = Effect.fnUntraced(function*<A, E>(url: Redacted.Redacted,
     const error = Cause.squash(built.cause)
     if (error instanceof SqlError.SqlError && error.reason._tag === "AuthorizationError") {
       return yield* new DatabaseUnusable({
-        detail: `The user in WAYBILL_DATABASE_URL lacks a privilege at ${databaseLocation(url)}: ${driverMessage(error)}. Grant it, or give the output of waybill migrate --print to a user who may create the tables.`
+        message: `The user in WAYBILL_DATABASE_URL lacks a privilege at ${databaseLocation(url)}: ${driverMessage(error)}. Grant it, or give the output of waybill migrate --print to a user who may create the tables.`
       })
     }
     if (attempt === maxBuilds || Cause.hasInterrupts(built.cause) || !isLostConnection(error)) return yield* built
@@ -102,18 +98,18 @@ const waitUntilReady = Effect.fnUntraced(function*(url: Redacted.Redacted) {
     const result = yield* Effect.match(askVersion(url), { onSuccess: (version) => version, onFailure: (error) => error })
     if (typeof result === "number") {
       if (result >= minPostgresVersion * 10_000) return
-      return yield* new DatabaseUnusable({ detail: `The Postgres at ${place} is version ${Math.floor(result / 10_000)}. Waybill needs ${minPostgresVersion} or newer.` })
+      return yield* new DatabaseUnusable({ message: `The Postgres at ${place} is version ${Math.floor(result / 10_000)}. Waybill needs ${minPostgresVersion} or newer.` })
     }
     const why = driverMessage(result)
     const tls = tlsFault(result, "WAYBILL_DATABASE_URL")
-    if (tls !== undefined) return yield* new DatabaseUnusable({ detail: `The database at ${place} ${tls.detail}. ${tls.todo}` })
+    if (tls !== undefined) return yield* new DatabaseUnusable({ message: `The database at ${place} ${tls.detail}. ${tls.todo}` })
     if (result.reason._tag !== "ConnectionError") {
-      return yield* new DatabaseUnusable({ detail: `The database at ${place} refused the connection: ${why}. Check WAYBILL_DATABASE_URL.` })
+      return yield* new DatabaseUnusable({ message: `The database at ${place} refused the connection: ${why}. Check WAYBILL_DATABASE_URL.` })
     }
     const now = yield* monotonicMillis
     if (now >= until) {
       return yield* new DatabaseUnusable({
-        detail: `The database at ${place} did not answer within ${connectTimeoutMillis / 1000} seconds: ${why}. Start it, or correct WAYBILL_DATABASE_URL.`
+        message: `The database at ${place} did not answer within ${connectTimeoutMillis / 1000} seconds: ${why}. Start it, or correct WAYBILL_DATABASE_URL.`
       })
     }
     if (now - loggedAt >= 5_000) {

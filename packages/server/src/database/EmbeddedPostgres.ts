@@ -22,7 +22,7 @@ export const runEmbeddedPostgres = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Redacted.Redacted, EmbeddedPostgresFailed | DataDirUnusable, Scope.Scope> {
   if (process.platform === "win32") {
     return yield* new EmbeddedPostgresFailed({
-      detail: "The embedded Postgres does not run on Windows itself. Use WSL, or set WAYBILL_DATABASE_URL."
+      message: "The embedded Postgres does not run on Windows itself. Use WSL, or set WAYBILL_DATABASE_URL."
     })
   }
   yield* makeDataDir(dataDir)
@@ -114,7 +114,7 @@ const createCluster = Effect.fnUntraced(function*(placement: Placement, password
   if (found !== undefined) {
     if (found === major) return
     return yield* new EmbeddedPostgresFailed({
-      detail:
+      message:
         `The database in ${cluster} was created by Postgres ${found}, and this version of Waybill has Postgres ${major}. Dump it with the previous version and restore it with this one, or point WAYBILL_DATA_DIR at a new directory.`
     })
   }
@@ -150,5 +150,5 @@ const createCluster = Effect.fnUntraced(function*(placement: Placement, password
 const tryStep = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, EmbeddedPostgresFailed> =>
   Effect.tryPromise({
     try: run,
-    catch: (cause) => new EmbeddedPostgresFailed({ detail: `${what}: ${cause instanceof Error ? cause.message.trim() : String(cause)}.` })
+    catch: (cause) => new EmbeddedPostgresFailed({ message: `${what}: ${cause instanceof Error ? cause.message.trim() : String(cause)}.` })
   })

@@ -54,7 +54,7 @@ const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, EmbeddedPostgresFai
     try: run,
     catch: (cause) =>
       new EmbeddedPostgresFailed({
-        detail: `There is no place for the embedded database: ${messageOf(cause)}. Point WAYBILL_DATA_DIR somewhere else, or set WAYBILL_DATABASE_URL.`
+        message: `There is no place for the embedded database: ${messageOf(cause)}. Point WAYBILL_DATA_DIR somewhere else, or set WAYBILL_DATABASE_URL.`
       })
   })
 

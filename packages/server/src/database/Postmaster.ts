@@ -173,7 +173,7 @@ const stopWhenThisProcessEnds = (cluster: string, pid: number): ChildProcess => 
 
 export const freePort: Effect.Effect<number, EmbeddedPostgresFailed> = Effect.callback((resume) => {
   const server = createServer()
-  server.once("error", (cause) => resume(Effect.fail(new EmbeddedPostgresFailed({ detail: `No port is free on 127.0.0.1: ${cause.message}.` }))))
+  server.once("error", (cause) => resume(Effect.fail(new EmbeddedPostgresFailed({ message: `No port is free on 127.0.0.1: ${cause.message}.` }))))
   server.listen(0, "127.0.0.1", () => {
     const { port } = server.address() as AddressInfo
     server.close(() => resume(Effect.succeed(port)))

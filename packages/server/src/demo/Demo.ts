@@ -134,11 +134,11 @@ const playJourney = Effect.fnUntraced(function*<E, R>(schedule: ReadonlyArray<Ti
     }
     const failed = yield* Effect.match(writers.write(mergedWrites(now, due)), { onSuccess: () => undefined, onFailure: (error) => error })
     if (failed?.final === true) {
-      yield* Effect.logWarning(`Demo journey failed: ${failed.detail}`)
+      yield* Effect.logWarning(`Demo journey failed: ${failed.message}`)
       return false
     }
     if (failed !== undefined) {
-      if (!warned) yield* Effect.logWarning(`Demo write failed, retrying: ${failed.detail}`)
+      if (!warned) yield* Effect.logWarning(`Demo write failed, retrying: ${failed.message}`)
       warned = true
       yield* Effect.sleep(2_000)
       continue

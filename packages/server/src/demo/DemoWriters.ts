@@ -9,7 +9,7 @@ import { invoiceLine, pickupLine } from "./DemoLines.ts"
 import { driverStatuses } from "./DemoPickup.ts"
 
 export class WriteFailed extends Schema.TaggedError<WriteFailed>()("WriteFailed", {
-  detail: Schema.String,
+  message: Schema.String,
   /** True if a retry cannot help. */
   final: Schema.Boolean
 }) {}
@@ -107,7 +107,7 @@ export const demoWriters = (options: WriterOptions): DemoWriters => {
         try: (signal) => write(writes, signal),
         catch: (error) =>
           new WriteFailed({
-            detail: messageOf(error),
+            message: messageOf(error),
             final: error instanceof WaybillProblem && error.status === 400
           })
       })

@@ -11,11 +11,7 @@ import { makeDirectory } from "../config/MakeDirectory.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import type { DocumentsPlace } from "../config/Variables.ts"
 
-export class DocumentsUnusable extends Schema.TaggedError<DocumentsUnusable>()("DocumentsUnusable", { detail: Schema.String }) {
-  override get message(): string {
-    return this.detail
-  }
-}
+export class DocumentsUnusable extends Schema.TaggedError<DocumentsUnusable>()("DocumentsUnusable", { message: Schema.String }) {}
 
 type DocumentSettings = Pick<ServerConfig, "documents" | "documentsAlso" | "s3Endpoint">
 
@@ -52,7 +48,7 @@ const sentence = (cause: unknown): string => messageOf(cause).replace(/\.$/, "")
 const inDirectory = (path: string) => {
   const unusable = (cause: unknown) =>
     new DocumentsUnusable({
-      detail: `Documents cannot be kept in ${path}: ${sentence(cause)}. Point WAYBILL_DOCUMENTS at a directory that this user may write to.`
+      message: `Documents cannot be kept in ${path}: ${sentence(cause)}. Point WAYBILL_DOCUMENTS at a directory that this user may write to.`
     })
   const made = Effect.tryPromise({
     try: async () => {
@@ -72,14 +68,14 @@ const inS3 = ({ bucket, prefix }: { readonly bucket: string; readonly prefix: st
     // Loaded only here, because the S3 client is an optional dependency and slow to load.
     const [{ S3 }, { DocumentContentsS3 }] = yield* Effect.tryPromise({
       try: () => Promise.all([import("@aws-sdk/client-s3"), import("@waybill/http/s3")]),
-      catch: (cause) => new DocumentsUnusable({ detail: `Documents cannot be kept in s3://${bucket}: ${sentence(cause)}. Install @aws-sdk/client-s3 beside waybill.` })
+      catch: (cause) => new DocumentsUnusable({ message: `Documents cannot be kept in s3://${bucket}: ${sentence(cause)}. Install @aws-sdk/client-s3 beside waybill.` })
     })
     const client = yield* Effect.acquireRelease(Effect.sync(() => new S3(s3Settings(endpoint))), (client) => Effect.sync(() => client.destroy()))
     // Fail at startup, not at the first upload.
     yield* Effect.tryPromise({
       try: () => client.config.region(),
       catch: (cause) =>
-        new DocumentsUnusable({ detail: `Documents cannot be kept in s3://${bucket}: ${sentence(cause)}. Set AWS_REGION; other stores than Amazon's take any, such as us-east-1.` })
+        new DocumentsUnusable({ message: `Documents cannot be kept in s3://${bucket}: ${sentence(cause)}. Set AWS_REGION; other stores than Amazon's take any, such as us-east-1.` })
     })
     yield* checkBucket(client, bucket, prefix)
     return DocumentContentsS3.layer({ client, bucket, prefix })
@@ -96,7 +92,7 @@ const checkBucket = (client: Pick<S3Calls, "listMultipartUploads">, bucket: stri
         const hint = bucketHint(cause)
         return hint === undefined
           ? Effect.logWarning(`Document store did not answer: ${sentence(cause)}. Uploads and downloads of documents fail until it does.`)
-          : Effect.fail(new DocumentsUnusable({ detail: `${detail} ${hint}` }))
+          : Effect.fail(new DocumentsUnusable({ message: `${detail} ${hint}` }))
       }
     })
   )

@@ -189,6 +189,6 @@ export const checkApi = Effect.fnUntraced(function*(
       onWindowWait: (frequency, millis) => writeLine(`Waiting for the end of a window of ${frequency} notifications, up to ${millis / 1000} s.`)
     }, chosen, { onResult, signal: end.signal })
   )
-  if (unreachable !== undefined) return yield* new CommandFailed({ detail: `No response from ${url}: ${unreachable} Start the implementation, or correct the address.`, code: exitCodes.unreachable })
+  if (unreachable !== undefined) return yield* new CommandFailed({ message: `No response from ${url}: ${unreachable} Start the implementation, or correct the address.`, code: exitCodes.unreachable })
   return results
 })

@@ -36,7 +36,7 @@ export const checkReceiver = Effect.fnUntraced(function*(options: Options, chose
   for (const requirement of chosen) {
     const { result, trouble } = yield* resultOf(requirement, receiver)
     if (results.length === 0 && trouble !== undefined) {
-      return yield* new CommandFailed({ detail: `No response from ${options.url}: ${trouble}. Start the receiver, or correct the address.`, code: exitCodes.unreachable })
+      return yield* new CommandFailed({ message: `No response from ${options.url}: ${trouble}. Start the receiver, or correct the address.`, code: exitCodes.unreachable })
     }
     results.push(result)
     onResult(result)

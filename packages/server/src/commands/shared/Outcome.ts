@@ -17,16 +17,12 @@ export const exitCodes = {
 export type ExitCode = typeof exitCodes[keyof typeof exitCodes]
 
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
-  detail: Schema.String,
+  message: Schema.String,
   code: Schema.Literals([1, 2, 3, 4])
-}) {
-  override get message(): string {
-    return this.detail
-  }
-}
+}) {}
 
-export const failed = (detail: string): CommandFailed => new CommandFailed({ detail, code: exitCodes.failed })
-export const usageError = (detail: string): CommandFailed => new CommandFailed({ detail, code: exitCodes.usage })
+export const failed = (message: string): CommandFailed => new CommandFailed({ message, code: exitCodes.failed })
+export const usageError = (message: string): CommandFailed => new CommandFailed({ message, code: exitCodes.usage })
 
 /** A command that a signal ends was successful. */
 export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>): ExitCode => {

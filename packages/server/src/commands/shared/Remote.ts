@@ -121,14 +121,14 @@ export const callServer = <A>(work: (signal: AbortSignal) => Promise<A>): Effect
 export const failureOf = (error: unknown): CommandFailed => {
   if (error instanceof WaybillProblem) {
     const code = error.status >= 500 || error.status === 429 ? exitCodes.unreachable : exitCodes.refused
-    return new CommandFailed({ detail: printable(refusalOf(error)), code })
+    return new CommandFailed({ message: printable(refusalOf(error)), code })
   }
   if (error instanceof WaybillCallFailed) {
     const why = error.cause instanceof Error ? reasonOf(error.cause) : ""
-    return new CommandFailed({ detail: printable(`${error.message}${why} Check the address: give it with --url, or set WAYBILL_URL.`), code: exitCodes.unreachable })
+    return new CommandFailed({ message: printable(`${error.message}${why} Check the address: give it with --url, or set WAYBILL_URL.`), code: exitCodes.unreachable })
   }
   if (error instanceof TypeError) return usageError(error.message)
-  return new CommandFailed({ detail: messageOf(error), code: exitCodes.failed })
+  return new CommandFailed({ message: messageOf(error), code: exitCodes.failed })
 }
 
 const refusalOf = (problem: WaybillProblem): string => {
