@@ -1,5 +1,6 @@
 /** Output of the demo, one line per item: deliveries have a check mark, data without a webhook has an arrow. */
-import { type Invoice, isDeliveryUpdate, type PreliminaryFreightCharge, type StatusNotification, type TransitEvent } from "@waybill/client"
+import type { Invoice, PreliminaryFreightCharge, StatusNotification, TransitEvent } from "@waybill/client"
+import { eventText, statusText } from "../commands/shared/ReceivedLines.ts"
 
 const shown = 3
 
@@ -9,15 +10,9 @@ const line = (kind: string, deliveryId: string, notification: ReadonlyArray<stri
 }
 
 export const eventLine = (deliveryId: string, events: ReadonlyArray<TransitEvent>): string =>
-  line("events", deliveryId, events.map(({ location, sequence, shipment, type }) => {
-    const where = location?.city === undefined ? "" : ` in ${location.city}, ${location.state}`
-    return `${shipment.shipmentId} #${sequence} ${type}${where}`
-  }))
+  line("events", deliveryId, events.map(eventText))
 
-export const statusLine = (deliveryId: string, notification: StatusNotification): string => {
-  const what = isDeliveryUpdate(notification) ? `${notification.shipmentMilestoneStatus}. ${notification.notificationMessage}` : notification.deliveryInformation_messages
-  return line("status", deliveryId, [`PRO ${notification.proNumber} ${what}`])
-}
+export const statusLine = (deliveryId: string, notification: StatusNotification): string => line("status", deliveryId, [statusText(notification)])
 
 export const chargeLine = (deliveryId: string, notification: ReadonlyArray<PreliminaryFreightCharge>): string =>
   line("charge", deliveryId, notification.map(({ charges, pfc, referenceNumbers }) => {

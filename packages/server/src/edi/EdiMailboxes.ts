@@ -7,6 +7,7 @@ import { Effect, Redacted } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { isAbsolute, join } from "node:path"
+import { text as textOf } from "node:stream/consumers"
 import { messageOf } from "../ErrorMessage.ts"
 
 export type Post = (request: HttpPost) => Promise<HttpAnswer>
@@ -103,9 +104,7 @@ const secretOf = async (folder: string, reference: SecretReference | undefined):
 
 const readSecret = async (path: string): Promise<string> => {
   try {
-    const chunks: Array<Buffer> = []
-    for await (const chunk of createReadStream(path, { end: maxSecretBytes - 1 })) chunks.push(chunk as Buffer)
-    return Buffer.concat(chunks).toString()
+    return await textOf(createReadStream(path, { end: maxSecretBytes - 1 }))
   } catch (error) {
     throw new MailboxError("settings", `The secret ${path} cannot be read: ${messageOf(error)}.`)
   }

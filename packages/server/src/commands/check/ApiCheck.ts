@@ -16,7 +16,7 @@ import {
   type WindowFrequency
 } from "@waybill/conformance"
 import { Effect, Option, type Scope } from "effect"
-import { Flag } from "effect/cli"
+import { type Command, Flag } from "effect/cli"
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
@@ -24,7 +24,7 @@ import { messageOf } from "../../ErrorMessage.ts"
 import { writeLine } from "../../serve/Logging.ts"
 import { CommandFailed, exitCodes, failed, usageError } from "../shared/Outcome.ts"
 import { printProgress } from "../shared/Output.ts"
-import { failureOf, webAddress } from "../shared/Remote.ts"
+import { failureOf, isLoopback, webAddress } from "../shared/Remote.ts"
 
 export const apiFlags = {
   area: Flag.String("area").pipe(Flag.withDescription("With --api: the areas to check, such as a,d; can be given several times. Default: all five"), Flag.withMetavar("a|b|c|d|e"), Flag.atLeast(0)),
@@ -48,40 +48,13 @@ export const apiFlags = {
   strict: Flag.Boolean("strict").pipe(Flag.withDescription("With --api: also fail when a should rule fails, or a rule could not be checked"), Flag.optional)
 }
 
-interface Flags {
-  readonly area: ReadonlyArray<string>
-  readonly fixtures: Option.Option<string>
-  readonly intake: Option.Option<boolean>
-  readonly trigger: Option.Option<string>
-  readonly receiverUrl: Option.Option<string>
-  readonly receiverHost: Option.Option<string>
-  readonly receiverPort: Option.Option<number>
-  readonly wait: Option.Option<number>
-  readonly windowWait: Option.Option<number>
-  readonly maxSeconds: Option.Option<number>
-  readonly maxCalls: Option.Option<number>
-  readonly strict: Option.Option<boolean>
-}
+type Flags = Command.Command.Config.Infer<typeof apiFlags>
 
-const spellings: Readonly<Record<Exclude<keyof Flags, "area">, string>> = {
-  fixtures: "--fixtures",
-  intake: "--intake",
-  trigger: "--trigger",
-  receiverUrl: "--receiver-url",
-  receiverHost: "--receiver-host",
-  receiverPort: "--receiver-port",
-  wait: "--wait",
-  windowWait: "--window-wait",
-  maxSeconds: "--max-seconds",
-  maxCalls: "--max-calls",
-  strict: "--strict"
+/** Those of the named flags that were given, as they are written: `--receiver-url` for `receiverUrl`. */
+export const flagsIn = <Name extends string>(flags: Readonly<Record<Name, Option.Option<unknown> | ReadonlyArray<unknown>>>, names: ReadonlyArray<Name>): ReadonlyArray<string> => {
+  const isGiven = (value: Option.Option<unknown> | ReadonlyArray<unknown>) => Option.isOption(value) ? Option.isSome(value) : value.length > 0
+  return names.filter((name) => isGiven(flags[name])).map((name) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`)
 }
-
-/** The given flags that apply to implementations only. */
-export const apiFlagsIn = (flags: Flags): ReadonlyArray<string> => [
-  ...(flags.area.length > 0 ? ["--area"] : []),
-  ...(Object.keys(spellings) as Array<keyof typeof spellings>).filter((name) => Option.isSome(flags[name] as Option.Option<unknown>)).map((name) => spellings[name])
-]
 
 /** The rules of the areas. */
 export const rulesFor = Effect.fnUntraced(function*({ area }: Pick<Flags, "area">): Effect.fn.Return<ReadonlyArray<Rule>, CommandFailed> {
@@ -117,8 +90,6 @@ const runTrigger = (command: string, area: Area, signal: AbortSignal): Promise<v
     child.once("error", reject)
     child.once("close", (code) => code === 0 ? resolve() : reject(new Violation(`The --trigger ended with ${code}: ${output.replaceAll(/\s+/g, " ").trim()}`)))
   })
-
-const isLoopback = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/u.test(new URL(url).hostname)
 
 const within = (value: Option.Option<number>, fallback: number, max: number, flag: string): Effect.Effect<number, CommandFailed> => {
   const number = Option.getOrElse(value, () => fallback)

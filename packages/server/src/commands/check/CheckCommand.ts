@@ -9,7 +9,7 @@ import { type CommandFailed, failed, usageError } from "../shared/Outcome.ts"
 import { counted } from "../shared/Output.ts"
 import { webAddress } from "../shared/Remote.ts"
 import { secretFlags, secretsFrom } from "../shared/WebhookSecrets.ts"
-import { apiFlags, apiFlagsIn, checkApi, rulesFor } from "./ApiCheck.ts"
+import { apiFlags, flagsIn, checkApi, rulesFor } from "./ApiCheck.ts"
 import { type Report, withStatus } from "./Report.ts"
 import { checkReceiver, requirementsFor } from "./ReceiverCheck.ts"
 import { reportAs, type ReportFormat, reportFormats, resultText } from "./Reports.ts"
@@ -43,7 +43,7 @@ type Checking = Effect.Effect<{ readonly count: number; readonly run: (onResult:
 
 const checkingReceiver = (given: Flags, url: string): Checking =>
   Effect.gen(function*() {
-    const misplaced = apiFlagsIn(given)
+    const misplaced = flagsIn(given, Object.keys(apiFlags) as ReadonlyArray<keyof typeof apiFlags>)
     if (misplaced.length > 0) return yield* usageError(`${misplaced.join(", ")}: only with --api.`)
     const secrets = yield* secretsFrom(given)
     if (secrets.length === 0) return yield* usageError("No webhook secret given. Set WAYBILL_WEBHOOK_SECRET, or give --secret-file.")
@@ -54,7 +54,7 @@ const checkingReceiver = (given: Flags, url: string): Checking =>
 
 const checkingApi = (given: Flags, url: string): Checking =>
   Effect.gen(function*() {
-    const misplaced = [given.kind, given.secret, given.secretFile].map((flag, index) => Option.isSome<unknown>(flag) ? ["--kind", "--secret", "--secret-file"][index]! : "").filter((flag) => flag !== "")
+    const misplaced = flagsIn(given, ["kind", "secret", "secretFile"])
     if (misplaced.length > 0) return yield* usageError(`${misplaced.join(", ")}: for receivers only. With --api, secrets are in the fixtures.`)
     const chosen = yield* chosenOf(yield* rulesFor(given), given.only, "rule")
     return { count: chosen.length, run: (onResult: OnResult) => checkApi(given, { url, timeoutMillis: given.timeout * 1000 }, chosen, onResult) }

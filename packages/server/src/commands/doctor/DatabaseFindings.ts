@@ -161,10 +161,7 @@ const longLagMillis = 60_000
 
 const queueFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
   const name = "queue"
-  const depth = yield* Effect.match(Effect.flatMap(DeliveryQueue, (queue) => queue.depth).pipe(Effect.provide(storageOf(schema))), {
-    onSuccess: (depth) => depth,
-    onFailure: () => undefined
-  })
+  const depth = yield* Effect.flatMap(DeliveryQueue, (queue) => queue.depth).pipe(Effect.provide(storageOf(schema)), Effect.orElseSucceed(() => undefined))
   if (depth === undefined) return broken(name, "it could not be read", "Look into the database's log.")
   const { dead, lagMillis, unsettled, waitingEntries } = depth
   const text = `about ${counted(waitingEntries, "entry", "entries")} waiting, ${counted(unsettled, "delivery", "deliveries")} in progress, ${counted(dead, "dead letter")}, ${Math.round(lagMillis / 1000)} s behind`
@@ -178,10 +175,7 @@ const longMailLagMillis = 900_000
 
 const mailFinding = Effect.fnUntraced(function*({ mail, schema }: ServerConfig) {
   const name = "e-mail"
-  const lag = yield* Effect.match(Effect.flatMap(MailStore, (mails) => mails.lagMillis).pipe(Effect.provide(storageOf(schema))), {
-    onSuccess: (millis) => millis,
-    onFailure: () => undefined
-  })
+  const lag = yield* Effect.flatMap(MailStore, (mails) => mails.lagMillis).pipe(Effect.provide(storageOf(schema)), Effect.orElseSucceed(() => undefined))
   if (lag === undefined) return broken(name, "it could not be read", "Look into the database's log.")
   const sends = mail === undefined ? "these settings send none" : "processes with these settings send it"
   return lag > longMailLagMillis

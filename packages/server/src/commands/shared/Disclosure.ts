@@ -1,6 +1,6 @@
 /** Output of values that are returned only once, such as keys and secrets: printed or written to a file on request only. */
 import { Effect, Option } from "effect"
-import { Flag } from "effect/cli"
+import { type Command, Flag } from "effect/cli"
 import { open, rm } from "node:fs/promises"
 import { messageOf } from "../../ErrorMessage.ts"
 import { failed, usageError } from "./Outcome.ts"
@@ -14,11 +14,6 @@ export const disclosureFlags = {
   )
 }
 
-interface Flags {
-  readonly show: boolean
-  readonly out: Option.Option<string>
-}
-
 export interface Disclosure {
   readonly isShown: boolean
   /** Writes the text to the file, if one was given. */
@@ -28,7 +23,7 @@ export interface Disclosure {
 }
 
 /** Creates the file before it calls the server, so that the server generates nothing that would be lost. */
-export const disclosure = (flags: Flags, what: string, isNeeded: boolean) =>
+export const disclosure = (flags: Command.Command.Config.Infer<typeof disclosureFlags>, what: string, isNeeded: boolean) =>
   Effect.gen(function*() {
     const path = Option.getOrUndefined(flags.out)
     if (isNeeded && path === undefined && !flags.show) {

@@ -3,7 +3,7 @@ import { OperatorClient, WaybillCallFailed, WaybillProblem } from "@waybill/clie
 import { reasonOf } from "@waybill/conformance"
 import { parseOperatorKeys } from "@waybill/http"
 import { Effect, Option, Redacted, Result } from "effect"
-import { Flag } from "effect/cli"
+import { type Command, Flag } from "effect/cli"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { messageOf } from "../../ErrorMessage.ts"
@@ -40,18 +40,10 @@ export const operatorFlags = {
 /** Flags of commands that call with a carrier's key. */
 export const carrierFlags = { url: urlFlag, key: keyFlag("WAYBILL_API_KEY", "") }
 
-interface Connected {
-  readonly baseUrl: string
-  readonly apiKey: string
-}
-
-interface Flags {
-  readonly url: Option.Option<string>
-  readonly key: Option.Option<Redacted.Redacted>
-}
+type Flags = Command.Command.Config.Infer<typeof connectionFlags>
 
 /** Calls as the operator, in the tenant of `--tenant`. */
-export const operatorOfTenant = Effect.fnUntraced(function*(flags: Flags & { readonly tenant: Option.Option<string> }) {
+export const operatorOfTenant = Effect.fnUntraced(function*(flags: Command.Command.Config.Infer<typeof operatorFlags>) {
   const baseUrl = yield* addressOf(flags)
   const tenantId = Option.getOrUndefined(flags.tenant) ?? (yield* setting("WAYBILL_TENANT"))
   if (tenantId === undefined) return yield* usageError("No tenant given. Give --tenant, or set WAYBILL_TENANT.")
@@ -81,7 +73,7 @@ const writableKeyOf = (text: string): string =>
 const keyInFile = Effect.flatMap(setting("WAYBILL_OPERATOR_KEY_FILE"), (path) =>
   path === undefined ? Effect.undefined : Effect.promise(() => readFile(path, "utf8").then((text) => text.trim(), () => undefined)))
 
-export const carrierConnection = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<Connected, CommandFailed> {
+export const carrierConnection = Effect.fnUntraced(function*(flags: Flags) {
   const baseUrl = yield* addressOf(flags)
   const apiKey = yield* keyOf(flags, "WAYBILL_API_KEY")
   if (apiKey === undefined) return yield* usageError("No API key given. Set WAYBILL_API_KEY to a carrier's key; waybill keys create --role carrier creates one.")
@@ -105,7 +97,7 @@ const keyOf = Effect.fnUntraced(function*({ key }: Pick<Flags, "key">, variable:
   return Option.isSome(key) ? Redacted.value(key.value).trim() : yield* setting(variable)
 })
 
-const isLoopback = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+export const isLoopback = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 
 /** The operator key in this machine's data directory. Never sent to another machine. */
 const keyInDataDir = Effect.fnUntraced(function*(url: string) {

@@ -1,7 +1,8 @@
 /** Reads webhook secrets from a file, standard input, or the environment. */
 import { Effect, Option, Redacted } from "effect"
-import { Flag } from "effect/cli"
+import { type Command, Flag } from "effect/cli"
 import { readFile } from "node:fs/promises"
+import { buffer } from "node:stream/consumers"
 import { messageOf } from "../../ErrorMessage.ts"
 import { type CommandFailed, usageError } from "./Outcome.ts"
 import { setting } from "../../config/Setting.ts"
@@ -18,13 +19,8 @@ export const secretFlags = {
   )
 }
 
-interface Flags {
-  readonly secret: Option.Option<Redacted.Redacted>
-  readonly secretFile: Option.Option<string>
-}
-
 /** Empty when none is given. */
-export const secretsFrom = Effect.fnUntraced(function*({ secret, secretFile }: Flags): Effect.fn.Return<ReadonlyArray<string>, CommandFailed> {
+export const secretsFrom = Effect.fnUntraced(function*({ secret, secretFile }: Command.Command.Config.Infer<typeof secretFlags>): Effect.fn.Return<ReadonlyArray<string>, CommandFailed> {
   const text = Option.isSome(secret)
     ? Redacted.value(secret.value)
     : Option.isSome(secretFile)
@@ -36,12 +32,6 @@ export const secretsFrom = Effect.fnUntraced(function*({ secret, secretFile }: F
 /** Reads a file, or standard input for `-`. */
 export const readInput = (path: string): Effect.Effect<Buffer, CommandFailed> =>
   Effect.tryPromise({
-    try: () => path === "-" ? readStandardInput() : readFile(path),
+    try: () => path === "-" ? buffer(process.stdin) : readFile(path),
     catch: (error) => usageError(`${path === "-" ? "Standard input" : path} cannot be read: ${messageOf(error)}.`)
   })
-
-const readStandardInput = async (): Promise<Buffer> => {
-  const chunks: Array<Buffer> = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks)
-}
