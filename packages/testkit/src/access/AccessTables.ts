@@ -1,8 +1,9 @@
 /** Access of clients, indexed for publishing by client and by account. */
 import type { ClientAccess, Role, StoredApiKey, Tenant } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
-import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
+import { routeIn } from "../shared/Routes.ts"
+import { TenantRows } from "../shared/TenantRows.ts"
 
 export interface TenantRow extends Omit<Tenant, "state"> {
   readonly state: Tenant["state"] | "deleted"
@@ -47,29 +48,17 @@ export class AccessTables extends Context.Service<AccessTables, AccessRows>()("@
   static readonly layer = Layer.effect(AccessTables, Effect.map(MemoryDatabase, ({ journal, onPurge }) => purged(onPurge, new AccessRows(journal))))
 }
 
-export class AccessRows {
+export class AccessRows extends TenantRows<TenantAccess> {
   readonly tenants = new Map<string, TenantRow>()
   readonly limits = new Map<string, string>()
-  private readonly access = new Map<string, TenantAccess>()
-  private readonly journal: Journal
 
-  constructor(journal: Journal) {
-    this.journal = journal
+  protected override empty(): TenantAccess {
+    return { keys: new Map(), clients: new Map(), byAccount: new Map(), seeingAll: new Set() }
   }
 
-  /** Removes all rows of a tenant. Returns whether there were any. */
-  forgetTenant(tenantId: string): boolean {
-    const known = this.access.delete(tenantId)
+  override forgetTenant(tenantId: string): boolean {
+    const known = super.forgetTenant(tenantId)
     return this.limits.delete(tenantId) || known
-  }
-
-  of(tenantId: string): TenantAccess {
-    let own = this.access.get(tenantId)
-    if (own === undefined) {
-      own = { keys: new Map(), clients: new Map(), byAccount: new Map(), seeingAll: new Set() }
-      this.access.set(tenantId, own)
-    }
-    return own
   }
 
   /** Replaces one source's view of a client; the client may see the union of its sources. */
@@ -140,14 +129,7 @@ export class AccessRows {
     for (const account of before.accounts) {
       if (!after.accounts.has(account)) this.journal.remove(byAccount.get(account)!, client)
     }
-    for (const account of after.accounts) {
-      let holders = byAccount.get(account)
-      if (holders === undefined) {
-        holders = new Set()
-        byAccount.set(account, holders)
-      }
-      this.journal.add(holders, client)
-    }
+    for (const account of after.accounts) this.journal.add(routeIn(byAccount, account), client)
   }
 
   /** The accounts of a client, of all sources. */
@@ -168,7 +150,7 @@ export class AccessRows {
 
   /** Clients whose access has to be computed again, longest overdue first. */
   due(now: number): ReadonlyArray<{ readonly tenantId: string; readonly client: string }> {
-    return [...this.access].flatMap(([tenantId, { clients }]) =>
+    return [...this.byTenant].flatMap(([tenantId, { clients }]) =>
       [...clients].flatMap(([client, { origins }]) =>
         [...origins.values()].flatMap(({ reviewAt }) => reviewAt !== undefined && reviewAt <= now ? [{ tenantId, client, reviewAt }] : [])))
       .sort((a, b) => a.reviewAt - b.reviewAt)

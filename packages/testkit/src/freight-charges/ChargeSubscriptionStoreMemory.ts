@@ -116,7 +116,7 @@ const windowsOf = (rows: FreightChargeRows, tenantId: string) =>
 const windowsDue = (rows: FreightChargeRows, limit: number, now: number) => {
   const tenantIds: Array<string> = []
   let next = Infinity
-  for (const tenantId of rows.tenants.keys()) {
+  for (const tenantId of rows.byTenant.keys()) {
     const closings = windowsOf(rows, tenantId).map((each) => each.closesAt)
     if (closings.some((at) => at <= now)) tenantIds.push(tenantId)
     next = Math.min(next, ...closings.filter((at) => at > now))

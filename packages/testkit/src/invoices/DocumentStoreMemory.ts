@@ -2,7 +2,7 @@
 import { type DocumentRecord, DocumentStore, type InvoiceViewer } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
-import { compareKeys, InvoiceTables, isFrom, writtenLast } from "./InvoiceTables.ts"
+import { compareKeys, InvoiceTables, isFrom, type Written, writtenLast } from "./InvoiceTables.ts"
 
 export const DocumentStoreMemory = {
   layer: Layer.effect(
@@ -65,11 +65,4 @@ export const DocumentStoreMemory = {
 const ofTypes = (record: DocumentRecord, types: ReadonlyArray<string> | undefined): DocumentRecord =>
   types === undefined ? record : { ...record, files: record.files.filter((each) => types.includes(each.documentType)) }
 
-const recordOf = ({ accounts, carrier, doc, files, invoiceNumber, shipmentId }: DocumentRecord): DocumentRecord => ({
-  carrier,
-  invoiceNumber,
-  shipmentId,
-  accounts,
-  doc,
-  files
-})
+const recordOf = ({ writtenNo: _, ...record }: DocumentRecord & Written): DocumentRecord => record

@@ -49,16 +49,9 @@ export const invoiceSample = (overrides: InvoiceOverrides = {}): Invoice => ({
 })
 
 /** What differs from the sample of uploaded documents. */
-export interface DocumentsOverrides {
-  readonly shipmentID?: string
-  readonly DOT?: string
-  readonly MC?: string
-  readonly invoiceNumber?: string
-  readonly accounts?: ReadonlyArray<string>
+export interface DocumentsOverrides extends Pick<InvoiceOverrides, "shipmentID" | "DOT" | "MC" | "invoiceNumber" | "accounts" | "more"> {
   /** Files by document type; one PDF by default. */
   readonly documents?: DocumentsUpload["documents"]
-  /** Any further member. */
-  readonly more?: Readonly<Record<string, unknown>>
 }
 
 /** A valid upload. */

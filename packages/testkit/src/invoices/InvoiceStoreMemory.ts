@@ -3,7 +3,7 @@ import { type InvoiceRow, InvoiceStore } from "@waybill/core/invoices"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { newestWithin } from "../shared/NewestFirst.ts"
-import { compareKeys, InvoiceTables, isFrom, keyOf, writtenLast } from "./InvoiceTables.ts"
+import { compareKeys, InvoiceTables, isFrom, keyOf, type Written, writtenLast } from "./InvoiceTables.ts"
 
 export const InvoiceStoreMemory = {
   layer: Layer.effect(
@@ -54,11 +54,4 @@ export const InvoiceStoreMemory = {
   )
 }
 
-const rowOf = ({ accounts, body, carrier, invoiceNumber, shipmentId, uniqueId }: InvoiceRow): InvoiceRow => ({
-  carrier,
-  uniqueId,
-  shipmentId,
-  invoiceNumber,
-  accounts,
-  body
-})
+const rowOf = ({ writtenNo: _, ...row }: InvoiceRow & Written): InvoiceRow => row

@@ -14,7 +14,7 @@ import { Context, Layer } from "effect"
 import { AreaRows, areaRows } from "../access/AreaRows.ts"
 
 /** Increases with each write. */
-interface Written {
+export interface Written {
   readonly writtenNo: number
 }
 

@@ -12,14 +12,9 @@ export interface Place {
 }
 
 /** A carrier's. */
-export interface Terminal {
+export interface Terminal extends Omit<Place, "address1"> {
   readonly locationId: string
-  readonly name: string
   readonly type: "FACILITY"
-  readonly city: string
-  readonly state: string
-  readonly postalCode: string
-  readonly country: "USA" | "CAN" | "MEX"
 }
 
 /** A carrier, a shipper and a consignee between whom freight moves. */

@@ -4,14 +4,10 @@ import type { HostPrincipal, Waybill } from "@waybill/http"
 import { type Freight, momentOf } from "./Freight.ts"
 import { type JourneyName, journeySteps } from "./Journeys.ts"
 import type { JourneyStep } from "./JourneyStep.ts"
+import { type CalledService, makeCall, PickupNumbers } from "./makeCall.ts"
 
 /** The parts of the service that a journey needs. */
-interface JourneyService extends
-  Pick<
-    Waybill,
-    "shipments" | "statusSubscriptions" | "events" | "subscriptions" | "freightCharges" | "chargeSubscriptions" | "pickups" | "invoices" | "documents"
-  >
-{
+interface JourneyService extends CalledService, Pick<Waybill, "statusSubscriptions" | "subscriptions" | "chargeSubscriptions"> {
   readonly carrier: HostPrincipal
   readonly shipper: HostPrincipal
   readonly hmacSecretId: string
@@ -73,7 +69,7 @@ export const startJourney = (service: JourneyService, name: JourneyName, options
   const steps = journeySteps(name, freight)
   const done: Array<string> = []
   const shipper = { ...service.shipper, accounts: [account] }
-  const perform = performer(service, shipper)
+  const numbers = new PickupNumbers()
 
   const step = async () => {
     const next = steps[done.length]
@@ -83,7 +79,7 @@ export const startJourney = (service: JourneyService, name: JourneyName, options
     const moment = momentOf(freight, next.afterHours)
     // another journey on the same clock may be further
     if (new Date(moment) > service.now()) await service.advanceTo(moment)
-    await perform(next)
+    await makeCall(service, next.call === "pickups.create" ? shipper : service.carrier, shipmentId, next, numbers)
     return next
   }
 
@@ -116,34 +112,5 @@ const subscribe = async (service: JourneyService, { proNumber, shipmentId }: Fre
   if (charges !== undefined) {
     const dataOptions = { shipmentDataType: "all_monitored_events", eventType: "all_impacts" } as const
     await service.chargeSubscriptions.create(caller, { webhookUrl: charges, accounts: caller.accounts ?? [], dataOptions, hmacSecretId })
-  }
-}
-
-/** Makes the calls of a step. The pickup number comes from the service's answer. */
-const performer = (service: JourneyService, shipper: HostPrincipal) => {
-  const { carrier } = service
-  let pickupNumber = ""
-  return async (step: JourneyStep): Promise<void> => {
-    switch (step.call) {
-      case "shipments.register":
-        return void await service.shipments.register(carrier, [step.shipment])
-      case "shipments.report":
-        return void await service.shipments.report(carrier, [step.update])
-      case "events.publish":
-        return void await service.events.publish(carrier, [step.event])
-      case "freightCharges.publish":
-        return void await service.freightCharges.publish(carrier, [step.charge])
-      case "invoices.create":
-        return void await service.invoices.create(carrier, step.invoice)
-      case "documents.upload":
-        return void await service.documents.upload(carrier, step.upload)
-      case "pickups.create": {
-        const [answer] = await service.pickups.create(shipper, step.request)
-        pickupNumber = answer?.carrierPickupNumber ?? ""
-        return
-      }
-      case "pickups.report":
-        return void await service.pickups.report(carrier, pickupNumber, step.report)
-    }
   }
 }

@@ -2,7 +2,6 @@
 import { millisOf } from "../journeys/Freight.ts"
 import { type JourneyName, journeySteps } from "../journeys/Journeys.ts"
 import type { JourneyCall, JourneyStep } from "../journeys/JourneyStep.ts"
-import type { Terminal } from "../journeys/Lane.ts"
 import { TimedQueue } from "./TimedQueue.ts"
 import { orderedAt, type Shape, shipmentCount, shipmentOf } from "./Shipments.ts"
 import { mostCarriers, type NetworkCarrier, type NetworkCustomer, type NetworkLane, type NetworkPlan, worldOf } from "./NetworkPlan.ts"
@@ -38,12 +37,7 @@ export type NetworkCall = JourneyCall & {
 }
 
 /** Can be iterated repeatedly, each time from the beginning. Calls are generated lazily. */
-export interface FreightNetwork extends Iterable<NetworkCall> {
-  readonly carriers: ReadonlyArray<NetworkCarrier>
-  readonly terminals: ReadonlyArray<Terminal>
-  readonly customers: ReadonlyArray<NetworkCustomer>
-  readonly lanes: ReadonlyArray<NetworkLane>
-}
+export interface FreightNetwork extends Iterable<NetworkCall>, NetworkPlan {}
 
 const usualStart = "2026-11-20T14:00:00Z"
 

@@ -1,7 +1,7 @@
 /** Plays a network into the service in memory, or through clients into a running server. */
-import type { PickupReport } from "@waybill/core/pickups"
 import { Effect } from "effect"
 import type { JourneyCall } from "../journeys/JourneyStep.ts"
+import { makeCall, PickupNumbers } from "../journeys/makeCall.ts"
 import type { StartedTestWaybill } from "../service/startTestWaybill.ts"
 import type { NetworkCall } from "./freightNetwork.ts"
 import type { NetworkCarrier, NetworkCustomer } from "./NetworkPlan.ts"
@@ -128,23 +128,6 @@ class ShipmentLines {
   }
 }
 
-/** Pickup numbers from the service, kept until the truck has left. */
-class PickupNumbers {
-  readonly #numbers = new Map<string, string>()
-
-  ordered(shipmentId: string, answers: ReadonlyArray<{ readonly carrierPickupNumber: string | null }>): void {
-    const number = answers[0]?.carrierPickupNumber
-    if (typeof number === "string") this.#numbers.set(shipmentId, number)
-  }
-
-  of({ shipmentId }: NetworkCall, { status }: typeof PickupReport.Encoded): string {
-    const number = this.#numbers.get(shipmentId)
-    if (number === undefined) throw new Error(`Nobody has ordered a truck for ${shipmentId}, or the carrier did not accept it.`)
-    if (status?.startsWith("Departed") === true) this.#numbers.delete(shipmentId)
-    return number
-  }
-}
-
 const inMemory = (waybill: StartedTestWaybill) => {
   const numbers = new PickupNumbers()
   const { tenantId } = waybill
@@ -153,24 +136,7 @@ const inMemory = (waybill: StartedTestWaybill) => {
     const by = "accounts" in call.by
       ? waybill.customer(call.by.client, call.by.accounts)
       : { tenantId, client: call.by.scac, roles: ["carrier"] as const, dot: call.by.dot, mc: call.by.mc }
-    switch (call.call) {
-      case "shipments.register":
-        return void await waybill.shipments.register(by, [call.shipment])
-      case "shipments.report":
-        return void await waybill.shipments.report(by, [call.update])
-      case "events.publish":
-        return void await waybill.events.publish(by, [call.event])
-      case "freightCharges.publish":
-        return void await waybill.freightCharges.publish(by, [call.charge])
-      case "invoices.create":
-        return void await waybill.invoices.create(by, call.invoice)
-      case "documents.upload":
-        return void await waybill.documents.upload(by, call.upload)
-      case "pickups.create":
-        return numbers.ordered(call.shipmentId, await waybill.pickups.create(by, call.request))
-      case "pickups.report":
-        return void await waybill.pickups.report(by, numbers.of(call, call.report), call.report)
-    }
+    await makeCall(waybill, by, call.shipmentId, call, numbers)
   }
 }
 
@@ -199,7 +165,7 @@ const overClients = (clients: NetworkClients) => {
       case "documents.upload":
         return void await documents.upload(call.upload as never)
       case "pickups.report":
-        return void await intake.reportPickupStatus(numbers.of(call, call.report), call.report as never)
+        return void await intake.reportPickupStatus(numbers.of(call.shipmentId, call.report), call.report as never)
       case "pickups.create":
         throw new Error("Carriers order no trucks.")
     }

@@ -1,5 +1,5 @@
 /** The whole service in memory for any test runner: the object of `createWaybill`, a virtual clock, receivers without a port. */
-import { checkOptionNames, TenantRemoval, Tenants } from "@waybill/core"
+import { checkOptionNames, TenantRemoval } from "@waybill/core"
 import { DeliveryWorker, type DeliveryOptionValues, SigningSecrets } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
 import { type HostPickupDesk, type HostPrincipal, pickupDeskLayer, type WaitingPickupDesk, type Waybill, waybillOver, type WaybillOverOptions } from "@waybill/http"
@@ -89,7 +89,7 @@ export const startTestWaybill = async (options: StartOptions = {}): Promise<Star
   checkOptionNames("startTestWaybill", options, optionNames)
   const { tenantId = "acme" } = options
   const service = await openService(options)
-  const seeded = await service.run(seed(tenantId))
+  const { hmacSecretId, secret } = await service.run(TestWaybill.tenant(tenantId))
   const { clock, facade } = service
   const customer = (client: string, accounts: ReadonlyArray<string>): HostPrincipal => ({ tenantId, client, roles: ["customer"], accounts })
   const numbers = new JourneyNumbers()
@@ -97,7 +97,8 @@ export const startTestWaybill = async (options: StartOptions = {}): Promise<Star
   const waybill: StartedTestWaybill = {
     ...facade,
     tenantId,
-    ...seeded,
+    hmacSecretId,
+    secret,
     carrier: { tenantId, client: "carrier", roles: ["carrier"] },
     shipper: customer("shipper", ["A-1"]),
     customer,
@@ -127,13 +128,6 @@ const instantOf = (moment: Date | string): number => {
   if (Number.isNaN(millis)) throw new RangeError(`${JSON.stringify(moment)} is no moment. Give a Date, or RFC 3339 such as ${defaultStart}.`)
   return millis
 }
-
-const seed = (tenantId: string) =>
-  Effect.gen(function*() {
-    yield* (yield* Tenants).put(tenantId, { name: `Tenant ${tenantId}` })
-    const { hmacSecretId, secret } = yield* (yield* SigningSecrets).put(tenantId, "main", { anyClient: true })
-    return { hmacSecretId, secret: Redacted.value(secret) }
-  })
 
 /** All services of the service in memory. */
 type TestServices = Layer.Success<ReturnType<typeof TestWaybill.layer>>

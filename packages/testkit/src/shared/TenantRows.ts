@@ -2,7 +2,7 @@
 import type { Journal } from "./Journal.ts"
 
 export abstract class TenantRows<Own> {
-  readonly tenants = new Map<string, Own>()
+  readonly byTenant = new Map<string, Own>()
   protected readonly journal: Journal
 
   constructor(journal: Journal) {
@@ -14,15 +14,12 @@ export abstract class TenantRows<Own> {
 
   /** Removes all rows of a tenant. Returns whether there were any. */
   forgetTenant(tenantId: string): boolean {
-    return this.tenants.delete(tenantId)
+    return this.byTenant.delete(tenantId)
   }
 
   of(tenantId: string): Own {
-    let own = this.tenants.get(tenantId)
-    if (own === undefined) {
-      own = this.empty()
-      this.tenants.set(tenantId, own)
-    }
+    const own = this.byTenant.get(tenantId) ?? this.empty()
+    this.byTenant.set(tenantId, own)
     return own
   }
 }
