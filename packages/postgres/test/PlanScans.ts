@@ -48,24 +48,27 @@ const conditionNames = ["Index Cond", "Recheck Cond", "Filter", "Join Filter", "
 
 const nodesOf = (node: PlanNode): ReadonlyArray<PlanNode> => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 
+/** A scan with the index scan that a bitmap scan has below it. Everything else below a scan is a subquery. */
+const ownNodes = (node: PlanNode): ReadonlyArray<PlanNode> => [node, ...(node.Plans ?? []).filter((child) => child["Parent Relationship"] === "Outer")]
+
 const isScan = (node: PlanNode) => node["Relation Name"] !== undefined && node["Node Type"].endsWith("Scan")
 
 /**
- * Scans that are not limited to one tenant: neither the scan nor a join above it has an equality on its `tenant_id`.
- * The planner propagates equalities, so that `a.tenant_id = b.tenant_id AND a.tenant_id = $1` shows at both. Equalities of columns alone limit nothing.
+ * Scans that are not limited to one tenant: neither has the scan a `tenant_id` equal to a parameter, nor is it equal to that of a scan that is limited.
  */
 export const scansAcrossTenants = (plan: PlanNode, schema: string): ReadonlyArray<Place> => {
   const nodes = nodesOf(plan)
-  const conditions = nodes.flatMap((node) => conditionNames.flatMap((name) => node[name] === undefined ? [] : [String(node[name])]))
-  const namesTenant = conditions.some((condition) => /\btenant_id = \(?\$\d|\$\d+\)?(::text)? = (\w+\.)?tenant_id\b/.test(condition))
-  return nodes.filter((node) => isScan(node) && node.Schema === schema).flatMap((node) => {
-    const alias = node.Alias!
-    const own = conditionNames.flatMap((name) => node[name] === undefined ? [] : [String(node[name])])
-    const child = (node.Plans ?? []).flatMap((each) => each["Index Cond"] === undefined ? [] : [String(each["Index Cond"])])
-    const bound = [...own, ...child].some((condition) => /\btenant_id = |= (\w+\.)?tenant_id\b/.test(condition)) ||
-      conditions.some((condition) => new RegExp(`\\b${alias}\\.tenant_id = |= ${alias}\\.tenant_id\\b`).test(condition))
-    return bound && namesTenant ? [] : [{ relation: node["Relation Name"]!, alias, conditions: own.join(" AND ") }]
-  })
+  const scans = nodes.filter((node) => isScan(node) && node.Schema === schema)
+  const conditionsOf = (node: PlanNode) => conditionNames.flatMap((name) => node[name] === undefined ? [] : [String(node[name])])
+  const own = new Map(scans.map((node) => [node.Alias!, ownNodes(node).flatMap(conditionsOf)]))
+  const equalities = nodes.flatMap(conditionsOf).flatMap((condition) => [...condition.matchAll(/\b(\w+)\.tenant_id = (\w+)\.tenant_id\b/g)].map(([, a, b]) => [a!, b!] as const))
+  const limited = new Set([...own].filter(([, conditions]) => conditions.some((condition) => /\btenant_id = \(?\$\d|\$\d+\)?(::text)? = (\w+\.)?tenant_id\b/.test(condition))).map(([alias]) => alias))
+  for (let before = -1; before < limited.size;) {
+    before = limited.size
+    for (const [a, b] of equalities) if (limited.has(a) || limited.has(b)) limited.add(a).add(b)
+  }
+  return scans.filter(({ Alias }) => !limited.has(Alias!))
+    .map((node) => ({ relation: node["Relation Name"]!, alias: node.Alias!, conditions: own.get(node.Alias!)!.join(" AND ") }))
 }
 
 /** Inserts whose tenant comes from anywhere else than the first parameter or a row of a tenant. */
@@ -93,7 +96,7 @@ export const seqScans = (plan: PlanNode): ReadonlyArray<string> =>
 /** The index conditions of each scan of a table. */
 export const indexConditions = (plan: PlanNode, schema: string, relation: string): ReadonlyArray<string> =>
   nodesOf(plan).filter((node) => isScan(node) && node.Schema === schema && node["Relation Name"] === relation)
-    .map((node) => [node["Index Cond"], ...(node.Plans ?? []).map((child) => child["Index Cond"])].filter((each) => each !== undefined).join(" AND "))
+    .map((node) => ownNodes(node).flatMap((each) => each["Index Cond"] ?? []).join(" AND "))
 
 /** The source of an update's rows: a scan of the table, or a join with it. */
 export const updatesFrom = (plan: PlanNode, schema: string, relation: string): ReadonlyArray<string> =>
@@ -103,7 +106,7 @@ export const updatesFrom = (plan: PlanNode, schema: string, relation: string): R
 /** Scans that read all rows of a tenant in a table, because the tenant is their only index condition. As "table by index". */
 export const wholeTenants = (plan: PlanNode, schema: string): ReadonlyArray<string> =>
   nodesOf(plan).filter((node) => isScan(node) && node.Schema === schema).flatMap((node) => {
-    const indexes = [node, ...(node.Plans ?? [])].filter((each) => each["Index Cond"] !== undefined)
+    const indexes = ownNodes(node).filter((each) => each["Index Cond"] !== undefined)
     return indexes.filter((each) => /^\((\w+\.)?tenant_id = [^()]+\)$/.test(String(each["Index Cond"])))
       .map((each) => `${node["Relation Name"]} by ${String(each["Index Name"])}`)
   })

@@ -110,6 +110,8 @@ layer(testStorage(schema), { excludeTestServices: true })("a schema to be distri
     assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} AS l JOIN ${signals} AS a USING (tenant_id, destination_id) WHERE a.tenant_id = $1`), 0)
     assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} WHERE state = 'active'`), 1)
     assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} AS l JOIN ${signals} AS a USING (destination_id) WHERE a.tenant_id = $1`), 1)
+    const subquery = `EXISTS (SELECT FROM ${signals} AS a WHERE a.tenant_id = $1 AND a.destination_id = l.destination_id OFFSET 0)`
+    assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} AS l WHERE l.state = 'active' AND ${subquery}`), 1)
     assert.lengthOf(yield* placesOf(`INSERT INTO ${signals} (tenant_id, partition, destination_id) SELECT $1, 0, destination_id FROM ${destinations} WHERE tenant_id = $1`), 0)
     assert.lengthOf(yield* placesOf(`INSERT INTO ${signals} (tenant_id, partition, destination_id) SELECT endpoint_url, 0, destination_id FROM ${destinations} WHERE tenant_id = $1`), 1)
   }))
