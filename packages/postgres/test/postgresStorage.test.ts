@@ -1,9 +1,10 @@
 /** `postgresStorage` with a host's pool and transactions. */
-import { type StorageAdapter, storageAdapter, type StoragePorts, Transaction } from "@waybill/core"
+import { type StorageAdapter, storageAdapter, type StorageError, type StoragePorts, Transaction } from "@waybill/core"
 import { TransitEventStore, type NewEvent } from "@waybill/core/transit-events"
 import { Effect, Layer, ManagedRuntime } from "effect"
+import { type AddressInfo, createServer } from "node:net"
 import pg from "pg"
-import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, inject, it, onTestFinished, vi } from "vitest"
 import { postgresStorage, type PostgresTransaction } from "../src/index.ts"
 import { freshSchema } from "./TestStorage.ts"
 
@@ -107,6 +108,20 @@ describe("postgresStorage", () => {
   it("names the accepted values for an invalid transaction", () => {
     assert.throws(() => adapter.joined({ nothing: true } as never), /pg client that has sent BEGIN/)
     assert.throws(() => postgresStorage({}), /either a pool or a url/)
+  })
+
+  it("fails to open when the server accepts connections and never answers, also on a pool without a timeout", async () => {
+    const silent = createServer()
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve))
+    onTestFinished(() => void silent.close())
+    const connected = new Promise((resolve) => silent.once("connection", resolve))
+    const unlimited = new pg.Pool({ host: "127.0.0.1", port: (silent.address() as AddressInfo).port })
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    onTestFinished(() => void vi.useRealTimers())
+    const opening = Effect.runPromise(Effect.flip(Effect.scoped(Layer.build(storageAdapter(postgresStorage({ pool: unlimited, schema }))!.layer))))
+    await connected
+    await vi.advanceTimersByTimeAsync(10_000)
+    assert.match(String((await opening as StorageError).cause), /Connection terminated/)
   })
 
   it("does not change a database with missing migrations when it may not migrate", async () => {

@@ -41,6 +41,7 @@ export class Service {
   readonly #background: Effect.Effect<void, never, WaybillServices>
   readonly #running = new Set<Promise<unknown>>()
   readonly #errors = new LineLimiter()
+  readonly #opening = new AbortController()
   #built: Promise<Built> | undefined
   #desk: unknown
   #worker: Fiber.Fiber<void> | undefined
@@ -64,7 +65,7 @@ export class Service {
 
   async #build(): Promise<Built> {
     try {
-      const built = await build(this.#layer)
+      const built = await build(this.#layer, this.#opening.signal)
       this.#desk = Context.get(built.context, PickupDesk)
       return built
     } catch (error) {
@@ -125,6 +126,8 @@ export class Service {
   async start(): Promise<void> {
     await this.run(Effect.void)
     const { context } = await this.#services()
+    // a stop that came meanwhile would not end it
+    if (this.#stopped !== undefined) return
     this.#worker ??= Effect.runForkWith(context)(this.#background)
   }
 
@@ -133,8 +136,7 @@ export class Service {
   }
 
   async #end(): Promise<void> {
-    if (this.#built === undefined) return
-    const built = await this.#built.catch(() => undefined)
+    const built = await this.#opened()
     if (built === undefined) return
     const { context, scope } = built
     const attempts = this.#worker === undefined ? Effect.void : Fiber.interrupt(this.#worker)
@@ -145,6 +147,22 @@ export class Service {
     const stop = Effect.andThen(Effect.all([attempts, calls], { concurrency: "unbounded" }), Scope.close(scope, Exit.void))
     const { drainMillis } = Context.get(context, DeliveryOptions)
     await Effect.runPromiseWith(context)(stoppedWithin(Math.max(callsMillis, drainMillis) + lastWritesMillis, stop))
+  }
+
+  /** What the first call opened, or opens now: it has as long as any running call, and is then interrupted. On a pool without timeouts it could take forever. */
+  async #opened(): Promise<Built | undefined> {
+    const opening = this.#built?.catch(() => undefined)
+    let built: Built | undefined
+    const ended = Effect.promise(async () => {
+      built = await opening
+    })
+    const interrupted = Effect.suspend(() => {
+      this.#opening.abort()
+      return ended
+    })
+    const stop = Effect.timeoutOrElse(ended, { duration: callsMillis, orElse: () => interrupted })
+    await Effect.runPromise(Effect.provide(stoppedWithin(callsMillis + lastWritesMillis, stop), this.#logger))
+    return built
   }
 
   #track<A>(call: Promise<A>): Promise<A> {
@@ -160,9 +178,9 @@ interface Built {
   readonly scope: Scope.Closeable
 }
 
-const build = async (layer: Layer.Layer<Services, StorageError>): Promise<Built> => {
+const build = async (layer: Layer.Layer<Services, StorageError>, signal: AbortSignal): Promise<Built> => {
   const scope = Scope.makeUnsafe()
-  const exit = await Effect.runPromiseExit(Layer.buildWithScope(layer, scope))
+  const exit = await Effect.runPromiseExit(Layer.buildWithScope(layer, scope), { signal })
   if (Exit.isSuccess(exit)) return { context: exit.value, scope }
   await Effect.runPromise(Scope.close(scope, exit))
   throw openingErrorOf(exit.cause)
