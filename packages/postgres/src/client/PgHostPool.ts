@@ -79,8 +79,7 @@ class TakenClient implements PgWire {
   /** The client, after its transaction has begun: the host's statements do not begin it. */
   readonly hostClient: Effect.Effect<pg.PoolClient, SqlError> = Effect.suspend(() => {
     const begin = this.toBegin
-    this.toBegin = undefined
-    return Effect.as(begin === undefined ? Effect.void : this.ask(beginStatement(begin)), this.client)
+    return Effect.as(begin === undefined ? Effect.void : this.beginWith(begin), this.client)
   })
 
   run(statement: PgStatement): Effect.Effect<PgResult, SqlError> {
@@ -88,12 +87,21 @@ class TakenClient implements PgWire {
       if (this.turns.isTaken) return Effect.andThen(this.turns.wait, this.run(statement))
       const begin = this.toBegin
       if (begin === undefined) return this.ask(statement)
-      this.toBegin = undefined
       const { text } = statement
+      if (text !== "COMMIT" && text !== "ROLLBACK") return Effect.andThen(this.beginWith(begin), this.run(statement))
       // no statement was sent, so there is no transaction to end
-      if (text === "COMMIT" || text === "ROLLBACK") return Effect.succeed({ rows: [], command: text })
-      return Effect.andThen(this.ask(beginStatement(begin)), this.run(statement))
+      this.toBegin = undefined
+      return Effect.succeed({ rows: [], command: text })
     })
+  }
+
+  /** If BEGIN fails and the error is caught, the next statement must not be outside of the transaction. */
+  private beginWith(begin: string): Effect.Effect<PgResult, SqlError> {
+    this.toBegin = undefined
+    return Effect.onError(this.ask(beginStatement(begin)), () =>
+      Effect.sync(() => {
+        if (this.client.getTransactionStatus?.() === "I") this.toBegin = begin
+      }))
   }
 
   private ask(statement: PgStatement): Effect.Effect<PgResult, SqlError> {

@@ -96,6 +96,8 @@ export class PgSession implements PgWire {
   /** As of the last response: I outside a transaction, T inside one, E inside a failed one. */
   private status = "I"
   private toBegin: string | undefined = undefined
+  /** Sent with the running statement. */
+  private beginning: string | undefined = undefined
   private hasStalePlans = false
   private plannedAt = performance.now()
   private asksPrepared = false
@@ -238,6 +240,7 @@ export class PgSession implements PgWire {
       ahead.push(discardPlans)
     }
     if (this.toBegin !== undefined) ahead.push(beginFrame(this.toBegin))
+    this.beginning = this.toBegin
     this.toBegin = undefined
     return ahead
   }
@@ -329,6 +332,8 @@ export class PgSession implements PgWire {
         this.aheadAnswers -= 1
         return true
       case "ErrorResponse":
+        // if the error is caught, the next statement must not be outside of the transaction
+        if (this.aheadAnswers > 0) this.toBegin = this.beginning
         this.aheadAnswers = 0
         if (message.fields.severityUnlocalized === "FATAL") {
           this.fatal = Object.assign(new Error(message.fields.message), { code: message.fields.code })

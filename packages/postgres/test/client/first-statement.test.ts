@@ -1,7 +1,8 @@
 /** A transaction begins with its first statement, in one round trip. */
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Scope } from "effect"
+import { assert, describe, inject, it } from "@effect/vitest"
+import { Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
+import pg from "pg"
 import { int4Array } from "../../src/client/PgBulk.ts"
 import { PgClient } from "../../src/client/index.ts"
 import { pool, table } from "./database.ts"
@@ -14,6 +15,12 @@ const recorded = (body: (sql: PgClient.PgClient, roundTrips: () => ReadonlyArray
       takeRoundTrips()
       return Effect.fnUntraced(body)(sql, takeRoundTrips)
     }).pipe(Effect.provide(pool({ url, maxConnections: 1 }))))
+
+/** A host's pool of one connection. */
+const hostPool = Layer.unwrap(Effect.map(
+  Effect.acquireRelease(Effect.sync(() => new pg.Pool({ connectionString: inject("pgUrl"), max: 1 })), (hosts) => Effect.promise(() => hosts.end())),
+  (hosts) => PgClient.layerFromPool(hosts)
+))
 
 describe("the first statement of a transaction", () => {
   it.live("is sent with BEGIN, prepared or not, and later statements are in the same transaction", recorded(function*(sql, roundTrips) {
@@ -74,4 +81,16 @@ describe("the first statement of a transaction", () => {
     assert.strictEqual((yield* Effect.flip(refused)).reason._tag, "SqlSyntaxError")
     assert.deepStrictEqual(yield* sql`SELECT n FROM ${sql.literal(rows)}`, [])
   }))
+
+  it.live.each([["Waybill's own pool", pool({ maxConnections: 1 })], ["a host's pool", hostPool]] as const)("is not followed by others outside of a transaction when BEGIN fails and the error is caught, on %s", ([, clients]) =>
+    Effect.flatMap(PgClient.PgClient, Effect.fnUntraced(function*(sql) {
+      const rows = yield* table("n int4")
+      const insert = sql`INSERT INTO ${sql.literal(rows)} VALUES (1)`
+      const caught = sql.withTransaction(Effect.andThen(Effect.ignore(insert), insert))
+      const refused = Effect.provideService(caught, SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL NONE")
+      assert.strictEqual((yield* Effect.flip(refused)).reason._tag, "SqlSyntaxError")
+      assert.deepStrictEqual(yield* sql`SELECT n FROM ${sql.literal(rows)}`, [])
+      yield* sql.withTransaction(insert)
+      assert.deepStrictEqual(yield* sql`SELECT n FROM ${sql.literal(rows)}`, [{ n: 1 }])
+    })).pipe(Effect.provide(clients), Effect.scoped))
 })
