@@ -46,11 +46,14 @@ export const partyId: Codec = {
   }
 }
 
-/** Elements: N1-03, 04 of the payer. The number of an account that the carrier gave. */
+/** Element 66: a customer's number with the carrier. */
+const carriersCustomer = "25"
+
+/** Elements: N1-03, 04 of the payer of a 210, which the carrier sends. The number of an account that the carrier gave. */
 export const payerAccount: Codec = {
-  note: "93 (assigned by the carrier) is the number of an account; another kind of id is kept",
+  note: "93 (assigned by the sender) and 25 (the carrier's customer code) are the number of an account, and 93 is written; another kind of id is kept",
   read: ([kind = "", id = ""], { keep }) => {
-    if (kind === "93" && id !== "") return [id.trim()]
+    if ((kind === "93" || kind === carriersCustomer) && id !== "") return [id.trim()]
     for (const index of [0, 1]) keep(index)
     return [undefined]
   },
@@ -58,4 +61,16 @@ export const payerAccount: Codec = {
     const written = identifier(80).write([id], context)
     return written === undefined ? undefined : ["93", ...written]
   }
+}
+
+/** Elements: N1-03, 04 of an order, which the shipper sends: 93 and 94 are as often its own codes of places as accounts with the carrier. */
+export const orderAccount: Codec = {
+  note: "25 (the carrier's customer code) is the number of an account, as is any id among the accounts of the partner profile; another id is kept",
+  read: ([kind = "", id = ""], { keep, partner }) => {
+    const account = id.trim()
+    if (account !== "" && (kind === carriersCustomer || partner.accounts?.includes(account) === true)) return [account]
+    for (const index of [0, 1]) keep(index)
+    return [undefined]
+  },
+  write: () => undefined
 }

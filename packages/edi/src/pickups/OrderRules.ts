@@ -2,7 +2,7 @@
 import { coded, identifier, text } from "../mapping/Codec.ts"
 import type { ElementRule, LoopRule, Rule, SegmentRule } from "../mapping/Mapping.ts"
 import { partyRule } from "../mapping/Parties.ts"
-import { payerAccount, referenceType } from "../mapping/References.ts"
+import { orderAccount, referenceType } from "../mapping/References.ts"
 import { isHazardous, nmfc, pickupTime, service, trailer, whole } from "./PickupCodecs.ts"
 
 export const unit = coded({ L: "LB", K: "KG" })
@@ -87,7 +87,7 @@ type At = Pick<LoopRule, "list">
 
 export const shipper = (at?: At): LoopRule => partyRule("shipper", ["SF", "SH"], {
   name: "orgAddressName",
-  id: { member: "orgAccountNumber", codec: payerAccount },
+  id: { member: "orgAccountNumber", codec: orderAccount },
   address: { line1: "orgAddressLine1", line2: "orgAddressLine2", city: "orgCity", state: "orgState", postalCode: "orgZip", country: "orgCountry" },
   more: [contact("orgContactName", "orgPhoneNumber")]
 }, at)
@@ -100,7 +100,7 @@ export const consignee = (at?: At): LoopRule => partyRule("consignee", ["ST", "C
 
 export const payer: LoopRule = partyRule("payer", ["BT"], {
   name: "btAddressName",
-  id: { member: "btAccountNumber", codec: payerAccount },
+  id: { member: "btAccountNumber", codec: orderAccount },
   address: { line1: "btAddressLine1", line2: "btAddressLine2", city: "btCity", state: "btState", postalCode: "btZip", country: "btCountry" },
   more: [contact("btContactName", "btPhoneNumber")]
 }, { list: "billToAddress" })

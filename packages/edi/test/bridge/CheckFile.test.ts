@@ -12,7 +12,7 @@ const check = async (files: ReadonlyArray<string>, profile = partner()) => {
 
 const numbered = (text: string, number: number) => text.replaceAll("000000007", String(number).padStart(9, "0"))
 
-const place = ["N1*SF*Closets Inc.*93*A-1", "N3*12 Dock Road", "N4*Chicago*IL*60608"]
+const place = ["N1*SF*Closets Inc.*25*A-1", "N3*12 Dock Road", "N4*Chicago*IL*60608"]
 const orders = {
   "204": fileOf(["B2**ABCD**SHIP-1", "B2A*00", "S5*1*LD*1250*L*4", ...place], "204", { functionalId: "SM" }),
   "211": fileOf(["BOL*ABCD*PP*BOL-9*20261120", "B2A*00", ...place, "AT1*1", "AT2*2*PLT*G*L*1250"], "211", { functionalId: "BL" }),

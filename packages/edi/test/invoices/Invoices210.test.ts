@@ -54,6 +54,12 @@ describe("reading 210", () => {
 
   it("makes an invoice that the service accepts", () => expect(Schema.is(Invoice)(invoice)).toBe(true))
 
+  it("takes the carrier's customer code of the payer for its account", () => {
+    const read = invoiceIn(full.map((segment) => segment.replace("*93*A-1", "*25*A-1")))
+    expect(read.invoice?.attributes).toContainEqual({ type: "accountNumber", value: "A-1" })
+    expect(read.kept).toEqual(kept)
+  })
+
   it("lists every element without a place", () => {
     expect(kept.map(({ element, segment, value }) => `${segment}-${element} ${value}`)).toEqual(["ITD-1 05", "G62-1 86", "G62-2 20261118", "N7-1 ABCD", "L5-1 1", "L1-1 1", "L7-1 1", "L5-1 2", "L1-1 2", "L3-1 1250.5", "L3-2 G"])
   })

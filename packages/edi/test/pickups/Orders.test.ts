@@ -5,7 +5,7 @@ import { fileOf, partnerOf, setOf } from "../Partner.ts"
 import { forRandom } from "../Random.ts"
 import { contents, read } from "../x12/Samples.ts"
 
-const partnerFor = (more: Partial<PartnerProfile> = {}) => partnerOf({ sets: ["204", "211", "216", "990"], ...more })
+const partnerFor = (more: Partial<PartnerProfile> = {}) => partnerOf({ sets: ["204", "211", "216", "990"], accounts: ["A-1"], ...more })
 
 const full = [
   "B2**ABCD**SHIP-77**PP", "B2A*00", "L11*BOL-9*BM", "L11*4500012345*PO", "NTE**Call ahead", "N1*BT*Debtor Corp.*93*A-1", "N4*Chicago*IL*60608*US",
@@ -122,6 +122,17 @@ describe("reading 204", () => {
     expect(faultsIn(["B2**ABCD**SHIP-77", "B2A*00", "S5*1*LD", "N1*SF*Closets Inc."])).toEqual(["L3-01 at segment 3 1"])
     expect(faultsIn(["B2**ABCD", "B2A*00", "S5*1*LD*5*L"])).toEqual(["B2-04 at segment 2 1"])
     expect(faultsIn(["B2**ABCD**SHIP-77", "B2A*00", "S5*1*LD*5*L", "S5*2*LD*5*K"])).toEqual(["S5-04 at segment 3 7"])
+  })
+
+  it("takes the carrier's customer code and the partner's accounts for accounts, and no other code of a place", () => {
+    const named = (id: string) => {
+      const { kept, value } = orderIn(full.map((segment) => segment.replace(/^(N1\*SF\*Closets Inc\.).*$/u, `$1*${id}`)))
+      return { account: value?.request.pickupAddress[0]?.orgAccountNumber, kept: kept.filter(({ segment }) => segment === "N1").map(({ value }) => value) }
+    }
+    expect(named("93*A-1")).toEqual({ account: "A-1", kept: [] })
+    expect(named("94*A-1")).toEqual({ account: "A-1", kept: [] })
+    expect(named("25*B-1")).toEqual({ account: "B-1", kept: [] })
+    expect(named("93*DOCK4")).toEqual({ account: undefined, kept: ["93", "DOCK4"] })
   })
 
   it("refuses an order without the references that the profile requires", () => {

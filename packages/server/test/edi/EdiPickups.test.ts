@@ -105,7 +105,7 @@ describe("pickups of an EDI partner", () => {
 
   test("name only accounts of the partner", Effect.gen(function*() {
     const { folder, look } = yield* partner
-    put(folder, "a.edi", tender("SHIP-77").replace("*93*A-1", "*93*A-2"))
+    put(folder, "a.edi", tender("SHIP-77").replace("*93*A-1", "*25*A-2"))
     yield* look
     const report = reportOf(join(folder, "failed"), "a.edi")
     assert.include(report, "This account is not one of yours")
