@@ -94,6 +94,7 @@ const invoicing: ReadonlyArray<Mutant> = [
   { rule: "b-customer-reads", name: "the customer does not see its invoice", seen: "answered 404", call: (call, { clients }) => call.headers["x-api-key"] === (clients!.customer as Json).apiKey ? jsonReply(404, ["300"]) : call },
   { rule: "b-foreign", name: "another customer sees the invoice", seen: "answered 200", ...confusing("other", "carrier", /\/invoices/u) },
   { rule: "b-documents", name: "files as strings", seen: "is not as the interface", ...changing("GET", document, (json) => ({ ...json, documents: json.documents.map((each: Json) => ({ ...each, files: each.files.map((file: Json) => file.content) })) })) },
+  { rule: "b-documents", name: "another uniqueID", seen: "uniqueID is", ...changing("GET", document, (json) => ({ ...json, uniqueID: "OTHER" })) },
   { rule: "b-documents-content", name: "a file is changed", seen: "The content of", ...changing("GET", document, (json) => ({ ...json, documents: json.documents.map((each: Json) => ({ ...each, files: each.files.map((file: Json) => ({ ...file, content: "JVBERi0=" })) })) })) },
   { rule: "b-upload-required", name: "an upload without a date is accepted", seen: "answered 200", ...accepting("POST", documents) },
   { rule: "b-upload-type", name: "an unknown document type is accepted", seen: "XYZ answered 200", ...accepting("POST", documents) },
@@ -147,6 +148,7 @@ const pickupMutants: ReadonlyArray<Mutant> = [
   { rule: "c-lookup-integers", name: "a PRO as text", seen: "proNumber is \"", ...changing("GET", pickups, (json) => ({ ...json, shipmentArray: json.shipmentArray.map((each: Json) => ({ ...each, proNumber: String(each.proNumber) })) })) },
   { rule: "c-lookup-shipments", name: "no shipments", seen: "proNumber", ...changing("GET", pickups, (json) => ({ ...json, shipmentArray: [] })) },
   { rule: "c-lookup-eta", name: "stopEta with a zone", seen: "without a zone", ...changing("GET", pickups, (json) => ({ ...json, stopEta: `${json.stopEta}Z` })) },
+  { rule: "c-lookup-eta", name: "stopEta without its zone", seen: "stopEtaTimeZone is missing", ...changing("GET", pickups, (json) => ({ ...json, stopEtaTimeZone: null })) },
   { rule: "c-lookup-required", name: "a lookup without isTest is accepted", seen: "answered 200", ...accepting("GET", pickups) },
   { rule: "c-lookup-type", name: "an unknown lookupType is accepted", seen: "BOL answered 200", ...accepting("GET", pickups) },
   { rule: "c-lookup-real", name: "isTest is ignored", seen: "answered 200", call: (call) => {
@@ -268,6 +270,8 @@ const transitEvents: ReadonlyArray<Mutant> = [
   { rule: "d-create-event-types", name: "an event type is lost", seen: "eventTypes is", ...changing("GET", subscription, (json) => ({ ...json, filters: { ...json.filters, eventTypes: json.filters.eventTypes.slice(1) } })) },
   { rule: "d-events-all-types", name: "an event type of the list is refused", seen: "answered 400", ...answering("GET", events, jsonReply(400, { status: 400, title: "No" }), ({ query }) => query.getAll("eventTypes").includes("AIR_ARRIVAL")) },
   { rule: "d-rate-limit", name: "rateLimitPerMinute is ignored", seen: "where rateLimitPerMinute is 2", ...changingBody("POST", subscriptions, (json) => ({ ...json, delivery: without(json.delivery, "rateLimitPerMinute") })) },
+  { rule: "d-rate-limit", name: "a subscription with a rate gets nothing", seen: "Nothing came", delivery: () => "swallow" },
+  { rule: "d-max-attempts", name: "nothing is delivered", seen: "Nothing came", delivery: () => "swallow" },
   { rule: "d-max-attempts", name: "maxAttempts is ignored", seen: "where maxAttempts is 1", ...changingBody("POST", subscriptions, (json) => ({ ...json, delivery: without(json.delivery, "maxAttempts") })) },
   { rule: "d-webhook-id", name: "another webhook-id for each attempt", seen: "webhook-id", ...withHeaders((headers, nth) => ({ ...headers, "webhook-id": `attempt-${nth}` })) },
   { rule: "d-events-members", name: "an event without its origin", seen: "origin", ...changing("GET", events, (json) => ({ ...json, data: json.data.map((event: Json) => ({ ...event, shipment: without(event.shipment, "origin") })) })) }
@@ -310,6 +314,7 @@ const freightCharges: ReadonlyArray<Mutant> = [
   { rule: "e-notification-foreign", name: "bills of another account are sent", seen: "without access", ...delivering((list) => list.map((each: Json) => ({ ...each, billTo: { ...each.billTo, account: each.billTo.account.replace(/^A-/u, "B-") } }))) },
   { rule: "e-test", name: "a webhook test sends nothing", seen: "No test delivery came", ...answering("POST", webhookTest, jsonReply(200, { message: "Sent" })) },
   { rule: "e-test-sample", name: "a sample that is no test", seen: "isTest is", ...delivering((list) => list.map((each: Json) => ({ ...each, pfc: { ...each.pfc, isTest: false } }))) },
+  { rule: "e-test-sample", name: "no sample is sent", seen: "No test delivery came", ...answering("POST", webhookTest, jsonReply(200, { message: "Sent" })) },
   { rule: "e-test-refused", name: "a refused test succeeds", seen: "answered 200", ...turning("POST", webhookTest, 400, 200) },
   { rule: "e-create-status", name: "200 for a new subscription", seen: "answered 200", ...turning("POST", charges, 201, 200) },
   { rule: "e-create-url", name: "a webhookUrl that is none is accepted", seen: "answered 200", ...accepting("POST", charges, { subscriptionId: "1" }) },

@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs"
 import { createServer, type RequestListener, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { areas, must, type Rule, rulesOf } from "../../src/api/Rule.ts"
+import { parseFixtures } from "../../src/api/Fixtures.ts"
 import { rules } from "../../src/api/Rules.ts"
 import { runRules, type Target } from "../../src/api/RunRules.ts"
 import { openCallback } from "../../src/api/Callback.ts"
@@ -196,4 +198,11 @@ describe("the report of a failed rule", () => {
     expect(result).toMatchObject({ status: "failed", level: "must", source: "Area D", request: expect.stringMatching(/^GET http:.*\(called as customer\)$/su), answer: expect.stringContaining("[redacted]") })
     expect(JSON.stringify(result)).not.toContain("very-secret-key")
   })
+})
+
+it("reads the fixtures of docs/conformance.md", () => {
+  const page = readFileSync(new URL("../../../../docs/conformance.md", import.meta.url), "utf8")
+  const [, json = ""] = /```json\n([^]*?)```/u.exec(page) ?? []
+  const named = Object.fromEntries(Array.from(json.matchAll(/env:(\w+)/gu), ([, name]) => [name!, `value of ${name}`]))
+  expect(parseFixtures(json, named)).toMatchObject({ clients: { customer: { apiKey: "value of CUSTOMER_KEY" } }, bills: { emptyAccount: "A-101" } })
 })

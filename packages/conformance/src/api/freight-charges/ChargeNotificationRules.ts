@@ -1,7 +1,7 @@
 /** Rules of area E about notifications and the webhook test. One bill is created, changed and removed for all of them. */
 import { PreliminaryFreightCharge } from "@waybill/core/freight-charges"
 import { Schema } from "effect"
-import type { Post } from "../Callback.ts"
+import type { Inbox, Post } from "../Callback.ts"
 import { accepted, expectEachRefused, expectEqual, expectRepeated, expectSigned, expectSilent, expectStatus, jsonOf, read } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, sharing, should, Violation } from "../Rule.ts"
 import { changes, type Charge, chargesOf, type ChargeSubscribed, expectCode, subscribeToCharges, uniqueIdsIn } from "./ChargeShapes.ts"
@@ -108,20 +108,25 @@ const notificationRules = rulesOf("e", "Area E notifications", needs, [
 
 const testing = (context: RuleContext, webhookUrl: unknown) => context.call("e", "POST", "/webhooks/test", { body: { webhookUrl } })
 
+const expectSample = async (inbox: Inbox, { waitMillis }: RuleContext): Promise<void> => {
+  if (!(await inbox.until(() => inbox.posts.length > 0, waitMillis))) throw new Violation("No test delivery came.")
+}
+
 const testRules = rulesOf("e", "Area E, Operations: Test webhook", ["customer", "receiver"], [
   must("test", "sends a sample to the address of a webhook test", async (context) => {
     const inbox = context.inbox()
     expectStatus(await testing(context, inbox.url), 200)
-    if (!(await inbox.until(() => inbox.posts.length > 0, context.waitMillis))) throw new Violation("No test delivery came.")
+    await expectSample(inbox, context)
     return `${inbox.posts.length} deliveries`
   }),
   should("test-sample", "sends PFC objects with isTest true in a webhook test", { source: "published definition of area E: isTest" }, async (context) => {
     const inbox = context.inbox()
     expectStatus(await testing(context, inbox.url), 200)
+    await expectSample(inbox, context)
     for (const post of inbox.posts) for (const { pfc } of chargesOf(post)) expectEqual(pfc.isTest, true, "isTest", post)
     return "isTest"
   }),
-  should("test-refused", "answers a webhook test with 400 when the receiver refuses the sample", { source: "published definition of area E: 400" }, async (context) => {
+  should("test-refused", "answers a webhook test with 400 and the code INVALID_REQUEST when the receiver refuses the sample", { source: "published definition of area E: 400" }, async (context) => {
     const inbox = context.inbox()
     inbox.answers(() => 500)
     return String(expectCode(expectStatus(await testing(context, inbox.url), 400), "INVALID_REQUEST").status)

@@ -32,7 +32,7 @@ const uploadRules = rulesOf("b", "Area B, Operations: Upload and retrieve suppor
   must("documents", "returns documents with their members, and files as objects with id and content", async (context) => {
     const { body } = await uploadDocuments(context)
     const { exchange, record } = await got(context, body.invoiceNumber)
-    for (const name of ["shipmentID", "DOT", "MC", "invoiceNumber", "invoiceDate"] as const) expectEqual(record[name], body[name], name, exchange)
+    for (const name of ["uniqueID", "shipmentID", "DOT", "MC", "invoiceNumber", "invoiceDate"] as const) expectEqual(record[name], body[name], name, exchange)
     expectEqual(filesIn(record).map(({ documentType }) => documentType).toSorted(), ["BOL", "POD"], "The document types", exchange)
     return `${filesIn(record).length} files`
   }),

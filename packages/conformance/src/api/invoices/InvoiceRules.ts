@@ -95,7 +95,7 @@ const createRules = rulesOf("b", "Area B, Operations: Create and retrieve invoic
 ])
 
 const listRules = rulesOf("b", "Area B, Operations: List invoices", needs, [
-  must("list", "lists invoices as an array", async (context) => {
+  must("list", "lists invoices as an array, and filters them by uniqueID", async (context) => {
     const { body } = await createInvoice(context)
     const { exchange, list } = await listed(context, { uniqueID: body.uniqueID })
     expectEqual(list.map(({ uniqueID }) => uniqueID), [body.uniqueID], "What is listed", exchange)

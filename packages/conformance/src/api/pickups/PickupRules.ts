@@ -124,7 +124,7 @@ const visibilityRules = rulesOf("c", "Area C, Operations: Pickup visibility", ne
     if (wrong !== undefined) throw new Violation(`${wrong[0]} is ${JSON.stringify(wrong[1])}; an integer is expected.`, exchange)
     return String(pickupConfirmationId)
   }),
-  must("lookup-shipments", "shows the shipments of a pickup, with PRO, postal code, units and weight", async (context) => {
+  must("lookup-shipments", "shows the shipments of a pickup, with PRO, country, units and weight", async (context) => {
     const { number, pro } = await orderPickup(context)
     const { exchange, pickup: { shipmentArray: [shipment] } } = await visible(context, { lookupValue: number })
     expectEqual([String(shipment?.proNumber), shipment?.destinationCountry, shipment?.handlingUnitQuantity, shipment?.weight], [pro, "CAN", 2, 1250], "proNumber, destinationCountry, handlingUnitQuantity and weight", exchange)
@@ -134,6 +134,7 @@ const visibilityRules = rulesOf("c", "Area C, Operations: Pickup visibility", ne
     const { number } = await orderPickup(context)
     const { exchange, pickup: { stopEta, stopEtaTimeZone } } = await visible(context, { lookupValue: number })
     if (stopEta !== null && !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/u.test(stopEta)) throw new Violation(`stopEta is ${stopEta}; a date-time without a zone is expected.`, exchange)
+    if (stopEta !== null && (stopEtaTimeZone ?? "") === "") throw new Violation(`stopEta is ${stopEta}, and stopEtaTimeZone is missing.`, exchange)
     return `${stopEta} ${stopEtaTimeZone}`
   }),
   must("lookup-required", "refuses a lookup without one of its four parameters", (context) => {

@@ -1,4 +1,4 @@
-/** Shapes and calls of area A, as strict as the interface: members that it types by a name without a shape are any object. */
+/** Shapes and calls of area A, as strict as the interface: members that it types by a name without a shape are any object, or `null` where the published file says so. */
 import { AppointmentChange, CustomsStatus, DeliveryMessage, NotifiedTerminalStatus, ShipmentMilestoneStatus, TerminalType } from "@waybill/core/shipment-status"
 import { Schema } from "effect"
 import type { Post } from "../Callback.ts"

@@ -94,6 +94,11 @@ const expectDelivered = (to: Subscribed, wanted: ReadonlyArray<ListedEvent>): st
   return `${wanted.length} events`
 }
 
+/** What does not come at all cannot come too often. */
+const expectAny = async ({ inbox }: Subscribed, { waitMillis }: RuleContext): Promise<void> => {
+  if (!(await inbox.until(() => inbox.posts.length > 0, waitMillis))) throw new Violation("Nothing came to the subscription.")
+}
+
 /** Expects the events of the failed delivery again. Its sentAt may be new. */
 const expectRetried = (to: Subscribed, published: ReadonlyArray<ListedEvent>): string => {
   const seen = new Set(idsIn(accepted(to.inbox.posts)))
@@ -113,7 +118,7 @@ const expectOnly = (to: Subscribed, fits: (event: ListedEvent) => boolean, why: 
 export const eventDeliveryRules = rulesOf("d", "Area D, Event types and delivery", needs, [
   must("delivered", "delivers every event that is published to a subscription without filters", about(({ plain, published }) => expectDelivered(plain, published))),
   must("batch-shape", "sends batches as POST with deliveryId, sentAt and a non-empty list of events", about(({ dropped, ofShipment, plain, single, typed }) => `${eventsOf([plain, single, dropped, typed, ofShipment].flatMap(({ inbox }) => inbox.posts)).length} events`)),
-  must("delivered-as-listed", "delivers events as the list of events shows them", about(({ plain, published }) => {
+  must("delivered-as-listed", "delivers events with the type, the sequence and the time that the list of events shows", about(({ plain, published }) => {
     for (const post of plain.inbox.posts) {
       for (const event of batchOf(post).events) {
         const listed = published.find(({ eventId }) => eventId === event.eventId)
@@ -130,13 +135,16 @@ export const eventDeliveryRules = rulesOf("d", "Area D, Event types and delivery
     if (large !== undefined) throw new Violation(`A delivery has ${batchOf(large).events.length} events, where batchMaxSize is 1.`, large)
     return `${single.inbox.posts.length} deliveries of one event`
   })),
-  must("rate-limit", "sends no more deliveries in a minute than rateLimitPerMinute", about(({ slow }) => {
+  must("rate-limit", "sends no more deliveries in a minute than rateLimitPerMinute", about(async ({ slow }, context) => {
+    await expectAny(slow, context)
     const [first, ...others] = slow.inbox.posts
     const soon = others.filter(({ at }) => at < first!.at + 60_000)
     if (soon.length > 1) throw new Violation(`${soon.length + 1} deliveries came in a minute, where rateLimitPerMinute is 2.`, soon.at(-1))
     return `${slow.inbox.posts.length} deliveries`
   })),
-  must("max-attempts", "stops to repeat a refused delivery after maxAttempts", about(async ({ refusing: { inbox } }, context) => {
+  must("max-attempts", "stops repeating a refused delivery after maxAttempts, with or without the first attempt", about(async ({ refusing }, context) => {
+    await expectAny(refusing, context)
+    const { inbox } = refusing
     await inbox.untilQuiet(4_000, context.waitMillis)
     const attempts = new Map<string, number>()
     for (const post of inbox.posts) {
@@ -145,7 +153,7 @@ export const eventDeliveryRules = rulesOf("d", "Area D, Event types and delivery
       // the interface does not say whether the first attempt counts
       if (attempts.get(deliveryId)! > 2) throw new Violation(`${deliveryId} came ${attempts.get(deliveryId)} times, where maxAttempts is 1.`, post)
     }
-    return `at most ${Math.max(0, ...attempts.values())} attempts`
+    return `at most ${Math.max(...attempts.values())} attempts`
   })),
   must("filter-types", "delivers only events of the types in filters.eventTypes, and all of them", about(({ published, typed }) => {
     expectOnly(typed, ({ type }) => type === "IN_TRANSIT", "the filter is IN_TRANSIT")

@@ -121,7 +121,7 @@ export const eventListRules = [
       expectEqual(data.length, 0, "The number of events on page 9999", exchange)
       return "empty"
     }),
-    should("events-unknown-shipment", "answers an empty page for an unknown shipment", { needs: ["customer"] }, async (context) => {
+    should("events-unknown-shipment", "answers an empty page or 404 for an unknown shipment", { needs: ["customer"] }, async (context) => {
       const exchange = await context.call("d", "GET", "/v1/events", { query: { shipmentId: "WAYBILL-CHECK-NO-SUCH-SHIPMENT" } })
       expectStatus(exchange, 200, 404)
       if (exchange.status === 200) expectEqual((exchange.json as { data?: unknown })?.data, [], "data", exchange)
