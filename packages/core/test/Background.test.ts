@@ -11,7 +11,7 @@ describe("background work", () => {
     const started = (name: string) => Ref.update(starts, (before) => [...before, name])
     const lives = (name: string) => Effect.andThen(started(name), Effect.never)
     const services = Layer.mergeAll(
-      Layer.succeed(DeliveryWorker, DeliveryWorker.of({ run: lives("worker"), drain: Effect.succeed(0) })),
+      Layer.mock(DeliveryWorker, { run: lives("worker") }),
       Layer.succeed(ChargeWindows, ChargeWindows.of({ run: Effect.andThen(started("windows"), Effect.die("a defect")), closeDue: Effect.succeed(0) })),
       Layer.succeed(Retention, Retention.of({ run: lives("retention"), sweep: Effect.succeed(0) })),
       Layer.mock(Backlogs, { run: Effect.never }),

@@ -1,5 +1,5 @@
 /** The service as promises and handlers, over layers of the caller's own. */
-import { DeferredStatuses, MailOutbox, maintainOnce, type StorageAdapter } from "@waybill/core"
+import { DeferredStatuses, fault, InvalidInput, MailOutbox, maintainOnce, type StorageAdapter } from "@waybill/core"
 import { DeliveryWorker, Wakeups } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
 import { Effect } from "effect"
@@ -37,7 +37,7 @@ export const waybillOver = <Tx = never>(options: WaybillOverOptions<Tx>): Waybil
     portalHandler: (request, customer, options = {}) => service.answer("portal", request, options, customer),
     within: (transaction) => withBounds(run, methodsWithin(run, joined(transaction))),
     wake: (tenantId) => service.run(Effect.flatMap(Wakeups, (wakeups) => wakeups.wake(tenantId))),
-    runOnce: () => service.run(deliverOnce),
+    runOnce: ({ forMillis = Infinity } = {}) => service.run(deliverOnce(forMillis)),
     maintain: () => service.run(maintainOnce),
     start: () => service.start(),
     stop: () => service.stop()
@@ -49,14 +49,15 @@ const unjoinable = (): never => {
 }
 
 /** Closes charge windows and updates deferred statuses first, so that their notifications are sent in the same run. */
-const deliverOnce = Effect.gen(function*() {
+const deliverOnce = Effect.fnUntraced(function*(forMillis: number) {
+  if (!(forMillis > 0)) return yield* InvalidInput.of(fault(["forMillis"], "It is a number of milliseconds, more than 0.", "out_of_bounds"))
   const windows = yield* ChargeWindows
   const statuses = yield* DeferredStatuses
   const worker = yield* DeliveryWorker
   const outbox = yield* MailOutbox
   yield* windows.closeDue
   yield* statuses.applyDue
-  const attempts = yield* worker.drain
+  const attempts = yield* worker.drainFor(forMillis)
   yield* outbox.sweep
   return attempts
 })

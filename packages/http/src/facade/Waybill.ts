@@ -89,6 +89,15 @@ export interface HandlerOptions {
   readonly host?: unknown
 }
 
+/** For hosts whose calls may take only so long. */
+export interface RunOnceOptions {
+  /**
+   * After so many milliseconds no attempt begins any more. Those in flight end within `delivery.drainMillis` (10 seconds), and what
+   * is left waits for the next call. Without it, everything due is delivered, however long it takes.
+   */
+  readonly forMillis?: number
+}
+
 /**
  * Every method rejects with `WaybillError`. `Tx` is what `within` accepts, such as `PostgresTransaction` of
  * `@waybill/postgres`; a plain `Waybill` is any service, without `within`.
@@ -128,7 +137,7 @@ export interface Waybill<in Tx = never> extends WaybillAreas {
    * Closes charge windows, delivers everything due now, sends e-mails that wait, and returns the number of attempts; for cron and serverless,
    * instead of `start`. Call it every minute.
    */
-  readonly runOnce: () => Promise<number>
+  readonly runOnce: (options?: RunOnceOptions) => Promise<number>
   /**
    * Does the rest of what `start` does: drops entries beyond the quotas, ends expired access, puts notices in the outbox that `runOnce`
    * sends, and removes old data and deleted tenants. Call it every hour if no process calls `start`. It works in small steps: a call that is cut short loses nothing,

@@ -47,18 +47,22 @@ export class DeliveryEngine {
     )
   }
 
-  /** Sends due deliveries and returns the number of attempts. */
-  get drain(): Effect.Effect<number, StorageError> {
+  /** Sends due deliveries, and begins none after `forMillis`. Returns the number of attempts. */
+  drain(forMillis: number): Effect.Effect<number, StorageError> {
     const { outcomes, slots, work } = this.parts
-    return Effect.gen({ self: this }, function*() {
+    const sent = Effect.gen({ self: this }, function*() {
       for (;;) {
         const found = yield* this.owning.sweep
         yield* this.taking.turn
         yield* this.settling.turn
-        if (slots.used === 0 && outcomes.isEmpty && work.demand.size === 0 && !found) return this.sending.begun
+        if (slots.used === 0 && outcomes.isEmpty && work.demand.size === 0 && !found) return
         if (slots.used > 0 && work.demand.size === 0) yield* Effect.raceFirst(this.settling.until, this.taking.until)
       }
-    }).pipe(Effect.onExit(() => this.stop))
+    })
+    return Effect.raceFirst(sent, Effect.sleep(forMillis)).pipe(
+      Effect.onExit(() => this.stop),
+      Effect.map(() => this.sending.begun)
+    )
   }
 
   /** Waits up to `drainMillis` for attempts in flight, writes outcomes, and releases all partitions. */

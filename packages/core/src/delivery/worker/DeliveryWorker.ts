@@ -20,6 +20,8 @@ export class DeliveryWorker extends Context.Service<DeliveryWorker, {
   readonly run: Effect.Effect<void>
   /** Sends due deliveries and returns the number of attempts; for cron, serverless and tests. */
   readonly drain: Effect.Effect<number, StorageError>
+  /** Like `drain`, but after so many milliseconds it ends as `run` does when it is interrupted. */
+  readonly drainFor: (millis: number) => Effect.Effect<number, StorageError>
 }>()("@waybill/core/delivery/DeliveryWorker") {
   static readonly layer = Layer.effect(
     DeliveryWorker,
@@ -35,7 +37,8 @@ export class DeliveryWorker extends Context.Service<DeliveryWorker, {
         observe: yield* AttemptObserver
       }
       const engine = Effect.zipWith(services.ids.next, Effect.context<never>(), (workerId, context) => new DeliveryEngine(services, workerId, context))
-      return DeliveryWorker.of({ run: Effect.flatMap(engine, ({ run }) => run), drain: Effect.flatMap(engine, ({ drain }) => drain) })
+      const drainFor = (millis: number) => Effect.flatMap(engine, (worker) => worker.drain(millis))
+      return DeliveryWorker.of({ run: Effect.flatMap(engine, ({ run }) => run), drain: drainFor(Infinity), drainFor })
     })
   )
 }
