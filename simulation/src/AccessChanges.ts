@@ -1,7 +1,7 @@
 /** Operator calls that change access: of clients and tenants, of shipments' accounts, and pauses and purges of clients' subscriptions. */
 import type { SeededRandom } from "@waybill/conformance/fixtures"
 import { AccessStore, Transaction } from "@waybill/core"
-import { DeliveryControl } from "@waybill/core/delivery"
+import { DeliveryControl, pauseByOperator, pauseForPurge } from "@waybill/core/delivery"
 import { Effect } from "effect"
 import type { Ledger, LedgerDestination } from "./Ledger.ts"
 import type { SimulatedPorts, SimulatedStore } from "./SimulatedStore.ts"
@@ -131,11 +131,11 @@ export class AccessChanges {
   }
 
   private pause(destination: LedgerDestination): void | Promise<void> {
-    return this.control(destination, "pauses", (control) => control.pause(destination.tenantId, destination.destinationId, "By an operator."), () => this.parts.ledger.pause(destination, false))
+    return this.control(destination, "pauses", (control) => control.pause(destination.tenantId, destination.destinationId, pauseByOperator("By an operator.")), () => this.parts.ledger.pause(destination, false))
   }
 
   private resume(destination: LedgerDestination): void | Promise<void> {
-    return this.control(destination, "resumes", (control) => control.resume(destination.tenantId, destination.destinationId), () => this.parts.ledger.resume(destination))
+    return this.control(destination, "resumes", (control) => control.resume(destination.tenantId, destination.destinationId, "all"), () => this.parts.ledger.resume(destination))
   }
 
   /** Runs the steps of a purge, with other events in between. */
@@ -143,7 +143,7 @@ export class AccessChanges {
     const { random, ledger } = this.parts
     const wait = random.pick([0, 0, 1, 30, 400])
     const end = () =>
-      this.control(destination, "ends the purge of", (control) => control.endPurge(destination.tenantId, destination.destinationId), () => {
+      this.control(destination, "ends the purge of", (control) => control.resume(destination.tenantId, destination.destinationId, "purge"), () => {
         if (destination.purging) ledger.resume(destination)
       })
     const next = () =>
@@ -156,7 +156,7 @@ export class AccessChanges {
       if (destination.state === "active") ledger.pause(destination, true)
       this.simulation.after(wait, next)
     }
-    return this.control(destination, "begins to purge", (control) => control.beginPurge(destination.tenantId, destination.destinationId), begin)
+    return this.control(destination, "begins to purge", (control) => control.pause(destination.tenantId, destination.destinationId, pauseForPurge), begin)
   }
 
   /** Like a backlog quota, drops the oldest entries. */

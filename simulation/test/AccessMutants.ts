@@ -68,10 +68,10 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   }),
   // operator calls
   mutant(control, "an operator's resume activates a destination that its client had stopped", {
-    [`const resumesAs = state === "inactive" ? "inactive" as const : destination.resumesAs`]: "const resumesAs = undefined"
+    [`const resumesAs = state === "inactive" ? state : destination.resumesAs`]: "const resumesAs = undefined"
   }),
-  mutant(control, "an operator's resume leaves no signal", {
-    "        rows.setState(destination, state, undefined, now)\n        rows.signal(destination, undefined)": "        rows.setState(destination, state, undefined, now)"
+  mutant(control, "an operator's change of the state leaves no signal", {
+    "          rows.signal(destination, undefined)\n": ""
   }),
   mutant(control, "a purge continues in a resumed destination", {
     [`if (destination.status.state === "active") return { dropped: 0, next: undefined }`]: ""
@@ -83,10 +83,10 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     [`filter(({ state }) => state === "waiting")`]: "filter(() => true)"
   }),
   mutant(control, "a purge resumes a destination that an operator paused", {
-    "if (destination.status.reason === purgeReason) resume(destination, now)": "resume(destination, now)"
+    [`(pauses === "purge" ? reason === purgeReason : pausedBy !== "operator")`]: `(pauses === "purge" || pausedBy !== "operator")`
   }),
   mutant(control, "a purge leaves its destination paused", {
-    "if (destination.status.reason === purgeReason) resume(destination, now)": ""
+    [`(pauses === "purge" ? reason === purgeReason : pausedBy !== "operator")`]: `pausedBy !== "operator"`
   }),
   mutant(control, "a backlog quota drops more than its excess", {
     ".slice(0, excess.limit)": ".slice(0, excess.limit + 1)"

@@ -2,7 +2,7 @@
 import { layer } from "@effect/vitest"
 import { Deferred, Effect, type Scope } from "effect"
 import { assert } from "vitest"
-import type { DeliveryQuery } from "@waybill/core/delivery"
+import { type DeliveryQuery, pauseByOperator, pauseForPurge } from "@waybill/core/delivery"
 import * as backlogs from "../src/delivery/operator/BacklogSql.ts"
 import * as control from "../src/delivery/operator/DeliveryControlSql.ts"
 import * as lists from "../src/delivery/operator/DeliveryListSql.ts"
@@ -241,10 +241,10 @@ const ofDeliveries = (schema: Sql.Statement) => ({
   "lock the destinations of dead letters": retries.lockDestinationsOf(schema, "t", [id]),
   "retry dead letters": retries.retryDead(schema, "t", [id]),
   "dismiss dead letters": control.dismissDead(schema, "t", [id]),
-  "pause a subscription": control.pauseDestination(schema, "t", id, "r"),
-  "resume a subscription": control.resumeDestination(schema, "t", id),
-  "begin a purge": control.beginPurge(schema, "t", id),
-  "end a purge": control.endPurge(schema, "t", id),
+  "pause a subscription": control.pauseDestination(schema, "t", id, pauseByOperator("r")),
+  "resume a subscription": control.resumeDestination(schema, "t", id, "all"),
+  "begin a purge": control.pauseDestination(schema, "t", id, pauseForPurge),
+  "end a purge": control.resumeDestination(schema, "t", id, "purge"),
   "dismiss a delivery": control.dismissDelivery(schema, "t", id),
   "trace a subject": control.traceEntries(schema, "t", id, { key: "S", orderIds: ["E"] }, sources),
   "trace its deliveries": control.tracedDeliveries(schema, "t", id, "S", [1]),

@@ -1,5 +1,5 @@
 /** What a `DeliveryControl` promises operators who act on destinations and deliveries, and look for what became of a subject. */
-import { backlogStep, DeliveryControl, DeliveryQueue, DeliveryStore, type DestinationOverview, purgeReason } from "@waybill/core/delivery"
+import { backlogStep, DeliveryControl, DeliveryQueue, DeliveryStore, type DestinationOverview, pauseByClient, pauseByOperator, pauseForPurge, purgeReason } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, publish, seed, single, subscribe } from "../StorageFixtures.ts"
@@ -26,7 +26,7 @@ const deliverEach = Effect.fnUntraced(function*(tenantId: string, outcomes: Read
 
 const purge = Effect.fnUntraced(function*(tenantId: string, destinationId = idOf(1)) {
   const control = yield* DeliveryControl
-  if (!(yield* control.beginPurge(tenantId, destinationId))) return undefined
+  if ((yield* control.pause(tenantId, destinationId, pauseForPurge)) === "unknown") return undefined
   let dropped = 0
   let step = yield* control.purgeNext(tenantId, destinationId, undefined)
   for (;;) {
@@ -34,7 +34,7 @@ const purge = Effect.fnUntraced(function*(tenantId: string, destinationId = idOf
     if (step.next === undefined) break
     step = yield* control.purgeNext(tenantId, destinationId, step.next)
   }
-  yield* control.endPurge(tenantId, destinationId)
+  yield* control.resume(tenantId, destinationId, "purge")
   return dropped
 })
 
@@ -43,12 +43,12 @@ const nowhere = idOf(9)
 export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
   test("pauses a destination with the operator's reason, and nothing is taken from it until it is resumed", function*({ store: control, tenantId }) {
     yield* seed(tenantId, { S: 1 })
-    assert.isTrue(yield* control.pause(tenantId, idOf(1), "It's \"unpaid\"."))
+    assert.strictEqual(yield* control.pause(tenantId, idOf(1), pauseByOperator("It's \"unpaid\".")), "changed")
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: "It's \"unpaid\"." })
     const worker = yield* acquire(tenantId)
     assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
     assert.isFalse((yield* takeFrom(worker)).found!.sends)
-    assert.isTrue(yield* control.resume(tenantId, idOf(1)))
+    assert.strictEqual(yield* control.resume(tenantId, idOf(1), "all"), "changed")
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "active", pausedBy: undefined, reason: undefined })
     assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
     assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker)), ["S/1"])
@@ -57,7 +57,7 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
   test("does not affect deliveries in flight, and lets a worker take no further ones", function*({ store: control, tenantId }) {
     yield* seed(tenantId, { A: 1, B: 1 }, single)
     const { deliveries, ids: [id], worker } = yield* deliverEach(tenantId, ["sending"])
-    yield* control.pause(tenantId, idOf(1), "Unpaid.")
+    yield* control.pause(tenantId, idOf(1), pauseByOperator("Unpaid."))
     assert.deepStrictEqual((yield* takeFrom(worker)).deliveries, [])
     yield* end(worker, deliveries)
     assert.strictEqual(yield* stateOf(tenantId, id!), "delivered")
@@ -69,7 +69,7 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     yield* seed(tenantId, {})
     const version = Effect.map(store.load(tenantId, [idOf(1)]), ([loaded]) => loaded!.version)
     const versions = [yield* version]
-    for (const change of [control.pause(tenantId, idOf(1), "Unpaid."), control.resume(tenantId, idOf(1)), control.beginPurge(tenantId, idOf(1)), control.endPurge(tenantId, idOf(1))]) {
+    for (const change of [control.pause(tenantId, idOf(1), pauseByOperator("Unpaid.")), control.resume(tenantId, idOf(1), "all"), control.pause(tenantId, idOf(1), pauseForPurge), control.resume(tenantId, idOf(1), "purge")]) {
       yield* change
       versions.push(yield* version)
     }
@@ -81,56 +81,56 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     yield* settle(yield* acquire(tenantId), { destinations: [changeOf(1, { pause: "The receiver answered 410." })] })
     const before = yield* overview(tenantId)
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "service", reason: "The receiver answered 410." })
-    yield* control.pause(tenantId, idOf(1), "Unpaid.")
+    yield* control.pause(tenantId, idOf(1), pauseByOperator("Unpaid."))
     const after = yield* overview(tenantId)
     assert.deepStrictEqual(after.status, { state: "paused", pausedBy: "operator", reason: "Unpaid.", since: before.status.since })
-    yield* control.resume(tenantId, idOf(1))
+    yield* control.resume(tenantId, idOf(1), "all")
     yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "client", reason: undefined })
-    yield* control.resume(tenantId, idOf(1))
+    yield* control.resume(tenantId, idOf(1), "all")
     assert.strictEqual((yield* statusOf(tenantId)).state, "active")
   })
 
   test("lets a client resume its own pauses and those of the service only", function*({ store: control, queue, tenantId }) {
     yield* seed(tenantId, { S: 1 })
-    assert.isFalse(yield* control.resumeOwn(tenantId, idOf(1)))
+    assert.strictEqual(yield* control.resume(tenantId, idOf(1), "not by operator"), "unchanged")
     yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
-    assert.isTrue(yield* control.resumeOwn(tenantId, idOf(1)))
+    assert.strictEqual(yield* control.resume(tenantId, idOf(1), "not by operator"), "changed")
     assert.strictEqual((yield* statusOf(tenantId)).state, "active")
     const worker = yield* acquire(tenantId)
     yield* take(worker)
     yield* settle(worker, { destinations: [changeOf(1, { pause: "The receiver answered 410." })] })
-    assert.isTrue(yield* control.resumeOwn(tenantId, idOf(1)))
+    assert.strictEqual(yield* control.resume(tenantId, idOf(1), "not by operator"), "changed")
     assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
-    yield* control.pause(tenantId, idOf(1), "Unpaid.")
-    assert.isFalse(yield* control.resumeOwn(tenantId, idOf(1)))
+    yield* control.pause(tenantId, idOf(1), pauseByOperator("Unpaid."))
+    assert.strictEqual(yield* control.resume(tenantId, idOf(1), "not by operator"), "unchanged")
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
-    assert.isFalse(yield* control.resumeOwn(freshTenant(), idOf(1)))
+    assert.strictEqual(yield* control.resume(freshTenant(), idOf(1), "not by operator"), "unknown")
   })
 
   test("lets its client pause what is active, and nothing else", function*({ store: control, queue, tenantId }) {
     yield* seed(tenantId, { S: 1 })
     const worker = yield* acquire(tenantId)
-    assert.isTrue(yield* control.pauseOwn(tenantId, idOf(1)))
+    assert.strictEqual(yield* control.pause(tenantId, idOf(1), pauseByClient), "changed")
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "client", reason: undefined })
     assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
-    assert.isFalse(yield* control.pauseOwn(tenantId, idOf(1)))
-    yield* control.pause(tenantId, idOf(1), "Unpaid.")
-    assert.isFalse(yield* control.pauseOwn(tenantId, idOf(1)))
+    assert.strictEqual(yield* control.pause(tenantId, idOf(1), pauseByClient), "unchanged")
+    yield* control.pause(tenantId, idOf(1), pauseByOperator("Unpaid."))
+    assert.strictEqual(yield* control.pause(tenantId, idOf(1), pauseByClient), "unchanged")
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
-    yield* control.resume(tenantId, idOf(1))
+    yield* control.resume(tenantId, idOf(1), "all")
     yield* queue.changeDestination(tenantId, destinationSettings({ state: "inactive" }))
-    assert.isFalse(yield* control.pauseOwn(tenantId, idOf(1)))
-    assert.isFalse(yield* control.pauseOwn(freshTenant(), idOf(1)))
+    assert.strictEqual(yield* control.pause(tenantId, idOf(1), pauseByClient), "unchanged")
+    assert.strictEqual(yield* control.pause(freshTenant(), idOf(1), pauseByClient), "unknown")
   })
 
   test("restores the inactive state after a pause, and keeps the pause when the client changes settings", function*({ store: control, queue, tenantId }) {
     yield* seed(tenantId, {})
     yield* queue.changeDestination(tenantId, destinationSettings({ state: "inactive" }))
-    yield* control.pause(tenantId, idOf(1), "Unpaid.")
+    yield* control.pause(tenantId, idOf(1), pauseByOperator("Unpaid."))
     yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused", endpointUrl: "https://other.example/" }))
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
-    yield* control.resume(tenantId, idOf(1))
+    yield* control.resume(tenantId, idOf(1), "all")
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "inactive", pausedBy: undefined, reason: undefined })
   })
 
@@ -140,11 +140,11 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     yield* subscribe(tenantId, { n: 2 })
     yield* queue.closeDestination(tenantId, idOf(2))
     const before = yield* overview(tenantId)
-    assert.isTrue(yield* control.resume(tenantId, idOf(1)))
+    assert.strictEqual(yield* control.resume(tenantId, idOf(1), "all"), "unchanged")
     assert.deepStrictEqual((yield* overview(tenantId)).status, before.status)
     for (const [tenant, destinationId] of [[tenantId, idOf(2)], [tenantId, nowhere], [other, idOf(1)]] as const) {
-      assert.isFalse(yield* control.pause(tenant, destinationId, "x"))
-      assert.isFalse(yield* control.resume(tenant, destinationId))
+      assert.strictEqual(yield* control.pause(tenant, destinationId, pauseByOperator("x")), "unknown")
+      assert.strictEqual(yield* control.resume(tenant, destinationId, "all"), "unknown")
       assert.isUndefined(yield* purge(tenant, destinationId))
     }
     assert.strictEqual((yield* statusOf(tenantId)).state, "active")
@@ -225,13 +225,13 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
 
   test("pauses an active destination with a reason during a purge, and does not change a paused one", function*({ store: control, tenantId }) {
     yield* seed(tenantId, { A: 2, B: 1 })
-    yield* control.beginPurge(tenantId, idOf(1))
+    yield* control.pause(tenantId, idOf(1), pauseForPurge)
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: purgeReason })
     assert.isFalse((yield* takeFrom(yield* acquire(tenantId))).found!.sends)
     // somebody resumes it before the purge is done: nothing more is removed
-    yield* control.resume(tenantId, idOf(1))
+    yield* control.resume(tenantId, idOf(1), "all")
     assert.deepStrictEqual(yield* control.purgeNext(tenantId, idOf(1), undefined), { dropped: 0, next: undefined })
-    yield* control.pause(tenantId, idOf(1), "Unpaid.")
+    yield* control.pause(tenantId, idOf(1), pauseByOperator("Unpaid."))
     assert.strictEqual(yield* purge(tenantId), 3)
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
   })
@@ -295,7 +295,7 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     yield* deliverEach(tenantId, ["dead"])
     for (const n of [2, 3, 4]) yield* subscribe(tenantId, { n, client: "other" })
     yield* queue.changeDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
-    yield* control.pause(tenantId, idOf(3), "Unpaid.")
+    yield* control.pause(tenantId, idOf(3), pauseByOperator("Unpaid."))
     const { oldestWaitingAt, ...counts } = yield* control.health(tenantId)
     assert.deepStrictEqual(counts, { subscriptions: 4, inTrouble: 2, waiting: 2, dead: 1 })
     assert.closeTo(oldestWaitingAt!, (yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 1 })).now, 60_000)
@@ -313,14 +313,14 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     const worker = yield* acquire(tenantId)
     const open = { failures: 5, openUntil: Number.MAX_SAFE_INTEGER / 1000 }
     yield* settle(worker, { destinations: [changeOf(1, { pause: "The receiver answered 410 Gone." }), changeOf(2, { breaker: open }), changeOf(5, { breaker: open })] })
-    yield* control.pause(tenantId, idOf(3), "Unpaid.")
+    yield* control.pause(tenantId, idOf(3), pauseByOperator("Unpaid."))
     yield* queue.changeDestination(tenantId, { ...destinationSettings({ n: 5, state: "paused" }), source })
     assert.deepStrictEqual(yield* troubles, {
       own: [[idOf(1), { paused: true, breakerOpen: false, dead: 0 }], [idOf(2), { paused: false, breakerOpen: true, dead: 0 }]],
       of: [{ source, paused: 1, breakersOpen: 1, dead: 0 }]
     })
     yield* queue.closeDestination(tenantId, idOf(1))
-    yield* control.pause(tenantId, idOf(2), "Its receiver is gone.")
+    yield* control.pause(tenantId, idOf(2), pauseByOperator("Its receiver is gone."))
     assert.deepStrictEqual((yield* troubles).own, [])
   })
 

@@ -1,5 +1,5 @@
 /** What a `DeliveryStore` promises of taking and loading: order, batches, keys in flight. */
-import { deliveryIdOf, DeliveryControl, DeliveryStore, flightOf, SecretStore, type TakenDelivery, waitingPerDestination } from "@waybill/core/delivery"
+import { DeliveryControl, deliveryIdOf, DeliveryStore, flightOf, pauseByOperator, SecretStore, type TakenDelivery, waitingPerDestination } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
@@ -243,7 +243,7 @@ const loads = storeSuite("DeliveryStore, load", DeliveryStore, (test) => {
     yield* queue.openDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
     const isActive = (n: number) => Effect.map(store.load(tenantId, [idOf(n)]), ([loaded]) => loaded!.isActive)
     assert.deepStrictEqual([yield* isActive(1), yield* isActive(2)], [true, false])
-    yield* control.pause(tenantId, idOf(1), "moving")
+    yield* control.pause(tenantId, idOf(1), pauseByOperator("moving"))
     assert.isFalse(yield* isActive(1))
   })
 

@@ -4,7 +4,7 @@
  */
 import { Context, type Effect, type Option } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
-import type { AttemptRecord } from "./DeliveryQueue.ts"
+import type { AttemptRecord, PausedBy } from "./DeliveryQueue.ts"
 import type { DeliveryState } from "./model/DeliveryState.ts"
 
 /** Entries that one step of a purge removes, at most. */
@@ -70,6 +70,27 @@ export interface BacklogExcess {
 
 /** Why a destination is paused while it is purged. A purge that was interrupted leaves it so. */
 export const purgeReason = "What waits is being removed. If this lasts, the purge was interrupted: purge again, or resume the subscription."
+
+/** How a destination is paused. What is in flight ends by itself. */
+export interface Pause {
+  readonly by: Exclude<PausedBy, "service">
+  readonly reason: string | undefined
+  /** Only an active destination is paused; otherwise one in any state, also one that is paused already. */
+  readonly onlyActive: boolean
+}
+
+export const pauseByOperator = (reason: string): Pause => ({ by: "operator", reason, onlyActive: false })
+
+export const pauseByClient: Pause = { by: "client", reason: undefined, onlyActive: true }
+
+/** No worker takes what the purge removes, until it ends. */
+export const pauseForPurge: Pause = { by: "operator", reason: purgeReason, onlyActive: true }
+
+/** Pauses that are ended: all, those not by an operator, or those of a purge. */
+export type EndedPauses = "all" | "not by operator" | "purge"
+
+/** What a call did to a destination; `unknown`: there is none. */
+export type DestinationChanged = "changed" | "unchanged" | "unknown"
 
 /** What entries are found by: their ordering key, and of one key those with these ids of their own only, where some are given. */
 export interface TraceSubject {
@@ -151,26 +172,17 @@ export const recentDeadMillis = 86_400_000
 export const lateWaitingMillis = 300_000
 
 export class DeliveryControl extends Context.Service<DeliveryControl, {
-  /** Pauses a destination in whatever state it is, for an operator. What is in flight ends by itself. False when there is no such destination. */
-  readonly pause: (tenantId: string, destinationId: string, reason: string) => Effect.Effect<boolean, StorageError>
-  /** Makes a paused destination active, whoever paused it; one that its client had made inactive becomes that again. False when there is no such destination. */
-  readonly resume: (tenantId: string, destinationId: string) => Effect.Effect<boolean, StorageError>
-  /** The same for the destination's client, which leaves a destination that an operator paused as it is, however late that pause came. Whether it was resumed. */
-  readonly resumeOwn: (tenantId: string, destinationId: string) => Effect.Effect<boolean, StorageError>
-  /** Pauses an active destination for its client, without a reason. Others stay as they are. Whether it was paused. */
-  readonly pauseOwn: (tenantId: string, destinationId: string) => Effect.Effect<boolean, StorageError>
+  readonly pause: (tenantId: string, destinationId: string, pause: Pause) => Effect.Effect<DestinationChanged, StorageError>
   /**
-   * Holds an active destination still, so that no worker takes what a purge removes: it is paused by the operator, and says why, until `endPurge`.
-   * False when there is no such destination.
+   * Makes a paused destination active; one that its client had made inactive becomes that again. Other pauses than the named ones stay, however late
+   * they come.
    */
-  readonly beginPurge: (tenantId: string, destinationId: string) => Effect.Effect<boolean, StorageError>
+  readonly resume: (tenantId: string, destinationId: string, pauses: EndedPauses) => Effect.Effect<DestinationChanged, StorageError>
   /**
    * Cancels deliveries that wait for a retry and removes waiting entries in their order, `purgeStep` of each at most; what was removed
    * counts as dropped. Does nothing where the destination was resumed meanwhile.
    */
   readonly purgeNext: (tenantId: string, destinationId: string, after: PurgePosition | undefined) => Effect.Effect<PurgeStep, StorageError>
-  /** Undoes what `beginPurge` did to the destination. */
-  readonly endPurge: (tenantId: string, destinationId: string) => Effect.Effect<void, StorageError>
   /** Counts `backlogStep` waiting entries of a tenant, destination by destination, in stretches of time of this width. Takes no lock. */
   readonly countBacklog: (tenantId: string, widthMillis: number, after: BacklogPosition | undefined) => Effect.Effect<BacklogCounts, StorageError>
   /**

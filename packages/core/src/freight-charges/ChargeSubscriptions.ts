@@ -195,7 +195,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         const resumed = yield* transaction.run(Effect.gen(function*() {
           if (hmacSecretId !== undefined) yield* secrets.checkUse(tenantId, hmacSecretId, client)
           // an operator may have paused it since it was read
-          if (!(yield* control.resumeOwn(tenantId, id))) return false
+          if ((yield* control.resume(tenantId, id, "not by operator")) !== "changed") return false
           yield* queue.recover(tenantId, id, destination.since - recoverMarginMillis)
           return true
         }))

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { areaOfSource, type AreaStores, subscriptionsOfArea } from "../Areas.ts"
 import { qualifiedClient } from "../access/model/Client.ts"
-import { DeliveryControl, purgeReason } from "../delivery/DeliveryControl.ts"
+import { DeliveryControl, type EndedPauses, pauseByClient, pauseByOperator, pauseForPurge, purgeReason } from "../delivery/DeliveryControl.ts"
 import { DestinationNotFound, type SecretNotUsable, SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { DeliveryQueue, type DestinationMatch, type DestinationOverview, type DestinationState, type PausedBy } from "../delivery/DeliveryQueue.ts"
 import { type BreakerState, breakerState } from "../delivery/model/Breaker.ts"
@@ -209,21 +209,20 @@ export class Subscriptions extends Context.Service<Subscriptions, {
 
       const pause = Effect.fn("Subscriptions.pause")(function*(tenantId: string, subscriptionId: string, input: unknown) {
         const { reason } = yield* decodePause(input)
-        if (!isUniqueId(subscriptionId) || !(yield* control.pause(tenantId, subscriptionId, reason))) {
+        if (!isUniqueId(subscriptionId) || (yield* control.pause(tenantId, subscriptionId, pauseByOperator(reason))) === "unknown") {
           return yield* new DestinationNotFound({ destinationId: subscriptionId })
         }
         return yield* get(tenantId, subscriptionId)
       })
 
-      /** `activate` answers whether it made the destination active. */
-      const resumeWith = Effect.fnUntraced(function*(
+      const resumeAfter = Effect.fnUntraced(function*(
         tenantId: string,
         { client, destinationId, hmacSecretId, status, whenDead }: DestinationOverview,
-        activate: (typeof control)["resume"]
+        pauses: EndedPauses
       ) {
         const resumed = yield* transaction.run(Effect.gen(function*() {
           if (hmacSecretId !== secretOfClient(client)) yield* secrets.checkUse(tenantId, hmacSecretId, client)
-          if (!(yield* activate(tenantId, destinationId))) return false
+          if ((yield* control.resume(tenantId, destinationId, pauses)) !== "changed") return false
           if (whenDead === "pause") yield* queue.recover(tenantId, destinationId, status.since - recoverMarginMillis)
           return true
         }))
@@ -232,13 +231,13 @@ export class Subscriptions extends Context.Service<Subscriptions, {
 
       const resume = Effect.fn("Subscriptions.resume")(function*(tenantId: string, subscriptionId: string) {
         const { destination } = yield* destinationOf(tenantId, subscriptionId)
-        if (destination.status.state === "paused") yield* resumeWith(tenantId, destination, control.resume)
+        if (destination.status.state === "paused") yield* resumeAfter(tenantId, destination, "all")
         return yield* get(tenantId, subscriptionId)
       })
 
       const resumeOwn = Effect.fn("Subscriptions.resumeOwn")(function*(tenantId: string, subscriptionId: string) {
         const { destination } = yield* destinationOf(tenantId, subscriptionId)
-        if (destination.status.state === "paused") yield* resumeWith(tenantId, destination, control.resumeOwn)
+        if (destination.status.state === "paused") yield* resumeAfter(tenantId, destination, "not by operator")
         // read afterwards, because an operator may have paused it at the same time
         const after = yield* get(tenantId, subscriptionId)
         if (after.state === "paused" && after.pausedBy === "operator") {
@@ -248,12 +247,12 @@ export class Subscriptions extends Context.Service<Subscriptions, {
       })
 
       const pauseOwn = Effect.fn("Subscriptions.pauseOwn")(function*(tenantId: string, subscriptionId: string) {
-        if (isUniqueId(subscriptionId)) yield* control.pauseOwn(tenantId, subscriptionId)
+        if (isUniqueId(subscriptionId)) yield* control.pause(tenantId, subscriptionId, pauseByClient)
         return yield* get(tenantId, subscriptionId)
       })
 
       const purge = Effect.fn("Subscriptions.purge")(function*(tenantId: string, subscriptionId: string) {
-        if (!isUniqueId(subscriptionId) || !(yield* control.beginPurge(tenantId, subscriptionId))) {
+        if (!isUniqueId(subscriptionId) || (yield* control.pause(tenantId, subscriptionId, pauseForPurge)) === "unknown") {
           return yield* new DestinationNotFound({ destinationId: subscriptionId })
         }
         let dropped = 0
@@ -264,7 +263,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
           yield* Effect.yieldNow
           step = yield* control.purgeNext(tenantId, subscriptionId, step.next)
         }
-        yield* control.endPurge(tenantId, subscriptionId)
+        yield* control.resume(tenantId, subscriptionId, "purge")
         yield* wakeups.wake(tenantId)
         return dropped
       })

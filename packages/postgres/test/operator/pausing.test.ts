@@ -1,7 +1,7 @@
 /** A client's call concurrent with an operator's pause: the pause stays in either order. */
 import { layer } from "@effect/vitest"
 import type { Principal } from "@waybill/core"
-import { DeliveryControl, DeliveryQueue } from "@waybill/core/delivery"
+import { DeliveryControl, DeliveryQueue, pauseByOperator } from "@waybill/core/delivery"
 import { ChargeSubscriptions } from "@waybill/core/freight-charges"
 import { type SubscriptionPatch, TransitSubscriptions } from "@waybill/core/transit-events"
 import { TestWaybill } from "@waybill/testkit"
@@ -57,7 +57,7 @@ layer(testService(testStorage(schema)), { excludeTestServices: true })("an opera
         const id = yield* subscribe(tenant, customer)
         // the engine paused it first, and its client may resume it
         yield* rowsIn(schema)("UPDATE @delivery_destinations SET state = 'paused', paused_by = 'service' WHERE tenant_id = $1", [tenantId])
-        const commit = yield* openTransaction(Effect.flatMap(DeliveryControl, (control) => control.pause(tenantId, id, "Unpaid.")))
+        const commit = yield* openTransaction(Effect.flatMap(DeliveryControl, (control) => control.pause(tenantId, id, pauseByOperator("Unpaid."))))
         const calling = yield* Effect.forkChild(call(customer, id))
         yield* untilOneIsBlocked
         yield* commit

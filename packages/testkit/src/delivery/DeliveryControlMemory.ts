@@ -10,8 +10,10 @@ import {
   type DeliveryState,
   type DeliveryTroubles,
   type DestinationTrace,
+  type EndedPauses,
   lateWaitingMillis,
   mostTroubled,
+  type Pause,
   purgeReason,
   purgeStep,
   type PurgePosition,
@@ -35,27 +37,29 @@ export const DeliveryControlMemory = {
       const { journal, operate } = yield* MemoryDatabase
       const rows = yield* DestinationTables
 
-      const pause = (destination: Destination, reason: string, now: number): void => {
+      const pause = (destination: Destination, { by, onlyActive, reason }: Pause, now: number): boolean => {
         const { since, state } = destination.status
-        const resumesAs = state === "inactive" ? "inactive" as const : destination.resumesAs
-        journal.set(destination, "status", { state: "paused", reason, pausedBy: "operator", since: state === "paused" ? since : now })
-        journal.set(destination, "resumesAs", resumesAs)
-        rows.raiseVersion(destination)
-        rows.signal(destination, undefined)
+        if (onlyActive && state !== "active") return false
+        const resumesAs = state === "inactive" ? state : destination.resumesAs
+        rows.setStatus(destination, { state: "paused", reason, pausedBy: by, since: state === "paused" ? since : now }, resumesAs)
+        return true
       }
 
-      const resume = (destination: Destination, now: number): void => {
-        if (destination.status.state !== "paused") return
-        const state = destination.resumesAs ?? "active"
-        rows.setState(destination, state, undefined, now)
-        rows.signal(destination, undefined)
+      const resume = (destination: Destination, pauses: EndedPauses, now: number): boolean => {
+        const { pausedBy, reason, state } = destination.status
+        const isEnded = pauses === "all" || (pauses === "purge" ? reason === purgeReason : pausedBy !== "operator")
+        if (state !== "paused" || !isEnded) return false
+        rows.setStatus(destination, { state: destination.resumesAs ?? "active", reason: undefined, pausedBy: undefined, since: now })
+        return true
       }
 
-      const withDestination = (tenantId: string, destinationId: string, work: (destination: Destination, now: number) => void) =>
+      const change = (tenantId: string, destinationId: string, by: (destination: Destination, now: number) => boolean) =>
         operate((now) => {
           const destination = rows.find(tenantId, destinationId)
-          if (destination !== undefined) work(destination, now)
-          return destination !== undefined
+          if (destination === undefined) return "unknown"
+          if (!by(destination, now)) return "unchanged"
+          rows.signal(destination, undefined)
+          return "changed"
         })
 
       const cancelRetries = (destination: Destination, now: number): number => {
@@ -95,32 +99,9 @@ export const DeliveryControlMemory = {
       }
 
       return DeliveryControl.of({
-        pause: (tenantId, destinationId, reason) => withDestination(tenantId, destinationId, (destination, now) => pause(destination, reason, now)),
-        resume: (tenantId, destinationId) => withDestination(tenantId, destinationId, resume),
-        resumeOwn: (tenantId, destinationId) =>
-          operate((now) => {
-            const destination = rows.find(tenantId, destinationId)
-            if (destination?.status.state !== "paused" || destination.status.pausedBy === "operator") return false
-            resume(destination, now)
-            return true
-          }),
-        pauseOwn: (tenantId, destinationId) =>
-          operate((now) => {
-            const destination = rows.find(tenantId, destinationId)
-            if (destination?.status.state !== "active") return false
-            rows.setState(destination, "paused", undefined, now)
-            rows.signal(destination, undefined)
-            return true
-          }),
-        beginPurge: (tenantId, destinationId) =>
-          withDestination(tenantId, destinationId, (destination, now) => {
-            if (destination.status.state === "active") pause(destination, purgeReason, now)
-          }),
+        pause: (tenantId, destinationId, how) => change(tenantId, destinationId, (destination, now) => pause(destination, how, now)),
+        resume: (tenantId, destinationId, pauses) => change(tenantId, destinationId, (destination, now) => resume(destination, pauses, now)),
         purgeNext: (tenantId, destinationId, after) => stepOf(tenantId, destinationId, (destination, now) => purgeNext(destination, after, now)),
-        endPurge: (tenantId, destinationId) =>
-          Effect.asVoid(withDestination(tenantId, destinationId, (destination, now) => {
-            if (destination.status.reason === purgeReason) resume(destination, now)
-          })),
         countBacklog: (tenantId, widthMillis, after) => operate((now) => countsOf(rows, tenantId, widthMillis, after, now)),
         dropExcess: (tenantId, destinationId, excess, after) =>
           stepOf(tenantId, destinationId, (destination, now) => dropExcess(destination, excess, after, now)),

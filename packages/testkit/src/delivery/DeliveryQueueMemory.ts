@@ -5,7 +5,7 @@ import { AccessTables } from "../access/AccessTables.ts"
 import { ShipmentTables } from "../access/ShipmentTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { carrying, destinationOverviews, dueOf, isInFlight, listed, matchingDeliveries, matchingDestinations, oldestOf, summaryOf } from "./DeliveryLogMemory.ts"
-import { type Delivery, type DestinationRows, DestinationTables, type Tenant } from "./DestinationTables.ts"
+import { type Delivery, type DestinationRows, DestinationTables, statusByClient, type Tenant } from "./DestinationTables.ts"
 import { DestinationGate } from "./DestinationGate.ts"
 
 /** Most rows one call of `prune` removes. */
@@ -46,7 +46,7 @@ export const DeliveryQueueMemory = {
             if (destination === undefined) return
             const { client, endpointUrl, envelope, signing, source, whenDead } = destination.settings
             journal.set(destination, "settings", { ...settings, client, envelope, signing, source, whenDead })
-            rows.setState(destination, settings.state, undefined, now)
+            if (destination.status.state !== settings.state) rows.setStatus(destination, statusByClient(settings.state, now))
             // another address is another destination
             if (endpointUrl !== settings.endpointUrl) journal.set(destination, "breaker", closedBreaker)
             rows.raiseVersion(destination)

@@ -112,7 +112,8 @@ class Writes {
   private change(destination: Destination, { always, breaker, endpointUrl, pause }: DestinationChange, now: number): void {
     const isSame = destination.settings.endpointUrl === endpointUrl
     if (isSame) this.journal.set(destination, "breaker", breaker)
-    if (pause !== undefined && (isSame || always) && destination.status.state === "active") this.rows.setState(destination, "paused", pause, now, "service")
+    if (pause === undefined || !isSame && !always || destination.status.state !== "active") return
+    this.rows.setStatus(destination, { state: "paused", reason: pause, pausedBy: "service", since: now })
   }
 
   drop({ closed, deliveries, keys, owned, tenantId }: DropRequest, now: number): { readonly dropped: number; readonly more: boolean } {

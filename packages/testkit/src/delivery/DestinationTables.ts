@@ -11,7 +11,6 @@ import {
   type DestinationStatus,
   type OwnedPartition,
   partitionOf,
-  type PausedBy,
   type Signal
 } from "@waybill/core/delivery"
 import { Context, Effect, Layer, Option } from "effect"
@@ -197,7 +196,7 @@ export class DestinationRows {
       tenant,
       partition: partitionOf(settings.destinationId),
       settings,
-      status: { state: settings.state, reason: undefined, pausedBy: settings.state === "paused" ? "client" : undefined, since: now },
+      status: statusByClient(settings.state, now),
       resumesAs: undefined,
       version: 0,
       breaker: closedBreaker,
@@ -220,11 +219,9 @@ export class DestinationRows {
     this.signal(destination, undefined)
   }
 
-  /** By its client, unless a reason is given by somebody else. */
-  setState(destination: Destination, state: DestinationState, reason: string | undefined, now: number, by: PausedBy = "client"): void {
-    if (destination.status.state === state) return
-    this.journal.set(destination, "status", { state, reason, pausedBy: state === "paused" ? by : undefined, since: now })
-    this.journal.set(destination, "resumesAs", undefined)
+  setStatus(destination: Destination, status: DestinationStatus, resumesAs?: Destination["resumesAs"]): void {
+    this.journal.set(destination, "status", status)
+    this.journal.set(destination, "resumesAs", resumesAs)
     this.raiseVersion(destination)
   }
 
@@ -304,6 +301,9 @@ export class DestinationRows {
     return new Set([...waiting, ...kept.flatMap(({ entries }) => entries)].map(({ payload }) => payload))
   }
 }
+
+export const statusByClient = (state: DestinationState, now: number): DestinationStatus =>
+  ({ state, reason: undefined, pausedBy: state === "paused" ? "client" : undefined, since: now })
 
 /** The payloads, joined by commas. */
 export const joinedPayloads = (parts: ReadonlyArray<{ readonly payload: Uint8Array }>): Uint8Array =>

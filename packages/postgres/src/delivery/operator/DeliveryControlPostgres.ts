@@ -13,7 +13,7 @@ import {
 } from "@waybill/core/delivery"
 import { Effect, Layer, Option } from "effect"
 import { PgClient } from "../../client/PgClient.ts"
-import { type Decoded, int8, timestamptz, uuid } from "../../client/SqlRow.ts"
+import { bool, type Decoded, int8, timestamptz } from "../../client/SqlRow.ts"
 import type { Statement } from "../../client/SqlStatement.ts"
 import { WaybillSchema } from "../../shared/Schema.ts"
 import * as backlogs from "./BacklogSql.ts"
@@ -35,9 +35,8 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
       const sql = yield* PgClient
       const { identifier: schema } = yield* WaybillSchema
 
-      /** Whether the statement returned the destination. */
-      const found = (statement: Statement, operation: string) =>
-        sql.rows(uuid, statement).pipe(Effect.map((rows) => rows.length > 0), StorageError.refail(`DeliveryControl.${operation}`))
+      const change = (statement: Statement) =>
+        Effect.map(sql.rows(bool, statement), ([isChanged]) => isChanged === undefined ? "unknown" : isChanged ? "changed" : "unchanged")
 
       /** One step that removes entries of a destination, behind its lock. */
       const removed = (tenantId: string, destinationId: string, after: PurgePosition, step: Statement) =>
@@ -77,14 +76,12 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
       }, StorageError.refail("DeliveryControl.trace"))
 
       return DeliveryControl.of({
-        pause: (tenantId, destinationId, reason) => found(statements.pauseDestination(schema, tenantId, destinationId, reason), "pause"),
-        resume: (tenantId, destinationId) => found(statements.resumeDestination(schema, tenantId, destinationId), "resume"),
-        resumeOwn: (tenantId, destinationId) => found(statements.resumeOwnDestination(schema, tenantId, destinationId), "resumeOwn"),
-        pauseOwn: (tenantId, destinationId) => found(statements.pauseOwnDestination(schema, tenantId, destinationId), "pauseOwn"),
-        beginPurge: (tenantId, destinationId) => found(statements.beginPurge(schema, tenantId, destinationId), "beginPurge"),
+        pause: (tenantId, destinationId, pause) =>
+          change(statements.pauseDestination(schema, tenantId, destinationId, pause)).pipe(StorageError.refail("DeliveryControl.pause")),
+        resume: (tenantId, destinationId, pauses) =>
+          change(statements.resumeDestination(schema, tenantId, destinationId, pauses)).pipe(StorageError.refail("DeliveryControl.resume")),
         purgeNext: (tenantId, destinationId, after = atStart) =>
           removed(tenantId, destinationId, after, backlogs.purgeNext(schema, tenantId, destinationId, after)).pipe(StorageError.refail("DeliveryControl.purgeNext")),
-        endPurge: (tenantId, destinationId) => sql.run(statements.endPurge(schema, tenantId, destinationId)).pipe(StorageError.refail("DeliveryControl.endPurge")),
         countBacklog,
         dropExcess: (tenantId: string, destinationId: string, excess: BacklogExcess, after = atStart) =>
           removed(tenantId, destinationId, after, backlogs.dropExcess(schema, tenantId, destinationId, excess, after)).pipe(

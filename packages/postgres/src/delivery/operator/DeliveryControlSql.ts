@@ -1,5 +1,5 @@
 /** SQL statements for what operators do to destinations, and for what they ask about them. */
-import { type DeliveryState, healthCount, purgeReason, traceDeliveries, type TraceSubject } from "@waybill/core/delivery"
+import { type DeliveryState, type EndedPauses, healthCount, type Pause, purgeReason, traceDeliveries, type TraceSubject } from "@waybill/core/delivery"
 import { bool, float8, int4, int8, int8Array, only, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { firstIdAt, inFlightOf, inPartitionOf, stateGroups } from "./DeliveryLogSql.ts"
@@ -8,53 +8,33 @@ import type { PayloadSource } from "../PayloadSource.ts"
 import { payloadRows } from "../PayloadSql.ts"
 import { inFlight } from "../../shared/InFlightSql.ts"
 
-/** `changed (destination_id)`: the destination, if the condition holds and it is written. */
-const changed = (schema: Statement, tenantId: string, destinationId: string, values: Statement, condition: Statement) => statement`
+/** Whether the destination was changed; no row if there is none. The condition is checked on the row that is written, so a pause that commits meanwhile counts. */
+const change = (schema: Statement, tenantId: string, destinationId: string, values: Statement, condition: Statement) => statement`
 WITH changed AS (
   UPDATE ${schema}.delivery_destinations SET version = version + 1, ${values}
+  FROM (SELECT now() AS now) AS clock
   WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND ${condition}
   RETURNING destination_id
-)`
-
-/** Answers the destination if it was changed. */
-const change = (schema: Statement, tenantId: string, destinationId: string, values: Statement, condition: Statement) => statement`
-${changed(schema, tenantId, destinationId, values, condition)}
-${signalChanged(schema, tenant(tenantId))}
-RETURNING destination_id`
-
-/** Answers the destination if it is not closed, whether it was changed or not. */
-const changeOpen = (schema: Statement, tenantId: string, destinationId: string, values: Statement, condition: Statement) => statement`
-${changed(schema, tenantId, destinationId, values, condition)},
+),
 signalled AS (${signalChanged(schema, tenant(tenantId))})
-SELECT destination_id FROM ${schema}.delivery_destinations
+SELECT EXISTS (SELECT FROM changed) AS changed FROM ${schema}.delivery_destinations
 WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state <> 'closed'`
 
-/** A subscription that its client had made inactive becomes that again when it is resumed. */
-export const pauseDestination = (schema: Statement, tenantId: string, destinationId: string, reason: string) =>
+/** A subscription that its client had made inactive becomes that again when it is resumed. A take that began before keeps what it took. */
+export const pauseDestination = (schema: Statement, tenantId: string, destinationId: string, { by, onlyActive, reason }: Pause) =>
   change(schema, tenantId, destinationId, statement`
       resumes_as = CASE WHEN state = 'inactive' THEN 'inactive' ELSE resumes_as END,
       state_since = CASE WHEN state = 'paused' THEN state_since ELSE clock.now END,
-      state = 'paused', state_reason = ${reason}, paused_by = 'operator'
-  FROM (SELECT now() AS now) AS clock`, raw("state <> 'closed'"))
+      state = 'paused', state_reason = ${text(reason)}, paused_by = ${text(by)}`, raw(onlyActive ? "state = 'active'" : "state <> 'closed'"))
 
-const resumed = raw("state = coalesce(resumes_as, 'active'), state_reason = NULL, paused_by = NULL, resumes_as = NULL, state_since = now()")
+const isEnded = {
+  all: raw("state = 'paused'"),
+  "not by operator": raw("state = 'paused' AND paused_by IS DISTINCT FROM 'operator'"),
+  purge: statement`state = 'paused' AND state_reason = ${text(purgeReason)}`
+} as const satisfies Record<EndedPauses, Statement>
 
-export const resumeDestination = (schema: Statement, tenantId: string, destinationId: string) =>
-  changeOpen(schema, tenantId, destinationId, resumed, raw("state = 'paused'"))
-
-/** An operator's pause that commits meanwhile stays, because the condition is checked on the row that is written. */
-export const resumeOwnDestination = (schema: Statement, tenantId: string, destinationId: string) =>
-  change(schema, tenantId, destinationId, resumed, raw("state = 'paused' AND paused_by IS DISTINCT FROM 'operator'"))
-
-export const pauseOwnDestination = (schema: Statement, tenantId: string, destinationId: string) =>
-  change(schema, tenantId, destinationId, raw("state = 'paused', state_reason = NULL, paused_by = 'client', state_since = now()"), raw("state = 'active'"))
-
-/** A take that began before keeps what it took; no later one takes anything. */
-export const beginPurge = (schema: Statement, tenantId: string, destinationId: string) =>
-  changeOpen(schema, tenantId, destinationId, statement`state = 'paused', state_since = now(), state_reason = ${purgeReason}, paused_by = 'operator'`, raw("state = 'active'"))
-
-export const endPurge = (schema: Statement, tenantId: string, destinationId: string) =>
-  change(schema, tenantId, destinationId, resumed, statement`state = 'paused' AND state_reason = ${purgeReason}`)
+export const resumeDestination = (schema: Statement, tenantId: string, destinationId: string, pauses: EndedPauses) =>
+  change(schema, tenantId, destinationId, raw("state = coalesce(resumes_as, 'active'), state_reason = NULL, paused_by = NULL, resumes_as = NULL, state_since = clock.now"), isEnded[pauses])
 
 export const stateColumn = only<DeliveryState>(text)
 

@@ -1,7 +1,7 @@
 /** Operators' calls concurrent with each other, with takes and with outcomes: no deadlock, and no inconsistent state. */
 import { layer } from "@effect/vitest"
 import { Transaction } from "@waybill/core"
-import { DeliveryControl, DeliveryQueue, type TakenDelivery } from "@waybill/core/delivery"
+import { DeliveryControl, DeliveryQueue, pauseForPurge, type TakenDelivery } from "@waybill/core/delivery"
 import { fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Exit, Fiber, Option } from "effect"
 import { assert } from "vitest"
@@ -69,7 +69,7 @@ layer(testStorage(schema), { excludeTestServices: true })("operators' calls", (i
     const taking = yield* inTransaction(take(worker, { from: [from(1, { again: ids })] }))
     yield* untilOneIsBlocked
     const retrying = yield* inTransaction(queue.retry(tenantId, ids[1]!))
-    const purging = yield* inTransaction(Effect.andThen(control.beginPurge(tenantId, idOf(1)), control.purgeNext(tenantId, idOf(1), undefined)))
+    const purging = yield* inTransaction(Effect.andThen(control.pause(tenantId, idOf(1), pauseForPurge), control.purgeNext(tenantId, idOf(1), undefined)))
     yield* untilBlocked(2)
     yield* unlock
     const all: ReadonlyArray<Fiber.Fiber<Exit.Exit<unknown, unknown>>> = [taking, retrying, purging]

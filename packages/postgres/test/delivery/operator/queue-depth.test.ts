@@ -1,6 +1,6 @@
 /** The queue's depth and unhealthy destinations, in metrics. */
 import { layer } from "@effect/vitest"
-import { DeliveryControl, DeliveryQueue } from "@waybill/core/delivery"
+import { DeliveryControl, DeliveryQueue, pauseByOperator } from "@waybill/core/delivery"
 import { fixtures } from "@waybill/conformance/suites"
 import { Effect } from "effect"
 import { assert } from "vitest"
@@ -61,7 +61,7 @@ layer(testStorage(schema), { excludeTestServices: true })("the depth of the queu
     )
     assert.deepStrictEqual((yield* own).late, [[42, 2]])
     // entries that wait on purpose are not late
-    yield* control.pause(tenantId, idOf(1), "Its receiver moves.")
+    yield* control.pause(tenantId, idOf(1), pauseByOperator("Its receiver moves."))
     assert.deepStrictEqual((yield* own).late, [[0, 2]])
   }))
 })
