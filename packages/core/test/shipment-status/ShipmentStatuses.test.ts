@@ -88,6 +88,21 @@ describe("a verified lookup", () => {
   }, inService))
 })
 
+describe("a carrier with a number", () => {
+  it.effect("finds and reads only its own shipments, in every way to ask", Effect.fnUntraced(function*() {
+    const { shipments, statuses, tenant } = yield* makeCarrier
+    const [one, two] = [{ ...tenant.carrier, client: "one", dot: "1" }, { ...tenant.carrier, client: "two", dot: "2" }]
+    yield* shipments.report(one, postedShipment("S1", { accounts: ["A"], ShipmentMilestoneStatus: "Picked-up" }))
+    const ways = (who: Principal) => ({
+      verified: statuses.verified(who, pro("S1")),
+      public: statuses.public({ ...caller, client: who.client }, pro("S1"), who),
+      record: statuses.record(who, "S1")
+    })
+    for (const [way, ask] of Object.entries(ways(two))) assert.strictEqual(yield* tagOf<unknown, { readonly _tag: string }, never>(ask), "ShipmentNotFound", way)
+    yield* Effect.all(ways(one))
+  }, inService))
+})
+
 describe("a public answer", () => {
   it.effect.prop("has exactly the four public fields, and no other value of the shipment", [arbitraryVerifiedShipment], Effect.fnUntraced(function*([verified]) {
     const { shipments, statuses, tenant } = yield* makeCarrier
