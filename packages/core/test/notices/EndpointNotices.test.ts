@@ -1,6 +1,7 @@
 /** Customers are told once a day of an endpoint that fails for long, and of a pause by the service. */
 import { assert, describe, it } from "@effect/vitest"
 import { EndpointNotices, type Mail, Mailer, MailOutbox, type NoticeContact, NoticeOptions, Subscriptions } from "@waybill/core"
+import { DeliveryQueue } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
@@ -12,14 +13,18 @@ const webhook = { endpointUrl: noticeUrl, hmacSecretId: "main" }
 
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
+/** Searches of deliveries that end at the first one that does not match. */
+const shortSearches = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (queue) =>
+  DeliveryQueue.of({ ...queue, list: (tenantId, query) => queue.list(tenantId, { ...query, passOver: 1 }) })))
+
 /** A mail server, and the notices of one process over it. */
-const makeMail = () => {
+const makeMail = (queue = Layer.effect(DeliveryQueue, DeliveryQueue)) => {
   const mails: Array<Mail> = []
-    const mailer = Layer.succeed(Mailer, {
+  const mailer = Layer.succeed(Mailer, {
     sends: true,
     send: (mail) => Effect.sync(() => void mails.push(mail))
   })
-  const services = Layer.provideMerge(Layer.fresh(EndpointNotices.layer), Layer.fresh(MailOutbox.layer)).pipe(Layer.provide(mailer))
+  const services = Layer.provideMerge(Layer.fresh(EndpointNotices.layer), Layer.fresh(MailOutbox.layer)).pipe(Layer.provide([mailer, queue]))
   const process = <A, E>(use: (notices: EndpointNotices["Service"]) => Effect.Effect<A, E>) => Effect.flatMap(EndpointNotices, use).pipe(Effect.provide(services))
   const post = Effect.flatMap(MailOutbox, (outbox) => outbox.sweep).pipe(Effect.provide(services))
   const sweep = Effect.tap(process((notices) => notices.sweep), () => post)
@@ -101,10 +106,13 @@ describe("notices of failing endpoints", () => {
 
   it.effect("say before the last attempt when it is made, and what follows", Effect.fnUntraced(function*() {
     const engine = yield* makeEngine()
-    const { mails, process, sweep } = makeMail()
+    const { mails, process, sweep } = makeMail(shortSearches)
     yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
-    yield* engine.receivers.script(hook, Receiver.fail(503))
     yield* TestWaybill.run
+    // delivered, and passed over by the search for the oldest that waits
+    yield* engine.publish("before")
+    yield* TestWaybill.pass("1 second")
+    yield* engine.receivers.script(hook, Receiver.fail(503))
     yield* engine.publish("A")
     yield* TestWaybill.pass("5 minutes")
     assert.strictEqual(yield* sweep, 0)
