@@ -1,5 +1,6 @@
 /** Deleting a secret while a subscription starts to use it: one of the two calls is refused, so no subscription lacks its secret. */
 import { layer } from "@effect/vitest"
+import { SubscriptionEdits } from "@waybill/core"
 import { SecretStore, SigningSecrets } from "@waybill/core/delivery"
 import { TransitSubscriptions } from "@waybill/core/transit-events"
 import { TestWaybill } from "@waybill/testkit"
@@ -19,8 +20,10 @@ const setup = Effect.gen(function*() {
   yield* secrets.put(tenant.tenantId, "spare", { client: "client" })
   const customer = tenant.customer("client", ["A"])
   const stored = Effect.map(Effect.flatMap(SecretStore, (store) => store.find(tenant.tenantId, "spare")), Option.isSome)
-  return { tenant, secrets, customer, subscriptions: yield* TransitSubscriptions, stored }
+  return { tenant, secrets, customer, subscriptions: yield* TransitSubscriptions, edits: yield* SubscriptionEdits, stored }
 })
+
+type Setup = Effect.Success<typeof setup>
 
 layer(testService(testStorage()), { excludeTestServices: true })("deleting a secret", (it) => {
   it.effect("waits for a subscription that is being created with it, and is refused", Effect.fnUntraced(function*() {
@@ -33,10 +36,15 @@ layer(testService(testStorage()), { excludeTestServices: true })("deleting a sec
     assert.isTrue(yield* stored)
   }))
 
-  it.effect("waits for a subscription that is changed to it, and is refused", Effect.fnUntraced(function*() {
-    const { customer, secrets, stored, subscriptions, tenant } = yield* setup
+  const patch = { hmacSecretId: "spare" }
+  it.effect.each([
+    ["its client", ({ customer, subscriptions }: Setup, id: string) => subscriptions.patch(customer, id, patch)],
+    ["an operator", ({ edits, tenant }: Setup, id: string) => edits.edit(tenant.tenantId, id, patch)]
+  ] as const)("waits for a subscription that %s changes to it, and is refused", Effect.fnUntraced(function*([, change]) {
+    const given = yield* setup
+    const { customer, secrets, stored, subscriptions, tenant } = given
     const { id } = yield* subscriptions.create(customer, { endpointUrl, hmacSecretId: tenant.hmacSecretId })
-    const commit = yield* openTransaction(subscriptions.patch(customer, id, { hmacSecretId: "spare" }))
+    const commit = yield* openTransaction<unknown, unknown, never>(change(given, id))
     const deleting = yield* Effect.forkChild(Effect.flip(secrets.remove(tenant.tenantId, "spare")))
     yield* untilOneIsBlocked
     yield* commit
