@@ -76,6 +76,14 @@ describe("the tenant of a call without credentials (SPEC-GAP-A31)", () => {
     expect(lists()).toBe(2)
   }, run))
 
+  it("is none that was deleted a moment ago, although it is still known", Effect.fnUntraced(function*() {
+    let list = [tenant("acme")]
+    const { ask } = yield* withTenants(() => list)
+    expect(yield* ask("localhost")).toBe("acme")
+    list = []
+    expect(yield* ask("localhost")).toBe(404)
+  }, run))
+
   it("is loaded again at once after a storage failure", Effect.fnUntraced(function*() {
     let list: ReadonlyArray<Tenant> | undefined = undefined
     const { ask } = yield* withTenants(() => list)

@@ -1,8 +1,9 @@
 import { PortalAccess } from "@waybill/core"
 import { Receiver } from "@waybill/testkit"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { SignJWT } from "jose"
 import { describe, expect, it } from "vitest"
+import { makePortalTokens } from "../../src/portal/PortalTokens.ts"
 import { operations } from "../hostile/Operations.ts"
 import { operatorKey, readOnlyKey, reportedEvent, runningService } from "../TestService.ts"
 
@@ -102,7 +103,11 @@ describe("a portal link", () => {
       old: await signed({ issuedAt: now - 90_000 }),
       unsigned: `${(await signed()).split(".").slice(0, 2).join(".")}.`
     }
-    for (const [why, bearer] of Object.entries(refused)) expect([why, (await portal("GET", "/session", bearer)).status]).toEqual([why, 401])
+    const tokens = await service.run(makePortalTokens)
+    for (const [why, bearer] of Object.entries(refused)) {
+      expect([why, (await portal("GET", "/session", bearer)).status]).toEqual([why, 401])
+      expect([why, (await service.run(Effect.flip(tokens.verify(Redacted.make(bearer)))))._tag]).toEqual([why, "Unauthenticated"])
+    }
   })
 
   it("is refused while its client has no access, and while its tenant is suspended", async () => {

@@ -234,7 +234,7 @@ describe("refusalOfUrl", () => {
       refused(url)
     }
     const opened = policy("127.0.0.0/8, receiver.internal, *.corp.example, ::1")
-    for (const url of ["http://127.0.0.1:6379/hook", "http://127.9.9.9/", "http://[::1]:22/", "http://[::ffff:127.0.0.1]/", "http://receiver.internal:8080/", "http://a.corp.example/", "http://2130706433/", "https://RECEIVER.internal./"]) {
+    for (const url of ["http://127.0.0.1:6379/hook", "http://127.9.9.9/", "http://[::1]:22/", "http://[::ffff:127.0.0.1]/", "http://[64:ff9b::127.0.0.1]:6379/", "http://receiver.internal:8080/", "http://a.corp.example/", "http://2130706433/", "https://RECEIVER.internal./"]) {
       fine(url, opened)
     }
     for (const url of ["http://10.0.0.1/", "http://corp.example/", "http://example.com/", "http://receiver.internal.example.com/", "http://localhost/"]) refused(url, opened)
