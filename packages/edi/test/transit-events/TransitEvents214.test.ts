@@ -121,12 +121,12 @@ describe("status codes", () => {
     expect(eventOf(["AT7*D*NS***20261120*0815*UT"], { codes: { statusIn: { D: "DELIVERED" } } }).type).toBe("DELIVERED")
   })
 
-  it("takes the time of an estimate's code for that of the event, if the partner means something else by it", () => {
-    const partner = { codes: { statusIn: { X2: "ARRIVED_AT_TERMINAL" as const } } }
-    const event = eventOf(["AT7*X2*NS***20261120*0815*UT"], partner)
-    expect(event).toMatchObject({ type: "ARRIVED_AT_TERMINAL", occurredAt: "2026-11-20T08:15:00Z" })
-    expect(event.attributes).not.toHaveProperty("updatedEta")
-    expect(segmentsOf(event, partnerOf(partner)).set.segments).toContainEqual(["AT7", "X2", "NS", "", "", "20261120", "0815", "UT"])
+  it.each([
+    ["A2", "310-9"], ["A5", "310-9"], ["AD", "310-3"], ["AF", "310-8"], ["AI", "310-2"], ["AN", "330-2"], ["AO", "390-1"], ["AU", "390-2"], ["AV", "310-1"], ["B1", "330-1"], ["B4", "310-10"],
+    ["BH", "310-6"], ["ZZ", undefined]
+  ])("reads the reason %s of a delay as %s", (reason, code) => {
+    const attributes = eventOf([`AT7*SD*${reason}***20261120*0815*UT`]).attributes as Readonly<Record<string, unknown>>
+    expect([attributes["delayReasonCode"], attributes["edi"]]).toEqual([code, expect.objectContaining({ reasonCode: reason })])
   })
 
   it("warns of a delay without a reason", () => {
@@ -143,7 +143,9 @@ describe("status codes", () => {
   })
 
   it("takes the time of an estimate for the estimate, and the time of the group for the report", () => {
-    expect(eventOf(["AT7*AG*NS***20261123*1700*CT"])).toMatchObject({ occurredAt: "2026-11-20T14:15:00Z", attributes: { updatedEta: "2026-11-23T17:00:00-06:00" } })
+    for (const code of ["AG", "X2"]) {
+      expect(eventOf([`AT7*${code}*NS***20261123*1700*CT`])).toMatchObject({ occurredAt: "2026-11-20T14:15:00Z", attributes: { updatedEta: "2026-11-23T17:00:00-06:00" } })
+    }
     expect(eventOf(["AT7*AG*NS***20261123"])).toMatchObject({ attributes: { updatedEta: "2026-11-23" } })
     expect(eventOf(["AT7*B6*NS***20261123*1700*CT"]).attributes).toMatchObject({ edi: { estimatedAt: "2026-11-23T17:00:00-06:00" } })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { type AcknowledgementKind, GroupAcknowledgement, interchangeAcknowledgement } from "@waybill/edi"
+import { type AcknowledgementKind, GroupAcknowledgement, interchangeAcknowledgement, maxNamedSets } from "@waybill/edi"
 import { read, status, written } from "./Samples.ts"
 
 const text = written([status])
@@ -42,6 +42,22 @@ describe("997", () => {
   it("notes faults of the group beside accepted sets", () => {
     expect(acknowledge(text.replace("GE*2*3", "GE*9*3")).segments.at(-1)).toEqual(["AK9", "E", "9", "2", "2", "5"])
   })
+})
+
+it("names refused sets also after as many accepted ones as it names, and no more than ten thousand in all", () => {
+  const events = [...read(text)]
+  const group = events.flatMap((event) => event.kind === "group" ? [event.group] : [])[0]!
+  const set = events.flatMap((event) => event.kind === "set" ? [event.set] : [])[0]!
+  const collected = new GroupAcknowledgement(group, "997")
+  const named = () => collected.write("1", []).segments.filter(([name]) => name === "AK2").length
+  const add = (faults: Parameters<GroupAcknowledgement["add"]>[1]) => {
+    for (let n = 0; n < maxNamedSets; n++) collected.add(set, faults)
+  }
+  add([])
+  const accepted = named()
+  add([{ level: "set", segment: "SE", code: "4", detail: "" }])
+  expect([accepted, named()]).toEqual([maxNamedSets / 2, maxNamedSets])
+  expect(collected.write("20000", []).segments.at(-1)).toEqual(["AK9", "P", "20000", "20000", "10000"])
 })
 
 it("writes 999 with the version of the group", () => {
