@@ -64,26 +64,31 @@ export const checkLogLines = (pages) => {
 }
 
 /** Internal errors that are always caught. */
-const inward = new Set(["ConnectFailure", "LimitReached", "NotAccepted", "PortInUse", "Refused", "ReplicaNotUsed", "Violation", "WriteFailed"])
+const inward = new Set(["ConnectFailure", "NotAccepted", "PortInUse", "Refused", "ReplicaNotUsed", "WriteFailed"])
 
-/** The errors page names every error class and every code that a caller can get. */
+/** Rows of problems: `| status | code |`, or `| error | status | code |`. */
+const rowOf = ({ code, name, status }) => new RegExp(`^\\| ${name === undefined ? "" : `\`${name}\` \\| `}${status}[^|]*\\| \`${code}\``, "m")
+
+/** The errors page names every error class and every code that a caller can get, codes with their status. */
 export const checkErrors = ({ path, text }) => {
   const files = sources().filter(({ path }) => !/^packages\/(testkit|conformance)\//.test(path))
   const classes = files.flatMap(({ text }) => Array.from(text.matchAll(/class (\w+) extends (?:Schema\.TaggedError|Data\.TaggedError|Error\b)/g), ([, name]) => name))
-  const http = files.filter(({ path }) => path.startsWith("packages/http/")).map(({ text }) => text).join("\n")
-  const codes = [
-    ...http.matchAll(/refused\(\s*\d{3},\s*"(\w+)"/g),
-    ...http.matchAll(/^ {2}\w+: \[\d{3}, "(\w+)"\]/gm),
-    ...http.matchAll(/^\s+code: "([a-z_]+)",$/gm),
-    ...http.matchAll(/status: \d{3},?\s+code: "([a-z_]+)"/g)
-  ].map(([, code]) => code)
+  const http = files.filter(({ path }) => /^packages\/(http|server)\//.test(path)).map(({ text }) => text).join("\n")
+  const problems = [
+    ...http.matchAll(/refused\(\s*(?<status>\d{3}),\s*"(?<code>\w+)"/g),
+    ...http.matchAll(/^ {2}(?<name>\w+): \[(?<status>\d{3}), "(?<code>\w+)"/gm),
+    ...http.matchAll(/status: (?<status>\d{3}),\s*(?:title: "[^"]*",\s*detail: "[^"]*",\s*)?code: "(?<code>[a-z_]+)"/g)
+  ].map(({ groups }) => groups)
   const reasons = ["RefusalReason", "CallFailure", "FaultCode"].flatMap((union) => {
     const declared = files.map(({ text }) => new RegExp(`type ${union} =([^]*?)\\n\\n`).exec(text)?.[1]).find((found) => found !== undefined) ?? ""
     return Array.from(declared.matchAll(/"(\w+)"/g), ([, reason]) => reason)
   })
-  const wanted = new Set([...classes.filter((name) => !inward.has(name)), ...codes, ...reasons])
+  const wanted = new Set([...classes.filter((name) => !inward.has(name)), ...reasons])
   return {
-    named: wanted.size,
-    faults: [...wanted].filter((name) => !text.includes(`\`${name}\``)).map((name) => `${path} does not say what ${name} means`)
+    named: wanted.size + problems.length,
+    faults: [
+      ...[...wanted].filter((name) => !text.includes(`\`${name}\``)).map((name) => `${path} does not say what ${name} means`),
+      ...problems.filter((problem) => !rowOf(problem).test(text)).map(({ code, status }) => `${path} has no row for ${code} with status ${status}`)
+    ]
   }
 }

@@ -119,7 +119,7 @@ const served = (name: string, { bytes, contentType, gzipped }: PageFile, headers
 }
 
 const problemWith = (guarded: Readonly<Record<string, string>>) => (status: number, title: string, detail: string, headers: Readonly<Record<string, string>> = {}) =>
-  HttpServerResponse.text(JSON.stringify({ status, title, detail, code: status === 404 ? "not_found" : "method_not_allowed" }), {
+  HttpServerResponse.text(JSON.stringify({ status, title, detail, code: status === 404 ? "path_not_found" : "method_not_allowed" }), {
     status,
     contentType: problemContentType,
     headers: { ...guarded, ...headers, "cache-control": "no-store" }

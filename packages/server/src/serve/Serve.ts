@@ -166,7 +166,7 @@ const onlyDelivers = HttpServerResponse.text(
     status: 404,
     title: "Not found",
     detail: "This process only delivers webhooks. Ask one whose WAYBILL_ROLE is api or all.",
-    code: "not_found"
+    code: "path_not_found"
   }),
   { status: 404, contentType: problemContentType }
 )

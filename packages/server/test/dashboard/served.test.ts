@@ -35,6 +35,8 @@ describe("the dashboard, served by the program", { timeout: 60_000 }, () => {
     const status = async (url: string | undefined, path: string) => (await fetch(url + path, { redirect: "manual" })).status
     expect([await status(all, "/dashboard"), await status(all, "/dashboard/"), await status(all, "/dashboard/nothing"), await status(all, "/docs")]).toEqual([302, 200, 404, 200])
     expect([await status(worker, "/dashboard/"), await status(without, "/dashboard/")]).toEqual([404, 404])
+    const code = async (url: string | undefined, path: string) => (await (await fetch(url + path)).json() as { code: string }).code
+    expect([await code(all, "/dashboard/nothing"), await code(worker, "/dashboard/"), await code(worker, "/visibility/v1/events")]).toEqual(Array(3).fill("path_not_found"))
     expect(await (await fetch(all!)).text()).toContain(`<a href="dashboard/">`)
     expect(await (await fetch(without!)).text()).not.toContain("dashboard")
   })
