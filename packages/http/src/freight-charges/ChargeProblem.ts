@@ -16,7 +16,7 @@ export const ChargeProblem = Schema.Struct({
   }))
 }).annotate({ identifier: "ChargeProblem" })
 
-/** The first six are published; the others follow the same style. SPEC-GAP-E30 */
+/** The first five are published; the others follow the same style. SPEC-GAP-E30 */
 const codes: Readonly<Record<number, string>> = {
   400: "INVALID_REQUEST",
   401: "UNAUTHORIZED",
