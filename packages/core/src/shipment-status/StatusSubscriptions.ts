@@ -36,7 +36,7 @@ const Reference = plainText(500).check(
   Schema.makeFilter((text: string) => plainNumber(text) !== "" || "A reference number has at least one letter or digit.")
 )
 
-/** Body of the subscribe call. `hmacSecretId` names the signing secret. SPEC-GAP-A13 */
+/** Body of the subscribe call. `hmacSecretId` names the signing secret. SPEC-GAP-A13, SPEC-GAP-A26 */
 export const SubscribeRequest = Schema.Struct({
   referenceNumbers: Schema.NonEmptyArray(Reference).check(
     Schema.isMaxLength(maxReferenceNumbers, { message: `At most ${maxReferenceNumbers} referenceNumbers.` })

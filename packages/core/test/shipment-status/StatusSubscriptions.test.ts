@@ -73,7 +73,7 @@ describe("subscribing to shipment status", () => {
     assert.property((yield* receivers.requests("https://named.example/"))[0]!.headers, "webhook-signature")
   }, inService))
 
-  it.effect("lists every fault at once, and ignores unknown fields", Effect.fnUntraced(function*() {
+  it.effect("lists every fault at once, and ignores unknown fields (SPEC-GAP-A26)", Effect.fnUntraced(function*() {
     const { customer, subscriptions } = yield* makeCarrier
     const refused = (input: unknown) => faultsOf(subscriptions.subscribe(customer, untyped(input)))
     assert.deepStrictEqual(yield* refused({}), ["/referenceNumbers required", "/webhookUrl required"])

@@ -28,7 +28,7 @@ export interface BasePaths extends Readonly<Record<AreaKey, string>> {
   readonly system: string
 }
 
-/** Areas share paths, so each has its own base. SPEC-GAP-D1, SPEC-GAP-E1 */
+/** Areas share paths, so each has its own base. SPEC-GAP-D1, SPEC-GAP-E1, SPEC-GAP-X5 */
 export const defaultBasePaths: BasePaths = {
   ...Object.fromEntries(httpAreas.map(({ base, key }) => [key, base])) as Record<AreaKey, string>,
   intake: "/intake",

@@ -13,7 +13,7 @@ const started = async (limits: object) => {
   return acme
 }
 
-describe("a subscription flood", () => {
+describe("a subscription flood (SPEC-GAP-X6)", () => {
   it("ends at the client's quota with 409 in the area's own format, and does not affect other clients", async () => {
     const acme = await started({ eventSubscriptionsPerClient: 2, chargeSubscriptionsPerClient: 1, statusSubscriptionsPerClient: 1 })
     const [one, two] = [await acme.customer("one", ["A1", "A2"]), await acme.customer("two", ["A1"])]

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { LargeInteger } from "../../shared/Integer.ts"
 import { isObject } from "../../shared/Json.ts"
 
-/** Every quota with its default. The names are part of the operator API and of error messages. */
+/** Every quota with its default. The names are part of the operator API and of error messages. SPEC-GAP-X6 */
 export const defaultLimits = {
   /** Live transit event subscriptions of one client. */
   eventSubscriptionsPerClient: 100,

@@ -57,7 +57,7 @@ const informLate = (draft: Draft, information: Information): void => {
   addInformation(draft, { ...information, delayReasonCode })
 }
 
-/** The shipment shows the first agreed date, as the interface defines it; notifications contain the new one. SPEC-GAP-A11 */
+/** The shipment shows the first agreed date, as the interface defines it; notifications contain the new one. SPEC-GAP-A11, SPEC-GAP-A27 */
 const informAppointment = (draft: Draft, information: Information): void => {
   const { state, view } = draft
   if (isFinal(view.ShipmentMilestoneStatus) || !isNewest(draft, "appointment")) return
@@ -84,6 +84,7 @@ const crossBorderOf = {
   "Cleared Customs": "ClearedCustoms"
 } as const satisfies Record<CustomsStatus, CrossBorderStatus | null>
 
+/** The newest status wins, whatever it was before. SPEC-GAP-A27 */
 const informCustoms = (draft: Draft, information: Information): void => {
   const { state, view } = draft
   if (!isNewest(draft, "customs")) return

@@ -1,4 +1,4 @@
-/** Notifications to a shipment's subscribers: one of two published shapes, in the published spelling. */
+/** Notifications to a shipment's subscribers: one of two published shapes, in the published spelling. SPEC-GAP-A28 */
 import { Schema } from "effect"
 import {
   AppointmentChange,

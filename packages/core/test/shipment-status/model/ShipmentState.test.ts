@@ -129,7 +129,7 @@ describe("a shipment's status", () => {
     assert.isTrue("CrossBorderStatus" in view && "PartnerCarrierName" in view && "AppointmentStatus" in view)
   })
 
-  it.prop("creates valid notifications only, numbered without gaps", [anyReports], ([reports]) => {
+  it.prop("creates valid notifications of two shapes only, numbered without gaps (SPEC-GAP-A28)", [anyReports], ([reports]) => {
     const first = at("Picked-up")
     const { known, notified } = play(first, reports)
     for (const each of notified) assert.isTrue(Schema.is(DeliveryUpdate)(each) || Schema.is(DeliveryInformation)(each), JSON.stringify(each))
@@ -368,31 +368,34 @@ describe("information", () => {
     assert.deepStrictEqual(inform(first.known, 1, { deliveryInformation_messages: "POD available" }).notifications, [])
   })
 
-  it("keeps the first appointment date and notifies every change (SPEC-GAP-A11)", () => {
+  it("keeps the first appointment date and notifies every change, also after a missed one (SPEC-GAP-A11, SPEC-GAP-A27)", () => {
     const appointment = (hours: number, appointmentStatus: "appointment scheduled" | "appointment rescheduled" | "appointment missed", appointmentDate: string) =>
       report(hours, { timeZone: "-6", information: [{ deliveryInformation_messages: "Appointment Update", appointmentStatus, appointmentDate, ...(appointmentStatus === "appointment missed" ? { delayReasonCode: "460-1" } : {}) }] })
     const { applied, known } = play(at("In Transit"), [
       appointment(1, "appointment scheduled", "2026-11-24T09:00:00-06:00"),
       appointment(2, "appointment rescheduled", "2026-11-25T09:00:00-06:00"),
-      appointment(3, "appointment missed", "2026-11-25T09:00:00-06:00")
+      appointment(3, "appointment missed", "2026-11-25T09:00:00-06:00"),
+      appointment(4, "appointment rescheduled", "2026-11-26T09:00:00-06:00")
     ])
-    assert.deepStrictEqual([known.view.AppointmentRequired, known.view.AppointmentStatus, known.view.AppointmentDate], [true, "Missed", "2026-11-24T09:00:00-06:00"])
+    assert.deepStrictEqual(applied.map(({ known: { view } }) => view.AppointmentStatus), ["Secured", "Secured", "Missed", "Secured"])
+    assert.deepStrictEqual([known.view.AppointmentRequired, known.view.AppointmentDate], [true, "2026-11-24T09:00:00-06:00"])
     const notified = applied.flatMap(informations)
-    assert.deepStrictEqual(notified.map((each) => [each.appointmentStatus, each.utcOffset]), [["appointment scheduled", undefined], ["appointment rescheduled", "-6"], ["appointment missed", undefined]])
+    assert.deepStrictEqual(notified.map((each) => [each.appointmentStatus, each.utcOffset]), [["appointment scheduled", undefined], ["appointment rescheduled", "-6"], ["appointment missed", undefined], ["appointment rescheduled", "-6"]])
     assert.strictEqual(notified[2]!.generalDescription, "Unable to Access Consignee")
   })
 
-  it("tracks a shipment across the border (SPEC-GAP-A22)", () => {
+  it("tracks a shipment across the border, also back to a hold (SPEC-GAP-A22, SPEC-GAP-A27)", () => {
     const customs = (hours: number, customsStatus: "Broker Identified" | "Bond" | "Hold" | "Cleared Customs") =>
       report(hours, { information: [{ deliveryInformation_messages: "Customs information", customsStatus }] })
-    const { applied } = play(at("In Transit"), [customs(1, "Broker Identified"), customs(2, "Hold"), customs(3, "Hold"), customs(5, "Cleared Customs"), customs(4, "Hold")])
+    const { applied } = play(at("In Transit"), [customs(1, "Broker Identified"), customs(2, "Hold"), customs(3, "Hold"), customs(5, "Cleared Customs"), customs(4, "Hold"), customs(6, "Hold")])
     assert.deepStrictEqual(applied.map(({ known: { view }, notifications }) => [view.CrossBorder, view.CrossBorderStatus, notifications.length]), [
       // a broker gives no border status, which an answer across a border needs
       [false, null, 1],
       [true, "Hold", 1],
       [true, "Hold", 0],
       [true, "ClearedCustoms", 1],
-      [true, "ClearedCustoms", 0]
+      [true, "ClearedCustoms", 0],
+      [true, "Hold", 1]
     ])
   })
 })
