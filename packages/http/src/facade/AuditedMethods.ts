@@ -1,6 +1,7 @@
 /** Records operator methods of an embedded host in the audit log, like the same calls over HTTP. */
 import { AuditLog } from "@waybill/core"
 import { Effect, Exit, Result } from "effect"
+import { OperatorContract } from "../operator/OperatorContract.ts"
 import type { AuditSpec } from "../shared/Contract.ts"
 import { failureProblemOf, type ServiceFailure } from "../shared/ProblemOf.ts"
 import type { Around } from "./Run.ts"
@@ -12,39 +13,33 @@ export const hostActor = "host"
 type Method = (...given: ReadonlyArray<never>) => Promise<unknown>
 type Groups = Readonly<Record<string, unknown>>
 
-const tenant = (action: string): AuditSpec => ({ action, object: "tenant" })
-const subscription = (action: string): AuditSpec => ({ action: `subscription.${action}`, object: "subscription" })
+const calls = OperatorContract.endpoints
 
-/** The first argument is the tenant, the second the object's id, if there is one. */
+/** The entries of the same calls over HTTP. The first argument is the tenant, the second the object's id, if there is one. */
 export const recorded = {
-  tenants: {
-    put: tenant("tenant.put"),
-    suspend: tenant("tenant.suspend"),
-    resume: tenant("tenant.resume"),
-    delete: tenant("tenant.delete")
-  },
-  limits: { put: tenant("limits.put") },
-  apiKeys: { create: { action: "api-key.create", object: "api-key" }, revoke: { action: "api-key.revoke", object: "api-key" } },
-  secrets: { put: { action: "secret.put", object: "secret" }, delete: { action: "secret.delete", object: "secret" }, reseal: tenant("secrets.reseal") },
-  portal: { createLink: { action: "portal-link.create", object: "client", id: "client" } },
-  clients: { delete: { action: "client.delete", object: "client" } },
+  tenants: { put: calls.putTenant.audit, suspend: calls.suspendTenant.audit, resume: calls.resumeTenant.audit, delete: calls.deleteTenant.audit },
+  limits: { put: calls.putLimits.audit },
+  apiKeys: { create: calls.createApiKey.audit, revoke: calls.revokeApiKey.audit },
+  secrets: { put: calls.putSecret.audit, delete: calls.deleteSecret.audit, reseal: { action: "secrets.reseal", object: "tenant" } },
+  portal: { createLink: calls.createPortalLink.audit },
+  clients: { delete: calls.removeClient.audit },
   deliveries: {
-    get: { action: "delivery.read-body", object: "delivery" },
-    retry: { action: "delivery.retry", object: "delivery" },
-    dismiss: { action: "delivery.dismiss", object: "delivery" },
-    retryDeadLetters: tenant("dead-letters.retry"),
-    dismissDeadLetters: tenant("dead-letters.dismiss"),
-    recover: subscription("recover"),
-    replay: subscription("replay")
+    get: calls.getDelivery.audit,
+    retry: calls.retryDelivery.audit,
+    dismiss: calls.dismissDelivery.audit,
+    retryDeadLetters: calls.retryDeadLetters.audit,
+    dismissDeadLetters: calls.dismissDeadLetters.audit,
+    recover: calls.recoverSubscription.audit,
+    replay: calls.replaySubscription.audit
   },
-  allPickups: { decide: { action: "pickup.decide-for-carrier", object: "pickup" } },
+  allPickups: { decide: calls.decidePickupForCarrier.audit },
   allSubscriptions: {
-    edit: subscription("edit"),
-    pause: subscription("pause"),
-    resume: subscription("resume"),
-    purge: subscription("purge"),
-    purgeMatching: tenant("subscriptions.purge"),
-    remove: subscription("delete")
+    edit: calls.editSubscription.audit,
+    pause: calls.pauseSubscription.audit,
+    resume: calls.resumeSubscription.audit,
+    purge: calls.purgeSubscription.audit,
+    purgeMatching: calls.purgeSubscriptions.audit,
+    remove: calls.removeSubscription.audit
   }
 } satisfies Readonly<Record<string, Readonly<Record<string, AuditSpec>>>>
 
