@@ -1,5 +1,5 @@
 /** Transit events as promises. */
-import type { IntakeOptions } from "@waybill/core"
+import type { IntakeOptions, Page } from "@waybill/core"
 import type { SubscriptionStatus } from "@waybill/core/delivery"
 import type { Publication, ReportedEvent, SubscriptionCreate, SubscriptionPatch, TransitEvent, TransitSubscription } from "@waybill/core/transit-events"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
@@ -14,26 +14,12 @@ export type {
   TransitSubscription
 } from "@waybill/core/transit-events"
 
-export interface EventsPage {
-  readonly data: ReadonlyArray<TransitEvent>
-  readonly page: number
-  readonly pageSize: number
-  /** `null` when counting is too expensive. */
-  readonly totalPages: number | null
-  readonly totalCount: number | null
-  readonly hasMore: boolean
+export interface EventsPage extends Page<TransitEvent> {
   /** Pass it as `cursor` with the number of the next page, so that new events do not shift the pages. */
   readonly nextCursor: string | undefined
 }
 
-export interface SubscriptionsPage {
-  readonly data: ReadonlyArray<TransitSubscription>
-  readonly page: number
-  readonly pageSize: number
-  readonly totalPages: number | null
-  readonly totalCount: number | null
-  readonly hasMore: boolean
-}
+export type SubscriptionsPage = Page<TransitSubscription>
 
 export interface EventListQuery {
   readonly shipmentId?: string

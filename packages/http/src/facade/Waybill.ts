@@ -42,6 +42,7 @@ export type {
   Mail,
   NoticeContactView,
   NoticeKind,
+  Page,
   PickupView,
   PortalDelivery,
   PortalTestResult,

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { encodedList, json } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
+import { searchOf } from "../shared/Paging.ts"
 import type { Site } from "../shared/Site.ts"
 import { documentsBody } from "./DocumentsBody.ts"
 import { headerText } from "./InvoiceProblem.ts"
@@ -53,9 +54,5 @@ const warned = (warnings: ReadonlyArray<string>) => warnings.length === 0 ? {} :
 
 const nextPage = (query: Readonly<Record<string, unknown>>, nextCursor: string | undefined, site: Site): Readonly<Record<string, string>> => {
   if (nextCursor === undefined) return {}
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries({ ...query, cursor: nextCursor })) {
-    for (const each of Array.isArray(value) ? value : [value]) if (each !== undefined) search.append(name, String(each))
-  }
-  return { "x-next-cursor": nextCursor, link: `<${site.urlOf(site.path)}?${search}>; rel="next"` }
+  return { "x-next-cursor": nextCursor, link: `<${site.urlOf(site.path)}?${searchOf({ ...query, cursor: nextCursor })}>; rel="next"` }
 }

@@ -53,7 +53,8 @@ const linksOf = (page: Page<unknown>, query: Readonly<Record<string, unknown>>, 
   ].join(", ")
 }
 
-const searchOf = (query: Readonly<Record<string, unknown>>): string => {
+/** A query string with these values. A list is repeated. */
+export const searchOf = (query: Readonly<Record<string, unknown>>): string => {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     for (const each of Array.isArray(value) ? new Set(value) : [value]) {
