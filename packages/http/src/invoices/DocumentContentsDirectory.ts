@@ -1,11 +1,10 @@
 /** Document contents as files: one folder per tenant, and a separate place for unfinished files. */
-import { StorageError } from "@waybill/core"
 import { type ContentWriter, DocumentContents } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { externalDocumentContents } from "./ExternalDocumentContents.ts"
+import { attempt, externalDocumentContents, isContentId } from "./ExternalDocumentContents.ts"
 
 /** Bytes per read. */
 const chunkBytes = 256 * 1024
@@ -21,9 +20,6 @@ export const DocumentContentsDirectory = {
   /** Replaces the storage's `DocumentContents`, and follows the storage's transactions. */
   layer: (options: DocumentContentsDirectoryOptions) => externalDocumentContents(Layer.effect(DocumentContents, make(options)))
 }
-
-const attempt = <A>(operation: string, call: () => Promise<A>): Effect.Effect<A, StorageError> =>
-  Effect.tryPromise({ try: call, catch: (cause) => new StorageError({ operation: `DocumentContents.${operation}`, cause }) })
 
 /** Without `recursive`, which never ends below /proc. */
 const ensureDirectory = (path: string): Promise<void> =>
@@ -109,9 +105,6 @@ const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirector
     sweep: (tenantId, writtenBefore) => attempt("sweep", () => sweep(tenantId, writtenBefore))
   })
 })
-
-/** Only such ids may become part of a path. */
-const isContentId = (contentId: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(contentId)
 
 /** A unique name per tenant, also on file systems without case or special characters. */
 const folderName = (tenantId: string): string =>

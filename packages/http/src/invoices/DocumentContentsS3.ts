@@ -1,9 +1,8 @@
 /** Document contents in S3 or a compatible store, with the S3 client of the host. */
-import { StorageError } from "@waybill/core"
 import { type ContentWriter, DocumentContents } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
-import { externalDocumentContents } from "./ExternalDocumentContents.ts"
+import { attempt, externalDocumentContents, isContentId } from "./ExternalDocumentContents.ts"
 
 /** Bytes per read. */
 const chunkBytes = 256 * 1024
@@ -55,9 +54,6 @@ export const DocumentContentsS3 = {
   /** Replaces the storage's `DocumentContents`, and follows the storage's transactions. */
   layer: (options: DocumentContentsS3Options) => externalDocumentContents(Layer.sync(DocumentContents, () => make(options)))
 }
-
-const attempt = <A>(operation: string, call: () => Promise<A>): Effect.Effect<A, StorageError> =>
-  Effect.tryPromise({ try: call, catch: (cause) => new StorageError({ operation: `DocumentContents.${operation}`, cause }) })
 
 const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): DocumentContents["Service"] => {
   const folderOf = (tenantId: string) => `${prefix}${encodeURIComponent(tenantId)}/`
@@ -158,8 +154,6 @@ const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): Docum
     sweep: (tenantId, writtenBefore) => attempt("sweep", () => sweep(tenantId, writtenBefore))
   })
 }
-
-const isContentId = (contentId: string): boolean => /^[0-9a-f-]{36}$/.test(contentId)
 
 /** Grows on demand, so that a small file needs little memory. */
 const roomFor = (part: Uint8Array<ArrayBuffer>, used: number, needed: number): Uint8Array<ArrayBuffer> => {

@@ -1,8 +1,15 @@
 /** Keeps document contents in an external store (directory, S3) consistent with database transactions, as far as possible. */
-import { HostTransaction, LineLimiter, Transaction } from "@waybill/core"
+import { HostTransaction, LineLimiter, StorageError, Transaction } from "@waybill/core"
 import { DocumentContents } from "@waybill/core/invoices"
 import { Context, Effect, Exit, Layer } from "effect"
 import { randomUUID } from "node:crypto"
+
+/** Only such ids may become part of a path or a key. */
+export const isContentId = (contentId: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(contentId)
+
+/** A call of the store, which is named in its failure. */
+export const attempt = <A>(operation: string, call: () => Promise<A>): Effect.Effect<A, StorageError> =>
+  Effect.tryPromise({ try: call, catch: (cause) => new StorageError({ operation: `DocumentContents.${operation}`, cause }) })
 
 /** Contents that were stored or deleted in this fiber's transaction. */
 interface PendingChanges {
