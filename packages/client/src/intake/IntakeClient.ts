@@ -80,7 +80,7 @@ export class IntakeClient {
     return this.#report("freight-charges", { charges }, charges.every(({ pfc }) => pfc.pfc.header?.function !== undefined), options)
   }
 
-  /** The complete record of a shipment: its fields, the accounts with access, and the outcome of every report. */
+  /** The complete record of a shipment: its fields, the accounts with access, and the outcome of every report; of a history of more than 8 MB the newest part. */
   async getShipmentRecord(shipmentId: string, options?: CallOptions): Promise<ShipmentRecord> {
     const answer = await this.#connection.send({ method: "GET", path: ["shipments", shipmentId], repeatable: true }, options)
     return answer.json as ShipmentRecord

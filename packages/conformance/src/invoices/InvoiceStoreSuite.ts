@@ -183,6 +183,11 @@ export const suite = storeSuite("InvoiceStore", InvoiceStore, (test) => {
     assert.deepStrictEqual(yield* store.history(tenantId, acme, "unknown"), [])
   })
 
+  test("returns the newest entries of a long history, oldest first", function*({ store, tenantId }) {
+    for (const at of [1, 2, 3, 4, 5]) yield* store.record(tenantId, acme, "L", { ...entry(at), doc: JSON.stringify("x".repeat(maxHistoryBytes / 2 - 2)) })
+    assert.deepStrictEqual((yield* store.history(tenantId, acme, "L")).map(({ at }) => at - entry(0).at), [3, 4, 5])
+  })
+
   test("moves the history of one id to corrected numbers, in order of time", function*({ store, tenantId }) {
     const corrected = { dot: "1", mc: "3" }
     yield* store.record(tenantId, corrected, "I", entry(1, { action: "deleted" }))

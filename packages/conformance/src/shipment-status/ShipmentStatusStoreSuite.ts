@@ -1,5 +1,5 @@
 /** Conformance of `ShipmentStatusStore`. `StatusNoticesSuite.ts` tests notifications. */
-import { Transaction } from "@waybill/core"
+import { maxHistoryBytes, Transaction } from "@waybill/core"
 import { ShipmentStatusStore, type StatusFound, type StatusHistoryEntry, type StatusLookup } from "@waybill/core/shipment-status"
 import { TransitEventStore } from "@waybill/core/transit-events"
 import { assert } from "@effect/vitest"
@@ -82,6 +82,14 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     assert.deepStrictEqual(yield* positions(), [1, 2, 3, 4])
     assert.deepStrictEqual(yield* positions(2), [3, 4])
     assert.deepStrictEqual(yield* positions(9), [1, 2, 3, 4])
+  })
+
+  test("returns the newest entries of a long history", function*({ store, tenantId }) {
+    const large = JSON.stringify("x".repeat(maxHistoryBytes / 2 - 2))
+    for (const position of [1, 2, 3, 4, 5]) yield* report(tenantId, [{ shipmentId: "S" }], { history: [entry("S", position, large)] })
+    const positions = (newest?: number) => Effect.map(store.record(tenantId, "S", newest), (record) => record!.history.map((each) => each.position))
+    assert.deepStrictEqual(yield* positions(), [3, 4, 5])
+    assert.deepStrictEqual(yield* positions(2), [4, 5])
   })
 
   test("reads its own writes inside the transaction that holds the locks", function*({ store, tenantId, transaction }) {

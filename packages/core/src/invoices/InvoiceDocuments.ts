@@ -10,6 +10,7 @@ import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
+import { mapPaced } from "../shared/Turns.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { ContentHash } from "./ContentHash.ts"
 import { recordId } from "./DocumentAccess.ts"
@@ -111,7 +112,7 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
     invoiceNumber: string,
     options?: typeof FromCarrier.Encoded & { readonly fileIds?: ReadonlyArray<string>; readonly comments?: Comments }
   ) => Effect.Effect<{ readonly message: string }, DocumentNotFound | Failure>
-  /** For carriers: all changes, oldest first. After all documents are deleted, `from` must have DOT and MC. */
+  /** For carriers: the changes, oldest first, without what is older than `maxHistoryBytes` of them. After all documents are deleted, `from` must have DOT and MC. */
   readonly history: (
     principal: Principal,
     invoiceNumber: string,
@@ -251,7 +252,7 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
         const filter = yield* readFrom(from)
         const carrier = namedCarrier(viewer, filter) ?? (yield* named(principal.tenantId, viewer, invoiceNumber, filter))[0]?.carrier
         if (carrier === undefined || !isInvoiceNumber(invoiceNumber)) return yield* new DocumentNotFound({ invoiceNumber })
-        const changes = (yield* invoices.history(principal.tenantId, carrier, recordId(invoiceNumber))).flatMap(changeOf)
+        const changes = yield* readChanges(yield* invoices.history(principal.tenantId, carrier, recordId(invoiceNumber)))
         if (changes.length === 0) return yield* new DocumentNotFound({ invoiceNumber })
         return changes
       })
@@ -265,5 +266,6 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
 const isInvoiceNumber = Schema.is(InvoiceNumber)
 
 /** Selects changes of documents, because invoices keep their history in the same table. */
-const changeOf = ({ action, at, client, doc }: InvoiceHistoryEntry): ReadonlyArray<DocumentChange> =>
-  action === "documents added" || action === "documents deleted" ? [{ at: formatInstant(at), client, action, ...JSON.parse(doc) }] : []
+const readChanges = (entries: ReadonlyArray<InvoiceHistoryEntry>): Effect.Effect<ReadonlyArray<DocumentChange>> =>
+  mapPaced(entries.filter(({ action }) => action === "documents added" || action === "documents deleted"), ({ action, at, client, doc }) =>
+    ({ at: formatInstant(at), client, action, ...JSON.parse(doc) }))

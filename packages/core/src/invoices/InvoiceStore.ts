@@ -87,7 +87,7 @@ export class InvoiceStore extends Context.Service<InvoiceStore, {
   ) => Effect.Effect<void, StorageError>
   /** Moves the history of one invoice or document record to corrected numbers of its carrier. Entries that exist there stay, in order of time. */
   readonly moveHistory: (tenantId: string, uniqueId: string, from: InvoiceCarrier, to: InvoiceCarrier) => Effect.Effect<void, StorageError>
-  /** History of one invoice or document record, oldest first. */
+  /** History of one invoice or document record, oldest first; no older entries after `maxHistoryBytes`. */
   readonly history: (
     tenantId: string,
     carrier: InvoiceCarrier,

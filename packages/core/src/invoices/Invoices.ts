@@ -12,7 +12,7 @@ import { canonicalText } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { StoredSince } from "../shared/StoredSince.ts"
 import { Transaction } from "../shared/Transaction.ts"
-import { makePace } from "../shared/Turns.ts"
+import { makePace, mapPaced } from "../shared/Turns.ts"
 import { isSameCarrier, lockBoth, moveDocuments, storedCarrier } from "./CorrectedCarrier.ts"
 import { updateDocumentAccess } from "./DocumentAccess.ts"
 import { DocumentStore } from "./DocumentStore.ts"
@@ -111,7 +111,7 @@ export class Invoices extends Context.Service<Invoices, {
     uniqueID: string,
     options?: typeof FromCarrier.Encoded & { readonly comments?: Comments }
   ) => Effect.Effect<{ readonly message: string }, InvoiceNotFound | Failure>
-  /** For carriers: all changes, oldest first. After the deletion, `from` must have DOT and MC. */
+  /** For carriers: its changes, oldest first, without what is older than `maxHistoryBytes` of them. After the deletion, `from` must have DOT and MC. */
   readonly history: (
     principal: Principal,
     uniqueID: string,
@@ -271,7 +271,7 @@ export class Invoices extends Context.Service<Invoices, {
       })
 
       const changesOf = (tenantId: string, carrier: InvoiceCarrier, uniqueId: string) =>
-        Effect.map(store.history(tenantId, carrier, uniqueId), (entries) => entries.flatMap(changeOf))
+        Effect.flatMap(store.history(tenantId, carrier, uniqueId), readChanges)
 
       return Invoices.of({ create, list, since, get, replace, remove, history })
     })
@@ -304,5 +304,6 @@ const changeDoc = (comments: ReadonlyArray<InvoiceComment>, warnings: ReadonlyAr
   `{"comments":${JSON.stringify(comments)},"warnings":${JSON.stringify(warnings)},"invoice":${invoice}}`
 
 /** Selects changes of invoices, because document records keep their history in the same table. */
-const changeOf = ({ action, at, client, doc }: InvoiceHistoryEntry): ReadonlyArray<InvoiceChange> =>
-  action === "created" || action === "replaced" || action === "deleted" ? [{ at: formatInstant(at), client, action, ...JSON.parse(doc) }] : []
+const readChanges = (entries: ReadonlyArray<InvoiceHistoryEntry>): Effect.Effect<ReadonlyArray<InvoiceChange>> =>
+  mapPaced(entries.filter(({ action }) => action === "created" || action === "replaced" || action === "deleted"), ({ action, at, client, doc }) =>
+    ({ at: formatInstant(at), client, action, ...JSON.parse(doc) }))

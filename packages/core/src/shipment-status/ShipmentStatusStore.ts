@@ -151,7 +151,7 @@ export class ShipmentStatusStore extends Context.Service<ShipmentStatusStore, {
   readonly accountKnown: (tenantId: string, account: string, carrier?: ReadonlyArray<string>) => Effect.Effect<boolean, StorageError>
   /** Finds shipments, with or without a milestone, by id or key: latest pickup first, then greatest shipmentId; at most `limit`. */
   readonly search: (tenantId: string, search: StatusSearch, limit: number) => Effect.Effect<ReadonlyArray<StoredStatus>, StorageError>
-  /** Everything stored about one shipment, with its history in order; with `newest`, at most that many of the latest entries. */
+  /** Everything stored about one shipment, with its history in order; with `newest`, at most that many of the latest entries; no older ones after `maxHistoryBytes`. */
   readonly record: (tenantId: string, shipmentId: string, newest?: number) => Effect.Effect<StatusRecord | undefined, StorageError>
   /**
    * Deletes shipments delivered before `delivered`, with their history, and notices queued before `noticed` that no waiting entry and no

@@ -78,7 +78,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
     ReadonlyArray<VerifiedBody>,
     AccountNotFound | AccountNotPermitted | TooManyLookups | InvalidInput | NotPermitted | StorageError
   >
-  /** For carriers: a shipment with its accounts and history. */
+  /** For carriers: a shipment with its accounts and history, without what is older than `maxHistoryBytes` of it. */
   readonly record: (principal: Principal, shipmentId: string) => Effect.Effect<ShipmentRecord, ShipmentNotFound | NotPermitted | StorageError>
 }>()("@waybill/core/shipment-status/ShipmentStatuses") {
   static readonly layer = Layer.effect(

@@ -82,7 +82,7 @@ export interface InvoiceReadMethods {
     uniqueID: string,
     from?: FromCarrier
   ) => Promise<InvoiceView>
-  /** The invoice's history, oldest first; for carriers. For a deleted invoice, give DOT and MC. */
+  /** The invoice's history, oldest first; for carriers; of more than 8 MB the newest part. For a deleted invoice, give DOT and MC. */
   readonly history: (principal: HostPrincipal, uniqueID: string, from?: FromCarrier) => Promise<ReadonlyArray<InvoiceChange>>
 }
 
@@ -151,7 +151,7 @@ export interface DocumentReadMethods {
   /** Documents that the principal has access to, by invoice number; all filters must match. */
   readonly list: (principal: HostPrincipal, query?: DocumentListQuery) => Promise<DocumentsPage>
   readonly get: (principal: HostPrincipal, invoiceNumber: string, from?: FromCarrier) => Promise<DocumentsView>
-  /** The history of the documents, oldest first; for carriers. Once all are deleted, give DOT and MC. */
+  /** The history of the documents, oldest first; for carriers; of more than 8 MB the newest part. Once all are deleted, give DOT and MC. */
   readonly history: (principal: HostPrincipal, invoiceNumber: string, from?: FromCarrier) => Promise<ReadonlyArray<DocumentChange>>
 }
 

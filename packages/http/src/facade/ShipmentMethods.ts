@@ -72,7 +72,7 @@ export interface LookupMethods {
   readonly public: (caller: PublicCaller, by: LookupBy) => Promise<PublicShipment>
   /** An account's shipments by pickup time, at most 5,000; a date without a time is a whole day in UTC. */
   readonly pickedUp: (principal: HostPrincipal, range: PickedUpRange) => Promise<ReadonlyArray<VerifiedShipment>>
-  /** Everything known about a shipment, for carriers. */
+  /** Everything known about a shipment, for carriers; of a history of more than 8 MB the newest part. */
   readonly record: (principal: HostPrincipal, shipmentId: string) => Promise<KnownShipmentRecord>
 }
 

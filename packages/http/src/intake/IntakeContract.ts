@@ -141,7 +141,7 @@ export const IntakeContract = contract({
       method: "GET",
       path: "/v1/shipments/{shipmentId}",
       summary: "Get the record of a shipment",
-      description: "Its fields, the accounts that have access, and the outcome of every report.",
+      description: `Its fields, the accounts that have access, and the outcome of every report: the newest ${maxHistoryBytes / 1_000_000} MB of them, if they are longer.`,
       params: { shipmentId: "The id it was registered under." },
       answers: { 200: { description: "The shipment", schema: ShipmentRecord } },
       refusals: { 404: "No such shipment, or not visible to the caller." }

@@ -165,9 +165,16 @@ const historyColumns = { at: timestamptz, client: text, action: only<InvoiceHist
 
 export const historyRow = row(historyColumns)
 
-export const historyOfInvoice = (schema: Statement, tenantId: string, { dot, mc }: InvoiceCarrier, uniqueId: string) => statement`
-SELECT ${historyRow.columns()} FROM ${schema}.invoice_history
-WHERE tenant_id = ${tenant(tenantId)} AND unique_id = ${uniqueId} AND dot = ${dot} AND mc = ${mc} ORDER BY entry_no`
+/** Oldest first; without the entries that are older than so many bytes of newer ones. */
+export const historyOfInvoice = (schema: Statement, tenantId: string, { dot, mc }: InvoiceCarrier, uniqueId: string, bytes: number) => statement`
+SELECT ${historyRow.columns("h")}
+FROM (
+  SELECT h.*, sum(octet_length(h.doc)) OVER (ORDER BY h.entry_no DESC) - octet_length(h.doc) AS newer_bytes
+  FROM ${schema}.invoice_history AS h
+  WHERE h.tenant_id = ${tenant(tenantId)} AND h.unique_id = ${uniqueId} AND h.dot = ${dot} AND h.mc = ${mc}
+) AS h
+WHERE h.newer_bytes <= ${int8(bytes)}
+ORDER BY h.entry_no`
 
 export const shipmentHistoryRow = row({ uniqueId: text, dot: text, mc: text, ...historyColumns })
 

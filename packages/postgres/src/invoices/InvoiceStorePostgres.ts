@@ -69,7 +69,7 @@ export const layer = Layer.effect(
         })(tenantId, position, limit).pipe(Effect.map(({ rows, ...page }) => ({ ...page, rows: rows.map(invoiceOf) }))),
       record: (tenantId, carrier, uniqueId, entry) => sql.run(statements.addHistory(schema, tenantId, carrier, uniqueId, entry)),
       moveHistory: (tenantId, uniqueId, from, to) => sql.run(statements.moveHistory(schema, tenantId, uniqueId, from, to)),
-      history: (tenantId, carrier, uniqueId) => lookup((sql) => sql.rows(statements.historyRow, statements.historyOfInvoice(schema, tenantId, carrier, uniqueId))),
+      history: (tenantId, carrier, uniqueId) => lookup((sql) => sql.rows(statements.historyRow, statements.historyOfInvoice(schema, tenantId, carrier, uniqueId, maxHistoryBytes))),
       historyOfShipment: (tenantId, shipmentId, limit) =>
         Effect.map(
           lookup((sql) => sql.rows(statements.shipmentHistoryRow, statements.historyOfShipment(schema, tenantId, shipmentId, { entries: limit, bytes: maxHistoryBytes }))),

@@ -306,16 +306,20 @@ WHERE s.tenant_id = ${tenant(tenantId)} AND s.shipment_id = ${shipmentId}`
 
 export const historyRow = row({ position: int8, occurredAt: timestamptz, doc: text })
 
-/** The last entries, or all of them. */
-export const readHistory = (schema: Statement, tenantId: string, shipmentId: string, newest: number | undefined) => statement`
-SELECT h.position, h.occurred_at, h.doc
+/** The last entries, or all of them, oldest first; without those that are older than so many bytes of newer ones. */
+export const readHistory = (schema: Statement, tenantId: string, shipmentId: string, most: { readonly entries: number | undefined; readonly bytes: number }) => statement`
+SELECT ${historyRow.columns("h")}
 FROM (
-  SELECT h.position, h.occurred_at, h.doc
-  FROM ${schema}.shipment_status_history AS h
-  WHERE h.tenant_id = ${tenant(tenantId)} AND h.shipment_id = ${shipmentId}
-  ORDER BY h.position DESC
-  LIMIT ${int8(newest)}
+  SELECT h.*, sum(octet_length(h.doc)) OVER (ORDER BY h.position DESC) - octet_length(h.doc) AS newer_bytes
+  FROM (
+    SELECT h.position, h.occurred_at, h.doc
+    FROM ${schema}.shipment_status_history AS h
+    WHERE h.tenant_id = ${tenant(tenantId)} AND h.shipment_id = ${shipmentId}
+    ORDER BY h.position DESC
+    LIMIT ${int8(most.entries)}
+  ) AS h
 ) AS h
+WHERE h.newer_bytes <= ${int8(most.bytes)}
 ORDER BY h.position`
 
 /** Prefixes end in a blank, and `!` is the next character. The limit also applies to each key and prefix. */

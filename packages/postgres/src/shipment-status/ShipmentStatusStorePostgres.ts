@@ -1,4 +1,5 @@
 /** Shipment statuses on Postgres. */
+import { maxHistoryBytes } from "@waybill/core"
 import {
   ShipmentStatusStore,
   type StatusChanges,
@@ -41,7 +42,7 @@ export const layer = Layer.effect(
     const record = Effect.fnUntraced(function*(sql: StatementRunner, tenantId: string, shipmentId: string, newest: number | undefined) {
       const [stored] = yield* sql.rows(statements.recordRow, statements.readRecord(schema, tenantId, shipmentId))
       if (stored === undefined) return undefined
-      const history = yield* sql.rows(statements.historyRow, statements.readHistory(schema, tenantId, shipmentId, newest))
+      const history = yield* sql.rows(statements.historyRow, statements.readHistory(schema, tenantId, shipmentId, { entries: newest, bytes: maxHistoryBytes }))
       return { ...stored, shipmentId, history: history.map((entry) => ({ ...entry, shipmentId })) } satisfies StatusRecord
     })
 

@@ -1,5 +1,5 @@
 /** Invoices in memory. */
-import { type InvoiceRow, InvoiceStore } from "@waybill/core/invoices"
+import { type InvoiceHistoryEntry, type InvoiceRow, InvoiceStore } from "@waybill/core/invoices"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { newestWithin } from "../shared/NewestFirst.ts"
@@ -47,11 +47,13 @@ export const InvoiceStoreMemory = {
           }),
         record: (tenantId, carrier, uniqueId, entry) => operate(() => rows.addHistory(tenantId, carrier, uniqueId, entry)),
         moveHistory: (tenantId, uniqueId, from, to) => operate(() => rows.moveHistory(tenantId, uniqueId, from, to)),
-        history: (tenantId, carrier, uniqueId) => operate(() => [...rows.of(tenantId).history.get(keyOf(uniqueId, carrier)) ?? []]),
-        historyOfShipment: (tenantId, shipmentId, limit) => operate(() => newestWithin(rows.historyOfShipment(tenantId, shipmentId), limit, ({ doc }) => Buffer.byteLength(doc)))
+        history: (tenantId, carrier, uniqueId) => operate(() => newestWithin((rows.of(tenantId).history.get(keyOf(uniqueId, carrier)) ?? []).toReversed(), Infinity, bytesOf).toReversed()),
+        historyOfShipment: (tenantId, shipmentId, limit) => operate(() => newestWithin(rows.historyOfShipment(tenantId, shipmentId), limit, bytesOf))
       })
     })
   )
 }
+
+const bytesOf = ({ doc }: InvoiceHistoryEntry): number => Buffer.byteLength(doc)
 
 const rowOf = ({ writtenNo: _, ...row }: InvoiceRow & Written): InvoiceRow => row

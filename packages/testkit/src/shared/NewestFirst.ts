@@ -1,4 +1,4 @@
-/** The newest entries that a store returns. */
+/** The newest entries that a store returns. Entries and result are in the order newest first. */
 import { maxHistoryBytes } from "@waybill/core"
 
 /** At most `limit`, and none after `maxHistoryBytes`. */

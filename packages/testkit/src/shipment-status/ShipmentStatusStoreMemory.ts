@@ -6,6 +6,7 @@ import { AccessTables } from "../access/AccessTables.ts"
 import { ShipmentTables } from "../access/ShipmentTables.ts"
 import { DestinationTables } from "../delivery/DestinationTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { newestWithin } from "../shared/NewestFirst.ts"
 import { ShipmentStatusTables } from "./ShipmentStatusTables.ts"
 
 /** The maximum number of rows of each kind that one call of `prune` removes. */
@@ -39,7 +40,8 @@ export const ShipmentStatusStoreMemory = {
         if (row === undefined) return undefined
         const { covered, state, verified } = row
         const accounts = owners.accountsOf(tenantId, shipmentId)
-        return { shipmentId, state, verified, accounts, carrier: owners.carrierOf(tenantId, shipmentId), covered, history: (own.history.get(shipmentId) ?? []).slice(-newest) }
+        const history = newestWithin((own.history.get(shipmentId) ?? []).toReversed(), newest, ({ doc }) => Buffer.byteLength(doc)).toReversed()
+        return { shipmentId, state, verified, accounts, carrier: owners.carrierOf(tenantId, shipmentId), covered, history }
       }
 
       const prune = (tenantId: string, before: { readonly delivered: number; readonly noticed: number }): number => {
