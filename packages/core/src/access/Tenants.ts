@@ -4,7 +4,7 @@ import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { TenantId } from "../shared/Identifier.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
-import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage, textsSize } from "../shared/ListPage.ts"
+import { defaultListLimit, ListCursor, ListLimit, type ListPage, namedListPage, textsSize } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { TenantBeingRemoved, TenantNotFound } from "./AccessErrors.ts"
@@ -83,8 +83,7 @@ export class Tenants extends Context.Service<Tenants, {
         list: store.listTenants,
         page: Effect.fn("Tenants.page")(function*(input: unknown = {}) {
           const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
-          if (cursor !== undefined && !isTenantId(cursor)) return yield* foreignCursor
-          return yield* listPage({ read: store.pageTenants, idOf: ({ tenantId }) => tenantId, sizeOf: ({ hosts }) => 200 + textsSize(hosts), shown: (tenant) => tenant }, cursor, limit)
+          return yield* namedListPage({ read: store.pageTenants, idOf: ({ tenantId }) => tenantId, sizeOf: ({ hosts }) => 200 + textsSize(hosts), shown: (tenant) => tenant }, isTenantId, cursor, limit)
         })
       })
     })

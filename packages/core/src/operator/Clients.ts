@@ -8,7 +8,7 @@ import { clientNamed, keyNameOf } from "../access/model/Client.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
-import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
+import { defaultListLimit, ListCursor, ListLimit, type ListPage, namedListPage } from "../shared/ListPage.ts"
 import { NoticeStore } from "../notices/NoticeStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
@@ -66,8 +66,8 @@ export class Clients extends Context.Service<Clients, {
 
       const list = Effect.fn("Clients.list")(function*(tenantId: string, input: unknown = {}) {
         const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
-        if (cursor !== undefined && clientNamed(cursor) !== cursor) return yield* foreignCursor
-        return yield* listPage({ read: (range) => access.pageClients(tenantId, range), idOf: ({ client }) => client, shown: viewOf }, cursor, limit)
+        const isClient = (text: string) => clientNamed(text) === text
+        return yield* namedListPage({ read: (range) => access.pageClients(tenantId, range), idOf: ({ client }) => client, shown: viewOf }, isClient, cursor, limit)
       })
 
       const mark = Effect.fnUntraced(function*(tenantId: string, client: string) {

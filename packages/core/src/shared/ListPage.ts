@@ -1,5 +1,6 @@
-/** Cursor pagination of operator lists, where the cursor is the id of the last row, and size limits of lists. */
+/** Cursor pagination of operator lists, where the cursor names the last row, and size limits of lists. */
 import { Effect, Schema } from "effect"
+import { Base64Url } from "effect/encoding"
 import { fault } from "./Fault.ts"
 import { InvalidInput } from "./InvalidInput.ts"
 import { mapPaced } from "./Turns.ts"
@@ -117,3 +118,27 @@ export const listPage = Effect.fnUntraced(function*<Row, A, E, R>(
     if (isFull || (keeps !== undefined && looked >= mostLooked)) return { data, nextCursor: after! }
   }
 })
+
+const decodeName = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Tuple([Schema.String])))
+
+/**
+ * Like `listPage`, for rows whose ids are names that callers chose. Most texts could be such a name, so its cursor has a form of its own: otherwise
+ * the number of a page or the cursor of another list would silently leave rows out. `isName`: whether a text can be an id.
+ */
+export const namedListPage = <Row, A, E, R>(
+  source: ListSource<Row, A, E, R>,
+  isName: (text: string) => boolean,
+  cursor: string | undefined,
+  limit: number
+): Effect.Effect<ListPage<A>, InvalidInput | E, R> => {
+  const after = cursor === undefined ? Effect.undefined : Effect.fromResult(Base64Url.decodeString(cursor)).pipe(
+    Effect.flatMap(decodeName),
+    Effect.map(([name]) => name),
+    Effect.filterOrFail(isName),
+    Effect.catch(() => foreignCursor)
+  )
+  return Effect.map(Effect.flatMap(after, (name) => listPage(source, name, limit)), ({ data, nextCursor }) => ({
+    data,
+    nextCursor: nextCursor === null ? null : Base64Url.encode(JSON.stringify([nextCursor]))
+  }))
+}

@@ -80,9 +80,8 @@ export class TransitEvents extends Context.Service<TransitEvents, {
 
       /** Finds the start of a page: the cursor in the request, else the client's stored cursor, else the start of the log. */
       const cursorFor = Effect.fnUntraced(function*(principal: Principal, query: EventQuery, queryKey: string, page: number) {
-        if (page === 1) return undefined
         if (query.cursor !== undefined) return yield* readCursor(query.cursor, page)
-        return yield* store.findCursor(principal.tenantId, queryKey, page)
+        return page === 1 ? undefined : yield* store.findCursor(principal.tenantId, queryKey, page)
       })
 
       const list = Effect.fn("TransitEvents.list")(function*(principal: Principal, input: unknown = {}) {

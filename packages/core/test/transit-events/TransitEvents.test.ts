@@ -258,7 +258,7 @@ describe("listing", () => {
     const { customer, events } = yield* journeys
     const { nextCursor } = yield* events.list(customer, { pageSize: 7 })
     const forged = Buffer.from(JSON.stringify({ page: 2, snapshot: "99999", after: { shipmentId: "S", sequence: 1, eventId: "e" }, totalCount: 1 })).toString("base64url")
-    for (const query of [{ page: 3, cursor: nextCursor }, { page: 2, cursor: "garbage" }, { page: 2, cursor: "bnVsbA" }, { page: 2, cursor: forged }]) {
+    for (const query of [{ page: 3, cursor: nextCursor }, { cursor: nextCursor }, { page: 2, cursor: "garbage" }, { page: 2, cursor: "bnVsbA" }, { page: 2, cursor: forged }]) {
       assert.deepStrictEqual((yield* faultsOf(events.list(customer, untyped({ pageSize: 7, ...query })))).map((each) => each.pointer), ["/cursor"])
     }
   }, inService))

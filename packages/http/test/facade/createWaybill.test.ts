@@ -75,7 +75,7 @@ describe("createWaybill", () => {
     const waybill = start()
     await waybill.tenants.put("acme", { name: "Acme" })
     await waybill.tenants.put("other", { name: "Other" })
-    expect(await waybill.tenants.list({ limit: 1 })).toEqual({ data: [{ tenantId: "acme", name: "Acme", hosts: [], state: "active" }], nextCursor: "acme" })
+    expect(await waybill.tenants.list({ limit: 1 })).toEqual({ data: [{ tenantId: "acme", name: "Acme", hosts: [], state: "active" }], nextCursor: expect.any(String) })
     expect((await waybill.tenants.list()).data).toHaveLength(2)
     await waybill.secrets.put("acme", "main", { anyClient: true })
     const { id } = await waybill.subscriptions.create(customer, { endpointUrl: "https://receiver.example/hook", hmacSecretId: "main" })

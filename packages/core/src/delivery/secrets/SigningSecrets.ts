@@ -9,7 +9,7 @@ import { fault } from "../../shared/Fault.ts"
 import { AccountNumber, ClientIdentity, HmacSecretId } from "../../shared/Identifier.ts"
 import { formatInstant } from "../../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../../shared/InvalidInput.ts"
-import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage, textsSize } from "../../shared/ListPage.ts"
+import { defaultListLimit, ListCursor, ListLimit, type ListPage, namedListPage, textsSize } from "../../shared/ListPage.ts"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { Transaction } from "../../shared/Transaction.ts"
 import { RandomBytes } from "../../shared/UniqueIds.ts"
@@ -189,8 +189,7 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
 
       const pageOf = Effect.fnUntraced(function*(tenantId: string, input: unknown, owner: { readonly client?: string }) {
         const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
-        if (cursor !== undefined && !isSecretId(cursor)) return yield* foreignCursor
-        return yield* listPage({ read: (range) => store.page(tenantId, { ...range, ...owner }), idOf: (row) => row.hmacSecretId, sizeOf: ({ owner }) => 300 + (owner._tag === "Accounts" ? textsSize(owner.accounts) : 0), shown: viewOf }, cursor, limit)
+        return yield* namedListPage({ read: (range) => store.page(tenantId, { ...range, ...owner }), idOf: (row) => row.hmacSecretId, sizeOf: ({ owner }) => 300 + (owner._tag === "Accounts" ? textsSize(owner.accounts) : 0), shown: viewOf }, isSecretId, cursor, limit)
       })
 
       const list = Effect.fn("SigningSecrets.list")((tenantId: string, input: unknown = {}) => pageOf(tenantId, input, {}))
