@@ -1,4 +1,4 @@
-/** What operators see of deliveries, and how they send them again. */
+/** Deliveries as operators see them: list, get, retry, dismiss and recover. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { fault } from "../shared/Fault.ts"
 import { formatInstant, InstantText, parseInstant } from "../shared/Instant.ts"
@@ -15,6 +15,7 @@ import { wrap } from "./model/Envelope.ts"
 import { bytesOfBody } from "./model/RequestBody.ts"
 import { Wakeups } from "./Wakeups.ts"
 
+/** A page of deliveries; all filters must match. `state` with `error`: only `waiting` and `dead`. `total`: also count, up to `totalCount`. */
 export const DeliveryListQuery = Schema.Struct({
   state: Schema.optionalKey(Schema.Literals(deliveryStates as ReadonlyArray<DeliveryState>).annotate({ message: `state is one of ${deliveryStates.join(", ")}.` })),
   ...deliveryFilterFields,
@@ -30,18 +31,18 @@ export const RecoverCall = Schema.Struct({ since: InstantText }).annotate({ iden
 /** Body of a bulk action on dead letters. */
 export const DeadLettersCall = Schema.Struct({ ...deliveryFilterFields, cursor: ListCursor }).annotate({ identifier: "DeadLettersCall" })
 
-/** Dead letters that one call of a bulk action changes, at most. */
-export const bulkStep = 500
+/** Maximum number of dead letters that one call of a bulk action changes. */
+const bulkStep = 500
 
-/** What one step of a bulk action did. */
+/** Result of one call of a bulk action. */
 export interface BulkResult {
-  /** Dead letters that it changed. Others may have changed some of those that matched at the same time. */
+  /** Dead letters that this call changed: fewer than matched if a concurrent call changed some of them. */
   readonly changed: number
   /** For the next call, with the same filter; `null` when nothing is left. */
   readonly nextCursor: string | null
 }
 
-/** A delivery as it is shown; instants as UTC text. */
+/** A delivery as operators see it. Instants are UTC text. */
 export interface DeliveryView {
   readonly deliveryId: string
   readonly subscriptionId: string
@@ -49,7 +50,7 @@ export interface DeliveryView {
   readonly createdAt: string
   readonly settledAt: string | null
   readonly nextAttemptAt: string | null
-  /** Why it was cancelled, where its subscription was not deleted. */
+  /** Why it was cancelled; `null` if its subscription was deleted. */
   readonly reason: string | null
   readonly events: number
   readonly attempts: ReadonlyArray<{
@@ -63,27 +64,29 @@ export interface DeliveryView {
   }>
 }
 
+/** A delivery with its body. */
 export interface DeliveryBodyView extends DeliveryView {
   readonly endpointUrl: string
-  /** The exact bytes of every attempt, as text. */
+  /** The exact bytes that every attempt sends, as text. */
   readonly body: string
 }
 
+/** What operators do with deliveries of a tenant. */
 export class Deliveries extends Context.Service<Deliveries, {
-  /** Newest first, unless `order` is `oldest`. `nextCursor` is null at the end; a page may be short, or empty, before it. `total`: on request, up to `totalCount`, unless counting takes too long. */
+  /** Newest first, unless `order` is `oldest`. `nextCursor` is null on the last page; earlier pages may be short or empty. `total`: if requested, up to `totalCount`, unless counting takes too long. */
   readonly list: (tenantId: string, query?: typeof DeliveryListQuery.Encoded) => Effect.Effect<CountedPage<DeliveryView>, InvalidInput | StorageError>
   readonly get: (tenantId: string, deliveryId: string) => Effect.Effect<DeliveryBodyView, DeliveryNotFound | StorageError>
-  /** The same bytes under the same id once more, with a full series of attempts. */
+  /** Sends the same bytes under the same id again, with a full series of attempts. */
   readonly retry: (tenantId: string, deliveryId: string) => Effect.Effect<void, DeliveryNotFound | DeliveryNotRetryable | StorageError>
-  /** Puts a dead letter aside: it no longer counts, and is not recovered. Dismissing it again succeeds. */
+  /** Dismisses a dead letter: it no longer counts and is not recovered. Can be repeated. */
   readonly dismiss: (tenantId: string, deliveryId: string) => Effect.Effect<void, DeliveryNotFound | DeliveryNotDismissable | StorageError>
-  /** Every dead letter of the subscription since then goes out again, under the same ids. Answers how many. */
+  /** Sends every dead letter of the subscription since an instant again, under the same ids. Returns their number. */
   readonly recover: (tenantId: string, subscriptionId: string, input: typeof RecoverCall.Encoded) => Effect.Effect<number, DestinationNotFound | InvalidInput | StorageError>
-  /** Sends dead letters that match again, the oldest `bulkStep` after the cursor. Calls that were cut short can be repeated. */
+  /** Sends matching dead letters again, the 500 oldest after the cursor. An interrupted call can be repeated. */
   readonly retryDeadLetters: (tenantId: string, input: typeof DeadLettersCall.Encoded) => Effect.Effect<BulkResult, InvalidInput | StorageError>
-  /** Dismisses dead letters that match, the oldest `bulkStep` after the cursor. */
+  /** Dismisses matching dead letters, the 500 oldest after the cursor. */
   readonly dismissDeadLetters: (tenantId: string, input: typeof DeadLettersCall.Encoded) => Effect.Effect<BulkResult, InvalidInput | StorageError>
-  /** State of the subscription, and why. */
+  /** The subscription's state and its reason. */
   readonly destinationStatus: (tenantId: string, subscriptionId: string) => Effect.Effect<DestinationStatus, DestinationNotFound | StorageError>
 }>()("@waybill/core/delivery/Deliveries") {
   static readonly layer = Layer.effect(
@@ -106,7 +109,7 @@ export class Deliveries extends Context.Service<Deliveries, {
         const { cursor, limit = defaultListLimit, order = "newest", state, total = false, ...given } = yield* decodeQuery(input)
         const filter = yield* filterOf(given, state, cursor)
         if (filter === undefined) return { data: [], nextCursor: null, ...total ? { total: 0 } : {} }
-        // of all reads of the page
+        // one allowance for all reads of the page
         let left = mostPassedOver
         const page = yield* listPage({
           read: (range) =>
@@ -188,6 +191,7 @@ const filterOf = Effect.fnUntraced(function*(given: Parameters<typeof deliveryFi
   return yield* Effect.mapError(Effect.fromResult(deliveryFilterOf(given, state)), (fault) => InvalidInput.of(fault))
 })
 
+/** The view of a stored delivery. */
 export const deliveryView = (delivery: DeliverySummary): DeliveryView => ({
   deliveryId: delivery.deliveryId,
   subscriptionId: delivery.destinationId,

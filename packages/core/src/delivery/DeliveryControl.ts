@@ -1,74 +1,76 @@
 /**
- * Storage port: what operators do to destinations and deliveries, beside the worker's port. All values are plain. A change of a
- * destination raises its version and leaves a signal for its owner. What is in flight at that moment ends by its outcome.
+ * Storage port: changes of destinations and deliveries by operators. All values are plain. A change of a destination raises its version and leaves a
+ * signal for its owner. Deliveries in flight end by their outcome.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { AttemptRecord, PausedBy } from "./DeliveryQueue.ts"
 import type { DeliveryState } from "./model/DeliveryState.ts"
 
-/** Entries that one step of a purge removes, at most. */
+/** Maximum number of entries that one step of a purge removes. */
 export const purgeStep = 5000
 
-/** Entries that one step over a backlog looks at, and removes, at most. */
+/** Maximum number of entries that one step over a backlog reads, and removes. */
 export const backlogStep = 5000
 
-/** Nothing is counted beyond this for a tenant's health. */
+/** Counts of a tenant's health stop here. */
 export const healthCount = 10_000
 
-/** Deliveries of a destination that are looked through for a subject, newest first, in each group of states. */
+/** Maximum number of a destination's deliveries that a trace searches, newest first, in each group of states. */
 export const traceDeliveries = 1000
 
-/** Where a purge goes on: the last entry that its step before looked at. */
+/** Position of a purge: the last entry that its previous step read. */
 export interface PurgePosition {
   readonly key: string
   readonly sequence: number
   readonly ref: number
 }
 
+/** Result of one step of a purge. */
 export interface PurgeStep {
   /** Entries removed, and entries of deliveries that were cancelled. */
   readonly dropped: number
-  /** `undefined` when nothing is left to look at. */
+  /** Where the next step starts; `undefined` after the last entry. */
   readonly next: PurgePosition | undefined
 }
 
-/** Where a count of a tenant's backlog goes on. */
+/** Position of a count of a tenant's backlog. */
 export interface BacklogPosition extends PurgePosition {
   readonly destinationId: string
 }
 
-/** Entries that were queued within one stretch of time. */
+/** Number of entries that were queued within one time range. */
 export interface BacklogCount {
   readonly destinationId: string
   readonly client: string
-  /** When the stretch begins: a multiple of the width that was asked for. */
+  /** Start of the time range: a multiple of the requested width. */
   readonly queuedFrom: number
   readonly entries: number
-  /** How many entries the destination had lost at that moment, ever. */
+  /** Entries of the destination that were dropped since its creation, at the time of the count. */
   readonly dropped: number
 }
 
+/** Result of one step of a count. */
 export interface BacklogCounts {
   /** The store's clock. */
   readonly now: number
   /** By destination. */
   readonly counts: ReadonlyArray<BacklogCount>
-  /** `undefined` when nothing is left to look at. */
+  /** Where the next step starts; `undefined` after the last entry. */
   readonly next: BacklogPosition | undefined
 }
 
-/** What is too much in a destination. */
+/** Entries of a destination that exceed a quota. */
 export interface BacklogExcess {
   readonly queuedBefore: number
-  /** Entries, at most; a step removes `backlogStep` at most. */
+  /** Maximum number of entries to remove; one step removes at most `backlogStep`. */
   readonly limit: number
   readonly reason: "over_count" | "over_age"
-  /** How many entries the destination has lost, ever, as far as the caller knows: where it is more, somebody else counts at the same time. */
+  /** `dropped` of the count that found the excess. A higher stored number means that a concurrent sweep drops the same entries. */
   readonly dropped: number
 }
 
-/** Why a destination is paused while it is purged. A purge that was interrupted leaves it so. */
+/** Why a destination is paused during a purge. An interrupted purge leaves it paused. */
 export const purgeReason = "What waits is being removed. If this lasts, the purge was interrupted: purge again, or resume the subscription."
 
 /** How a destination is paused. What is in flight ends by itself. */
@@ -98,32 +100,33 @@ export interface TraceSubject {
   readonly orderIds: ReadonlyArray<string> | undefined
 }
 
+/** A delivery that a trace found. */
 export interface TracedDelivery {
   readonly deliveryId: string
   readonly state: DeliveryState
-  /** Attempts so far in all. */
+  /** Number of all attempts so far. */
   readonly attempt: number
   readonly lastAttempt: AttemptRecord | undefined
   readonly sentAt: number
 }
 
-/** What a destination knows of a subject. */
+/** Entries and deliveries of a destination about one subject. */
 export interface DestinationTrace {
   /** The store's clock. */
   readonly now: number
-  /** Whether an entry of it waits. */
+  /** Whether an entry of the subject waits. */
   readonly waiting: boolean
-  /** Whether something of the same key goes out before what waits. */
+  /** Whether an earlier entry or delivery of the same key is sent first. */
   readonly behind: boolean
   /** Newest first. */
   readonly deliveries: ReadonlyArray<TracedDelivery>
-  /** The last entry of it that was dropped, as far as the destination's newest drops tell. */
+  /** The last dropped entry of the subject, among the stored drops of the destination. */
   readonly dropped: { readonly reason: string; readonly at: number } | undefined
-  /** When the destination's deliveries of the last minute were created, oldest first: the newest `traceDeliveries` of them. */
+  /** Creation times of the destination's deliveries of the last minute, oldest first; the newest `traceDeliveries` of them. */
   readonly recent: ReadonlyArray<number>
 }
 
-/** One tenant's destinations in numbers. Counts stop at `healthCount`. */
+/** Delivery counts of a tenant. They stop at `healthCount`. */
 export interface TenantHealth {
   readonly subscriptions: number
   /** Destinations that the engine or an operator paused, whose breaker is not closed, or that have a dead letter. */
@@ -133,20 +136,21 @@ export interface TenantHealth {
   readonly dead: number
 }
 
-/** A destination that somebody may have to look at. */
+/** A destination that may need an operator's action. */
 export interface TroubledDestination {
   readonly tenantId: string
   readonly destinationId: string
   readonly source: string
-  /** The engine paused it. A pause by its client or an operator is on purpose. */
+  /** Whether the engine paused it. Pauses by its client or an operator do not count. */
   readonly paused: boolean
   readonly breakerOpen: boolean
-  /** Dead letters of the last `recentDeadMillis` that nobody sent again or dismissed. */
+  /** Dead letters of the last `recentDeadMillis` that were neither sent again nor dismissed. */
   readonly dead: number
   /** How long its oldest entry has waited, unless its client or an operator paused it. */
   readonly waitingMillis: number | undefined
 }
 
+/** The same counts for all destinations of one source; `waitingMillis` is the longest. */
 export interface TroubleOfSource {
   readonly source: string
   readonly paused: number
@@ -155,22 +159,26 @@ export interface TroubleOfSource {
   readonly waitingMillis: number | undefined
 }
 
-/** Of all tenants. */
+/** Unhealthy destinations of all tenants. */
 export interface DeliveryTroubles {
   readonly sources: ReadonlyArray<TroubleOfSource>
   /**
-   * `mostTroubled` of them. The worst of each tenant and, within it, of each client come first: most dead letters, then the oldest entry. So nobody
-   * hides the trouble of others.
+   * At most `mostTroubled`. Tenants take turns, and clients within a tenant, each with its worst destination first (most dead letters, then the oldest entry), so that
+   * one client with many of them does not displace others.
    */
   readonly destinations: ReadonlyArray<TroubledDestination>
 }
 
+/** Maximum number of unhealthy destinations that are named. */
 export const mostTroubled = 100
+
+/** Age in milliseconds up to which a dead letter makes its destination unhealthy: a day. */
 export const recentDeadMillis = 86_400_000
 
-/** An entry that waits for less does not make its destination one of those in trouble. */
+/** Milliseconds that the oldest entry of an unhealthy destination has waited at least: five minutes. */
 export const lateWaitingMillis = 300_000
 
+/** Storage port of operators' changes. */
 export class DeliveryControl extends Context.Service<DeliveryControl, {
   readonly pause: (tenantId: string, destinationId: string, pause: Pause) => Effect.Effect<DestinationChanged, StorageError>
   /**
@@ -179,24 +187,24 @@ export class DeliveryControl extends Context.Service<DeliveryControl, {
    */
   readonly resume: (tenantId: string, destinationId: string, pauses: EndedPauses) => Effect.Effect<DestinationChanged, StorageError>
   /**
-   * Cancels deliveries that wait for a retry and removes waiting entries in their order, `purgeStep` of each at most; what was removed
-   * counts as dropped. Does nothing where the destination was resumed meanwhile.
+   * Cancels deliveries that wait for a retry and removes waiting entries in order, at most `purgeStep` of each, and counts them as dropped. Does nothing
+   * if the destination was resumed after `beginPurge`.
    */
   readonly purgeNext: (tenantId: string, destinationId: string, after: PurgePosition | undefined) => Effect.Effect<PurgeStep, StorageError>
   /** Counts `backlogStep` waiting entries of a tenant, destination by destination, in stretches of time of this width. Takes no lock. */
   readonly countBacklog: (tenantId: string, widthMillis: number, after: BacklogPosition | undefined) => Effect.Effect<BacklogCounts, StorageError>
   /**
-   * Looks at `backlogStep` waiting entries of a destination in their order and removes those that are too much, in whatever state the destination is.
-   * Removes nothing, and has no next step, where the destination has lost more than the caller knows. What is frozen stays.
+   * Reads at most `backlogStep` waiting entries of a destination in order and removes the excess, in any state of the destination. Removes nothing, and has
+   * no next step, if more entries were dropped since the count. Entries in deliveries stay.
    */
   readonly dropExcess: (tenantId: string, destinationId: string, excess: BacklogExcess, after: PurgePosition | undefined) => Effect.Effect<PurgeStep, StorageError>
-  /** A dead letter is `dismissed` afterwards. Answers the state it was in; other states are left alone. */
+  /** Dismisses a dead letter; other states do not change. Returns the previous state. */
   readonly dismiss: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryState>, StorageError>
-  /** Dismisses those of these deliveries that are dead letters. Answers how many. */
+  /** Dismisses the dead letters among these deliveries. Returns their number. */
   readonly dismissDead: (tenantId: string, deliveryIds: ReadonlyArray<string>) => Effect.Effect<number, StorageError>
-  /** What the destination knows of a subject. Reads by index only, and no more than `traceDeliveries` deliveries of a group. */
+  /** Finds entries and deliveries of a subject. Reads by index only, and at most `traceDeliveries` deliveries of each group. */
   readonly trace: (tenantId: string, destinationId: string, subject: TraceSubject) => Effect.Effect<DestinationTrace, StorageError>
   readonly health: (tenantId: string) => Effect.Effect<TenantHealth, StorageError>
-  /** For metrics. Reads a bounded number of rows; with more dead letters or waiting entries than that it is approximate. */
+  /** Unhealthy destinations, for metrics. Reads a bounded number of rows, and is approximate beyond it. */
   readonly troubles: Effect.Effect<DeliveryTroubles, StorageError>
 }>()("@waybill/core/delivery/DeliveryControl") {}

@@ -1,4 +1,4 @@
-/** How operating deliveries and secrets can fail. */
+/** Errors of operators' calls about deliveries and secrets. */
 import { Schema } from "effect"
 
 /** No delivery of this id in the tenant. */
@@ -8,7 +8,7 @@ export class DeliveryNotFound extends Schema.TaggedError<DeliveryNotFound>()("De
   }
 }
 
-/** The delivery cannot go out again from the state it is in. */
+/** The delivery cannot be sent again in its present state. */
 export class DeliveryNotRetryable extends Schema.TaggedError<DeliveryNotRetryable>()("DeliveryNotRetryable", {
   deliveryId: Schema.String,
   state: Schema.String
@@ -16,7 +16,7 @@ export class DeliveryNotRetryable extends Schema.TaggedError<DeliveryNotRetryabl
   override get message(): string {
     return this.state === "sending"
       ? `Delivery ${this.deliveryId} is being sent right now. Wait for the outcome of that attempt.`
-      : `Delivery ${this.deliveryId} is ${this.state}: its subscription was deleted, or its bytes went with retention. There is nothing to send, or nowhere to send it.`
+      : `Delivery ${this.deliveryId} is ${this.state}: its subscription was deleted, or retention removed its bytes. There is nothing to send, or no address to send it to.`
   }
 }
 
@@ -30,7 +30,7 @@ export class DeliveryNotDismissable extends Schema.TaggedError<DeliveryNotDismis
   }
 }
 
-/** Its client asked for what only an operator may do: an operator paused the subscription. */
+/** The client cannot resume the subscription, because an operator paused it. */
 export class SubscriptionPausedByOperator extends Schema.TaggedError<SubscriptionPausedByOperator>()("SubscriptionPausedByOperator", {
   subscriptionId: Schema.String,
   /** The operator's own words. */
@@ -48,7 +48,7 @@ export class DestinationNotFound extends Schema.TaggedError<DestinationNotFound>
   }
 }
 
-/** No secret of this id in the tenant. Only operators can meet this; clients are told of an unknown reference. */
+/** No secret of this id in the tenant. For operators; clients get the fault of an unknown reference. */
 export class SecretNotFound extends Schema.TaggedError<SecretNotFound>()("SecretNotFound", { hmacSecretId: Schema.String }) {
   override get message(): string {
     return `No secret ${this.hmacSecretId} in this tenant. Register it with PUT …/secrets/${this.hmacSecretId}.`
@@ -72,7 +72,7 @@ export class SecretNotUsable extends Schema.TaggedError<SecretNotUsable>()("Secr
   }
 }
 
-/** A stored secret cannot be opened with any key this process has. */
+/** No sealing key of this process opens the stored secret. */
 export class SecretUnreadable extends Schema.TaggedError<SecretUnreadable>()("SecretUnreadable", { hmacSecretId: Schema.String }) {
   override get message(): string {
     return `Secret ${this.hmacSecretId} was sealed with a key this process does not have. Start it with the WAYBILL_SEALING_KEY that sealed it.`

@@ -1,24 +1,25 @@
-/** How a delivery worker behaves. Every option has a default. */
+/** Options of a delivery worker. Each has a default. */
 import { Context, Layer } from "effect"
 
+/** All options. Durations are milliseconds. */
 export interface DeliveryOptionValues {
-  /** Attempts one process has in flight at the same time. */
+  /** Maximum number of attempts in flight in one process. */
   readonly concurrency: number
-  /** Attempts one destination has in flight at the same time: what a hanging receiver can hold. */
+  /** Maximum number of attempts in flight to one destination: the slots that a hanging receiver can occupy. */
   readonly destinationConcurrency: number
-  /** The whole attempt, from name lookup to the last byte read, in milliseconds. */
+  /** Timeout of a whole attempt, from name lookup to the last byte of the response. */
   readonly attemptTimeoutMillis: number
-  /** How long a lease lasts without a renewal. Longer than the attempt; a killed process's partitions are taken over after it. */
+  /** Duration of a lease without renewal, after which others take over the partitions of a killed process. Longer than an attempt. */
   readonly leaseMillis: number
-  /** How long an idle worker waits before it looks for work without having been woken; a third of a lease at most. */
+  /** Poll interval of an idle worker that is not woken; at most a third of a lease is used. */
   readonly pollMillis: number
-  /** Bytes of one request body, at most, unless a single event is larger. */
+  /** Maximum bytes of one request body, unless a single event is larger than half of it. */
   readonly maxBatchBytes: number
-  /** Bytes of bodies in memory, about. */
+  /** Approximate maximum of bytes of bodies in memory. */
   readonly maxBytesInFlight: number
-  /** How long a stop waits for attempts in flight. */
+  /** Time that a stop waits for attempts in flight. */
   readonly drainMillis: number
-  /** How long settled deliveries stay visible to operators. */
+  /** Time that settled deliveries are kept. */
   readonly keepSettledMillis: number
 }
 
@@ -34,6 +35,7 @@ const defaults: DeliveryOptionValues = {
   keepSettledMillis: 30 * 86_400_000
 }
 
+/** The options of this process. `layer` throws a `RangeError` if a lease is not longer than an attempt. */
 export class DeliveryOptions extends Context.Reference<DeliveryOptionValues>("@waybill/core/delivery/DeliveryOptions", {
   defaultValue: () => defaults
 }) {

@@ -1,9 +1,9 @@
 /**
- * Storage port: destinations, what waits in them and deliveries, as subscriptions and operators see them. Workers have a port of
- * their own, `DeliveryStore`; whatever is changed here leaves a signal for the destination's owner.
+ * Storage port: destinations, their waiting entries and deliveries, for subscriptions and operators. Workers use another port,
+ * `DeliveryStore`; every change here leaves a signal for the destination's owner.
  *
- * All values are plain: ids, instants in milliseconds since 1970 by the store's own clock, and bytes. Entries are put in by the areas'
- * own stores, in the transaction that stores what they refer to.
+ * All values are plain: ids, instants in milliseconds since 1970 by the store's clock, and bytes. The stores of the areas queue entries, in the
+ * transaction that stores the data.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -13,21 +13,21 @@ import type { DeliveryPolicy } from "./model/DeliveryPolicy.ts"
 import type { DeliveryState } from "./model/DeliveryState.ts"
 import type { Envelope } from "./model/Envelope.ts"
 
-/** `active` sends; `paused` holds what comes; `inactive` holds what was there, and its owner queues nothing more. SPEC-GAP-D9 */
+/** `active`: sends. `paused`: new entries wait. `inactive`: existing entries wait, and none are queued. SPEC-GAP-D9 */
 export type DestinationState = "active" | "paused" | "inactive"
 
-/** `whenRegistered`: goes out unsigned as long as no secret of that id is registered. */
+/** `required`: nothing is sent unsigned. `whenRegistered`: deliveries are sent unsigned until a secret of that id is registered. */
 export type DestinationSigning = "required" | "whenRegistered"
 
-/** Whether a dead letter pauses the destination, so that nothing more is lost on a receiver that is gone. */
+/** Whether a dead letter pauses the destination, so that further deliveries do not become dead letters too. */
 export type WhenDead = "goOn" | "pause"
 
-/** What an area says of a destination. The destination's id is the subscription's. */
+/** The settings of a destination, as its area gives them. Its id is the subscription's. */
 export interface DestinationSettings {
   readonly destinationId: string
-  /** The client it delivers to, as principals name it. It never changes. */
+  /** The qualified client that it delivers to. Never changes. */
   readonly client: string
-  /** Which kind of stored bytes its entries refer to, such as `transit-events`. */
+  /** The kind of stored bytes that its entries refer to, such as `transit-events`. */
   readonly source: string
   readonly endpointUrl: string
   readonly hmacSecretId: string
@@ -41,33 +41,41 @@ export interface DestinationSettings {
 /** Who paused a destination: its client, the service (410, a dead letter, a secret), or an operator. Its client cannot resume what an operator paused. */
 export type PausedBy = "client" | "service" | "operator"
 
-/** A destination's state, and why the service or an operator changed it when they did. */
+/** A destination's state. */
 export interface DestinationStatus {
   readonly state: DestinationState
+  /** Why the service or an operator paused it. */
   readonly reason: string | undefined
-  /** While it is paused. */
+  /** Set while it is paused. */
   readonly pausedBy: PausedBy | undefined
   /** When the state last changed. */
   readonly since: number
 }
 
-/** What an attempt left behind; kept with the delivery, shown to operators. */
+/** Record of an ended attempt, stored with its delivery and shown to operators. */
 export interface AttemptRecord {
+  /** Number of the attempt, from 1. */
   readonly attempt: number
+  /** When it began. */
   readonly at: number
   readonly durationMillis: number
+  /** `accepted`, `gone`, `interrupted`, or an `AttemptFailure`. */
   readonly outcome: string
+  /** HTTP status, if a response arrived. */
   readonly status?: number
+  /** One sentence for operators. */
   readonly detail?: string
+  /** The beginning of the response. */
   readonly excerpt?: string
 }
 
 /**
- * Why an entry was removed without being sent: its client may no longer see it, more waited than the quota allows, it waited longer
- * than that, or an operator removed it.
+ * Why an entry was removed without being sent: `not_visible`: its client may no longer see it; `over_count`, `over_age`: more entries waited, or it waited
+ * longer, than the quota allows; `purged`: an operator removed it.
  */
 export type DropReason = "not_visible" | "over_count" | "over_age" | "purged"
 
+/** A delivery without its body. */
 export interface DeliverySummary {
   readonly deliveryId: string
   readonly destinationId: string
@@ -75,122 +83,132 @@ export interface DeliverySummary {
   readonly createdAt: number
   /** When it reached its final state. */
   readonly settledAt: number | undefined
-  /** When it goes out next. */
+  /** When its next attempt is due, while it waits. */
   readonly dueAt: number | undefined
   readonly events: number
-  /** Attempts since creation or the last manual retry, as far as its policy counts them. */
+  /** Attempts that its policy counts, since its creation or the last manual retry. */
   readonly tries: number
   readonly attempts: ReadonlyArray<AttemptRecord>
-  /** Why it was cancelled, where its subscription was not deleted. */
+  /** Why it was cancelled; `undefined` if its subscription was deleted. */
   readonly reason: string | undefined
 }
 
+/** A delivery with the parts of its body: `wrap` makes the exact bytes of them. */
 export interface DeliveryDetail extends DeliverySummary {
   readonly endpointUrl: string
+  /** When its entries were frozen, as in its body. */
   readonly sentAt: number
   readonly envelope: Envelope
+  /** The bytes of its entries, in order. */
   readonly payloads: ReadonlyArray<Uint8Array>
 }
 
-/** Members that are left out are not filtered by. */
+/** A filter of deliveries. Omitted members match all. */
 export interface DeliveryMatch extends Partial<DeliveryFilter> {
   readonly state: DeliveryState | undefined
 }
 
+/** A page of deliveries to read. */
 export interface DeliveryQuery extends DeliveryMatch {
-  /** By id: ids sort by creation. */
+  /** By id, which sorts by creation. */
   readonly order: "oldest" | "newest"
-  /** Only ids beyond this one, in that order. */
+  /** Only ids after this one, in `order`. */
   readonly after: string | undefined
   readonly limit: number
-  /** Deliveries that do not match and that the store passes over, about, before it ends the page; `mostPassedOver` by default. */
+  /** About how many deliveries that do not match the store skips before it ends the page. Default: `mostPassedOver`. */
   readonly passOver?: number
 }
 
 /** A page of deliveries. */
 export interface FoundDeliveries {
   readonly deliveries: ReadonlyArray<DeliverySummary>
-  /** Where the page ended although it is not full, after others that do not match: more may follow this id. */
+  /** The last id that was read, if the page ended before it was full: matching deliveries may follow it. */
   readonly lookedTo: string | undefined
-  /** Deliveries that do not match and were passed over, about. */
+  /** About how many deliveries that do not match were skipped. */
   readonly passedOver: number
 }
 
-/** A destination with what it holds. Counts stop at `overviewCount`. */
+/** A destination with its state and counts, which stop at `overviewCount`. */
 export interface DestinationOverview extends Omit<DestinationSettings, "envelope" | "signing" | "state"> {
   readonly status: DestinationStatus
-  /** It is active, and its client or its tenant has no access at present, so that nothing is sent. */
+  /** It is active, but its client or tenant has no access now, so nothing is sent. */
   readonly held: boolean
   readonly breaker: Breaker
-  /** Entries in no delivery yet. */
+  /** Entries that are in no delivery yet. */
   readonly waiting: number
   /** When the oldest of the first `overviewCount` waiting entries was queued. */
   readonly oldestWaitingAt: number | undefined
   /** Deliveries that are `sending` or `waiting`. */
   readonly inFlight: number
   readonly dead: number
-  /** Entries that were removed without being sent, ever. */
+  /** Entries that were removed without being sent, since its creation. */
   readonly dropped: number
   /** When its earliest retry is due, while it is active. */
   readonly dueAt: number | undefined
-  /** The last attempt of the newest delivery that had one, among the newest `overviewAttempts`. */
+  /** The last attempt of the newest delivery with one, among the newest `overviewAttempts`. */
   readonly lastAttempt: AttemptRecord | undefined
 }
 
-/** Nothing is counted beyond this for a destination's overview. */
+/** Counts of a destination's overview stop here. */
 export const overviewCount = 1000
 
-/** No page of deliveries passes over more that do not match, or a customer with many subscriptions could make each page expensive. */
+/** Maximum number of deliveries that do not match in one page, so that a customer with many subscriptions cannot make each page expensive. */
 export const mostPassedOver = 2500
 
-/** Nothing is counted beyond this for the total of a list. */
+/** The total of a list stops here. */
 export const totalCount = 10_000
 
-/** Deliveries of a destination that are looked through for its last attempt. */
+/** Number of a destination's deliveries that are searched for its last attempt. */
 export const overviewAttempts = 100
 
+/** A filter of destinations. Omitted members match all. */
 export interface DestinationMatch {
   readonly client?: string | undefined
   readonly endpoint?: EndpointFilter | undefined
   readonly state: DestinationState | undefined
 }
 
+/** A page of destinations to read, by id. */
 export interface DestinationQuery extends DestinationMatch {
   /** Only ids after this one. */
   readonly after: string | undefined
   readonly limit: number
 }
 
-/** What entries of some destinations are ordered by. A key means something in the sources it is given with only. */
+/** Ordering keys of entries. A key is valid within these sources only. */
 export interface EntryKeys {
   readonly sources: ReadonlyArray<string>
   readonly keys: ReadonlyArray<string>
 }
 
+/** A delivery with the source of its destination. */
 export interface CarryingDelivery extends DeliverySummary {
   readonly source: string
 }
 
+/** Approximate counts of all tenants, for metrics. */
 export interface QueueDepth {
   readonly waitingEntries: number
+  /** Deliveries that are `sending` or `waiting`. */
   readonly unsettled: number
   readonly dead: number
   /** How long work has waited for a worker: the oldest signal, or the oldest due retry of an active destination in a partition without an owner. */
   readonly lagMillis: number
 }
 
+/** Storage port of destinations and deliveries. */
 export class DeliveryQueue extends Context.Service<DeliveryQueue, {
   /**
-   * Answers how many destinations of this source the client has now, this one included. Serialises with other calls that open or close destinations
-   * of the client until the transaction ends.
+   * Opens a destination. Returns how many destinations of this source the client has now, this one included. Serializes with other calls that open or close
+   * destinations of the client until the transaction ends.
    */
   readonly openDestination: (tenantId: string, destination: DestinationSettings) => Effect.Effect<number, StorageError>
   /**
-   * How many destinations the tenant has, those of this transaction included. Near `limit` it serialises with other calls of the tenant until the
-   * transaction ends, so that two of them never both find the last place.
+   * Counts the tenant's destinations, those of this transaction included. Near `limit` it serializes with other calls of the tenant until the
+   * transaction ends, so that two of them cannot both take the last place.
    */
   readonly countDestinations: (tenantId: string, limit: number) => Effect.Effect<number, StorageError>
-  /** Changes everything but client, source, envelope, signing and `whenDead`. */
+  /** Changes all settings except client, source, envelope, signing and `whenDead`. */
   readonly changeDestination: (tenantId: string, destination: DestinationSettings) => Effect.Effect<void, StorageError>
   /**
    * Closes the destination. Deliveries that wait for a retry end as `cancelled`, those in flight by their outcome. Entries are removed by
@@ -198,26 +216,26 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
    */
   readonly closeDestination: (tenantId: string, destinationId: string) => Effect.Effect<void, StorageError>
   /**
-   * The client, or all of the tenant, has access again: leaves a signal for each of its destinations. Called in the transaction that gives
-   * the access, after the write that gives it.
+   * Leaves a signal for each destination of the client, or of the tenant, which has access again. Called in the transaction that restores
+   * the access, after its write.
    */
   readonly accessRestored: (tenantId: string, client: string | undefined) => Effect.Effect<void, StorageError>
   readonly destinationStatus: (tenantId: string, destinationId: string) => Effect.Effect<Option.Option<DestinationStatus>, StorageError>
 
-  /** Destinations that are not closed, by id, and the store's clock. Costs what a page shows, whatever lies in its destinations. */
+  /** Destinations that are not closed, by id, and the store's clock. The cost depends on the page, not on the entries of its destinations. */
   readonly destinations: (tenantId: string, query: DestinationQuery) => Effect.Effect<
     { readonly now: number; readonly destinations: ReadonlyArray<DestinationOverview> },
     StorageError
   >
-  /** Destinations that match and are not closed, up to `totalCount`. */
+  /** Number of matching destinations that are not closed, up to `totalCount`. */
   readonly countMatching: (tenantId: string, match: DestinationMatch) => Effect.Effect<number, StorageError>
-  /** Costs what a page shows and passes over, whatever number of destinations a client has. */
+  /** Lists deliveries. The cost depends on what a page shows and skips, not on the number of a client's destinations. */
   readonly list: (tenantId: string, query: DeliveryQuery) => Effect.Effect<FoundDeliveries, StorageError>
-  /** Deliveries that match, up to `totalCount`. Without a value where too many others lie between them. */
+  /** Number of matching deliveries, up to `totalCount`; `undefined` if too many others would have to be skipped. */
   readonly count: (tenantId: string, match: DeliveryMatch) => Effect.Effect<number | undefined, StorageError>
   /**
-   * Deliveries with an entry under one of these keys, newest first, among the tenant's newest `newest`. `since` is when the
-   * oldest one of these was created, `undefined` when the tenant has no older.
+   * Deliveries with an entry under one of these keys, newest first, among the tenant's `newest` newest deliveries. `since`: when the oldest of
+   * those was created; `undefined` if the tenant has no older one.
    */
   readonly carrying: (
     tenantId: string,
@@ -225,13 +243,13 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
     range: { readonly newest: number; readonly limit: number }
   ) => Effect.Effect<{ readonly deliveries: ReadonlyArray<CarryingDelivery>; readonly since: number | undefined }, StorageError>
   readonly find: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryDetail>, StorageError>
-  /** Makes it due now with its attempts counted afresh. Answers the state it was in; `sending` and `cancelled` are left alone, and one whose bytes went with retention counts as cancelled. A dismissed one goes out like any other. */
+  /** Makes a delivery due now, with a full series of attempts. Returns its previous state; `sending` and `cancelled` do not change, and a delivery whose bytes retention removed counts as cancelled. */
   readonly retry: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryState>, StorageError>
-  /** Makes every dead letter of the destination that died since then due again, under the same ids. Answers how many. */
+  /** Makes every dead letter of the destination since an instant due again, under the same ids. Returns their number. */
   readonly recover: (tenantId: string, destinationId: string, since: number) => Effect.Effect<number, StorageError>
-  /** Makes those of these deliveries that are dead letters due again, under the same ids. Answers how many. */
+  /** Makes the dead letters among these deliveries due again, under the same ids. Returns their number. */
   readonly retryDead: (tenantId: string, deliveryIds: ReadonlyArray<string>) => Effect.Effect<number, StorageError>
-  /** Removes settled deliveries older than this, unless others of their flight are still in flight. Answers how many; at most a few thousand a call. */
+  /** Removes deliveries that were settled before an instant, unless others of their flight are still in flight. Returns their number; at most a few thousand per call. */
   readonly prune: (tenantId: string, settledBefore: number) => Effect.Effect<number, StorageError>
   /** For metrics; approximate. */
   readonly depth: Effect.Effect<QueueDepth, StorageError>

@@ -6,12 +6,13 @@ import type { Attempt, Verdict } from "./worker/Attempts.ts"
 import * as metrics from "./DeliveryMetrics.ts"
 import type { DropReason } from "./DeliveryQueue.ts"
 
-/** An attempt that ended, and what it meant. */
+/** An ended attempt and its verdict. */
 export interface Reported {
   readonly attempt: Attempt
   readonly verdict: Verdict
 }
 
+/** Counts attempts whose outcome is written, and logs dead letters and pauses; `lines` limits the log of dead letters. */
 export const report = (finished: ReadonlyArray<Reported>, lines: LineLimiter): Effect.Effect<void> =>
   Effect.gen(function*() {
     const context = yield* Effect.context<never>()
@@ -41,14 +42,14 @@ export const report = (finished: ReadonlyArray<Reported>, lines: LineLimiter): E
     if (events > 0) yield* Metric.update(metrics.deliveredEventsTotal, events)
   })
 
-/** A pause without an attempt. */
+/** Counts and logs a pause by the engine that no attempt caused. */
 export const reportPaused = (tenantId: string, subscription: string, reason: string): Effect.Effect<void> =>
   Effect.andThen(
     Metric.update(metrics.pausedDestinationsTotal, 1),
     Effect.logWarning(`Subscription paused. ${reason}`).pipe(Effect.annotateLogs({ tenant: tenantId, subscription }))
   )
 
-/** One line for a tenant, however many there are: after an outage they are all of them. */
+/** Counts lost partitions, and logs one line for each tenant: after an outage all partitions may be lost. */
 export const reportLost = (tenantId: string, partitions: number): Effect.Effect<void> =>
   Effect.andThen(
     Metric.update(metrics.lostLeasesTotal, partitions),
@@ -57,10 +58,11 @@ export const reportLost = (tenantId: string, partitions: number): Effect.Effect<
     )
   )
 
+/** Logs a change of the store's clock. */
 export const reportClockChange = (millis: number): Effect.Effect<void> =>
   Effect.logWarning("Database clock changed. Retries and rate limits keep their intervals.").pipe(Effect.annotateLogs({ seconds: Math.round(millis / 100) / 10 }))
 
-/** One line a drop, or a step of the backlog's upkeep. */
+/** Counts dropped entries, and logs one line for each step. */
 export const reportDropped = (tenantId: string, reason: DropReason, entries: number): Effect.Effect<void> =>
   Effect.andThen(
     Metric.update(Metric.withAttributes(metrics.droppedTotal, { reason }), entries),
@@ -74,7 +76,7 @@ const logDelivery = (attempt: Attempt, verdict: Verdict, message: string): Effec
     delivery: attempt.deliveryId,
     attempt: attempt.attempt,
     outcome: verdict.record.outcome,
-    // attempts end outside their span
+    // the span of the attempt has ended
     ...traceOf(attempt)
   }))
 

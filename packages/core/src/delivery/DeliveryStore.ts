@@ -2,8 +2,8 @@
  * Storage port of a delivery worker: partitions, takes from their destinations, and outcomes.
  *
  * A worker owns partitions, fixed shares of a tenant's destinations. Only the owner takes entries, sends deliveries and writes their
- * outcomes, so due deliveries, deliveries in flight and limits are in its memory. Every write names the epoch of the ownership; a write with an
- * earlier epoch changes nothing and reports this.
+ * outcomes, so due deliveries, deliveries in flight and limits are in its memory. Every write has the epoch of the ownership; a write with an
+ * earlier epoch changes nothing and reports that.
  *
  * All values are plain. Instants are milliseconds since 1970 by the store's clock. Keys are in the order of their code points.
  */
@@ -13,7 +13,7 @@ import type { AttemptRecord, DestinationSettings } from "./DeliveryQueue.ts"
 import type { Breaker } from "./model/Breaker.ts"
 import type { SealedVersion } from "./secrets/SecretStore.ts"
 
-/** Partitions of every tenant: as many workers can share the work of one tenant. */
+/** Number of partitions of every tenant, and so of workers that can share the work of one tenant. */
 export const partitionsPerTenant = 8
 
 /**
@@ -25,12 +25,13 @@ export const partitionOf = (destinationId: string): number => {
   return (code <= 0x39 ? code - 0x30 : (code | 0x20) - 0x57) % partitionsPerTenant
 }
 
+/** A fixed share of a tenant's destinations. `partition` is from 0 to `partitionsPerTenant` - 1. */
 export interface Partition {
   readonly tenantId: string
   readonly partition: number
 }
 
-/** A partition and the number that fences its owner's writes: every owner has a higher one than the owner before. */
+/** A partition with the epoch that fences its owner's writes. Every owner has a higher epoch than the previous one. */
 export interface OwnedPartition extends Partition {
   readonly epoch: number
 }
@@ -44,14 +45,15 @@ export interface WaitingDelivery {
 /** A partition as its new owner acquires it. */
 export interface AcquiredPartition extends OwnedPartition {
   /**
-   * The last time at which previous owners may have sent, beyond what the rate marks say. Now if the previous owner did not release the partition: its
-   * deliveries in flight may have been sent, and are `waiting` now, due at once, with that attempt counted. Otherwise from the last release.
+   * The last time at which previous owners may have sent more than the rate marks record. If the previous owner did not release the partition: now, because its
+   * deliveries in flight may have been sent; they are `waiting`, due at once, with that attempt counted. Otherwise the value of the last release.
    */
   readonly othersUntil: number | undefined
   /** Destinations with entries or deliveries that wait, closed ones included. */
   readonly destinations: ReadonlyArray<string>
 }
 
+/** A partition as its owner releases it. */
 export interface ReleasedPartition extends OwnedPartition {
   /** It has no work, so it needs no owner until new entries arrive. Otherwise it is free at once. */
   readonly idle: boolean
@@ -59,7 +61,7 @@ export interface ReleasedPartition extends OwnedPartition {
   readonly othersUntil: number | undefined
 }
 
-/** Maximum number of waiting deliveries that a `load` returns of a destination; when they have ended, the next one returns others. */
+/** Maximum number of waiting deliveries that a `load` returns of a destination. A load after their end returns others. */
 export const waitingPerDestination = 200
 
 /** A destination as its owner loads it. */
@@ -69,76 +71,82 @@ export interface LoadedDestination extends Omit<DestinationSettings, "state"> {
   readonly secrets: ReadonlyArray<SealedVersion>
   /** Whether it may send; false while it is paused or inactive. */
   readonly isActive: boolean
-  /** The secret has another owner now, so nothing is signed with it for this client. */
+  /** Whether the secret now belongs to another client, so that nothing may be signed with it. */
   readonly secretRefused: boolean
+  /** Whether deliveries also have the older `X-Signature`. */
   readonly bodySignature: boolean
   readonly breaker: Breaker
-  /** When the allowance of its rate is used up to, as the last owner left it. */
+  /** The mark of its rate limit (see `takeFromRate`) at the last release. */
   readonly rateMark: number | undefined
   /** Deliveries that wait, by due time; at most `waitingPerDestination`. */
   readonly waiting: ReadonlyArray<WaitingDelivery>
-  /** More deliveries wait than are named. */
+  /** Whether more deliveries wait than `waiting` has. */
   readonly moreWaiting: boolean
 }
 
+/** What to take from one destination. */
 export interface TakeFrom {
   readonly destinationId: string
-  /** Entries are taken after this key; from the first one when undefined. */
+  /** Takes entries after this key; from the first key if undefined. */
   readonly after: string | undefined
-  /** New deliveries, at most. 0: only `again`. */
+  /** Maximum number of new deliveries. 0: only `again`. */
   readonly batches: number
   /**
-   * New deliveries of this destination that are in flight, whose keys are passed over. Empty where `after` lies beyond all their keys. Keys of
-   * deliveries that wait or are sent again are always passed over.
+   * Deliveries of this destination that are in flight for the first time, whose keys are skipped. Empty if `after` is beyond all their keys. Keys of
+   * deliveries that wait or are sent again are always skipped.
    */
   readonly inFlight: ReadonlyArray<string>
   /** Waiting deliveries to send again, oldest first. */
   readonly again: ReadonlyArray<string>
 }
 
+/** One take from destinations of a tenant. */
 export interface TakeRequest {
   readonly tenantId: string
+  /** Partitions to take from. */
   readonly owned: ReadonlyArray<OwnedPartition>
-  /** Names this take. Its n-th new delivery has the id `deliveryIdOf(flight, n)`; every partition with deliveries in it has one flight of this name. */
+  /** The id of this take. Its n-th new delivery has the id `deliveryIdOf(flight, n)`; every partition that it takes from has one flight with this id. */
   readonly flight: string
   /** Becomes `sentAt` of new deliveries. */
   readonly sentAt: number
   readonly from: ReadonlyArray<TakeFrom>
-  /** What the entries of these destinations refer to, as `DestinationSettings` names it; of others nothing is taken. */
+  /** Sources (see `DestinationSettings`) of the destinations to take from; nothing is taken from others. */
   readonly sources: ReadonlyArray<string>
-  /** Signals to consume, at most. 0: they are left to another take, also beside this one. */
+  /** Maximum number of signals to consume. 0: signals are left to another take, possibly a concurrent one. */
   readonly signals: number
   /**
-   * Whether a destination with a consumed signal, which is neither in `from` nor in `skip`, gives one new delivery too, from its first
-   * key on: its owner knows nothing of it that would forbid it. Not where its stored breaker is open or its stored rate mark lies ahead.
+   * Destinations that must not give unrequested deliveries. Any other destination with a consumed signal that is not in `from` gives one new delivery, from its
+   * first key on, unless its stored breaker is open or its stored rate mark is in the future.
    */
   readonly skip: ReadonlyArray<string>
-  /** New deliveries from such destinations, at most. 0: none. */
+  /** Maximum number of unrequested new deliveries. */
   readonly unrequested: number
-  /** Bytes of the events in one new delivery, at most, unless a single event is larger than half of it. */
+  /** Maximum bytes of the events in one new delivery, unless a single event is larger than half of it. */
   readonly maxBatchBytes: number
-  /** Entries that are looked at in one destination, at most: those that are passed over cost time too. */
+  /** Maximum number of entries that are read in one destination, skipped ones included. */
   readonly lookAt: number
 }
 
 /** The id of the n-th new delivery of a take, from 0. `flight` is an id whose last four hexadecimal digits are zeros. */
 export const deliveryIdOf = (flight: string, n: number): string => flight.slice(0, -4) + n.toString(16).padStart(4, "0")
 
-/** The flight of a new delivery. */
+/** The id of the flight in which a delivery was sent for the first time. */
 export const flightOf = (deliveryId: string): string => `${deliveryId.slice(0, -4)}0000`
 
-/** New deliveries of one take, at most. */
+/** Maximum number of new deliveries of one take. */
 export const deliveriesPerTake = 1024
 
-/** A delivery with its attempt counted: it is sent now. */
+/** A taken delivery, to be sent now. Its attempt is counted. */
 export interface TakenDelivery {
   readonly destinationId: string
   readonly deliveryId: string
-  /** Of this take. */
+  /** The flight of this take. */
   readonly flight: string
+  /** When its entries were frozen, as in its body. */
   readonly sentAt: number
-  /** Attempts in all and since the last manual retry, this one included. */
+  /** Number of all attempts, this one included. */
   readonly attempt: number
+  /** Number of counted attempts since the last manual retry, this one included. */
   readonly tries: number
   readonly events: number
   /** The bytes of its events, joined by commas. */
@@ -148,19 +156,19 @@ export interface TakenDelivery {
   readonly traceparent: string | undefined
 }
 
-/** What a take found in a destination it took from, or would have. */
+/** Result of a take in one destination. */
 export interface TakenFrom {
   readonly destinationId: string
   readonly version: number
-  /** It is active and its client and tenant have access. Otherwise nothing was taken; a signal tells when that changes. */
+  /** Whether it is active and its client and tenant have access. Otherwise nothing was taken, and a signal follows when that changes. */
   readonly sends: boolean
   /** The start of the next take. */
   readonly after: string | undefined
-  /** Entries wait after that key, or were not scanned. */
+  /** Whether entries wait after that key, or were not read. */
   readonly more: boolean
-  /** Something waits at or before that key under a key in flight or of a delivery that waits: look again from the first key when one of them ends. */
+  /** Whether entries wait at or before that key under the key of an unfinished delivery. When one of those ends, take from the first key again. */
   readonly blocked: boolean
-  /** Keys and deliveries with things that its client may no longer see; they were not taken: `drop` them. */
+  /** Keys and deliveries with entries that its client may no longer see. They were not taken; `drop` them. */
   readonly unseenKeys: ReadonlyArray<string>
   readonly unseenDeliveries: ReadonlyArray<string>
 }
@@ -172,14 +180,16 @@ export interface Signal {
   readonly key: string | undefined
 }
 
+/** Result of a take. */
 export interface Taken {
+  /** The store's clock. */
   readonly now: number
-  /** Those of `owned` whose epoch still held. Of the others nothing was taken. */
+  /** Partitions of `owned` whose epoch was current. Nothing was taken from the others. */
   readonly owned: ReadonlyArray<number>
   readonly signals: ReadonlyArray<Signal>
-  /** More signals are there than were to be consumed. */
+  /** Whether unread signals remain. */
   readonly moreSignals: boolean
-  /** Destinations of `from` and unrequested ones; one that is missing is closed, or of none of `sources`. */
+  /** Destinations of `from` and unrequested ones. A missing one is closed, or its source is not in `sources`. */
   readonly from: ReadonlyArray<TakenFrom>
   readonly deliveries: ReadonlyArray<TakenDelivery>
 }
@@ -190,20 +200,21 @@ export interface DeliveryOutcome {
   readonly deliveryId: string
   /** The flight it was last taken in. */
   readonly flight: string
-  /** Of the attempt: an outcome that is written twice changes nothing more. */
+  /** Number of the attempt: writing an outcome again changes nothing. */
   readonly attempt: number
   /** `waiting` in a closed destination becomes `cancelled`. */
   readonly state: "delivered" | "waiting" | "dead"
-  /** Until the next attempt, when `waiting`. */
+  /** Milliseconds until the next attempt, if `waiting`. */
   readonly dueInMillis: number
   /** The attempt is not counted, because this process stopped before the response. */
   readonly notCounted: boolean
   readonly record: AttemptRecord | undefined
 }
 
+/** Breaker, and possibly a pause, of a destination to write. */
 export interface DestinationChange {
   readonly destinationId: string
-  /** The endpoint of breaker and pause. If it has changed meanwhile, both are ignored, except for a pause with `always`. */
+  /** The endpoint that breaker and pause apply to. If the stored one differs, both are ignored, except for a pause with `always`. */
   readonly endpointUrl: string
   readonly breaker: Breaker
   /** Reason for a pause; undefined: no pause. */
@@ -211,11 +222,12 @@ export interface DestinationChange {
   readonly always: boolean
 }
 
+/** Outcomes and changes of destinations to write. */
 export interface SettleRequest {
   readonly tenantId: string
   readonly owned: ReadonlyArray<OwnedPartition>
   readonly outcomes: ReadonlyArray<DeliveryOutcome>
-  /** Flights of which every delivery's outcome is written with this. */
+  /** Flights to remove: with this request every one of their deliveries has a written outcome. */
   readonly ended: ReadonlyArray<{ readonly partition: number; readonly flight: string }>
   readonly destinations: ReadonlyArray<DestinationChange>
 }
@@ -226,27 +238,29 @@ export interface DropRequest {
   readonly owned: ReadonlyArray<OwnedPartition>
   /** Closed destinations: all their entries. */
   readonly closed: ReadonlyArray<string>
-  /** What the client may no longer see among the entries of these keys. */
+  /** Of these keys: the entries that the client may no longer see. */
   readonly keys: ReadonlyArray<{ readonly destinationId: string; readonly key: string }>
-  /** Waiting deliveries with something that their client may no longer see: they are cancelled, and what is in them waits again. */
+  /** Waiting deliveries with entries that their client may no longer see: they are cancelled, and their entries wait again. */
   readonly deliveries: ReadonlyArray<string>
 }
 
-/** What operators read of a delivery that was cancelled because of what was in it. */
-export const withdrawnReason = "Its client may no longer see everything in it. What the client may still see goes out in another delivery."
+/** Reason of a delivery that was cancelled because its client may no longer see one of its entries. */
+export const withdrawnReason = "Its client may no longer see everything in it. What the client may still see is sent in another delivery."
 
+/** A worker and the duration of its leases. */
 export interface WorkerLease {
   readonly workerId: string
   readonly leaseMillis: number
 }
 
+/** Storage port of delivery workers. A conflict of owners is an answer, not an error. */
 export class DeliveryStore extends Context.Service<DeliveryStore, {
   /**
-   * Says that the worker is alive, and extends its leases. Answers what it still owns, how many workers are alive, this one included, and
-   * how many partitions have an owner. `startedAt`: when the store last began to run; outcomes that were settled just before may be lost.
+   * Registers the worker as alive and extends its leases. Returns the partitions that it still owns, the number of live workers, this one included, and
+   * the number of partitions with an owner. `startedAt`: when the store last started; outcomes that were settled just before may be lost.
    *
-   * A lease that ends more than two of its lengths from now was granted by a clock that was set back since. It ends in one length: an owner that is
-   * alive has renewed it by then. A worker whose registration lies as far ahead does not count as alive.
+   * A lease that ends later than twice its duration from now was granted before the clock was set back. It is shortened to one duration: a live owner renews it
+   * in that time. A worker whose registration ends as late does not count as alive.
    */
   readonly renew: (worker: WorkerLease) => Effect.Effect<{
     readonly now: number
@@ -255,37 +269,37 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
     readonly workers: number
     readonly active: number
   }, StorageError>
-  /** Partitions of this worker with signals, and partitions with work whose owner is gone or that have none, longest first; so many of each at most. */
+  /** Partitions of this worker with signals, and partitions with work that have no owner or whose lease has ended, longest waiting first; at most `limit` of each. */
   readonly look: (workerId: string, limit: number) => Effect.Effect<{
     readonly signalled: ReadonlyArray<Partition>
     readonly free: ReadonlyArray<Partition>
   }, StorageError>
-  /** Makes the worker the owner of those that are free or its own already, under a new epoch, and answers what it finds in them. */
+  /** Makes the worker the owner of those partitions that are free or already its own, with new epochs, and returns their destinations with work. */
   readonly acquire: (worker: WorkerLease, tenantId: string, partitions: ReadonlyArray<number>) => Effect.Effect<{
     readonly now: number
     readonly partitions: ReadonlyArray<AcquiredPartition>
   }, StorageError>
-  /** Destinations by their ids; closed ones are left out. */
+  /** Loads destinations by id, without closed ones. */
   readonly load: (tenantId: string, destinationIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<LoadedDestination>, StorageError>
   /**
-   * Consumes signals, takes entries out of destinations and freezes them as new deliveries, and counts the next attempt of deliveries that waited. One
-   * key is in one delivery at a time. What is answered is in flight from now on, and stands in the flight until its outcome is settled.
+   * Consumes signals, freezes waiting entries as new deliveries, and counts the next attempt of waiting deliveries. A key is in one unfinished delivery at a
+   * time. Returned deliveries are in flight, and stored in the flight until their outcomes are settled. Waits for the disk.
    */
   readonly take: (request: TakeRequest) => Effect.Effect<Taken, StorageError>
   /**
-   * After a take whose answer was lost: raises the epochs, so that the take happened or never will, and makes what it took, of which nothing was sent, wait again
-   * with the attempt uncounted. Answers the partitions that were still owned, with their new epochs, and their destinations as `acquire` does:
-   * the signals that the take consumed are gone.
+   * After a take without a response: raises the epochs, so that the take can no longer happen, and makes its deliveries, of which none was sent, wait again
+   * with the attempt not counted. Returns the partitions that were still owned, with their new epochs, and their destinations with work as `acquire` does,
+   * because the take may have consumed their signals.
    */
   readonly reclaim: (tenantId: string, owned: ReadonlyArray<OwnedPartition>, flight: string) => Effect.Effect<{
     readonly owned: ReadonlyArray<OwnedPartition>
     readonly destinations: ReadonlyArray<string>
   }, StorageError>
-  /** Writes outcomes. Does not wait for the disk. Answers the partitions whose epoch still held; of the others nothing was written. */
+  /** Writes outcomes, without waiting for the disk. Returns the partitions whose epoch was current; nothing was written for the others. */
   readonly settle: (request: SettleRequest) => Effect.Effect<ReadonlyArray<number>, StorageError>
-  /** Removes what is not to be sent, in bounded steps. Answers what was dropped and whether another call is needed. */
+  /** Removes entries that must not be sent, in bounded steps. Returns the number of dropped entries and whether another call is needed. */
   readonly drop: (request: DropRequest) => Effect.Effect<{ readonly dropped: number; readonly more: boolean }, StorageError>
-  /** Gives partitions back. `rateMarks` are what `load` answers to the next owner. */
+  /** Releases partitions. `load` returns the `rateMarks` to the next owner. */
   readonly release: (
     tenantId: string,
     partitions: ReadonlyArray<ReleasedPartition>,
@@ -295,7 +309,7 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
 
 type Store = DeliveryStore["Service"]
 
-/** A store whose calls all pass through `answer`. */
+/** Wraps a store: every call goes through `answer`, with its name. */
 export const wrapCalls = (store: Store, answer: <A>(call: keyof Store, from: Effect.Effect<A, StorageError>) => Effect.Effect<A, StorageError>): Store => ({
   renew: (worker) => answer("renew", store.renew(worker)),
   look: (workerId, limit) => answer("look", store.look(workerId, limit)),

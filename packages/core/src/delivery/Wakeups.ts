@@ -1,11 +1,12 @@
-/** Port: tells delivery workers that there may be work. A hint only; polling is the guarantee. */
+/** Port: wakes delivery workers that may have work. Hints may be lost; polling is the guarantee. */
 import { Context, type Effect, type Scope } from "effect"
 
+/** Hints for delivery workers of this and other processes. */
 export class Wakeups extends Context.Service<Wakeups, {
-  /** Tells every worker that could serve this tenant that something may be due. Never fails, may be lost. */
+  /** Wakes every worker that could serve this tenant. Never fails, may be lost. */
   readonly wake: (tenantId: string) => Effect.Effect<void>
-  /** A worker of this process says whether it alone can serve a tenant now: workers of other processes need no hint then. Until the scope closes. */
+  /** Registers a worker of this process until the scope closes. While it owns all of a tenant, workers of other processes need no hint for the tenant. */
   readonly serve: (servesAlone: (tenantId: string) => Effect.Effect<boolean>) => Effect.Effect<void, never, Scope.Scope>
-  /** Waits for the next hint and answers whose it was; hints that came since the last wait count. */
+  /** Waits for hints and returns their tenants; includes hints since the last wait. */
   readonly next: Effect.Effect<ReadonlySet<string>>
 }>()("@waybill/core/delivery/Wakeups") {}

@@ -4,28 +4,28 @@ import type { AttemptOutcome } from "./model/AttemptOutcome.ts"
 import type { RequestBody } from "./model/RequestBody.ts"
 
 /**
- * The one sentence for an address that webhooks may not reach: for a literal that is refused, a name that leads to one, and a
- * name that leads nowhere. Told apart, they would tell which names exist inside the network.
+ * The only message for an address that webhooks may not reach: a refused literal, a name that resolves to one, or a name that does not
+ * resolve. Different messages would reveal which names exist inside the network.
  */
 export const addressNotAllowed = "This address is not allowed or does not exist. Use an https address that is public."
 
-/** One attempt, ready for the wire. */
+/** The request of one attempt. */
 export interface WebhookRequest {
-  /** Where the subscription wants it. Vetted again by the sender on every attempt. */
+  /** The subscription's endpoint. The sender checks it again at every attempt. */
   readonly url: string
-  /** Names in lower case; the sender adds `content-length`, `user-agent` and what HTTP itself needs. */
+  /** Names in lower case; the sender adds `host`, `content-length`, `user-agent` and other headers of HTTP. */
   readonly headers: Readonly<Record<string, string>>
-  /** Exactly what was signed. */
+  /** The signed bytes. */
   readonly body: RequestBody
-  /** Milliseconds for the whole attempt: name lookup, connect, TLS, head and body. */
+  /** Timeout of the whole attempt in milliseconds: name lookup, connect, TLS, head and body. */
   readonly deadlineMillis: number
 }
 
 /**
  * Sends one attempt.
  *
- * A sender must: vet the address it connects to (literals and every resolved address), never follow a redirect,
- * hold one deadline over the whole attempt, read at most a few kilobytes of the answer, decode nothing, and never
+ * A sender must check the address that it connects to (literals and every resolved address), never follow a redirect,
+ * keep one deadline for the whole attempt, read at most a few kilobytes of the response, decode nothing, and never
  * retry by itself.
  */
 export class WebhookSender extends Context.Service<WebhookSender, {
@@ -35,8 +35,8 @@ export class WebhookSender extends Context.Service<WebhookSender, {
    */
   readonly start: (request: WebhookRequest, settle: (outcome: AttemptOutcome) => void) => () => void
   /**
-   * Whether an address may be named in a subscription at all: scheme, port, credentials, literal addresses.
-   * `undefined` when it may, otherwise one neutral sentence. Names are not resolved here.
+   * Why a subscription may not use this address (scheme, port, credentials, literal addresses), as one sentence; `undefined` if it may.
+   * Names are not resolved here.
    */
   readonly refusal: (url: string) => string | undefined
 }>()("@waybill/core/delivery/WebhookSender") {}

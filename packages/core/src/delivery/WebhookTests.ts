@@ -1,4 +1,4 @@
-/** Sends one test to a receiver, like a delivery: signed, with the same deadline, to addresses that webhooks may reach. */
+/** Sends a test to a receiver, with the signature, deadline and address check of a delivery. */
 import { Context, Effect, Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { TooManyCalls } from "../access/AccessErrors.ts"
@@ -16,9 +16,10 @@ import { SecretStore } from "./secrets/SecretStore.ts"
 import { placeOfSecret } from "./secrets/SigningSecrets.ts"
 import { addressNotAllowed, sendWebhook, WebhookSender } from "./WebhookSender.ts"
 
-/** Tests per client and minute, in one process. SPEC-GAP-E18 */
-export const testsPerMinute = 10
+/** Tests per client and minute in one process. SPEC-GAP-E18 */
+const testsPerMinute = 10
 
+/** A test to send. */
 export interface WebhookTestRequest {
   readonly tenantId: string
   readonly url: string
@@ -33,15 +34,17 @@ export interface WebhookTestOutcome {
   readonly accepted: boolean
   /** The receiver's HTTP status, if it answered. */
   readonly status: number | undefined
-  /** Webhooks may not reach the address, or it does not exist. One outcome for both, so that a test does not tell which internal names exist. */
+  /** Webhooks may not reach the address, or it does not exist. One outcome for both, so that a test does not reveal which internal names exist. */
   readonly notAllowed: boolean
   /** One sentence for the subscription's owner. */
   readonly detail: string
 }
 
+/** Tests of the receivers of a client. */
 export class WebhookTests extends Context.Service<WebhookTests, {
-  /** Counts one test of the client. Without a limit, tests could send requests anywhere. */
+  /** Counts one test of the client, or fails beyond 10 in a minute, so that tests cannot be used to send many requests to others. */
   readonly allow: (principal: Principal) => Effect.Effect<void, TooManyCalls>
+  /** Sends the test; every failure at the receiver is an outcome. */
   readonly send: (request: WebhookTestRequest) => Effect.Effect<WebhookTestOutcome, StorageError>
 }>()("@waybill/core/delivery/WebhookTests") {
   static readonly layer = Layer.effect(

@@ -1,7 +1,7 @@
 /** What a process counts by time goes on when its clock is set back. */
 import { assert, describe, it } from "@effect/vitest"
 import { type MailOutbox, TenantLimits } from "@waybill/core"
-import { testsPerMinute, WebhookTests } from "@waybill/core/delivery"
+import { WebhookTests } from "@waybill/core/delivery"
 import { PickupDesk, pickupMailsPerMinute } from "@waybill/core/pickups"
 import { makeLookupLimiter } from "@waybill/core/shipment-status"
 import { TestWaybill } from "@waybill/testkit"
@@ -36,7 +36,7 @@ const limits = {
     use: Effect.map(makeLookupLimiter, ({ take }) => isAdmitted(take({ tenantId: "t", client: "a" })))
   },
   "tests of webhooks": {
-    perMinute: testsPerMinute,
+    perMinute: 10,
     use: Effect.gen(function*() {
       const tests = yield* WebhookTests
       const tenant = yield* TestWaybill.tenant()

@@ -4,17 +4,17 @@ import { Schema } from "effect"
 const bounded = (name: string, minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }, { message: `${name} is an integer from ${minimum} to ${maximum}.` }))
 
-/** A delivery policy with every member decided. */
+/** A delivery policy with all members. */
 export interface DeliveryPolicy {
-  /** POSTs in all before a delivery becomes a dead letter. SPEC-GAP-D11 */
+  /** Number of attempts before a delivery becomes a dead letter. SPEC-GAP-D11 */
   readonly maxAttempts: number
-  /** Pause before the first retry, in seconds; doubles from there. */
+  /** Pause before the first retry in seconds; it doubles with each retry. */
   readonly initialBackoffSeconds: number
-  /** Longest pause between retries, in seconds. */
+  /** Longest pause between retries in seconds. */
   readonly maxBackoffSeconds: number
-  /** Most events in one POST. */
+  /** Maximum number of events in one POST. */
   readonly batchMaxSize: number
-  /** Most POSTs in any sixty seconds, retries included. SPEC-GAP-D21 */
+  /** Maximum number of POSTs in any sixty seconds, retries included. SPEC-GAP-D21 */
   readonly rateLimitPerMinute: number
 }
 
@@ -28,8 +28,8 @@ export const defaultPolicy: DeliveryPolicy = {
 }
 
 /**
- * The members of `delivery` with their bounds. Upper bounds other than `batchMaxSize` 1000 are ours: they keep one subscription from
- * tying up memory or a destination for years.
+ * The members of `delivery` with their bounds. The interfaces give only `batchMaxSize` an upper bound, 1000; the others prevent that one subscription
+ * occupies memory or a destination for years.
  */
 export const policyMembers = {
   maxAttempts: bounded("maxAttempts", 1, 1000),
@@ -44,7 +44,7 @@ const withDefault = (name: keyof DeliveryPolicy) => Schema.optionalKey(policyMem
 /**
  * The `delivery` member of a subscription (area D, DeliveryMetadata). Every member may be left out.
  *
- * SPEC-GAP-D4: the interfaces show 12, 5, 3600, 200 and 600 as an example; we take them as defaults.
+ * SPEC-GAP-D4: the interfaces show 12, 5, 3600, 200 and 600 as an example; here they are the defaults.
  */
 export const DeliveryMetadata = Schema.Struct({
   maxAttempts: withDefault("maxAttempts"),
@@ -54,7 +54,7 @@ export const DeliveryMetadata = Schema.Struct({
   rateLimitPerMinute: withDefault("rateLimitPerMinute")
 }).annotate({ identifier: "DeliveryMetadata" })
 
-/** The policy that `delivery` asks for, defaults filled in. */
+/** The policy of a `delivery` member, with defaults. */
 export const policyOf = (metadata: typeof DeliveryMetadata.Type | undefined): DeliveryPolicy => ({ ...defaultPolicy, ...metadata })
 
 /** Why a policy contradicts itself, or `undefined`. */
@@ -63,7 +63,7 @@ export const contradictionIn = (policy: DeliveryPolicy): string | undefined =>
     ? `maxBackoffSeconds (${policy.maxBackoffSeconds}) is shorter than initialBackoffSeconds (${policy.initialBackoffSeconds}). Raise the one or lower the other.`
     : undefined
 
-/** How long automatic retries go on after this many attempts, in seconds, without jitter: what an operator compares with a night's outage. */
+/** Seconds from the given number of attempts to the last automatic retry, without jitter, to compare with the length of an outage. */
 export const retryHorizonSeconds = (policy: DeliveryPolicy, attempts = 0): number => {
   let sum = 0
   let pause = policy.initialBackoffSeconds
@@ -74,5 +74,5 @@ export const retryHorizonSeconds = (policy: DeliveryPolicy, attempts = 0): numbe
   return sum
 }
 
-/** When the last attempt of a delivery is made at about, if all fail: `attempts` were made, and the next one is due at `dueAt`. */
+/** About when (milliseconds) the last attempt of a delivery is made if all fail, after `attempts` attempts and with the next one due at `dueAt`. */
 export const lastAttemptAt = (policy: DeliveryPolicy, attempts: number, dueAt: number): number => dueAt + retryHorizonSeconds(policy, attempts) * 1000

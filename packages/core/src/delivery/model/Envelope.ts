@@ -1,23 +1,23 @@
-/** How joined entries become one request body; an area chooses it once, when it opens a destination. */
+/** How entries become one request body. An area sets it when it opens a destination. */
 import { formatInstant } from "../../shared/Instant.ts"
 import type { RequestBody } from "./RequestBody.ts"
 
-/** `open` may hold each of the marks `{deliveryId}` and `{sentAt}` once; entries are joined by commas between `open` and `close`. */
+/** Text before and after the entries, which are joined by commas. `open` may have each of the placeholders `{deliveryId}` and `{sentAt}` once. */
 export interface Envelope {
   readonly open: string
   readonly close: string
 }
 
-/** What an envelope puts before its entries, cut where the delivery's id belongs. */
+/** The text before the entries, split at the delivery's id. */
 interface Opening {
   readonly open: string
   readonly sentAt: number
   readonly before: string
-  /** Undefined where the id is not named. */
+  /** Undefined if the envelope has no id. */
   readonly after: string | undefined
 }
 
-/** The deliveries of one take have the same instant, and mostly the same envelope. */
+/** A cache: the deliveries of one take have the same instant, and mostly the same envelope. */
 let lastOpening: Opening = { open: "", sentAt: 0, before: "", after: undefined }
 
 const openingOf = (open: string, sentAt: number): Opening => {
@@ -28,11 +28,11 @@ const openingOf = (open: string, sentAt: number): Opening => {
   return lastOpening
 }
 
-/** The request body: the same bytes for the same delivery, however often it is put together. */
+/** The request body. The same delivery always has the same bytes. `sentAt`: milliseconds; `payloads`: the bytes of the entries. */
 export const wrap = (envelope: Envelope, deliveryId: string, sentAt: number, payloads: ReadonlyArray<Uint8Array>): RequestBody => {
   const { after, before } = openingOf(envelope.open, sentAt)
   const opening = after === undefined ? before : before + deliveryId + after
-  // what is sent has one payload; an array that grows takes five times its memory
+  // deliveries of a take have one payload, and an array that grows takes five times its memory
   if (payloads.length === 1 && opening !== "" && envelope.close !== "") return [opening, payloads[0]!, envelope.close]
   const body: Array<string | Uint8Array> = []
   if (opening !== "") body.push(opening)

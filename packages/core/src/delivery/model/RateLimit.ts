@@ -1,21 +1,22 @@
-/** How many POSTs a destination may make now, so that no sixty seconds ever see more than `rateLimitPerMinute`. */
+/** How many POSTs a destination may make now, so that any sixty seconds have at most `rateLimitPerMinute`. */
 
-/** The window of a rate limit. */
+/** The window of a rate limit in milliseconds. */
 export const rateWindowMillis = 60_000
 
-/** Of a minute's allowance, this share may go out at once after a quiet time. */
+/** Share of a minute's limit that may be sent at once after an idle time. */
 const burstShare = 0.1
 
+/** Result of a rate limit. */
 export interface Grant {
-  /** POSTs that may go out now, from 0 to what was wanted. */
+  /** POSTs that may be sent now, from 0 to the requested number. */
   readonly granted: number
-  /** The destination's new mark, to be stored. */
+  /** The destination's new mark, to store. */
   readonly mark: number
-  /** Milliseconds until the next POST is allowed; 0 when more may go out now. */
+  /** Milliseconds until the next POST is allowed; 0 if more are allowed now. */
   readonly waitMillis: number
 }
 
-/** Instants of today are exact to a quarter of a microsecond; a mark has been added to many times. */
+/** Tolerance for rounding errors: a mark is a sum of many fractions. */
 const markErrorMillis = 0.05
 
 const rhythm = (rateLimitPerMinute: number) => {
@@ -24,10 +25,10 @@ const rhythm = (rateLimitPerMinute: number) => {
 }
 
 /**
- * The generic cell rate algorithm. `mark` is the instant (milliseconds) up to which earlier POSTs have used the
- * allowance, or `undefined` for a destination that never sent.
+ * The generic cell rate algorithm. `mark`: the instant (milliseconds) up to which earlier POSTs have used the limit;
+ * `undefined`: the destination never sent.
  *
- * The spacing is such that a burst plus everything refilled within a window stays within the limit.
+ * The spacing is such that a burst and everything refilled within a window stay within the limit.
  */
 export const takeFromRate = (rateLimitPerMinute: number, mark: number | undefined, now: number, wanted: number): Grant => {
   const { burst, spacing } = rhythm(rateLimitPerMinute)
@@ -38,16 +39,16 @@ export const takeFromRate = (rateLimitPerMinute: number, mark: number | undefine
   return { granted, mark: next, waitMillis: Math.max(0, Math.ceil(next - now - (burst - 1) * spacing)) }
 }
 
-/** The mark that so many POSTs at `now` leave, whether they were granted or not. */
+/** The mark after `posts` POSTs at `now`, granted or not. */
 export const markAfter = (rateLimitPerMinute: number, mark: number | undefined, now: number, posts: number): number =>
   Math.max(mark ?? now, now) + posts * rhythm(rateLimitPerMinute).spacing
 
-/** The mark that POSTs at these instants leave, given in ascending order. */
+/** The mark after POSTs at these instants, in ascending order. */
 export const rateMarkAfter = (rateLimitPerMinute: number, instants: ReadonlyArray<number>): number | undefined =>
   instants.reduce<number | undefined>((mark, at) => takeFromRate(rateLimitPerMinute, mark, at, 1).mark, undefined)
 /**
- * The mark of a destination that somebody else may have sent to until `at`, nobody knows how often: as if its burst was used up just
- * then. Whatever was sent, that is never too early.
+ * The mark of a destination to which another owner may have sent an unknown number of POSTs until `at`: as if its burst was used up at
+ * that instant. The actual mark cannot be later.
  */
 export const markAfterOthers = (rateLimitPerMinute: number, at: number): number => {
   const { burst, spacing } = rhythm(rateLimitPerMinute)

@@ -1,6 +1,7 @@
-/** When a failed delivery goes out again, or that it does not. */
+/** Whether and when a failed delivery is sent again. */
 import type { DeliveryPolicy } from "./DeliveryPolicy.ts"
 
+/** Retry after so many seconds, or give up: the delivery is a dead letter. */
 export type RetryDecision =
   | { readonly _tag: "RetryAfter"; readonly seconds: number }
   | { readonly _tag: "GiveUp" }
@@ -8,8 +9,8 @@ export type RetryDecision =
 /**
  * Doubles the backoff after every failed attempt, up to the maximum of the policy.
  *
- * `attempt` counts from 1. `jitter` from 0 to 1 is drawn by the caller and moves the pause by at most a fifth either
- * way, so that deliveries are not retried at the same time. SPEC-GAP-D24: `Retry-After` may lengthen the pause up to the ceiling, never shorten it.
+ * `attempt`: from 1. `jitter`: a random number from 0 to 1, which changes the pause by at most a fifth in either
+ * direction, so that deliveries are not retried at the same time. SPEC-GAP-D24: `Retry-After` may lengthen the pause up to `maxBackoffSeconds`, never shorten it.
  */
 export const decideRetry = (
   policy: DeliveryPolicy,
@@ -24,12 +25,12 @@ export const decideRetry = (
   return { _tag: "RetryAfter", seconds: Math.min(Math.max(own, asked), policy.maxBackoffSeconds) }
 }
 
-/** Takeovers allowed past the last counted attempt: a process was killed while sending, so its answer is unknown. */
+/** Takeovers that are allowed after the last counted attempt, because the outcome of an attempt of a killed process is unknown. */
 const spareTakeovers = 3
 
 /**
- * Whether a delivery whose sender died mid-attempt goes out once more. It does, even when its attempts are used up,
- * because nobody knows whether it arrived; but a delivery that kills every process that sends it ends as a dead letter.
+ * Whether a delivery whose sender died during an attempt is sent again. It is also sent without attempts left,
+ * because it is unknown whether it arrived; but a delivery that crashes every process that sends it becomes a dead letter.
  */
 export const maySendAgainAfterCrash = (policy: DeliveryPolicy, tries: number): boolean =>
   tries < policy.maxAttempts + spareTakeovers

@@ -1,16 +1,16 @@
-/** Who may have webhooks signed with a secret. */
+/** The owner of a signing secret: whose webhooks it may sign. */
 import { Result } from "effect"
 import { qualifiedClient } from "../../access/model/Client.ts"
 import { fault } from "../../shared/Fault.ts"
 import { InvalidInput } from "../../shared/InvalidInput.ts"
 
-/** One client (qualified), the clients that have one of some accounts, or on purpose every client of the tenant. */
+/** One client (qualified), every client with one of some accounts, or every client of the tenant. */
 export type SecretOwner =
   | { readonly _tag: "Client"; readonly client: string }
   | { readonly _tag: "Accounts"; readonly accounts: ReadonlyArray<string> }
   | { readonly _tag: "AnyClient" }
 
-/** Seeing every shipment does not make a carrier the owner of other clients' secrets: only its name and its own accounts count. */
+/** Whether a client may use the secret. A carrier's access to every shipment does not count, only its name and its own accounts. */
 export const secretUsableBy = (
   owner: SecretOwner,
   who: { readonly client: string; readonly accounts: ReadonlyArray<string> }
@@ -25,7 +25,7 @@ export const secretUsableBy = (
   }
 }
 
-/** How an owner is written in calls and answers. */
+/** An owner as calls and responses write it. */
 export interface NamedOwner {
   readonly client?: string
   readonly accounts?: ReadonlyArray<string>
@@ -34,7 +34,7 @@ export interface NamedOwner {
 
 const theThree = "client, accounts or anyClient: true"
 
-/** The owner that a call names; `undefined` when it names none. Fails when it names several, or no account. */
+/** The owner that a call names; `undefined` if it names none. Fails if it names several, or an empty list of accounts. */
 export const ownerNamed = ({ accounts, anyClient, client }: NamedOwner): Result.Result<SecretOwner | undefined, InvalidInput> => {
   const named: ReadonlyArray<readonly [member: string, owner: SecretOwner]> = [
     ...(client === undefined ? [] : [["client", { _tag: "Client", client: qualifiedClient(client) }] as const]),
@@ -51,14 +51,14 @@ export const ownerNamed = ({ accounts, anyClient, client }: NamedOwner): Result.
   return Result.succeed(named[0]?.[1])
 }
 
-/** The fault of a secret that nobody was named for. */
+/** The fault of a new secret without an owner. */
 export const ownerMissing = InvalidInput.of(fault([], `A new secret needs an owner: name exactly one of ${theThree}.`, "required"))
 
 const ofClient = "client:"
 
 /**
- * The secret that signs for a client which names none itself: `client:shipper-tms` for `key:shipper-tms`. It belongs to that
- * client by its id, whatever anybody else is called. SPEC-GAP-X3
+ * The id of the secret that signs for a client whose subscription names none: `client:shipper-tms` for `key:shipper-tms`. It belongs to that
+ * client by its id, and no other client has the same. SPEC-GAP-X3
  */
 export const secretOfClient = (client: string): string => {
   const identity = qualifiedClient(client)
@@ -66,7 +66,7 @@ export const secretOfClient = (client: string): string => {
   return `${ofClient}${qualifiedClient(bare) === identity ? bare : identity}`
 }
 
-/** The client that an id of this kind names; `undefined` for every other id. */
+/** The client of such an id; `undefined` for other ids. */
 export const clientOfSecret = (hmacSecretId: string): string | undefined =>
   hmacSecretId.startsWith(ofClient) && hmacSecretId.length > ofClient.length ? qualifiedClient(hmacSecretId.slice(ofClient.length)) : undefined
 

@@ -1,4 +1,4 @@
-/** Standard Webhooks signatures: what is signed, and how the headers read. SPEC-GAP-D3 */
+/** Standard Webhooks signatures: the signed content and the headers. SPEC-GAP-D3 */
 import { Base64 } from "effect/encoding"
 import { Result } from "effect"
 import type { RequestBody } from "./RequestBody.ts"
@@ -6,23 +6,23 @@ import type { RequestBody } from "./RequestBody.ts"
 /** HMAC-SHA256 of the pieces as if they were one, in base64. */
 export type HmacSha256 = (key: Uint8Array, pieces: RequestBody) => string
 
-/** One attempt to sign. `timestampSeconds` is the Unix time of this attempt, not of the delivery. */
+/** The signed parts of an attempt. `timestampSeconds`: Unix time of the attempt, not of the delivery. */
 export interface SignedContent {
   readonly deliveryId: string
   readonly timestampSeconds: number
   readonly body: RequestBody
 }
 
-/** The `webhook-signature` header: one `v1` signature for every live key, newest first, separated by blanks. */
+/** The `webhook-signature` header: one `v1` signature for each live key, newest first, separated by blanks. */
 export const signatureHeader = (hmac: HmacSha256, keys: ReadonlyArray<Uint8Array>, content: SignedContent): string => {
   const signed = [`${content.deliveryId}.${content.timestampSeconds}.`, ...content.body]
   return keys.map((key) => `v1,${hmac(key, signed)}`).join(" ")
 }
 
-/** The older `X-Signature` header: base64 of the HMAC over the bare body. It carries no time, so it cannot stop a replay. */
+/** The older `X-Signature` header: base64 of the HMAC over the body. It has no time, so it does not prevent replays. */
 export const bodySignatureHeader = (hmac: HmacSha256, key: Uint8Array, body: RequestBody): string => hmac(key, body)
 
-/** The headers of a request; without keys it is not signed. `isBodySigned`: it carries the older header too. */
+/** The headers of a request, unsigned without keys. `isBodySigned`: with the older header, too. */
 export const requestHeaders = (hmac: HmacSha256, keys: ReadonlyArray<Uint8Array>, content: SignedContent, isBodySigned: boolean): Readonly<Record<string, string>> => {
   const named = { "content-type": "application/json", "webhook-id": content.deliveryId, "webhook-timestamp": String(content.timestampSeconds) }
   if (keys.length === 0) return named
@@ -30,7 +30,7 @@ export const requestHeaders = (hmac: HmacSha256, keys: ReadonlyArray<Uint8Array>
   return isBodySigned ? { ...signed, "x-signature": bodySignatureHeader(hmac, keys[0]!, content.body) } : signed
 }
 
-/** `whsec_` and standard base64 of 24 to 64 random bytes, as bytes; `undefined` when it is anything else. */
+/** The bytes of a secret: `whsec_` and standard base64 of 24 to 64 bytes; `undefined` for other text. */
 export const parseSecret = (text: string): Uint8Array | undefined => {
   const match = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/.exec(text)
   if (match === null) return undefined
@@ -38,4 +38,5 @@ export const parseSecret = (text: string): Uint8Array | undefined => {
   return bytes !== undefined && bytes.length >= 24 && bytes.length <= 64 ? bytes : undefined
 }
 
+/** The secret as text, the inverse of `parseSecret`. */
 export const formatSecret = (bytes: Uint8Array): string => `whsec_${Base64.encode(bytes)}`

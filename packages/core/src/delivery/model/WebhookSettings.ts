@@ -1,17 +1,20 @@
-/** Members that the subscriptions of several areas share: the address, the state and the delivery settings. */
+/** Members of subscriptions of several areas: address, state and delivery settings. */
 import { Schema } from "effect"
 import { webhookAddress } from "../../shared/WebhookAddress.ts"
 import { policyMembers } from "./DeliveryPolicy.ts"
 
+/** The `status` of a subscription; the meaning is that of `DestinationState`. SPEC-GAP-D9 */
 export const SubscriptionStatus = Schema.Literals(["active", "paused", "inactive"]).annotate({
   identifier: "SubscriptionStatus",
   message: "status is one of active, paused, inactive."
 })
+/** One of `active`, `paused` and `inactive`. */
 export type SubscriptionStatus = typeof SubscriptionStatus.Type
 
+/** The `endpointUrl` of a subscription. */
 export const EndpointUrl = webhookAddress("endpointUrl")
 
-/** `null` resets a member to the default. */
+/** The `delivery` member of a merge patch. `null` resets a member to its default. */
 export const DeliveryPatch = Schema.Struct({
   maxAttempts: Schema.optionalKey(Schema.NullOr(policyMembers.maxAttempts)),
   initialBackoffSeconds: Schema.optionalKey(Schema.NullOr(policyMembers.initialBackoffSeconds)),

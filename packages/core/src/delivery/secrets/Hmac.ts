@@ -1,4 +1,4 @@
-/** Crypto port: HMAC-SHA256, synchronous, because every attempt is signed and WebCrypto costs twenty times as much. */
+/** Crypto port: HMAC-SHA256. Synchronous, because every attempt is signed and WebCrypto takes twenty times as long. */
 import { Context } from "effect"
 import type { HmacSha256 } from "../model/Signature.ts"
 

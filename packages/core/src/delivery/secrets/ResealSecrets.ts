@@ -1,25 +1,26 @@
-/** Seals stored secrets again with the key that seals now, so that older sealing keys are needed no more. */
+/** Seals stored secrets again with the newest sealing key, so that older keys are no longer needed. */
 import { Effect, Option } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
 import type { Transaction } from "../../shared/Transaction.ts"
 import type { Sealer } from "./Sealer.ts"
 import type { SecretStore, StoredSecret } from "./SecretStore.ts"
 
+/** Numbers of secrets after a reseal of a tenant. */
 export interface Resealed {
   /** Secrets that an older key had sealed. */
   readonly resealed: number
-  /** Secrets that need nothing. */
+  /** Secrets that the newest key had sealed, or that were deleted. */
   readonly unchanged: number
-  /** Ids of secrets that no key here opens, the first of them. They are left as they are. */
+  /** The first 100 ids of secrets that no sealing key of this process opens. They do not change. */
   readonly unreadable: ReadonlyArray<string>
 }
 
-/** Ids that an answer names, at most. */
+/** Maximum number of ids in a result. */
 const mostNamed = 100
 
 const secretsPerPage = 50
 
-/** All secrets of a tenant, one transaction each: what was done stays done if it is interrupted. */
+/** Reseals all secrets of a tenant, each in its own transaction, so that an interrupted call keeps its progress. */
 export const resealSecrets = Effect.fnUntraced(function*(
   { placeOf, sealer, store, transaction }: {
     readonly store: SecretStore["Service"]
@@ -48,7 +49,7 @@ export const resealSecrets = Effect.fnUntraced(function*(
   for (;;) {
     const page = yield* store.page(tenantId, { after, limit: secretsPerPage })
     for (const { hmacSecretId } of page) {
-      // read without a lock first: nearly all need nothing when the command is repeated
+      // first without a lock, because a repeated command finds nearly all secrets resealed
       const found = Option.getOrUndefined(yield* store.find(tenantId, hmacSecretId))
       const result = found === undefined || isCurrent(found) ? "unchanged" : yield* reseal(hmacSecretId)
       if (result !== "unreadable") done[result] += 1

@@ -1,4 +1,4 @@
-/** Seals secrets for storage with AES-256-GCM, bound to the place they are kept in. */
+/** Seals secrets for storage with AES-256-GCM, bound to tenant and secret id. */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { RandomBytes } from "../../shared/UniqueIds.ts"
 import { SecretUnreadable } from "../DeliveryErrors.ts"
@@ -10,7 +10,7 @@ const headLength = 1 + keyIdLength + nonceLength
 
 const encoder = new TextEncoder()
 
-/** A copy backed by its own ArrayBuffer, which WebCrypto insists on. */
+/** A copy with its own ArrayBuffer, which WebCrypto requires. */
 const own = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => new Uint8Array(bytes)
 
 interface SealingKey {
@@ -19,18 +19,19 @@ interface SealingKey {
 }
 
 /**
- * `place` (tenant and secret id) is authenticated with the sealed bytes: a sealed secret copied to another tenant's
- * row does not open there.
+ * Seals and opens secrets. `place` (tenant and secret id) is authenticated with the sealed bytes, so a sealed secret that is copied to
+ * another row does not open there.
  */
 export class Sealer extends Context.Service<Sealer, {
   readonly seal: (place: string, plain: Uint8Array) => Effect.Effect<Uint8Array>
+  /** Fails if no sealing key opens it, or it was sealed for another place. */
   readonly open: (place: string, sealed: Uint8Array) => Effect.Effect<Uint8Array, SecretUnreadable>
-  /** Whether the key that seals now sealed it. */
+  /** Whether it was sealed with the newest key. */
   readonly isSealedByNewest: (sealed: Uint8Array) => boolean
-  /** A key of 32 bytes for another purpose, derived from each sealing key in their order. It tells nothing about the sealing key. */
+  /** Derives a key of 32 bytes for another purpose from each sealing key, in order. It reveals nothing about the sealing key. */
   readonly deriveKeys: (purpose: string) => Effect.Effect<ReadonlyArray<Uint8Array>>
 }>()("@waybill/core/delivery/Sealer") {
-  /** The first key seals, all of them open. A new key goes behind the old one first, until every process has it. 32 bytes each. */
+  /** The first key seals, all keys open; 32 bytes each. Append a new key first, and put it in front when every process has it. */
   static readonly layer = (keys: readonly [Redacted.Redacted<Uint8Array>, ...ReadonlyArray<Redacted.Redacted<Uint8Array>>]): Layer.Layer<Sealer> =>
     Layer.effect(
       Sealer,
@@ -75,7 +76,7 @@ export class Sealer extends Context.Service<Sealer, {
     )
 }
 
-/** A key's id is the start of its hash, so that the id can be stored without telling the key. */
+/** A key's id is the beginning of its hash, which does not reveal the key. */
 const importKey = async (raw: Uint8Array): Promise<SealingKey> => {
   if (raw.length !== 32) throw new Error(`A sealing key has 32 bytes, this one has ${raw.length}.`)
   const hash = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", own(raw)))

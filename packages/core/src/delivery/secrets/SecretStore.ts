@@ -1,4 +1,4 @@
-/** Storage port: webhook signing secrets, sealed. The store never sees a secret in the clear. */
+/** Storage port: sealed signing secrets. The store never gets an unsealed secret. */
 import { Context, type Effect, type Option } from "effect"
 import type { ListRange } from "../../shared/ListPage.ts"
 import type { StorageError } from "../../shared/StorageError.ts"
@@ -11,54 +11,56 @@ export interface SealedVersion {
   readonly signsUntil: number | undefined
 }
 
+/** A secret with its live versions. */
 export interface StoredSecret {
-  /** Newest first; versions whose time is over are left out. */
+  /** Newest first, without versions that no longer sign. */
   readonly versions: ReadonlyArray<SealedVersion>
   readonly owner: SecretOwner
   /** Whether deliveries also carry the older `X-Signature`. */
   readonly bodySignature: boolean
   /** Milliseconds since 1970. */
   readonly createdAt: number
-  /** When the version that signs now replaced another; `undefined` for the first one. */
+  /** When the newest version replaced another; `undefined` for the first version. */
   readonly rotatedAt: number | undefined
 }
 
-/** A secret in a list: no sealed bytes. */
+/** A secret in a list, without sealed bytes. Instants are milliseconds since 1970. */
 export interface ListedSecret {
   readonly hmacSecretId: string
   readonly owner: SecretOwner
   readonly createdAt: number
   readonly rotatedAt: number | undefined
-  /** When the last of the older versions stops to sign; `undefined` when only the current one signs. */
+  /** When the last older version stops signing; `undefined` if only the newest one signs. */
   readonly signsUntil: number | undefined
-  /** How many destinations that are not closed are signed with it; not counted beyond `maxCountedUses`. */
+  /** Number of destinations that use it, without closed ones; at most `maxCountedUses`. */
   readonly usedBy: number
 }
 
-/** `usedBy` stops here: a list must not cost as much as there are subscriptions. */
+/** Maximum of `usedBy`, so that the cost of a list does not depend on the number of subscriptions. */
 export const maxCountedUses = 1000
 
+/** Storage port of signing secrets. */
 export class SecretStore extends Context.Service<SecretStore, {
   /**
-   * With a lock, the secret is neither changed nor removed by others until the transaction ends. Several may hold one for `use` at once; one for a
-   * `change` is held alone, also of an id that has no secret yet, so that two rotations follow one another.
+   * Finds a secret. With a lock, others neither change nor remove it until the transaction ends. Locks for `use` are shared; a lock for `change` is
+   * exclusive, also for an id without a secret, so that two rotations run one after the other.
    */
   readonly find: (tenantId: string, hmacSecretId: string, lock?: "use" | "change") => Effect.Effect<Option.Option<StoredSecret>, StorageError>
   /** Replaces everything that is stored under the id. */
   readonly put: (tenantId: string, hmacSecretId: string, secret: StoredSecret) => Effect.Effect<void, StorageError>
-  /** By id, after one of them; `limit` at most. `client`: only secrets that belong to this client (qualified). */
+  /** Lists secrets by id, after an id, at most `limit`. `client`: only secrets that belong to this client (qualified). */
   readonly page: (
     tenantId: string,
     range: ListRange & { readonly client?: string }
   ) => Effect.Effect<ReadonlyArray<ListedSecret>, StorageError>
   /**
-   * Removes the secret unless a destination that is not closed is signed with it. Waits for those who hold it for use, so that
-   * no destination opened by then is left without it.
+   * Removes the secret unless a destination that is not closed uses it. Waits for locks for `use`, so that no destination
+   * that is being opened loses it.
    */
   readonly remove: (tenantId: string, hmacSecretId: string) => Effect.Effect<"removed" | "used" | "unknown", StorageError>
   /**
-   * Whether the secret exists and may sign for a client (qualified) by what is stored of the client's access. Signing asks
-   * the same question, in the same words.
+   * Whether the secret exists and may sign for a client (qualified), by the client's stored access. Signing uses the same
+   * condition.
    */
   readonly usableBy: (tenantId: string, hmacSecretId: string, client: string) => Effect.Effect<boolean, StorageError>
 }>()("@waybill/core/delivery/SecretStore") {}

@@ -1,4 +1,4 @@
-/** Opens sealed secrets for signing, remembering what was opened: the same sealed bytes always hold the same key. */
+/** Opens sealed secrets for signing, with a cache: the same sealed bytes always have the same key. */
 import { Effect, Metric } from "effect"
 import { Base64 } from "effect/encoding"
 import { unreadableSecretsTotal } from "../DeliveryMetrics.ts"
@@ -9,9 +9,10 @@ import { placeOfSecret } from "./SigningSecrets.ts"
 
 const maxRemembered = 10_000
 
+/** Makes the function that returns the signing keys of a destination. */
 export const makeSigningKeys = (sealer: Sealer["Service"]) => {
   const opened = new Map<string, Uint8Array>()
-  /** The same by the version that was loaded: most deliveries ask for one that was asked for before. */
+  /** A faster cache by loaded version: most deliveries use the same ones. */
   const openedVersions = new WeakMap<SealedVersion, Uint8Array>()
   const reported = new Set<string>()
 
@@ -27,7 +28,7 @@ export const makeSigningKeys = (sealer: Sealer["Service"]) => {
         }))
     })
 
-  /** One line for each secret: a destination whose secret cannot be opened is asked about again and again. */
+  /** Logs one line for each secret, because an unreadable secret is tried again every minute. */
   const report = (place: string) =>
     Effect.suspend(() => {
       const counted = Metric.update(unreadableSecretsTotal, 1)
@@ -37,7 +38,7 @@ export const makeSigningKeys = (sealer: Sealer["Service"]) => {
       return Effect.andThen(counted, Effect.logError(`Signing secret ${place} cannot be opened: it was sealed with a key that this process does not have. Its deliveries wait, without an attempt. Start this process with the WAYBILL_SEALING_KEY that sealed it.`))
     })
 
-  /** The keys that sign for a destination now, newest first; `undefined` when one cannot be opened. */
+  /** The keys that sign for a destination at `now`, newest first; `undefined` if one cannot be opened. */
   return (tenantId: string, destination: LoadedDestination, now: number): Effect.Effect<ReadonlyArray<Uint8Array> | undefined> => {
     const live = destination.secrets.filter((version) => version.signsUntil === undefined || version.signsUntil > now)
     const known = live.map((version) => openedVersions.get(version)).filter((key) => key !== undefined)

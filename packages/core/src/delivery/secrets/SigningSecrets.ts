@@ -1,4 +1,4 @@
-/** Register, rotate, list and delete the secrets that webhooks are signed with, and say who may use them. */
+/** Registers, rotates, lists and deletes signing secrets, and checks who may use them. */
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import type { TenantNotFound } from "../../access/AccessErrors.ts"
@@ -21,9 +21,9 @@ import { Sealer } from "./Sealer.ts"
 import { type ListedSecret, SecretStore, type SealedVersion, type StoredSecret } from "./SecretStore.ts"
 
 /**
- * Body of `PUT …/secrets/{hmacSecretId}`. `overlapSeconds`: how long the secret before goes on signing after a rotation; with 0 a
+ * Body of `PUT …/secrets/{hmacSecretId}`. `overlapSeconds`: how long the previous secret still signs after a rotation; with 0 a
  * secret whose sealing key is lost can be replaced.
- * `client`, `accounts` and `anyClient` name the owner: exactly one when the secret is new, at most one later.
+ * `client`, `accounts` and `anyClient` name the owner: exactly one for a new secret, at most one later.
  */
 export const SecretSettings = Schema.Struct({
   secret: Schema.optionalKey(
@@ -39,18 +39,19 @@ export const SecretSettings = Schema.Struct({
   overlapSeconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 }, { message: "overlapSeconds is an integer from 0 to 604800." }))
   ),
-  /** `false`: only the owner and `bodySignature` change. */
+  /** `false`: changes only the owner and `bodySignature`. */
   rotate: Schema.optionalKey(Schema.Boolean),
-  /** Deliveries signed with this secret also carry the older `X-Signature`: base64 HMAC-SHA256 of the bare body. */
+  /** Deliveries that this secret signs also have the older `X-Signature`: base64 of the HMAC-SHA256 of the body. */
   bodySignature: Schema.optionalKey(Schema.Boolean)
 }).annotate({ identifier: "SecretSettings" })
 
 /** Body of a rotation by the secret's client. */
 export const SecretRotation = Schema.Struct({ overlapSeconds: SecretSettings.fields.overlapSeconds }).annotate({ identifier: "SecretRotation" })
 
+/** A page of secrets, by hmacSecretId. */
 export const SecretListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
 
-/** A secret as operators see it: everything but the secret. */
+/** A secret as operators see it, without its value. Instants are UTC text. */
 export interface SecretView {
   readonly hmacSecretId: string
   readonly client: string | null
@@ -59,24 +60,25 @@ export interface SecretView {
   readonly anyClient: boolean
   readonly createdAt: string
   readonly rotatedAt: string | null
-  /** When the last of the older versions stops to sign. */
+  /** When the last older version stops signing; `null` if only the newest one signs. */
   readonly signsUntil: string | null
-  /** Subscriptions, not deleted ones, that are signed with it; never more than `maxCountedUses`. */
+  /** Number of subscriptions that use it, without deleted ones; at most `maxCountedUses`. */
   readonly usedBy: number
 }
 
 const defaultOverlapSeconds = 86_400
 
-/** At most this many versions sign at once; a third rotation within the overlap retires the oldest. */
+/** Maximum number of versions that sign at once; a third rotation within the overlap ends the oldest. */
 const maxLiveVersions = 3
 
-/** Where a sealed secret belongs. */
+/** The `place` that a sealed secret is bound to. */
 export const placeOfSecret = (tenantId: string, hmacSecretId: string): string => `${tenantId}/${hmacSecretId}`
 
+/** Signing secrets of a tenant. */
 export class SigningSecrets extends Context.Service<SigningSecrets, {
   /**
-   * Registers or rotates; without `secret` one is generated. With `rotate: false` only the owner and `bodySignature` change.
-   * Answers the secret that signs from now on.
+   * Registers or rotates a secret; generates one without `secret`. With `rotate: false` changes only the owner and `bodySignature`.
+   * Returns the secret that signs from now on.
    */
   readonly put: (
     tenantId: string,
@@ -86,11 +88,11 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
     { readonly hmacSecretId: string; readonly secret: Redacted.Redacted },
     InvalidInput | TenantNotFound | SecretNotFound | SecretUnreadable | StorageError
   >
-  /** By hmacSecretId. */
+  /** Lists secrets by hmacSecretId. */
   readonly list: (tenantId: string, query?: typeof SecretListQuery.Encoded) => Effect.Effect<ListPage<SecretView>, InvalidInput | StorageError>
-  /** Secrets that belong to the caller itself, by hmacSecretId. */
+  /** Lists the caller's own secrets by hmacSecretId. */
   readonly listOwn: (principal: Principal, query?: typeof SecretListQuery.Encoded) => Effect.Effect<ListPage<SecretView>, InvalidInput | StorageError>
-  /** Rotates a secret that belongs to the caller itself. Another secret answers like an unknown one. */
+  /** Rotates a secret of the caller itself. Other secrets are refused like unknown ones. */
   readonly rotateOwn: (
     principal: Principal,
     hmacSecretId: string,
@@ -99,20 +101,20 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
     { readonly hmacSecretId: string; readonly secret: Redacted.Redacted },
     InvalidInput | TenantNotFound | SecretNotFound | SecretUnreadable | StorageError
   >
-  /** Fails while a subscription that was not deleted is signed with it. */
+  /** Removes a secret. Fails while a subscription uses it. */
   readonly remove: (tenantId: string, hmacSecretId: string) => Effect.Effect<void, SecretNotFound | SecretInUse | StorageError>
-  /** Seals every secret of the tenant with the newest sealing key: needed before an older key is taken away. */
+  /** Seals every secret of the tenant with the newest sealing key, before an older key is removed. */
   readonly reseal: (tenantId: string) => Effect.Effect<Resealed, TenantNotFound | StorageError>
-  /** Whether this caller may name the secret. Another client's secret answers like an unknown one. */
+  /** Whether this caller may name the secret. False for unknown secrets and for those of others. */
   readonly mayName: (principal: Principal, hmacSecretId: string) => Effect.Effect<boolean, StorageError>
   /**
-   * The same inside the transaction that stores a subscription: until it ends, the secret is neither deleted nor given to
-   * somebody else. Fails with the fault of an unknown secret.
+   * The same inside the transaction that stores a subscription: until it ends, the secret keeps its owner and is not deleted.
+   * Fails with the fault of an unknown secret.
    */
   readonly use: (principal: Principal, hmacSecretId: string) => Effect.Effect<void, InvalidInput | StorageError>
-  /** Like `use`, for a client that is not there: by its stored access, for an operator who changes its subscription. */
+  /** Like `use`, by the stored access of the client, for operators who change its subscription. */
   readonly useFor: (tenantId: string, hmacSecretId: string, client: string) => Effect.Effect<void, InvalidInput | StorageError>
-  /** Whether a client may go on using a secret, by its stored access: for when the client is not there. */
+  /** Fails if a client, by its stored access, may not use a secret. */
   readonly checkUse: (tenantId: string, hmacSecretId: string, client: string) => Effect.Effect<void, SecretNotUsable | StorageError>
 }>()("@waybill/core/delivery/SigningSecrets") {
   static readonly layer = Layer.effect(
@@ -131,8 +133,8 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
       }
 
       /**
-       * Whether `secret` is the one that signs now. A stored version that cannot be opened fails the call, because every delivery
-       * would fail as long as this version signs too. Without an overlap it stops signing, so the secret can be replaced.
+       * Whether `secret` is the newest version. A stored version that cannot be opened fails the call, because every delivery
+       * would wait as long as this version signs. Without an overlap it stops signing, so the secret can be replaced.
        */
       const isCurrent = (place: string, current: SealedVersion, secret: string, overlapSeconds: number) =>
         sealer.open(place, current.sealed).pipe(
@@ -140,7 +142,7 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
           Effect.catchTag("SecretUnreadable", (error) => overlapSeconds === 0 ? Effect.succeed(false) : Effect.fail(error))
         )
 
-      /** The versions after a rotation; `secret` is the one that signs from now on. */
+      /** The versions after a rotation to `secret`. */
       const rotated = Effect.fnUntraced(function*(place: string, stored: StoredSecret | undefined, secret: string, overlapSeconds: number, now: number) {
         const current = stored?.versions[0]
         if (current !== undefined && (yield* isCurrent(place, current, secret, overlapSeconds))) return stored!
@@ -254,7 +256,7 @@ const decode = decodeInput(SecretSettings, { closed: true })
 const decodeRotation = decodeInput(SecretRotation, { closed: true })
 const decodeQuery = decodeInput(SecretListQuery, { closed: true })
 
-/** A call that does not rotate cannot say how. */
+/** Refuses settings of a rotation in a call that does not rotate. */
 const checkRotate = ({ overlapSeconds, rotate, secret }: typeof SecretSettings.Type): Effect.Effect<void, InvalidInput> => {
   if (rotate !== false) return Effect.void
   const refused = (member: string) => Effect.fail(InvalidInput.of(fault([member], `${member} cannot be given with rotate: false.`, "conflict")))
@@ -262,7 +264,7 @@ const checkRotate = ({ overlapSeconds, rotate, secret }: typeof SecretSettings.T
   return overlapSeconds === undefined ? Effect.void : refused("overlapSeconds")
 }
 
-/** The owner that a call names, or that the id names by itself; `undefined` leaves it as it is. */
+/** The owner by the call, or by an id of the form `client:<name>`; `undefined`: no change. */
 const ownerFor = (id: string, settings: typeof SecretSettings.Type): Effect.Effect<SecretOwner | undefined, InvalidInput> =>
   Effect.flatMap(Effect.fromResult(ownerNamed(settings)), (named) => {
     const client = clientOfSecret(id)
@@ -283,11 +285,11 @@ const viewOf = ({ createdAt, hmacSecretId, owner, rotatedAt, signsUntil, usedBy 
   usedBy
 })
 
-/** The same, as operators are told. */
+/** The fault of a secret that a client may not use, for operators. */
 export const secretOfAnother = (hmacSecretId: string, client: string): InvalidInput =>
   InvalidInput.of(fault(["hmacSecretId"], `No secret ${hmacSecretId} is registered for ${client}. Register it, or give it to this client.`, "unknown_reference"))
 
-/** The fault of naming a secret that does not exist, or not for this caller. SPEC-GAP-D20 */
+/** The fault of a secret that does not exist or that the caller may not use. SPEC-GAP-D20 */
 export const unknownSecret = (hmacSecretId: string): InvalidInput =>
   InvalidInput.of(
     fault(["hmacSecretId"], `No secret ${hmacSecretId} is registered for you. Ask the operator to register it.`, "unknown_reference")

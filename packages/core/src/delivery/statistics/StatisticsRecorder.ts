@@ -1,4 +1,4 @@
-/** Counts attempts in memory by destination, client and minute, and writes the counts about once a minute. Deliveries never wait for it. */
+/** Counts attempts in memory by destination, client and minute, and writes the counts about once a minute. Deliveries do not wait for it. */
 import { Context, Effect, Layer } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { partitionOf } from "../DeliveryStore.ts"
@@ -8,22 +8,23 @@ import { type Counted, type MinuteCounts, minuteMillis, StatisticsStore, statist
 const flushMillis = 60_000
 
 /**
- * Counts that wait to be written, at most. Beyond the first number further destinations are not counted, beyond the second further clients
- * neither. The totals of the tenant always are.
+ * Maximum numbers of unwritten counts. Beyond the first, further destinations are not counted; beyond the second, further clients are not counted
+ * either. The totals of the tenant are always counted.
  */
 const maxPending = 100_000
 const maxPendingWithClients = 2 * maxPending
 
 type Counts = { -readonly [Name in keyof MinuteCounts]: MinuteCounts[Name] }
 
+/** Called with attempts of a tenant whose outcomes are written. */
 export type ObserveAttempts = (tenantId: string, finished: ReadonlyArray<Reported>) => Effect.Effect<void>
 
-/** Is told of attempts whose outcomes were written. */
+/** Observes attempts whose outcomes are written. Default: does nothing. */
 export class AttemptObserver extends Context.Reference<ObserveAttempts>("@waybill/core/delivery/AttemptObserver", {
   defaultValue: () => () => Effect.void
 }) {}
 
-/** Writes until its scope closes, and a last time then. A process that is killed loses what it counted since it last wrote. */
+/** An observer that writes to the `StatisticsStore` until its scope closes, and then once more. A killed process loses its unwritten counts. */
 export const layerStatisticsRecorder = Layer.effect(
   AttemptObserver,
   Effect.gen(function*() {
@@ -71,7 +72,7 @@ export const layerStatisticsRecorder = Layer.effect(
     return (tenantId, finished) =>
       Effect.suspend(() => {
         for (const each of finished) {
-          // nobody knows what became of it, and it says nothing about the receiver
+          // its outcome is unknown, and does not depend on the receiver
           if (each.verdict.record.outcome === "interrupted") continue
           const { client, destinationId } = each.attempt.destination
           const total = totalOf(partitionOf(destinationId))

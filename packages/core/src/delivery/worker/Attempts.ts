@@ -9,25 +9,25 @@ import { decideRetry } from "../model/RetryDecision.ts"
 import { requestHeaders } from "../model/Signature.ts"
 import type { WebhookRequest } from "../WebhookSender.ts"
 
-/** A delivery that was taken, its attempt counted. */
+/** One attempt of a taken delivery. */
 export interface Attempt extends Omit<TakenDelivery, "destinationId" | "sentAt" | "lastKey" | "body"> {
   readonly tenantId: string
   readonly destination: LoadedDestination
   readonly body: RequestBody
-  /** Those of its events. */
+  /** Bytes of its events. */
   readonly bytes: number
   /** Live signing keys, newest first. */
   readonly keys: ReadonlyArray<Uint8Array>
-  /** What the store's clock is ahead of the worker's time: all that is told of time goes by the store's. */
+  /** Milliseconds that the store's clock is ahead of the worker's time. Timestamps use the store's clock. */
   readonly storeAhead: number
 }
 
-/** The effect of an attempt on its delivery. */
+/** The effect of an attempt on its delivery and destination. */
 export interface Verdict extends Pick<DeliveryOutcome, "state" | "dueInMillis" | "notCounted"> {
   readonly record: AttemptRecord
-  /** For the breaker, which counts only outcomes that depend on the destination. */
+  /** For the breaker; `unknown`: the outcome does not depend on the destination. */
   readonly health: "up" | "down" | "unknown"
-  /** Why the destination is to be paused. */
+  /** Why the destination must be paused; `undefined`: no pause. */
   readonly pause: string | undefined
 }
 
@@ -63,16 +63,16 @@ export const requestOf = (
   deadlineMillis: number
 ): WebhookRequest | AttemptOutcome => {
   if (keys.length === 0 && destination.signing === "required") return unsignable
-  // receivers refuse timestamps that are minutes off, and the clock of this process may be wrong
+  // receivers refuse timestamps that differ by minutes, and the clock of this process may be wrong
   const timestampSeconds = Math.floor((startedAt + storeAhead) / 1000)
   const headers = requestHeaders(hmac.sha256, keys, { deliveryId, timestampSeconds, body }, destination.bodySignature)
   return { url: destination.endpointUrl, headers, body, deadlineMillis }
 }
 
-/** Goes out again at once, and says nothing about the destination. */
+/** Send again at once, with no effect on the destination. */
 const undecided = { state: "waiting", dueInMillis: 0, notCounted: false, health: "unknown", pause: undefined } as const
 
-/** Decides the state of a delivery after an outcome, by its number of attempts. `at` and `endedAt` are the worker's time, the record's is the store's. */
+/** Decides the state of a delivery after an outcome, by its number of attempts. `at` and `endedAt`: worker time; the record has the store's. */
 export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number, endedAt: number, jitter: number): Verdict => {
   const base = { attempt: attempt.attempt, at: at + attempt.storeAhead, durationMillis: Math.max(0, endedAt - at) }
   switch (outcome._tag) {
@@ -92,7 +92,7 @@ export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number,
   }
 }
 
-/** Why a destination that a dead letter pauses was paused. */
+/** Reason of a pause by a dead letter. */
 export const pausedByDeadLetter = (tries: number): string => `A delivery was not accepted in ${tries} attempt${tries === 1 ? "" : "s"}.`
 
 const excerptOf = (excerpt: string | undefined) => excerpt === undefined || excerpt === "" ? undefined : { excerpt }

@@ -15,6 +15,7 @@ const broken = AttemptOutcome.Failed({
   detail: "The request could not be sent because of a fault on this side. It is logged, and the delivery is tried again."
 })
 
+/** Starts attempts, and aborts them at a stop. */
 export class AttemptsInFlight {
   private readonly sender: WebhookSender["Service"]
   private readonly hmac: Hmac["Service"]

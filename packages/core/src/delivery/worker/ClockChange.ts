@@ -1,12 +1,12 @@
 /**
- * Changes of the store's clock: a corrected system clock, or a failover to a machine with another one. Instants from before the change would stop
- * a destination until the clock reaches them again, hours later, so they keep their distance from now.
+ * Changes of the store's clock: a corrected system clock, or a failover to a machine with another clock. Instants from before the change would stop
+ * a destination until the clock reaches them again, possibly hours later, so they keep their distance from now.
  */
 import type { Destination } from "./Destination.ts"
 import type { LoadedDestination, WaitingDelivery } from "../DeliveryStore.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
 
-/** Smaller changes are left to the clock: they delay a destination by less than a retry. */
+/** Smaller changes (milliseconds) are ignored: they delay a destination by less than a retry. */
 export const leastClockChangeMillis = 1_000
 
 /** Moves the instants of a destination with the store's clock, which was set by `millis`. */
@@ -22,11 +22,12 @@ export const moveInstants = (destination: Destination, millis: number): void => 
   for (const [deliveryId, each] of destination.loading) if (each !== undefined) destination.loading.set(deliveryId, movedDelivery(each, millis))
 }
 
+/** The instant after a change of the clock by `millis`. */
 export const moved = (instant: number | undefined, millis: number): number | undefined => instant === undefined ? undefined : instant + millis
 
 const movedDelivery = (delivery: WaitingDelivery, millis: number): WaitingDelivery => ({ ...delivery, dueAt: delivery.dueAt + millis })
 
-/** The earliest of what was stored and what the policy allows at most from `now`: the rest was stored before the clock was set back. */
+/** Limits stored instants to the latest that the policy allows from `now`: later ones were stored before the clock was set back. */
 export const withoutStoredFuture = (loaded: LoadedDestination, now: number): LoadedDestination => {
   const latest = now + loaded.policy.maxBackoffSeconds * 1000
   const { openUntil } = loaded.breaker
@@ -39,11 +40,11 @@ export const withoutStoredFuture = (loaded: LoadedDestination, now: number): Loa
 }
 
 /**
- * Whether the mark of its rate was stored before the clock was set back. Every load would delay it by a minute until the clock reaches the mark again,
- * so its owner keeps it in memory, and replaces the mark when it releases the partition.
+ * Whether its rate mark was stored before the clock was set back. Every load would delay the destination by a minute until the clock reaches the mark,
+ * so its owner keeps the destination in memory, and replaces the mark when it releases the partition.
  */
 export const isMarkAhead = ({ settings }: Destination, now: number): boolean => (settings?.rateMark ?? 0) > now + rateWindowMillis
 
-/** No allowance is used up for longer than the window of its limit. */
+/** Limits a mark to one window from `now`. */
 export const latestRateMark = (mark: number | undefined, now: number): number | undefined =>
   mark === undefined ? undefined : Math.min(mark, now + rateWindowMillis)

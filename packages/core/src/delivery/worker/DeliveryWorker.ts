@@ -12,10 +12,11 @@ import { AttemptObserver } from "../statistics/StatisticsRecorder.ts"
 import { Wakeups } from "../Wakeups.ts"
 import { WebhookSender } from "../WebhookSender.ts"
 
+/** The delivery worker of this process. */
 export class DeliveryWorker extends Context.Service<DeliveryWorker, {
   /**
-   * Works until interrupted. Then takes no more, waits for attempts in flight as long as `drainMillis`, writes their
-   * outcomes, gives its partitions back and ends.
+   * Delivers until interrupted. Then takes nothing more, waits up to `drainMillis` for attempts in flight, writes their
+   * outcomes, releases its partitions and ends.
    */
   readonly run: Effect.Effect<void>
   /** Sends due deliveries and returns the number of attempts; for cron, serverless and tests. */

@@ -10,7 +10,7 @@ import { latestRateMark, withoutStoredFuture } from "./ClockChange.ts"
 import { afterFailure, afterSuccess, type Breaker, breakerState, closedBreaker } from "../model/Breaker.ts"
 import { markAfter, markAfterOthers, takeFromRate } from "../model/RateLimit.ts"
 
-/** A tenant and its client. */
+/** The tenant and client whose slots an attempt uses. */
 export interface SlotOwner {
   readonly tenantId: string
   readonly client: string
@@ -23,21 +23,23 @@ const firstWindow = 2
 const guessedEventBytes = 1024
 
 /** A delivery between its take and the write of its outcome. */
-export interface InFlight {
+interface InFlight {
   /** The largest of its keys. */
   readonly lastKey: string
-  /** Sent for the first time: its keys are stored in its flight only. */
+  /** Whether it is sent for the first time, so that its keys are stored in its flight only. */
   readonly first: boolean
-  /** A load returned it as waiting, because its outcome is written or an operator retried it. The destination is loaded again. */
+  /** Set if a load returned it as waiting, because its outcome is written or an operator retried it. The destination is then loaded again. */
   waits?: true
 }
 
+/** A pause that is not written yet. */
 export interface PendingPause {
   readonly reason: string
-  /** Applies even if the endpoint has changed. */
+  /** Whether it applies even if the endpoint has changed. */
   readonly always: boolean
 }
 
+/** A destination in its worker's memory. */
 export interface Destination {
   readonly tenantId: string
   readonly destinationId: string
@@ -46,44 +48,46 @@ export interface Destination {
   othersUntil: number | undefined
   /** Undefined until it is loaded. */
   settings: LoadedDestination | undefined
-  /** It has changes that are not loaded yet. */
+  /** Whether the store may have changes that are not loaded yet. */
   stale: boolean
   /** Whether the destination may send, by the last take. */
   sends: boolean
   /** The key after which the next take starts. */
   cursor: string | undefined
-  /** Entries may wait after the cursor. */
+  /** Whether entries may wait after the cursor. */
   ahead: boolean
-  /** Entries may wait at or before the cursor. */
+  /** Whether entries may wait at or before the cursor. */
   behind: boolean
-  /** Entries wait under a key that is in flight or waits for a retry. */
+  /** Whether entries wait under the key of an unfinished delivery. */
   blocked: boolean
   /** Event numbers of the worker at the last signal and at the last written outcome. */
   signalledAt: number
   settledAt: number
-  /** Number of pending loads, and deliveries whose state changed meanwhile; undefined: no longer waiting. */
+  /** Number of pending loads. */
   loads: number
-  /** The last load that was begun, and the last whose answer counted. */
+  /** Numbers of the last load that began, and of the last whose result was applied. */
   lastLoad: number
   loadedBy: number
+  /** Deliveries whose outcomes were written during pending loads; undefined: no longer waiting. */
   readonly loading: Map<string, WaitingDelivery | undefined>
   /** By due time. */
   waiting: Array<WaitingDelivery>
-  /** Retries that a take was asked for and did not return, since the last load. */
+  /** Requested retries that a take did not return, since the last load. */
   readonly leftOut: Set<string>
+  /** Whether the store has more waiting deliveries than the last load returned. */
   moreWaiting: boolean
   readonly inFlight: Map<string, InFlight>
   /** Attempts that have not ended. */
   running: number
   breaker: Breaker
   rateMark: number | undefined
-  /** Attempts it may have in flight: few until one succeeds. */
+  /** Maximum number of attempts in flight: it grows with each success and halves with each failure. */
   window: number
   /** A pause that is not written yet; nothing is taken until then. */
   pause: PendingPause | undefined
-  /** This process cannot open its secret. Nothing is taken until this time; then the destination is loaded again. */
+  /** Set if this process cannot open its secret: nothing is taken until this time, then the destination is loaded again. */
   unreadableUntil: number | undefined
-  /** A take that names it is pending, or its attempts have not begun. */
+  /** Whether a take that includes it is pending, or its attempts have not begun. */
   taking: boolean
   /** Averages of the last deliveries. */
   bytesPerDelivery: number
@@ -92,10 +96,11 @@ export interface Destination {
   usedAt: number
   /** The next scheduled check. */
   lookAt: number | undefined
-  /** Its partition has another owner. */
+  /** Whether its partition has another owner. */
   lost: boolean
 }
 
+/** A destination that is not loaded. */
 export const makeDestination = (
   { destinationId, othersUntil, partition, tenantId }: Pick<Destination, "tenantId" | "destinationId" | "partition" | "othersUntil">
 ): Destination => ({
@@ -140,16 +145,18 @@ export const ownerOf = ({ settings, tenantId }: Destination): SlotOwner => ({ te
 /** Whether its last attempt failed. */
 export const isFailing = ({ breaker }: Destination): boolean => breaker.failures > 0
 
-/** Whether it has or may have work. */
+/** Whether it has, or may have, entries or deliveries to send. */
 export const hasWork = (destination: Destination): boolean =>
   destination.inFlight.size > 0 || destination.waiting.length > 0 || destination.moreWaiting || destination.ahead || destination.behind ||
   destination.blocked
 
-/** Attempts that may begin now. */
+/** Attempts of a destination that may begin now. */
 export interface Plan {
+  /** Due retries. */
   readonly again: ReadonlyArray<WaitingDelivery>
+  /** Maximum number of new deliveries. */
   readonly batches: number
-  /** When more attempts may begin, if only time prevents them now. */
+  /** When to plan again, if only time prevents further attempts. */
   readonly lookAt: number | undefined
 }
 
@@ -206,7 +213,7 @@ export const signalled = (destination: Destination, key: string | undefined, at:
   else destination.behind = true
 }
 
-/** Pause before a retry is requested again that a take did not return, because another delivery of its shipment is unfinished. */
+/** Milliseconds until a retry is requested again that a take did not return because another delivery of its shipment is unfinished. */
 const leftOutMillis = 1000
 
 /**
@@ -233,7 +240,7 @@ export const foundBy = (
     const leftOut = destination.waiting.filter(({ deliveryId }) => named.has(deliveryId) && !taken.has(deliveryId) && !gone.has(deliveryId))
     destination.waiting = destination.waiting.filter(({ deliveryId }) => !named.has(deliveryId))
     for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: now + leftOutMillis })
-    // not returned twice: it may have ended without this worker's knowledge
+    // if two takes did not return it, its outcome may be written already
     if (leftOut.some(({ deliveryId }) => destination.leftOut.has(deliveryId))) destination.stale = true
     for (const deliveryId of asked.again) destination.leftOut.delete(deliveryId)
     for (const { deliveryId } of leftOut) destination.leftOut.add(deliveryId)
@@ -250,7 +257,7 @@ export const foundBy = (
 /** Records that a delivery is in flight. */
 export const begun = (destination: Destination, deliveryId: string, what: InFlight): void => {
   destination.inFlight.set(deliveryId, what)
-  // a load may have been asked for before it was taken
+  // a load that began before the take may have returned it as waiting
   if (!what.first) forgetWaiting(destination, deliveryId)
 }
 
@@ -271,19 +278,20 @@ const forgetWaiting = (destination: Destination, deliveryId: string): void => {
   if (at >= 0) destination.waiting.splice(at, 1)
 }
 
-/** Nothing is taken until the pause is written. */
+/** Pauses the destination: nothing is taken until the pause is written. */
 export const pause = (destination: Destination, reason: string, always: boolean): void => {
   destination.pause = { reason, always: always || destination.pause?.always === true }
 }
 
-/** Breaker and pause are written. From now on the store decides whether the destination may send. */
+/** Applies a written pause. From now on the store decides whether the destination may send. */
 export const changeWritten = (destination: Destination, pause: PendingPause | undefined): void => {
-  // another attempt may have asked for one since, with the same reason
+  // another attempt may have requested a pause since, with the same reason
   if (pause === undefined || destination.pause !== pause) return
   destination.pause = undefined
   destination.behind = true
 }
 
+/** Adds a waiting delivery in order of due time, unless it is there. */
 export const insertWaiting = (destination: Destination, waiting: WaitingDelivery): void => {
   const list = destination.waiting
   if (list.some(({ deliveryId }) => deliveryId === waiting.deliveryId)) return
@@ -299,14 +307,15 @@ export const beginLoad = (destination: Destination): number => {
   return ++destination.lastLoad
 }
 
+/** Ends a load, after its result or its failure. */
 export const endLoad = (destination: Destination): void => {
   destination.loads -= 1
   if (destination.loads === 0) destination.loading.clear()
 }
 
-/** Replaces the state by the one that was loaded at `now`, except for newer knowledge of this worker. */
+/** Replaces the state by the one that was loaded at `now`, except for newer changes by this worker. */
 export const loadInto = (destination: Destination, stored: LoadedDestination, load: number, now: number): void => {
-  // a later load was answered first
+  // the result of a later load was applied first
   if (load < destination.loadedBy) return
   destination.loadedBy = load
   const loaded = withoutStoredFuture(stored, now)
@@ -317,7 +326,7 @@ export const loadInto = (destination: Destination, stored: LoadedDestination, lo
   for (const { deliveryId } of loaded.waiting) {
     const own = inFlight.get(deliveryId)
     if (own !== undefined) own.waits = true
-    // it ended meanwhile; or it ended before, and an operator retried it
+    // it ended during the load; or it ended before, and an operator retried it
     else if (loading.has(deliveryId) && loading.get(deliveryId) === undefined) destination.stale = true
   }
   for (const [deliveryId, waiting] of loading) if (waiting !== undefined && !inFlight.has(deliveryId)) insertWaiting(destination, waiting)
@@ -334,10 +343,10 @@ export const loadInto = (destination: Destination, stored: LoadedDestination, lo
   }
 }
 
-/** Pause for a destination whose secret this process cannot open. A version of the secret may expire meanwhile. */
+/** Milliseconds until a destination is tried again whose secret this process cannot open: a version of the secret may expire in that time. */
 const unreadableMillis = 60_000
 
-/** Whether the keys that sign for it could be opened. */
+/** Records whether its signing keys could be opened. */
 export const secretOpened = (destination: Destination, isOpen: boolean, now: number): void => {
   destination.unreadableUntil = isOpen ? undefined : now + unreadableMillis
 }
@@ -345,7 +354,7 @@ export const secretOpened = (destination: Destination, isOpen: boolean, now: num
 /** Whether it must be loaded again before the next take. */
 export const needsLoad = ({ stale, unreadableUntil = Infinity }: Destination, now: number): boolean => stale || unreadableUntil <= now
 
-/** The stored mark of the previous owner; after a takeover, as if that owner had sent the maximum. */
+/** The mark of the previous owner; after a takeover, as if that owner had sent the maximum. */
 const rateMarkOf = ({ policy, rateMark }: LoadedDestination, othersUntil: number | undefined): number | undefined =>
   othersUntil === undefined ? rateMark : Math.max(rateMark ?? 0, markAfterOthers(policy.rateLimitPerMinute, othersUntil))
 
@@ -356,13 +365,13 @@ export const attemptsBegin = (destination: Destination, now: number, attempts: n
   destination.usedAt = now
 }
 
-/** The receiver accepted a delivery. */
+/** Applies an accepted delivery. */
 export const succeeded = (destination: Destination, mostInFlight: number): void => {
   destination.window = Math.min(mostInFlight, destination.window + 1)
   if (isFailing(destination)) destination.breaker = afterSuccess()
 }
 
-/** An attempt failed, and its delivery is retried after `retryInMillis`. */
+/** Applies a failed attempt, whose delivery is retried after `retryInMillis`. */
 export const failed = (destination: Destination, now: number, retryInMillis: number): void => {
   destination.window = Math.max(1, Math.floor(destination.window / 2))
   destination.breaker = afterFailure(destination.breaker, now, retryInMillis)

@@ -5,10 +5,10 @@ import { reportDropped } from "../DeliveryReport.ts"
 import type { EngineState } from "./EngineState.ts"
 import type { OwnedTenant } from "./WorkSet.ts"
 
-/** Keys, and deliveries, that one call names at most. */
+/** Maximum number of keys, and of deliveries, in one call. */
 const namedAtOnce = 1000
 
-/** One step for a tenant. What is left waits for its next turn. */
+/** Runs one step for a tenant. The rest follows in its next turn. */
 export const dropUnsendable = ({ store, work }: EngineState, tenant: OwnedTenant): Effect.Effect<void, StorageError> => {
   const { closed, deliveries, keys } = tenant.drops
   const request = { closed: Array.from(closed), keys: keys.splice(0, namedAtOnce), deliveries: deliveries.splice(0, namedAtOnce) }
@@ -25,7 +25,7 @@ export const dropUnsendable = ({ store, work }: EngineState, tenant: OwnedTenant
     Effect.flatMap(({ dropped, more }) => {
       if (more) keys.push(...request.keys)
       else for (const destinationId of request.closed) closed.delete(destinationId)
-      // what was in a withdrawn delivery waits again
+      // entries of a withdrawn delivery wait again
       const withdrawn = new Set(request.deliveries.map((each) => each.destinationId))
       for (const destinationId of new Set([...request.keys.map((each) => each.destinationId), ...withdrawn])) {
         const destination = work.destination(tenant.tenantId, destinationId)

@@ -17,6 +17,7 @@ import { OutcomeBuffer } from "./OutcomeBuffer.ts"
 import type { Wakeups } from "../Wakeups.ts"
 import type { WebhookSender } from "../WebhookSender.ts"
 
+/** The services of an engine. */
 export interface EngineServices {
   readonly store: DeliveryStore["Service"]
   readonly sender: WebhookSender["Service"]
@@ -28,6 +29,7 @@ export interface EngineServices {
   readonly observe: ObserveAttempts
 }
 
+/** The shared state of one worker. */
 export class EngineState {
   readonly store: DeliveryStore["Service"]
   readonly services: EngineServices
@@ -35,7 +37,7 @@ export class EngineState {
   readonly worker: WorkerLease
   readonly work = new WorkSet()
   readonly outcomes = new OutcomeBuffer()
-  /** A receiver that fails may end one delivery for each event. */
+  /** Limits the log of dead letters: a failing receiver may cause one for each event. */
   readonly deadLetters = new LineLimiter()
   readonly slots: Slots
   readonly attempts: AttemptsInFlight
@@ -71,7 +73,7 @@ export class EngineState {
   }
 }
 
-/** Minimum timeout, because a busy store needs time even if leases are short. */
+/** Minimum timeout in milliseconds, because a busy store needs time even if leases are short. */
 const shortestMillis = 5_000
 
 /**

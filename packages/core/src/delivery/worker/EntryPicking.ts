@@ -2,37 +2,44 @@
 import { compareText } from "../../shared/CodePoints.ts"
 import type { Signal, TakenFrom } from "../DeliveryStore.ts"
 
+/** A waiting entry, as far as picking needs it. */
 export interface WaitingEntry {
   readonly key: string
+  /** Bytes. */
   readonly size: number
-  /** A delivery that is unfinished has its key. */
+  /** Whether an unfinished delivery has its key. */
   readonly held: boolean
-  /** The client may not see it. */
+  /** Whether the client may not see it. */
   readonly unseen: boolean
-  /** Its bytes were read, so it can be taken. */
+  /** Whether its bytes were read, so that it can be taken. */
   readonly readable: boolean
 }
 
 /** Waiting entries after a key, in their order. */
 export interface WaitingEntries<E extends WaitingEntry> {
   readonly entries: ReadonlyArray<E>
-  /** More entries may follow, under the last key too. */
+  /** Whether more entries may follow, possibly under the last key. */
   readonly more: boolean
 }
 
+/** Limits of the deliveries of one destination in one take. */
 export interface BatchLimits {
+  /** Maximum number of deliveries. */
   readonly batches: number
+  /** Maximum number of entries in one delivery. */
   readonly maxSize: number
+  /** Maximum bytes of the entries in one delivery. */
   readonly maxBytes: number
 }
 
+/** The entries of each new delivery, and where the next take starts. */
 export interface PickedEntries<E extends WaitingEntry> extends Pick<TakenFrom, "after" | "more" | "blocked" | "unseenKeys"> {
   readonly batches: ReadonlyArray<ReadonlyArray<E>>
 }
 
 /**
- * A batch is full when the weights of its entries add up to 1. An entry weighs its share of the count, or of half of the bytes if that is more, so a batch
- * is larger than `maxBytes` only if one of its entries is larger than half of it. Entries of one key are taken in one batch: the rest of them stay.
+ * Picks entries after a key. A batch is full when the weights of its entries add up to 1. The weight of an entry is its share of the count, or of half of the bytes if that
+ * is more, so a batch is larger than `maxBytes` only if one of its entries is larger than half of it. A key is in one batch only: its further entries stay.
  */
 export const pickEntries = <E extends WaitingEntry>(after: string | undefined, { entries, more }: WaitingEntries<E>, limits: BatchLimits): PickedEntries<E> => {
   const unseen = new Set(entries.flatMap(({ key, unseen }) => unseen ? [key] : []))
@@ -62,7 +69,7 @@ export const pickEntries = <E extends WaitingEntry>(after: string | undefined, {
   return { batches, after: reached, more, blocked: blocked || more && reached !== after && !unseen.has(reached!), unseenKeys: [...unseen] }
 }
 
-/** One signal of each destination, with its smallest key. */
+/** Reduces signals to one for each destination, with its smallest key. */
 export const smallestOfEach = (signals: ReadonlyArray<Signal>): ReadonlyArray<Signal> => {
   const smallest = new Map<string, Signal>()
   for (const { destinationId, key } of signals) {

@@ -7,6 +7,7 @@ import type { EngineState } from "./EngineState.ts"
 import type { OwnedTenant } from "./WorkSet.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
+/** Loads destinations, and pauses those whose client may no longer use their secret. */
 export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknown: ReadonlyArray<Destination>): Effect.Effect<void, StorageError> => {
   const { outcomes, services, store, work } = parts
   const loads = new Map(unknown.map((destination) => [destination, beginLoad(destination)]))
@@ -14,7 +15,7 @@ export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknow
     const loaded = yield* store.load(tenant.tenantId, unknown.map(({ destinationId }) => destinationId)).pipe(Effect.onError(() => Effect.sync(() => {
       for (const destination of unknown) {
         destination.stale = true
-        // another load of it may have been answered
+        // another load of it may have succeeded
         work.touch(destination)
       }
     })))
@@ -44,11 +45,11 @@ export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknow
   })))
 }
 
-/** Why a destination is paused whose client may not use its secret any more. */
+/** Reason of a pause because the client may no longer use the secret. */
 const pausedBySecret = (hmacSecretId: string): string =>
   `The signing secret ${hmacSecretId} no longer belongs to this client. Name another secret, or ask the operator for this one.`
 
-/** The store does not have the destination any more. */
+/** Applies that the store no longer has the destination: its entries are dropped. */
 export const destinationClosed = ({ work }: EngineState, tenant: OwnedTenant, destination: Destination): void => {
   destination.sends = false
   destination.settings = undefined
@@ -56,6 +57,6 @@ export const destinationClosed = ({ work }: EngineState, tenant: OwnedTenant, de
   destination.waiting = []
   destination.moreWaiting = false
   tenant.drops.closed.add(destination.destinationId)
-  // something was heard since it was asked for, or another load of it failed
+  // a signal arrived since the request, or another load of it failed
   if (destination.stale) work.touch(destination)
 }

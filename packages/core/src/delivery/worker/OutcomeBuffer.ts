@@ -4,44 +4,45 @@ import type { Attempt, Verdict } from "./Attempts.ts"
 import type { Destination } from "./Destination.ts"
 import type { DeliveryOutcome } from "../DeliveryStore.ts"
 
-/** Failed attempts of this period are written together, because nothing depends on them before the retry. */
+/** Failed attempts of this time (milliseconds) are written together, because nothing depends on them before the retry. */
 const failuresMillis = 25
 
-/** Outcomes in one write, at most, before the buffer stops waiting for more. */
+/** Number of outcomes at which the buffer does not wait for more. */
 const outcomesPerWrite = 512
 
-/** From so many attempts in flight on, outcomes are gathered for a while: each write reads the flights that it ends deliveries of. */
+/** From this number of attempts in flight, outcomes are gathered for some milliseconds, because each write reads the flights of its deliveries. */
 const manyInFlight = 64
 const gatherMillis = 10
 const longestGatherMillis = 100
 
 /**
- * How long outcomes are gathered while many attempts are in flight and many end, by the time that a write takes. A store that needs longer is busy, often with
- * the statements of other workers, and larger writes, and the larger takes that follow them, save more of it.
+ * Milliseconds for which outcomes are gathered while many attempts are in flight and many end, by the duration of a write. A store with slow writes is busy, often with
+ * statements of other workers; larger writes, and the larger takes that follow them, reduce its work.
  */
 export const gatherMillisOf = (writeMillis: number): number => Math.min(longestGatherMillis, Math.max(gatherMillis, 4 * writeMillis))
 
-/** Outcomes that do not wait for more: a full write, or two thirds of all attempts, so that receivers have the rest meanwhile. */
+/** Number of outcomes that are written without waiting for more: a full write, or two thirds of all attempts, so that the others stay in flight during the write. */
 export const enoughOf = (unwritten: number, inFlight: number): number => Math.min(outcomesPerWrite, Math.ceil((unwritten + inFlight) * 2 / 3))
 
-/** A delivery whose outcome is known. `attempt` and `verdict` are missing where it was taken and not sent. */
+/** A delivery whose outcome is known. `sent` is undefined if it was taken and not sent. */
 export interface Ended {
   readonly destination: Destination
   readonly outcome: DeliveryOutcome
   readonly sent: { readonly attempt: Attempt; readonly verdict: Verdict } | undefined
 }
 
+/** The unwritten outcomes of one worker. */
 export class OutcomeBuffer {
   private ended: Array<Ended> = []
-  /** Destinations of which something is to be written. */
+  /** Destinations whose breaker or pause must be written. */
   private changed = new Set<Destination>()
   /** Outcomes for one write. */
   private enough = outcomesPerWrite
-  /** Open when there is something to write at once. */
+  /** Open if an outcome or change must be written at once. */
   private readonly done = Latch.makeUnsafe(false)
-  /** Open when there is enough for one write. */
+  /** Open if there are enough outcomes for one write. */
   private readonly full = Latch.makeUnsafe(false)
-  /** Open when there are attempts to write that failed. */
+  /** Open if there are failed attempts to write. */
   private readonly failed = Latch.makeUnsafe(false)
 
   get size(): number {
@@ -52,7 +53,7 @@ export class OutcomeBuffer {
     return this.ended.length === 0 && this.changed.size === 0
   }
 
-  /** `isChanged`: breaker or pause of the destination are to be written with it. A waiting fiber may run at once, so both are stored before. */
+  /** Adds an outcome. `isChanged`: breaker or pause of the destination must be written with it. Both are stored first, because a waiting fiber may run at once. */
   add(ended: Ended, isChanged: boolean): void {
     this.ended.push(ended)
     if (isChanged) this.changed.add(ended.destination)
@@ -61,18 +62,18 @@ export class OutcomeBuffer {
     if (this.ended.length >= this.enough) this.full.openUnsafe()
   }
 
-  /** Breaker or pause of the destination is to be written. */
+  /** Adds a destination whose breaker or pause must be written. */
   change(destination: Destination): void {
     this.changed.add(destination)
     this.done.openUnsafe()
   }
 
-  /** Until there is something to write. */
+  /** Waits until there is something to write. */
   get until(): Effect.Effect<void> {
     return Effect.raceFirst(this.done.await, Effect.andThen(this.failed.await, Effect.sleep(failuresMillis)))
   }
 
-  /** Waits a few turns of the event loop, so that simultaneous outcomes are written together; longer while many attempts are in flight. `writeMillis`: what a write takes. */
+  /** Waits a few turns of the event loop, so that simultaneous outcomes are written together; longer while many attempts are in flight. `writeMillis`: duration of a write. */
   gather(inFlight: () => number, writeMillis: number): Effect.Effect<void> {
     return Effect.gen({ self: this }, function*() {
       if (inFlight() >= manyInFlight) return yield* this.gatherMany(inFlight(), gatherMillisOf(writeMillis))
@@ -88,7 +89,7 @@ export class OutcomeBuffer {
       this.enough = enoughOf(this.size, inFlight)
       if (this.size >= this.enough) return
       yield* Effect.raceFirst(this.full.await, Effect.sleep(gatherMillis))
-      // where most attempts hang, the few that end do not wait for them
+      // if most attempts hang, the few that end do not wait for them
       if (this.size < this.enough && this.size * millis >= this.enough * gatherMillis) yield* Effect.raceFirst(this.full.await, Effect.sleep(millis - gatherMillis))
     })
   }
@@ -105,7 +106,7 @@ export class OutcomeBuffer {
     return { ended, changed }
   }
 
-  /** Returns outcomes that could not be written to the buffer. */
+  /** Puts outcomes back whose write failed. */
   putBack({ changed, ended }: ReturnType<OutcomeBuffer["take"]>): void {
     this.ended = [...ended, ...this.ended]
     for (const destination of changed) this.changed.add(destination)

@@ -8,28 +8,29 @@ import type { EngineState } from "./EngineState.ts"
 import type { OwnedPartitionState } from "./WorkSet.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
-/** Partitions that one look answers, at most. */
+/** Maximum number of partitions that one look returns. */
 const partitionsPerLook = 256
 
 /** After this number of consecutive looks without a free partition, hints are collected for `lookGapMillis`. */
 const looksAtOnce = 100
 const lookGapMillis = 25
 
-/** Time until a partition without work is released. */
+/** Milliseconds until a partition without work is released. */
 const quietMillis = 10_000
 
-/** Interval of checks of partitions that are being released. */
+/** Milliseconds between checks of partitions that are being released. */
 const leavingMillis = 50
 
+/** The loop that owns partitions. */
 export class Owning {
   private readonly parts: EngineState
   private readonly workAvailable = Latch.makeUnsafe(false)
-  /** Calls of `acquire` without an answer. */
+  /** Pending calls of `acquire`. */
   private readonly acquiring = new Set<Fiber.Fiber<void, StorageError>>()
   private nextRenewal = -Infinity
   private nextLook = -Infinity
   private lookedAt = -Infinity
-  /** Looks that found nothing free, since one did or since a second without any. */
+  /** Consecutive looks without a free partition; reset after a second without a look. */
   private emptyLooks = 0
   private renewedAt = -Infinity
   private workers = 1
@@ -45,7 +46,7 @@ export class Owning {
       this.workAvailable.closeUnsafe()
       if ((yield* monotonicMillis) >= this.nextRenewal) {
         yield* this.renew
-        // an expired lease sends no hint
+        // the expiry of a lease causes no hint
         this.nextLook = -Infinity
       }
       if ((yield* monotonicMillis) >= this.nextLook) yield* this.look
@@ -73,7 +74,7 @@ export class Owning {
   hint(tenantId: string): void {
     const { work } = this.parts
     work.hint(tenantId)
-    // its signals may be in a partition that nobody owns
+    // its signals may be in a partition without an owner
     if ((work.tenants.get(tenantId)?.partitions.size ?? 0) === partitionsPerTenant) return
     const soonest = this.lookedAt + (this.emptyLooks < looksAtOnce ? 0 : lookGapMillis)
     if (soonest >= this.nextLook) return
@@ -107,7 +108,7 @@ export class Owning {
       const answered = yield* monotonicMillis
       yield* this.parts.learnTime(now, asked, answered)
       const kept = new Map(owned.map((each) => [`${each.tenantId} ${each.partition}`, each.epoch]))
-      // a later epoch comes from an acquisition after a timeout, or from a reclaim without a response
+      // a later epoch is from an acquisition that timed out, or from a reclaim without a response
       const lost = work.partitions.filter(({ epoch, partition, tenantId }) => {
         const answeredEpoch = kept.get(`${tenantId} ${partition}`) ?? -1
         return answeredEpoch < epoch || answeredEpoch > epoch && work.tenants.get(tenantId)?.lostFlights.size === 0
@@ -127,7 +128,7 @@ export class Owning {
       this.workers = workers
       this.active = active
       for (const [tenantId, { length }] of byTenant(lost.filter(({ partition, tenantId }) => !kept.has(`${tenantId} ${partition}`)))) yield* reportLost(tenantId, length)
-      // acquired by a call whose answer was lost, or before the store was started again
+      // acquired by a call without a response, or before the store was restarted
       const unknown = owned.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
       if (unknown.length > 0) yield* this.acquire(unknown, true)
       this.share(asked)
@@ -160,7 +161,7 @@ export class Owning {
       this.lookedAt = now
       this.nextLook = now + options.pollMillis
       const { free: found, signalled } = yield* store.look(worker.workerId, partitionsPerLook)
-      // its own leases have run out: a renewal keeps what is in flight, unless somebody else was faster
+      // its own leases have expired: a renewal keeps deliveries in flight, unless another worker was faster
       const free = found.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
       if (free.length < found.length) this.nextRenewal = now
       for (const { tenantId } of signalled) work.hint(tenantId)
@@ -183,7 +184,7 @@ export class Owning {
     return Math.max(0, this.fair(this.active + free) - this.parts.work.partitions.length)
   }
 
-  /** `isLeased`: their leases are this worker's by a call whose answer was lost, so what was sent of them in the last minute is not known. */
+  /** Acquires partitions. `isLeased`: this worker has their leases by a call without a response, so its attempts of the last minute in them are unknown. */
   private acquire(partitions: ReadonlyArray<{ readonly tenantId: string; readonly partition: number }>, isLeased = false): Effect.Effect<void, StorageError> {
     const { store, work, worker } = this.parts
     return Effect.forEach(byTenant(partitions), ([tenantId, own]) =>
@@ -203,7 +204,7 @@ export class Owning {
   }
 
   /**
-   * Goes on when the worker stops: the store may acquire after it heard of the stop, and the partitions would have no worker until their leases
+   * Continues while the worker stops: otherwise the store could acquire after the stop, and the partitions would have no worker until their leases
    * expire. `leave` waits for it.
    */
   private answered(acquire: Effect.Effect<void, StorageError>): Effect.Effect<void, StorageError> {
@@ -249,7 +250,7 @@ const byTenant = <P extends { readonly tenantId: string }>(partitions: ReadonlyA
   return tenants
 }
 
-/** Whether it is being released, no answer can bring more of it, and every outcome is written. Takes of other partitions go on meanwhile. */
+/** Whether it is being released, no pending call can return deliveries of it, and every outcome is written. Takes of other partitions continue. */
 const isDone = ({ calls, destinations, leaving }: OwnedPartitionState): boolean => {
   if (!leaving || calls > 0) return false
   for (const { inFlight, taking } of destinations.values()) if (taking || inFlight.size > 0) return false

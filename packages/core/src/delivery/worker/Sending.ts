@@ -10,8 +10,9 @@ import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
 const sendsAtAStretch = 16
 
+/** Starts attempts of taken deliveries. */
 export class Sending {
-  /** Attempts begun. */
+  /** Number of attempts that began. */
   begun = 0
   private readonly parts: EngineState
 
@@ -19,14 +20,16 @@ export class Sending {
     this.parts = parts
   }
 
+  /** Starts an attempt for each delivery, or returns it to the store without one. */
   begin(
     tenant: OwnedTenant,
     deliveries: ReadonlyArray<TakenDelivery>,
     { isHeld, loaded, promised }: {
-      /** Whether a partition is still held as it was when this was taken. */
+      /** Whether a partition is owned without interruption since the take. */
       readonly isHeld: (partition: number) => boolean
+      /** Whether changed destinations could be loaded. */
       readonly loaded: boolean
-      /** Slots that were taken for it. */
+      /** Slots that the take reserved. */
       readonly promised: Map<Destination, { attempts: number; readonly wasFailing: boolean }>
     }
   ): Effect.Effect<void> {

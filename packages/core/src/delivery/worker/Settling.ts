@@ -16,9 +16,10 @@ interface OfTenant {
   readonly changed: Set<Destination>
 }
 
+/** The loop that writes outcomes. */
 export class Settling {
   private readonly parts: EngineState
-  /** What the last writes took. */
+  /** Average duration of the last writes. */
   private writeMillis = 0
 
   constructor(parts: EngineState) {
@@ -38,7 +39,7 @@ export class Settling {
         return own
       }
       for (const each of ended) {
-        // another worker owns it, and sends it again
+        // another worker owns the destination and sends the delivery again
         if (each.destination.lost) this.forget([each])
         else of(each.destination).ended.push(each)
       }

@@ -22,12 +22,15 @@ interface TenantSlots {
   readonly clients: Map<string, number>
 }
 
+/** The slots of one worker. */
 export class Slots {
-  /** Attempts running, or promised to a take. */
+  /** Attempts in flight, or reserved by a take. */
   used = 0
-  /** Outcomes that are not written yet. */
+  /** Attempts whose outcomes are not written yet. */
   unwritten = 0
+  /** Bytes of events of attempts in flight. */
   bytes = 0
+  /** Slots of destinations whose last attempt had failed. */
   failing = 0
   private readonly tenants = new Map<string, TenantSlots>()
   private readonly limits: Limits
@@ -37,7 +40,7 @@ export class Slots {
   }
 
   get free(): number {
-    // slow writes of outcomes delay further attempts, because the buffer would grow without a bound
+    // slow writes of outcomes delay further attempts, because otherwise the buffer could grow without a limit
     if (this.unwritten >= this.limits.concurrency || this.bytes >= this.limits.maxBytesInFlight) return 0
     return Math.max(0, this.limits.concurrency - this.used)
   }
@@ -60,7 +63,7 @@ export class Slots {
     return Math.min(free, Math.max(0, Math.ceil(this.limits.concurrency * failingPart) - this.failing), destination.running > 0 ? 0 : 1)
   }
 
-  /** Takes slots, or with a negative number gives them back; `isFailing`: for a destination whose last attempt had failed when they were taken. */
+  /** Takes slots, or returns them with a negative number. `isFailing`: of a destination whose last attempt had failed when they were taken. */
   use({ client, tenantId }: SlotOwner, attempts: number, isFailing: boolean): void {
     this.used += attempts
     if (isFailing) this.failing += attempts

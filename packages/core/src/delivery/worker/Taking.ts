@@ -12,16 +12,16 @@ import { hasDrops, type OwnedPartitionState, type OwnedTenant } from "./WorkSet.
 import type { Sending } from "./Sending.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
-/** Destinations that are loaded, or asked in one take, at most. */
+/** Maximum number of destinations in one load, and in one take. */
 const destinationsPerTake = 256
 
-/** Events of one take, about: a statement that takes more holds up what others wait for, and saves nothing. */
+/** Approximate maximum of events in one take: larger statements delay other takes and are not more efficient. */
 const eventsPerTake = 1024
 
-/** A destination of which so many events are expected is taken alone: what is taken with it would wait for all of them. */
+/** A destination with this number of expected events is taken alone: deliveries of others in the same take would wait for all of them. */
 const largeTake = eventsPerTake / 4
 
-/** Signals that one take consumes, at most. */
+/** Maximum number of signals that one take consumes. */
 const signalsPerTake = 1000
 
 /** Share of all slots for new deliveries of destinations that the store chooses, used only while few attempts are in flight. */
@@ -39,6 +39,7 @@ interface Asked {
   readonly attempts: number
 }
 
+/** The loop that takes deliveries and starts their attempts. */
 export class Taking {
   private readonly parts: EngineState
   private readonly sending: Sending
@@ -82,7 +83,7 @@ export class Taking {
     return Effect.gen({ self: this }, function*() {
       yield* this.reclaimAll(tenant)
       yield* this.load(tenant)
-      // the concurrent signal take may have been lost meanwhile
+      // the response of the concurrent signal take may have been lost during the load
       yield* this.reclaimAll(tenant)
       const now = yield* monotonicMillis
       const asked = this.choose(tenant, this.parts.storeTime(now))
@@ -94,7 +95,7 @@ export class Taking {
     }).pipe(Effect.onExit((exit) =>
       Effect.sync(() => {
         tenant.taking = false
-        // a request made meanwhile may have woken a loop that skipped this tenant
+        // a loop may have skipped this tenant because a take was pending
         if (exit._tag === "Failure" || tenant.signalled && !tenant.takingSignals || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
       })
     ))
@@ -117,7 +118,7 @@ export class Taking {
     })))
   }
 
-  /** Destinations that are unknown or changed, before anything is asked of them. */
+  /** Loads destinations that are unknown or have changed. */
   private load(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
     const unknown = Array.from(take(tenant.unloaded, destinationsPerTake))
     return unknown.length === 0 ? Effect.void : loadDestinations(this.parts, tenant, unknown)
@@ -149,7 +150,7 @@ export class Taking {
         work.touch(destination)
         continue
       }
-      // the other take may return deliveries of it
+      // the concurrent signal take may return deliveries of it
       if (tenant.guess !== undefined && !tenant.guess.has(destination.destinationId)) continue
       const partition = work.partition(tenant.tenantId, destination.partition)
       const most = Math.min(deliveriesPerTake - attempts, Math.max(1, Math.floor(events / destination.eventsPerDelivery)))
@@ -242,7 +243,7 @@ export class Taking {
       flight: `${services.ids.nextAt(sentAt).slice(0, -4)}0000`,
       sentAt,
       from: asked.map(({ from }) => from),
-      // a take that guesses reads the tables of every source that this tenant is known to have, others only what they ask for
+      // a take with unrequested deliveries reads the tables of all known sources of this tenant, others only those of their destinations
       sources: Array.from(unrequested > 0 ? tenant.sources : new Set(asked.flatMap(({ destination }) => destination.settings?.source ?? []))),
       signals: hears ? signalsPerTake : 0,
       skip,
@@ -252,7 +253,7 @@ export class Taking {
     }
   }
 
-  /** Partitions that have another owner by now are forgotten. Whether others were refused, whose epoch this worker raised meanwhile. */
+  /** Loses partitions that have another owner. Returns whether others were refused because this worker raised their epoch after the request. */
   private keepOwned(tenant: OwnedTenant, asked: ReadonlyArray<OwnedPartition>, owned: ReadonlyArray<number>): Effect.Effect<boolean> {
     const refused = asked.filter(({ partition }) => !owned.includes(partition))
     const lost = this.parts.work.loseRefused(refused)
@@ -284,7 +285,7 @@ export class Taking {
     for (const { destinationId, key } of taken.signals) {
       const destination = work.destination(tenant.tenantId, destinationId)
       if (destination === undefined) continue
-      // what was guessed was looked at from the first key on
+      // unrequested destinations were read from the first key on
       if (!answered.has(destinationId) || key === undefined) {
         signalled(destination, key, work.nextEvent())
         heard.add(destination)
@@ -332,7 +333,7 @@ const beginCall = (partitions: ReadonlyArray<OwnedPartitionState>): () => void =
   }
 }
 
-/** Removes results of partitions that were lost meanwhile: they belong to the next owner, even if this is the same worker. */
+/** Removes results of partitions that were lost during the call: they belong to the next owner, even if it is the same worker. */
 const ofPartitions = (taken: Taken, isHeld: (partition: number) => boolean): Taken => {
   const isOwn = ({ destinationId }: { readonly destinationId: string }) => isHeld(partitionOf(destinationId))
   return { ...taken, signals: taken.signals.filter(isOwn), from: taken.from.filter(isOwn), deliveries: taken.deliveries.filter(isOwn) }
@@ -346,7 +347,7 @@ function* take<A>(all: Iterable<A>, most: number): Iterable<A> {
   }
 }
 
-/** Whether a take may choose this destination itself. */
+/** Whether a take may return unrequested deliveries of this destination. */
 const isIdle = (destination: Destination, now: number): boolean =>
   !destination.taking && destination.inFlight.size === 0 && destination.pause === undefined && destination.unreadableUntil === undefined &&
   !isFailing(destination) && (destination.rateMark ?? 0) <= now && destination.cursor === undefined

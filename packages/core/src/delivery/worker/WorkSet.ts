@@ -5,6 +5,7 @@ import { type Destination, hasWork, makeDestination, signalled } from "./Destina
 import { type AcquiredPartition, type OwnedPartition, partitionOf } from "../DeliveryStore.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
 
+/** A partition of this worker. */
 export interface OwnedPartitionState {
   readonly tenantId: string
   readonly partition: number
@@ -12,39 +13,40 @@ export interface OwnedPartitionState {
   /** The last time at which a previous owner may have sent, by the store's clock, if it did not release the partition with its rate marks. */
   othersUntil: number | undefined
   readonly destinations: Map<string, Destination>
-  /** Its flights with deliveries whose outcome is not written, by their names. */
+  /** Its flights with unwritten outcomes, by id. */
   readonly flights: Map<string, OpenFlight>
-  /** Takes and reclaims that name it, without an answer. */
+  /** Number of pending takes and reclaims that include it. */
   calls: number
-  /** It is being released: nothing is taken from it. */
+  /** Whether it is being released: nothing is taken from it. */
   leaving: boolean
   /** Worker time since which it has had no work. */
   quietSince: number | undefined
 }
 
-/** A flight, and how many of its deliveries have no written outcome. One take has a flight in every partition that it took from. */
+/** A flight and the number of its unwritten outcomes. One take has a flight in every partition that it took from. */
 export interface OpenFlight {
   readonly partition: number
   readonly flight: string
   left: number
 }
 
+/** A tenant with partitions of this worker. */
 export interface OwnedTenant {
   readonly tenantId: string
   readonly partitions: Map<number, OwnedPartitionState>
-  /** Those of the destinations that were loaded. */
+  /** Sources of the loaded destinations. */
   readonly sources: Set<string>
-  /** Unread signals may exist. */
+  /** Whether unread signals may exist. */
   signalled: boolean
-  /** A take with planned destinations is pending. */
+  /** Whether a take with planned destinations is pending. */
   taking: boolean
-  /** A take that only consumes signals is pending. */
+  /** Whether a take that only consumes signals is pending. */
   takingSignals: boolean
-  /** While a take may choose destinations itself: those that it must not choose. */
+  /** While a take may return unrequested deliveries: destinations whose deliveries it does not return. */
   guess: ReadonlySet<string> | undefined
   /** Takes whose responses were lost. */
   readonly lostFlights: Set<string>
-  /** Destinations that a take must not choose itself; may contain some that are idle by now. */
+  /** Destinations that must not give unrequested deliveries; may contain idle ones. */
   readonly busy: Set<Destination>
   /** Destinations to load before the next take. */
   readonly unloaded: Set<Destination>
@@ -60,6 +62,7 @@ interface ScheduledCheck {
   readonly destination: Destination
 }
 
+/** Tenants, partitions and destinations of this worker. */
 export class WorkSet {
   readonly tenants = new Map<string, OwnedTenant>()
   /** Tenants that may have work, in the order of their turns. */
@@ -104,6 +107,7 @@ export class WorkSet {
     return destination
   }
 
+  /** Adds an acquired partition, without state of an earlier ownership. */
   hold(acquired: AcquiredPartition, now: number): void {
     const { epoch, othersUntil, partition, tenantId } = acquired
     const tenant = this.tenants.get(tenantId) ?? makeTenant(tenantId)
@@ -155,7 +159,7 @@ export class WorkSet {
     return true
   }
 
-  /** Loses partitions whose epoch the store refused, unless this worker has raised it meanwhile. Returns how many are lost. */
+  /** Loses partitions whose epoch the store refused, unless this worker has raised it since. Returns their number. */
   loseRefused(refused: ReadonlyArray<OwnedPartition>): number {
     return refused.filter(({ epoch, partition, tenantId }) => this.partition(tenantId, partition)?.epoch === epoch && this.lose(tenantId, partition)).length
   }
@@ -176,11 +180,12 @@ export class WorkSet {
     this.want(tenant)
   }
 
-  /** Takes must not choose this destination themselves. */
+  /** Excludes the destination from unrequested deliveries. */
   keepBusy(destination: Destination): void {
     this.tenants.get(destination.tenantId)?.busy.add(destination)
   }
 
+  /** Removes the destination from those that may send and those to load. */
   unready(tenant: OwnedTenant, destination: Destination): void {
     tenant.unloaded.delete(destination)
     const client = destination.settings?.client ?? ""
@@ -197,7 +202,7 @@ export class WorkSet {
     this.want(tenant)
   }
 
-  /** An attempt ended. */
+  /** Wakes take loops after slots became free. */
   makeRoom(): void {
     if (this.waitingForSlots.size > 0) this.requeueWaiting()
     if (this.demand.size > 0) this.workAvailable.openUnsafe()
@@ -208,6 +213,7 @@ export class WorkSet {
     this.waitingForSlots.clear()
   }
 
+  /** Marks the tenant as possibly having work. */
   want(tenant: OwnedTenant): void {
     this.demand.add(tenant)
     this.workAvailable.openUnsafe()
@@ -219,6 +225,7 @@ export class WorkSet {
     return tenant !== undefined && (tenant.taking || tenant.takingSignals)
   }
 
+  /** Schedules a check of the destination, unless an earlier one is scheduled. */
   lookAt(destination: Destination, at: number): void {
     if (destination.lookAt !== undefined && destination.lookAt <= at) return
     destination.lookAt = at
@@ -240,13 +247,13 @@ export class WorkSet {
     }
   }
 
-  /** The store's clock was set by so many milliseconds. */
+  /** Moves all instants after the store's clock was set by `millis`. */
   clockChanged(millis: number): void {
     for (const partition of this.partitions) {
       partition.othersUntil = moved(partition.othersUntil, millis)
       for (const destination of partition.destinations.values()) moveInstants(destination, millis)
     }
-    // all by the same amount, so the order of the heap holds
+    // all move by the same amount, so the order of the heap stays
     this.scheduledChecks = this.scheduledChecks.map(({ at, destination }) => ({ at: at + millis, destination }))
     this.workAvailable.openUnsafe()
   }
