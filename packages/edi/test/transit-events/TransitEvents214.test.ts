@@ -129,6 +129,14 @@ describe("status codes", () => {
     expect([attributes["delayReasonCode"], attributes["edi"]]).toEqual([code, expect.objectContaining({ reasonCode: reason })])
   })
 
+  it("takes the time of an estimate's code for that of the event, if the partner means something else by it", () => {
+    const partner = { codes: { statusIn: { X2: "ARRIVED_AT_TERMINAL" as const } } }
+    const event = eventOf(["AT7*X2*NS***20261120*0815*UT"], partner)
+    expect(event).toMatchObject({ type: "ARRIVED_AT_TERMINAL", occurredAt: "2026-11-20T08:15:00Z" })
+    expect(event.attributes).not.toHaveProperty("updatedEta")
+    expect(segmentsOf(event, partnerOf(partner)).set.segments).toContainEqual(["AT7", "X2", "NS", "", "", "20261120", "0815", "UT"])
+  })
+
   it("warns of a delay without a reason", () => {
     expect(readStatus(["AT7*SD*NS***20261120*0815*UT"]).warnings).toMatchObject([{ element: 2, detail: expect.stringContaining("needs a reason") }])
   })
