@@ -25,8 +25,8 @@ const importsOf = (code: string) =>
 
 /** Globals that browsers, Deno, Bun, Workers and Node share; none of Node's own. */
 const webGlobals = () => {
-  const { AbortController, atob, Blob, btoa, clearTimeout, console, crypto, fetch, Headers, ReadableStream, Request, Response, setTimeout, TextDecoder, TextEncoder, URL, URLSearchParams } = globalThis
-  return { AbortController, atob, Blob, btoa, clearTimeout, console, crypto, fetch, Headers, ReadableStream, Request, Response, setTimeout, TextDecoder, TextEncoder, URL, URLSearchParams }
+  const { AbortController, atob, Blob, btoa, clearTimeout, console, crypto, fetch, Headers, performance, ReadableStream, Request, Response, setTimeout, TextDecoder, TextEncoder, URL, URLSearchParams } = globalThis
+  return { AbortController, atob, Blob, btoa, clearTimeout, console, crypto, fetch, Headers, performance, ReadableStream, Request, Response, setTimeout, TextDecoder, TextEncoder, URL, URLSearchParams }
 }
 
 describe("The built client", () => {
@@ -41,7 +41,7 @@ describe("The built client", () => {
 
   it("imports only its own files", () => {
     const files = build("published", "--config", "../../tsup.config.ts")
-    const areas = ["connection", "freight-charges", "intake", "invoices", "operator", "pickups", "receiver", "shipment-status", "transit-events"]
+    const areas = ["connection", "freight-charges", "intake", "invoices", "operator", "pickups", "portal", "receiver", "shipment-status", "transit-events"]
     for (const entry of ["index.js", ...areas.map((area) => `${area}/index.js`)]) {
       expect(files.map(({ name }) => name.replaceAll("\\", "/"))).toContain(entry)
     }
