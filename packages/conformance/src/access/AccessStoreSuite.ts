@@ -129,6 +129,8 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.isTrue(Option.isNone(yield* findKey(tenantId, idOf(1))))
     assert.isTrue(Option.isNone(yield* store.findTenant(tenantId)))
     assert.isTrue(Option.isNone(yield* store.findLimits(tenantId)))
+    assert.isTrue(Option.isNone(yield* store.findLimitsForUpdate(tenantId)))
+    assert.notInclude((yield* store.pageTenants({ after: tenantId.slice(0, -1), limit: 1 })).map((each) => each.tenantId), tenantId)
     assert.isTrue(Option.isNone(yield* store.setTenantState(tenantId, "active")))
     assert.isTrue(Option.isNone(yield* store.putTenant({ tenantId, name: "Again", hosts: [] })))
     assert.notInclude((yield* store.listTenants).map((each) => each.tenantId), tenantId)
@@ -175,6 +177,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     const use = (n: number, at: number) => ({ id: idOf(n), client: "key:warehouse", at })
     yield* store.touchKeys(tenantId, [use(2, 2_000), use(1, 1_000)])
     yield* store.touchKeys(tenantId, [use(2, 1_500), use(9, 9_000)])
+    yield* store.touchKeys(tenantId, [use(9, 8_000)])
     const first = yield* store.pageKeys(tenantId, { after: undefined, limit: 2 })
     const second = yield* store.pageKeys(tenantId, { after: idOf(2), limit: 2 })
     assert.deepStrictEqual([...first, ...second].map(({ id, lastUsedAt }) => [id, lastUsedAt]), [[idOf(1), 1_000], [idOf(2), 2_000], [idOf(4), undefined]])
@@ -193,7 +196,11 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
 
   test("lists clients combined from their sources: roles, accounts, keys, and whether one source is live", function*({ store, tenantId }) {
     yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
-    yield* store.addKey(tenantId, key(1))
+    for (const n of [1, 2]) yield* store.addKey(tenantId, key(n))
+    // none of these is a live key of a client below
+    yield* store.revokeKey(tenantId, idOf(2))
+    yield* store.addKey(tenantId, key(3, { expiresAt: (yield* storeNow(tenantId)) - 1 }))
+    for (const [n, name] of [[4, "somebody else"], [5, "idp:warehouse"]] as const) yield* store.addKey(tenantId, key(n, { name }))
     yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"], roles: ["customer"] })
     yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "token", seesAll: true, accounts: ["B"], roles: ["carrier"] })
     yield* store.putClientAccess(tenantId, { client: "jwt:idp:warehouse", origin: "token", seesAll: false, accounts: ["C"], live: { forMillis: 3_600_000 } })
@@ -209,6 +216,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
   test("holds a client source by source, and removes dropped sources", function*({ store, tenantId }) {
     const client = "key:warehouse"
     const live = Effect.map(store.pageClients(tenantId, { after: undefined, limit: 1 }), ([found]) => found?.live)
+    const other = { client: "key:zebra", origin: "key", seesAll: false, accounts: ["Z"] } as const
     for (const origin of ["key", "token"] as const) yield* store.putClientAccess(tenantId, { client, origin, seesAll: false, accounts: [origin] })
     const { now } = yield* store.clientRows(tenantId, client)
     const hold = (origin: "key" | "token") => store.holdClient(tenantId, { client, origin, until: now - 1_000, reviewAt: now - 500 })
@@ -219,14 +227,17 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     yield* hold("token")
     assert.isFalse(yield* live)
     assert.strictEqual(yield* store.findClientState(tenantId, client), "held")
+    assert.isFalse(yield* store.putClientAccess(tenantId, other))
+    yield* hold("key")
+    assert.strictEqual(yield* store.findClientState(tenantId, other.client), "live")
     const held = yield* store.clientRows(tenantId, client)
     assert.deepStrictEqual(held.rows.map(({ liveUntil, origin }) => [origin, liveUntil]).sort(), [["key", now - 1_000], ["token", now - 1_000]])
-    assert.isTrue((yield* store.clientsDue(100_000)).some((each) => each.tenantId === tenantId && each.client === client))
+    assert.deepStrictEqual((yield* store.clientsDue(100_000)).filter((each) => each.tenantId === tenantId), [{ tenantId, client }, { tenantId, client }])
     yield* store.dropClient(tenantId, client, "key")
     assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 1 })).map(({ accounts }) => accounts), [["token"]])
     yield* store.dropClient(tenantId, client)
     assert.deepStrictEqual((yield* store.clientRows(tenantId, client)).rows, [])
-    assert.isUndefined(yield* live)
+    assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 9 })).map(({ accounts, client }) => [client, accounts]), [[other.client, other.accounts]])
   })
 
   test("marks a known or unknown client for removal, and clears the mark", function*({ store, tenantId }) {
@@ -236,11 +247,12 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
       assert.strictEqual((yield* store.clientRows(tenantId, client)).endingThrough, idOf(7))
       assert.isTrue((yield* store.clientsDue(100_000)).some((each) => each.tenantId === tenantId && each.client === client))
     }
-    assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 9 })).map(({ live }) => live), [false, false])
+    assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 9 })).map(({ lastSeenAt, live }) => [live, lastSeenAt]), [[false, undefined], [false, undefined]])
     yield* store.putClientAccess(tenantId, { client: "key:known", origin: "key", seesAll: false, accounts: ["A"] })
     assert.strictEqual((yield* store.clientRows(tenantId, "key:known")).endingThrough, idOf(7))
     yield* store.markEnding(tenantId, "key:known", undefined)
     assert.isUndefined((yield* store.clientRows(tenantId, "key:known")).endingThrough)
+    assert.strictEqual((yield* store.clientRows(tenantId, "key:unknown")).endingThrough, idOf(7))
     assert.isTrue((yield* store.pageClients(tenantId, { after: undefined, limit: 1 })).every(({ live }) => live))
   })
 
