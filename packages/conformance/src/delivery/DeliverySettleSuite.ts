@@ -2,7 +2,7 @@
 import { type DeliveryOutcome, type DeliveryState, DeliveryStore, purgeStep } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { destinationSettings, freshTenant, idOf, occurredAt, publish, seed, single, textOf } from "../StorageFixtures.ts"
+import { destinationSettings, freshTenant, idOf, occurredAt, publish, seed, single, subscribe, textOf } from "../StorageFixtures.ts"
 import { acquire, changeOf, drop, end, eventIdsOf, find, from, load, outcomeOf, type OwningWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { type Suite, storeSuite } from "../StoreSuite.ts"
 
@@ -200,6 +200,37 @@ const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
     assert.deepStrictEqual((yield* find(tenantId, delivery.deliveryId)).attempts, [1, 2, 3, 4].map(failed))
   })
 
+  test("writes the outcome of a repeated attempt once, for its last attempt, and by its owner", function*({ tenantId }) {
+    const { delivery, worker } = yield* sending(tenantId)
+    yield* end(worker, [delivery], { state: "waiting", record: failed(1) })
+    const [second] = yield* takeAgain(worker, [delivery.deliveryId])
+    const former = { ...worker, owned: worker.owned.map((each) => ({ ...each, epoch: each.epoch - 1 })) }
+    yield* settle(former, { outcomes: [outcomeOf(second!, { state: "dead" })] })
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "sending")
+    yield* end(worker, [second!], { state: "waiting", dueInMillis: 600_000, record: failed(2) })
+    const waiting = yield* find(tenantId, delivery.deliveryId)
+    assert.deepStrictEqual([waiting.state, waiting.dueAt !== undefined, waiting.settledAt], ["waiting", true, undefined])
+    const [third] = yield* takeAgain(worker, [delivery.deliveryId])
+    yield* settle(worker, { outcomes: [outcomeOf(second!, { state: "dead" })] })
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "sending")
+    yield* settle(worker, { outcomes: [outcomeOf(third!, { state: "dead", record: failed(3) })] })
+    yield* settle(worker, { outcomes: [outcomeOf(third!)] })
+    const dead = yield* find(tenantId, delivery.deliveryId)
+    assert.deepStrictEqual([dead.state, dead.dueAt, dead.settledAt !== undefined, dead.attempts], ["dead", undefined, true, [1, 2, 3].map(failed)])
+  })
+
+  test("cancels a delivery that is sent again to a closed destination when its attempt fails, and leaves other outcomes", function*({ queue, tenantId }) {
+    yield* seed(tenantId, { A: 1, B: 1 }, single)
+    const worker = yield* acquire(tenantId)
+    const { deliveries } = yield* takeFrom(worker)
+    const ids = deliveries.map(({ deliveryId }) => deliveryId)
+    yield* end(worker, deliveries, { state: "waiting" })
+    const again = yield* takeAgain(worker, ids)
+    yield* queue.closeDestination(tenantId, idOf(1))
+    yield* settle(worker, { outcomes: again.map((each, n) => outcomeOf(each, { state: n === 0 ? "waiting" : "delivered" })) })
+    assert.deepStrictEqual(yield* Effect.forEach(again, ({ deliveryId }) => stateOf(tenantId, deliveryId)), ["cancelled", "delivered"])
+  })
+
   test("does not count an attempt that a stop interrupted", function*({ tenantId }) {
     const { delivery, worker } = yield* sending(tenantId)
     yield* end(worker, [delivery], { state: "waiting", notCounted: true })
@@ -263,21 +294,26 @@ const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
 
 const drops = storeSuite("DeliveryStore, drop", DeliveryStore, (test) => {
   test("removes entries of closed destinations in steps, and of no others", function*({ queue, tenantId }) {
+    yield* subscribe(tenantId, { n: 2 })
     yield* seed(tenantId, { S: purgeStep, T: 2 })
     const worker = yield* acquire(tenantId)
     assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1), idOf(9)] }), { dropped: 0, more: false })
     yield* queue.closeDestination(tenantId, idOf(1))
-    assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).destinations, [idOf(1)])
+    assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).destinations, [idOf(1), idOf(2)])
     assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1)] }), { dropped: 0, more: false }, "by an epoch that is over")
     const owner = yield* acquire(tenantId, { worker: worker.workerId })
+    const others = Effect.map(queue.destinations(tenantId, { state: undefined, after: undefined, limit: 9 }), ({ destinations }) => destinations.map(({ waiting }) => waiting))
+    const before = yield* others
     let dropped = 0
     for (let more = true, steps = 0; more && steps < 100; steps++) {
       const step = yield* drop(owner, { closed: [idOf(1)] })
+      assert.isAtMost(step.dropped, purgeStep)
       dropped += step.dropped
       more = step.more
     }
     assert.strictEqual(dropped, purgeStep + 2)
-    assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).destinations, [])
+    assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).destinations, [idOf(2)])
+    assert.deepStrictEqual(yield* others, before)
   })
 
   test("keeps entries that a client may see", function*({ tenantId }) {
