@@ -33,6 +33,8 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
   })
 
   test("finds nothing for another client, an unknown id or a malformed id", function*({ store, tenantId }) {
+    for (const client of ["client", "somebody else"]) yield* letSee(tenantId, client, ["A"])
+    yield* publishBills(tenantId, [{ billId: "B" }])
     yield* subscribeToCharges(tenantId)
     assert.isTrue(Option.isNone(yield* store.find(tenantId, "somebody else", idOf(1))))
     assert.deepStrictEqual(yield* store.inFlight(tenantId, "somebody else", idOf(1), { after: undefined, limit: 1000 }), [])
