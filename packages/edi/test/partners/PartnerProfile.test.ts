@@ -47,6 +47,13 @@ it("names every fault of a profile", () => {
   expect(faults({ ...good, zone: "America/Chicago" })).toEqual(["/zone unknown_field"])
 })
 
+it("reads the transports of docs/edi.md", () => {
+  const page = readFileSync(new URL("../../../../docs/edi.md", import.meta.url), "utf8")
+  const transports = Array.from(page.matchAll(/```json\n([^]*?)```/gu), ([, json]) => JSON.parse(json!) as object)
+  const profile = { partner: "acme", them: { qualifier: "02", id: "ABCD" }, us: { qualifier: "ZZ", id: "WAYBILL" }, version: "004010", sets: ["214"] }
+  expect(transports.map((transport) => partnerProfile({ ...profile, transport }).transport?.kind)).toEqual(["sftp", "http"])
+})
+
 it("names every fault of a transport, and takes secrets by reference only", () => {
   const good = { partner: "acme", them: { qualifier: "02", id: "ABCD" }, us: { qualifier: "ZZ", id: "WAYBILL" }, version: "004010", sets: ["214"] }
   const sftp = { kind: "sftp", host: "sftp.example.com", user: "waybill", hostKeys: [`SHA256:${"A".repeat(43)}`], password: { env: "WAYBILL_EDI_SECRET_ACME" }, sendTo: "/in" }
