@@ -212,7 +212,7 @@ const changePlace = (draft: Draft): void => {
   draft.changes = true
 }
 
-/** Counts down from three. Each number is notified once. */
+/** Counts down from three. Each number is notified once. SPEC-GAP-A29 */
 const countStops = (draft: Draft, stopsAway: number): void => {
   const { movement, state, view } = draft
   const stops = stopsAway === 3 || stopsAway === 2 || stopsAway === 1 ? stopsAway : null

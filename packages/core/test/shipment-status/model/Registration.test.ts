@@ -130,7 +130,7 @@ describe("a shipment posted for the first time", () => {
     assert.strictEqual(applyReport(known, event(-2, { milestone: "In Transit" })).known.view.ShipmentMilestoneStatus, "In Transit")
   })
 
-  it("drops stops away other than 3, 2 and 1", () => {
+  it("drops stops away other than 3, 2 and 1 (SPEC-GAP-A29)", () => {
     assert.isNull(first({ ShipmentMilestoneStatus: "In Transit", OFDStopsAway: 2 }).known.view.OFDStopsAway)
     assert.isNull(first({ ShipmentMilestoneStatus: "Out for Delivery", OFDStopsAway: 12 }).known.view.OFDStopsAway)
   })
