@@ -6,6 +6,7 @@
  */
 import { Cause, type Context, Effect } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
+import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 import { EngineState, type EngineServices } from "./EngineState.ts"
 import { Owning } from "./Owning.ts"
 import { Sending } from "./Sending.ts"
@@ -50,16 +51,17 @@ export class DeliveryEngine {
   /** Sends due deliveries, and begins none after `forMillis`. Returns the number of attempts. */
   drain(forMillis: number): Effect.Effect<number, StorageError> {
     const { outcomes, slots, work } = this.parts
-    const sent = Effect.gen({ self: this }, function*() {
+    return Effect.gen({ self: this }, function*() {
+      const endsAt = (yield* monotonicMillis) + forMillis
       for (;;) {
         const found = yield* this.owning.sweep
         yield* this.taking.turn
         yield* this.settling.turn
-        if (slots.used === 0 && outcomes.isEmpty && work.demand.size === 0 && !found) return
-        if (slots.used > 0 && work.demand.size === 0) yield* Effect.raceFirst(this.settling.until, this.taking.until)
+        const left = endsAt - (yield* monotonicMillis)
+        if (left <= 0 || (slots.used === 0 && outcomes.isEmpty && work.demand.size === 0 && !found)) return
+        if (slots.used > 0 && work.demand.size === 0) yield* Effect.raceAllFirst([this.settling.until, this.taking.until, Effect.sleep(left)])
       }
-    })
-    return Effect.raceFirst(sent, Effect.sleep(forMillis)).pipe(
+    }).pipe(
       Effect.onExit(() => this.stop),
       Effect.map(() => this.sending.begun)
     )

@@ -21,7 +21,7 @@ export class DeliveryWorker extends Context.Service<DeliveryWorker, {
   readonly run: Effect.Effect<void>
   /** Sends due deliveries and returns the number of attempts; for cron, serverless and tests. */
   readonly drain: Effect.Effect<number, StorageError>
-  /** Like `drain`, but after so many milliseconds it ends as `run` does when it is interrupted. */
+  /** Like `drain`, but after so many milliseconds it takes no more and ends, as `run` does when it is interrupted. */
   readonly drainFor: (millis: number) => Effect.Effect<number, StorageError>
 }>()("@waybill/core/delivery/DeliveryWorker") {
   static readonly layer = Layer.effect(
