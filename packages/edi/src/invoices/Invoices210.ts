@@ -63,8 +63,12 @@ const invoiceOf = (record: Data, partner: PartnerProfile): Invoice => {
   } as unknown as Invoice
 }
 
-/** Writes one invoice as the contents of a set. */
+const isAmountOfCharge = ({ member }: { readonly member: string }): boolean => /^invoiceCharges\.\d+\.cost\.value$/u.test(member)
+
+/** Writes one invoice as the contents of a set. Refuses one with a charge whose amount a 210 cannot carry: its lines would not add up to the amount due. */
 export const write210 = (invoice: Invoice, partner: PartnerProfile, version: string = partner.version): WriteSetResult => {
   const scac = member(invoice, "edi.scac") ?? partner.scac
-  return writeSet(mapping210, { ...invoice, edi: { ...member(invoice, "edi") as object | undefined, ...scac === undefined ? {} : { scac } } }, partner, version)
+  const result = writeSet(mapping210, { ...invoice, edi: { ...member(invoice, "edi") as object | undefined, ...scac === undefined ? {} : { scac } } }, partner, version)
+  const refused = "refused" in result ? result.refused : result.lost.filter(isAmountOfCharge)
+  return refused.length === 0 ? result : { refused }
 }

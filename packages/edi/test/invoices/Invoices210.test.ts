@@ -118,10 +118,12 @@ describe("writing 210", () => {
     expect(segmentsOf(invoiceSample({ total: "1.500" })).set.segments[0]).toContain("150")
   })
 
-  it("does not write a charge in another currency, and lists it", () => {
-    const invoice = invoiceSample({ costs: ["1.00"] })
-    const { lost } = segmentsOf({ ...invoice, invoiceCharges: [{ ...invoice.invoiceCharges[0]!, cost: { currencyCode: "CAD", value: "1.00" } }] })
-    expect(lost.map(({ member }) => member)).toEqual(["invoiceCharges.0.cost.value", "invoiceCharges.0.cost.currencyCode"])
+  it("refuses an invoice with a charge in another currency, or with more decimals than X12 has", () => {
+    const invoice = invoiceSample({ costs: ["1.00", "2.00"] })
+    const withCost = (cost: object) => write210({ ...invoice, invoiceCharges: [invoice.invoiceCharges[0]!, { ...invoice.invoiceCharges[1]!, cost }] } as Invoice, partnerFor({ scac: "ABCD" }))
+    expect(withCost({ currencyCode: "CAD", value: "2.00" })).toEqual({ refused: [{ member: "invoiceCharges.1.cost.value", reason: "210 has one currency, that of the invoice amount" }] })
+    expect(withCost({ currencyCode: "USD", value: "2.005" })).toEqual({ refused: [{ member: "invoiceCharges.1.cost.value", reason: "the element has two decimals and at most 15 digits" }] })
+    expect(withCost({ currencyCode: "USD", value: "2.000" })).toHaveProperty("set")
   })
 
   it("writes a file that reads the same", () => {
