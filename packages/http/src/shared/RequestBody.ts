@@ -1,6 +1,6 @@
 /** Reads a JSON body. Checks media type, size while it arrives, number of values, and encoding, in this order. */
 import { monotonicMillis, type RateExceeded } from "@waybill/core"
-import { ByteSize, Effect, Fiber, Stream } from "effect"
+import { ByteSize, Effect, Stream } from "effect"
 import { HttpIncomingMessage, type HttpServerError, type HttpServerRequest } from "effect/http"
 import type { BodySpec, IncomingBody } from "./Contract.ts"
 import { ByteBuffer } from "./ByteBuffer.ts"
@@ -40,19 +40,25 @@ export const readBody = (
   })
 }
 
-/** Like Effect's timeout, with one fiber and one timer instead of two fibers and a sleep: every call with a body is read this way. */
+/**
+ * Like Effect's timeout, with one fiber and one timer instead of two fibers and a sleep: every call with a body is read this way. What still reads is not
+ * awaited: it may be a body that ends only with its connection.
+ */
 const inTime = <A, E>(reading: Effect.Effect<A, E>, millis: number): Effect.Effect<A, E | Refused> =>
-  Effect.withFiber(({ context }) =>
+  Effect.withFiber(({ context, id }) =>
     Effect.callback((resume) => {
       const fiber = Effect.runForkWith(context)(reading)
-      const timer = setTimeout(() => resume(Effect.andThen(Fiber.interrupt(fiber), Effect.fail(bodyTooSlow))), millis)
+      const timer = setTimeout(() => {
+        resume(Effect.fail(bodyTooSlow))
+        fiber.interruptUnsafe(id)
+      }, millis)
       fiber.addObserver((exit) => {
         clearTimeout(timer)
         resume(exit)
       })
-      return Effect.suspend(() => {
+      return Effect.sync(() => {
         clearTimeout(timer)
-        return Fiber.interrupt(fiber)
+        fiber.interruptUnsafe(id)
       })
     }))
 
@@ -66,6 +72,8 @@ const bytesOf = (request: HttpServerRequest.HttpServerRequest, maxBytes: number,
   if (declared === undefined) return isEmpty(request) ? Effect.succeed(new Uint8Array(0)) : gathered(request, maxBytes, take)
   const whole = declared > gatheredBytes ? gathered(request, maxBytes, takeNone) : request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
+    // an interruption would close the connection before the caller is answered
+    Effect.uninterruptible,
     Effect.mapBoth({ onFailure: (error) => refusalOf(error, maxBytes), onSuccess: (buffer) => new Uint8Array(buffer) })
   )
   return Effect.andThen(take(declared), whole)

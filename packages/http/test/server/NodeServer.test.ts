@@ -105,6 +105,13 @@ describe("a request over a socket", () => {
     expect([statusOf(chunked), chunked.includes("body_too_large")]).toEqual([413, true])
   })
 
+  it.each([["of a declared length", "content-length: 12"], ["of a larger one", "content-length: 2000000"], ["in chunks", "transfer-encoding: chunked"]])("whose body %s does not arrive in time is answered before its connection is closed", async (_what, header) => {
+    const hasty = await start(WaybillHttp.serve({ bodyTimeoutMillis: 50 }))
+    const answer = await raw(hasty.port, `POST /intake/v1/transit-events HTTP/1.1\r\nhost: x\r\nx-api-key: ${hasty.key}\r\ncontent-type: application/json\r\n${header}\r\n\r\n`)
+    expect(statusOf(answer)).toBe(408)
+    expect(answer).toContain("body_too_slow")
+  })
+
   it("with Expect gets 100 Continue, or a refusal", async () => {
     const head = (key: string, length: number) =>
       `POST /visibility/v1/subscriptions HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: 100-continue\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`
