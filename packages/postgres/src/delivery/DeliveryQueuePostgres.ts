@@ -1,9 +1,9 @@
 /** Destinations, entries and deliveries on Postgres, as subscriptions and operators see them. */
-import { StorageError } from "@waybill/core"
 import { DeliveryQueue, type DestinationStatus } from "@waybill/core/delivery"
 import { Effect, Layer, Option } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import type { Decoded } from "../client/SqlRow.ts"
+import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeDeliveryLog } from "./operator/DeliveryLogPostgres.ts"
 import * as statements from "./DestinationSql.ts"
@@ -29,24 +29,19 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
         return yield* liveDestinations(tenantId)
       })
 
-      return DeliveryQueue.of({
-        openDestination: (tenantId, destination) =>
-          sql.one(statements.countColumn, statements.openDestination(schema, tenantId, destination)).pipe(StorageError.refail("DeliveryQueue.openDestination")),
-        countDestinations: (tenantId, limit) => StorageError.refail("DeliveryQueue.countDestinations")(countDestinations(tenantId, limit)),
-        changeDestination: (tenantId, destination) =>
-          sql.run(statements.changeDestination(schema, tenantId, destination)).pipe(StorageError.refail("DeliveryQueue.changeDestination")),
+      return operationsOf(DeliveryQueue, {
+        openDestination: (tenantId, destination) => sql.one(statements.countColumn, statements.openDestination(schema, tenantId, destination)),
+        countDestinations,
+        changeDestination: (tenantId, destination) => sql.run(statements.changeDestination(schema, tenantId, destination)),
         closeDestination: (tenantId, destinationId) =>
           sql.withTransaction(Effect.andThen(
             sql.run(statements.lockDestination(schema, tenantId, destinationId)),
             sql.run(statements.closeDestination(schema, tenantId, destinationId))
-          )).pipe(StorageError.refail("DeliveryQueue.closeDestination")),
-        accessRestored: (tenantId, client) =>
-          sql.run(statements.accessRestored(schema, tenantId, client)).pipe(StorageError.refail("DeliveryQueue.accessRestored")),
+          )),
+        accessRestored: (tenantId, client) => sql.run(statements.accessRestored(schema, tenantId, client)),
         destinationStatus: (tenantId, destinationId) =>
-          sql.rows(statements.statusRow, statements.destinationStatus(schema, tenantId, destinationId)).pipe(
-            Effect.map(([found]) => Option.map(Option.fromUndefinedOr(found), statusOf)),
-            StorageError.refail("DeliveryQueue.destinationStatus")
-          ),
+          Effect.map(sql.rows(statements.statusRow, statements.destinationStatus(schema, tenantId, destinationId)), ([found]) =>
+            Option.map(Option.fromUndefinedOr(found), statusOf)),
         ...makeDeliveryLog(sql, schema, sources)
       })
     })

@@ -1,9 +1,7 @@
 /** Operator calls on destinations and deliveries, on Postgres. */
-import { StorageError } from "@waybill/core"
 import {
   type DeliveryTroubles,
   type AttemptRecord,
-  type BacklogExcess,
   type BacklogPosition,
   DeliveryControl,
   type PurgePosition,
@@ -15,6 +13,7 @@ import { Effect, Layer, Option } from "effect"
 import { PgClient } from "../../client/PgClient.ts"
 import { bool, type Decoded, int8, timestamptz } from "../../client/SqlRow.ts"
 import type { Statement } from "../../client/SqlStatement.ts"
+import { operationsOf } from "../../shared/Operations.ts"
 import { WaybillSchema } from "../../shared/Schema.ts"
 import * as backlogs from "./BacklogSql.ts"
 import * as statements from "./DeliveryControlSql.ts"
@@ -56,7 +55,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
             destinationId === undefined ? [] : [{ destinationId, client: client!, queuedFrom: place! * widthMillis, entries: entries!, dropped: dropped! }]),
           next: more ? { destinationId: lastDestinationId!, key: key!, sequence: sequence!, ref: ref! } : undefined
         }
-      }, StorageError.refail("DeliveryControl.countBacklog"))
+      })
 
       const trace = Effect.fnUntraced(function*(tenantId: string, destinationId: string, subject: TraceSubject) {
         const { behind, droppedAt, dropReason, now, refs, waiting } = yield* sql.one(
@@ -73,30 +72,20 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
           dropped: dropReason === undefined ? undefined : { reason: dropReason, at: droppedAt! },
           recent: recent.toReversed()
         }
-      }, StorageError.refail("DeliveryControl.trace"))
+      })
 
-      return DeliveryControl.of({
-        pause: (tenantId, destinationId, pause) =>
-          change(statements.pauseDestination(schema, tenantId, destinationId, pause)).pipe(StorageError.refail("DeliveryControl.pause")),
-        resume: (tenantId, destinationId, pauses) =>
-          change(statements.resumeDestination(schema, tenantId, destinationId, pauses)).pipe(StorageError.refail("DeliveryControl.resume")),
-        purgeNext: (tenantId, destinationId, after = atStart) =>
-          removed(tenantId, destinationId, after, backlogs.purgeNext(schema, tenantId, destinationId, after)).pipe(StorageError.refail("DeliveryControl.purgeNext")),
+      return operationsOf(DeliveryControl, {
+        pause: (tenantId, destinationId, pause) => change(statements.pauseDestination(schema, tenantId, destinationId, pause)),
+        resume: (tenantId, destinationId, pauses) => change(statements.resumeDestination(schema, tenantId, destinationId, pauses)),
+        purgeNext: (tenantId, destinationId, after = atStart) => removed(tenantId, destinationId, after, backlogs.purgeNext(schema, tenantId, destinationId, after)),
         countBacklog,
-        dropExcess: (tenantId: string, destinationId: string, excess: BacklogExcess, after = atStart) =>
-          removed(tenantId, destinationId, after, backlogs.dropExcess(schema, tenantId, destinationId, excess, after)).pipe(
-            StorageError.refail("DeliveryControl.dropExcess")
-          ),
+        dropExcess: (tenantId, destinationId, excess, after = atStart) => removed(tenantId, destinationId, after, backlogs.dropExcess(schema, tenantId, destinationId, excess, after)),
         dismiss: (tenantId, deliveryId) =>
-          sql.rows(statements.stateColumn, statements.dismissDelivery(schema, tenantId, deliveryId)).pipe(
-            Effect.map(([before]) => Option.fromUndefinedOr(before)),
-            StorageError.refail("DeliveryControl.dismiss")
-          ),
-        dismissDead: (tenantId, deliveryIds) =>
-          sql.one(int8, statements.dismissDead(schema, tenantId, deliveryIds)).pipe(StorageError.refail("DeliveryControl.dismissDead")),
+          Effect.map(sql.rows(statements.stateColumn, statements.dismissDelivery(schema, tenantId, deliveryId)), ([before]) => Option.fromUndefinedOr(before)),
+        dismissDead: (tenantId, deliveryIds) => sql.one(int8, statements.dismissDead(schema, tenantId, deliveryIds)),
         trace,
-        health: (tenantId) => sql.one(statements.healthRow, statements.tenantHealth(schema, tenantId)).pipe(StorageError.refail("DeliveryControl.health")),
-        troubles: Effect.map(sql.rows(troubleRow, troubles(schema)), troublesOf).pipe(StorageError.refail("DeliveryControl.troubles"))
+        health: (tenantId) => sql.one(statements.healthRow, statements.tenantHealth(schema, tenantId)),
+        troubles: Effect.map(sql.rows(troubleRow, troubles(schema)), troublesOf)
       })
     })
   )

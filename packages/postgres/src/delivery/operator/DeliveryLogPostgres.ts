@@ -1,5 +1,4 @@
 /** Operators' reads of destinations and deliveries, and retries. */
-import { StorageError } from "@waybill/core"
 import {
   type AttemptRecord,
   type DeliveryDetail,
@@ -8,9 +7,7 @@ import {
   type DeliveryQueue,
   type DeliveryState,
   type DeliverySummary,
-  type DestinationMatch,
   type DestinationOverview,
-  type DestinationQuery,
   type EntryKeys,
   mostPassedOver,
   totalCount
@@ -19,24 +16,16 @@ import { Effect, Option } from "effect"
 import type { PgClient } from "../../client/PgClient.ts"
 import { bool, type Decoded, int8 } from "../../client/SqlRow.ts"
 import type { Statement } from "../../client/SqlStatement.ts"
+import type { Operations } from "../../shared/Operations.ts"
 import * as lists from "./DeliveryListSql.ts"
 import * as statements from "./DeliveryLogSql.ts"
 import * as retries from "./DeliveryRetrySql.ts"
 import { lockDestination, withPolicy } from "../DestinationSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 
-type Log = Pick<DeliveryQueue["Service"], "destinations" | "countMatching" | "list" | "count" | "carrying" | "find" | "retry" | "recover" | "retryDead" | "prune" | "depth">
+type Log = Pick<Operations<DeliveryQueue["Service"]>, "destinations" | "countMatching" | "list" | "count" | "carrying" | "find" | "retry" | "recover" | "retryDead" | "prune" | "depth">
 
 export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: ReadonlyArray<PayloadSource>): Log => {
-  const destinations = (tenantId: string, query: DestinationQuery) =>
-    sql.rows(statements.overviewRow, statements.destinationOverviews(schema, tenantId, query)).pipe(
-      Effect.map((rows) => ({ now: rows[0]?.now ?? 0, destinations: rows.map(overviewOf) })),
-      StorageError.refail("DeliveryQueue.destinations")
-    )
-
-  const counted = (statement: Statement, operation: string) => sql.one(int8, statement).pipe(StorageError.refail(`DeliveryQueue.${operation}`))
-
-  const countMatching = (tenantId: string, match: DestinationMatch) => counted(statements.countDestinations(schema, tenantId, match), "countMatching")
 
   /** The destinations to search one by one; `undefined` for a search of the tenant's deliveries in their order. */
   const destinationsOf = Effect.fnUntraced(function*(tenantId: string, match: DeliveryMatch, most: number) {
@@ -49,7 +38,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: Reado
     const destinations = yield* destinationsOf(tenantId, match, lists.mostDestinations)
     const { count, ended } = yield* sql.one(lists.countedRow, lists.countDeliveries(schema, tenantId, match, destinations))
     return ended && count < totalCount ? undefined : count
-  }, StorageError.refail("DeliveryQueue.count"))
+  })
 
   const list = Effect.fnUntraced(function*(tenantId: string, query: DeliveryQuery) {
     const destinations = yield* destinationsOf(tenantId, query, Math.min(lists.mostDestinations, query.passOver ?? mostPassedOver))
@@ -59,7 +48,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: Reado
     const known = end === -1 ? rows : rows.slice(0, end + 1)
     const deliveries = known.filter(({ matches }) => matches).map(foundOf)
     return { deliveries, lookedTo: rows[end]?.deliveryId, passedOver: Math.max(0, Math.max(0, ...known.map(({ looked }) => looked)) - deliveries.length) }
-  }, StorageError.refail("DeliveryQueue.list"))
+  })
 
   const carrying = Effect.fnUntraced(function*(
     tenantId: string,
@@ -73,13 +62,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: Reado
       deliveries: rows.map(({ source, ...summary }) => ({ ...summaryOf(summary), source })),
       since: older === undefined ? undefined : last!.sentAt
     }
-  }, StorageError.refail("DeliveryQueue.carrying"))
-
-  const find = (tenantId: string, deliveryId: string) =>
-    sql.rows(statements.detailRow, statements.findDelivery(schema, tenantId, deliveryId, sources)).pipe(
-      Effect.map(([found]) => Option.map(Option.fromUndefinedOr(found), detailOf)),
-      StorageError.refail("DeliveryQueue.find")
-    )
+  })
 
   const retry = Effect.fnUntraced(function*(tenantId: string, deliveryId: string) {
     yield* sql.run(retries.lockDestinationOf(schema, tenantId, deliveryId))
@@ -87,25 +70,31 @@ export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: Reado
     if (retried === undefined) return (yield* sql.one(bool, retries.isSending(schema, tenantId, deliveryId))) ? Option.some<DeliveryState>("sending") : Option.none<DeliveryState>()
     if (retried.whole) yield* sql.run(retries.retryDelivery(schema, tenantId, deliveryId))
     return Option.some(retried.whole ? retried.state : "cancelled")
-  }, sql.withTransaction, StorageError.refail("DeliveryQueue.retry"))
+  }, sql.withTransaction)
 
-  const recover = (tenantId: string, destinationId: string, since: number) =>
-    sql.withTransaction(Effect.andThen(
-      sql.run(lockDestination(schema, tenantId, destinationId)),
-      sql.one(int8, retries.recoverDeliveries(schema, tenantId, destinationId, since))
-    )).pipe(StorageError.refail("DeliveryQueue.recover"))
-
-  const retryDead = (tenantId: string, deliveryIds: ReadonlyArray<string>) =>
-    sql.withTransaction(Effect.andThen(
-      sql.run(retries.lockDestinationsOf(schema, tenantId, deliveryIds)),
-      sql.one(int8, retries.retryDead(schema, tenantId, deliveryIds))
-    )).pipe(StorageError.refail("DeliveryQueue.retryDead"))
-
-  const prune = (tenantId: string, settledBefore: number) => counted(statements.pruneDeliveries(schema, tenantId, settledBefore), "prune")
-
-  const depth = sql.one(statements.depthRow, statements.depth(schema)).pipe(StorageError.refail("DeliveryQueue.depth"))
-
-  return { destinations, countMatching, list, count, carrying, find, retry, recover, retryDead, prune, depth }
+  return {
+    destinations: (tenantId, query) =>
+      Effect.map(sql.rows(statements.overviewRow, statements.destinationOverviews(schema, tenantId, query)), (rows) => ({ now: rows[0]?.now ?? 0, destinations: rows.map(overviewOf) })),
+    countMatching: (tenantId, match) => sql.one(int8, statements.countDestinations(schema, tenantId, match)),
+    list,
+    count,
+    carrying,
+    find: (tenantId, deliveryId) =>
+      Effect.map(sql.rows(statements.detailRow, statements.findDelivery(schema, tenantId, deliveryId, sources)), ([found]) => Option.map(Option.fromUndefinedOr(found), detailOf)),
+    retry,
+    recover: (tenantId, destinationId, since) =>
+      sql.withTransaction(Effect.andThen(
+        sql.run(lockDestination(schema, tenantId, destinationId)),
+        sql.one(int8, retries.recoverDeliveries(schema, tenantId, destinationId, since))
+      )),
+    retryDead: (tenantId, deliveryIds) =>
+      sql.withTransaction(Effect.andThen(
+        sql.run(retries.lockDestinationsOf(schema, tenantId, deliveryIds)),
+        sql.one(int8, retries.retryDead(schema, tenantId, deliveryIds))
+      )),
+    prune: (tenantId, settledBefore) => sql.one(int8, statements.pruneDeliveries(schema, tenantId, settledBefore)),
+    depth: sql.one(statements.depthRow, statements.depth(schema))
+  }
 }
 
 const overviewOf = (read: Decoded<typeof statements.overviewRow>): DestinationOverview => {

@@ -1,10 +1,10 @@
 /** Sealed signing secrets on Postgres. */
-import { StorageError } from "@waybill/core"
 import { type ListedSecret, maxCountedUses, type SecretOwner, SecretStore, type StoredSecret } from "@waybill/core/delivery"
 import { Effect, Layer, Option } from "effect"
 import { PgClient } from "../../client/PgClient.ts"
 import { bool, type Decoded } from "../../client/SqlRow.ts"
 import type { Statement } from "../../client/SqlStatement.ts"
+import { operationsOf } from "../../shared/Operations.ts"
 import { WaybillSchema } from "../../shared/Schema.ts"
 import * as statements from "./SecretSql.ts"
 
@@ -16,33 +16,25 @@ export const layer = Layer.effect(
 
     const isThere = (statement: Statement) => Effect.map(sql.rows(bool, statement), (rows) => rows.length > 0)
 
-    return SecretStore.of({
+    return operationsOf(SecretStore, {
       find: Effect.fnUntraced(function*(tenantId, hmacSecretId, lock) {
         if (lock === "change") yield* sql.run(statements.lockSecretForPut(schema, tenantId, hmacSecretId))
         const [row] = yield* sql.rows(statements.secretRow, statements.findSecret(schema, tenantId, hmacSecretId, lock === "use" ? "FOR SHARE" : ""))
         return row === undefined || row.sealed.length === 0 ? Option.none() : Option.some(secretOf(row))
-      }, StorageError.refail("SecretStore.find")),
-
+      }),
       put: (tenantId, hmacSecretId, secret) =>
         sql.withTransaction(Effect.andThen(
           sql.run(statements.putSecret(schema, tenantId, hmacSecretId, secret)),
           sql.run(statements.raiseSignedDestinations(schema, tenantId, hmacSecretId))
-        )).pipe(StorageError.refail("SecretStore.put")),
-
+        )),
       page: (tenantId, { after = "", client, limit }) =>
-        sql.rows(statements.listedRow, statements.pageSecrets(schema, tenantId, { after, client, limit, counted: maxCountedUses })).pipe(
-          Effect.map((rows) => rows.map(listedOf)),
-          StorageError.refail("SecretStore.page")
-        ),
-
+        Effect.map(sql.rows(statements.listedRow, statements.pageSecrets(schema, tenantId, { after, client, limit, counted: maxCountedUses })), (rows) => rows.map(listedOf)),
       remove: (tenantId, hmacSecretId) =>
         sql.withTransaction(Effect.gen(function*() {
           if (!(yield* isThere(statements.lockSecret(schema, tenantId, hmacSecretId)))) return "unknown" as const
           return (yield* isThere(statements.removeSecret(schema, tenantId, hmacSecretId))) ? "removed" as const : "used" as const
-        })).pipe(StorageError.refail("SecretStore.remove")),
-
-      usableBy: (tenantId, hmacSecretId, client) =>
-        isThere(statements.usableSecret(schema, tenantId, hmacSecretId, client)).pipe(StorageError.refail("SecretStore.usableBy"))
+        })),
+      usableBy: (tenantId, hmacSecretId, client) => isThere(statements.usableSecret(schema, tenantId, hmacSecretId, client))
     })
   })
 )

@@ -1,5 +1,4 @@
 /** The delivery worker's storage on Postgres. */
-import { StorageError } from "@waybill/core"
 import {
   type AcquiredPartition,
   DeliveryStore,
@@ -21,6 +20,7 @@ import { HighPriority } from "../../client/PgLending.ts"
 import { type Decoded, int4, uuid } from "../../client/SqlRow.ts"
 import type { Statement } from "../../client/SqlStatement.ts"
 import { makeIsDistributed } from "../../shared/Citus.ts"
+import { operationsOf } from "../../shared/Operations.ts"
 import { WaybillSchema } from "../../shared/Schema.ts"
 import { withPolicy } from "../DestinationSql.ts"
 import * as drops from "./DropSql.ts"
@@ -44,17 +44,16 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
       const storage = { sql, schema, sources, isDistributed: yield* makeIsDistributed(name) }
       const take = takeWith(sql, schema, sources)
 
-      return DeliveryStore.of({
-        renew: (worker) => asOwner("renew", renew(storage, worker)),
-        look: (workerId, limit) => asOwner("look", look(storage, workerId, limit)),
-        acquire: (worker, tenantId, partitions) => asOwner("acquire", sql.withTransaction(acquire(storage, worker, tenantId, partitions))),
-        load: (tenantId, destinationIds) => asOwner("load", Effect.map(sql.rows(loadedRow, load(schema, tenantId, destinationIds)), (rows) => rows.map(loadedOf))),
-        take: (request) => asOwner("take", take(request)),
-        reclaim: (tenantId, owned, flight) => asOwner("reclaim", sql.withTransaction(reclaim(storage, tenantId, owned, flight))),
-        settle: (request) =>
-          asOwner("settle", settle(storage, request, false).pipe(Effect.catchIf(isDuplicate, () => settle(storage, request, true)))),
-        drop: (request) => asOwner("drop", sql.withTransaction(drop(storage, request))),
-        release: (tenantId, partitions, rateMarks) => asOwner("release", sql.withTransaction(release(storage, tenantId, partitions, rateMarks)))
+      return operationsOf(DeliveryStore, {
+        renew: (worker) => asOwner(renew(storage, worker)),
+        look: (workerId, limit) => asOwner(look(storage, workerId, limit)),
+        acquire: (worker, tenantId, partitions) => asOwner(sql.withTransaction(acquire(storage, worker, tenantId, partitions))),
+        load: (tenantId, destinationIds) => asOwner(Effect.map(sql.rows(loadedRow, load(schema, tenantId, destinationIds)), (rows) => rows.map(loadedOf))),
+        take: (request) => asOwner(take(request)),
+        reclaim: (tenantId, owned, flight) => asOwner(sql.withTransaction(reclaim(storage, tenantId, owned, flight))),
+        settle: (request) => asOwner(settle(storage, request, false).pipe(Effect.catchIf(isDuplicate, () => settle(storage, request, true)))),
+        drop: (request) => asOwner(sql.withTransaction(drop(storage, request))),
+        release: (tenantId, partitions, rateMarks) => asOwner(sql.withTransaction(release(storage, tenantId, partitions, rateMarks)))
       })
     })
   )
@@ -63,8 +62,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
 const isDuplicate = ({ reason }: SqlError): boolean => reason._tag === "UniqueViolation" || reason._tag === "UnknownError"
 
 /** Statements of owners do not queue behind all others, because leases run out. */
-const asOwner = <A>(call: keyof DeliveryStore["Service"], effect: Effect.Effect<A, SqlError>): Effect.Effect<A, StorageError> =>
-  effect.pipe(Effect.provideService(HighPriority, true), StorageError.refail(`DeliveryStore.${call}`))
+const asOwner = Effect.provideService(HighPriority, true)
 
 interface Storage {
   readonly sql: PgClient
