@@ -74,10 +74,10 @@ interface Storage {
 const renew = Effect.fnUntraced(function*({ schema, sql }: Storage, worker: WorkerLease) {
   yield* sql.run(ownership.keepAlive(schema, worker))
   yield* sql.run(ownership.renewLeases(schema, worker))
-  const expired = yield* sql.rows(ownership.lookRow, ownership.expiredLeases(schema, worker))
-  for (const [tenantId, partitions] of byTenant(expired)) yield* sql.run(ownership.renewExpired(schema, tenantId, worker, partitions))
-  const ahead = yield* sql.rows(ownership.lookRow, ownership.leasesAhead(schema))
-  for (const [tenantId, partitions] of byTenant(ahead)) yield* sql.run(ownership.shortenLeases(schema, tenantId, partitions))
+  for (const change of [ownership.renewExpired(worker), ownership.shortenAhead]) {
+    const found = yield* sql.rows(ownership.lookRow, ownership.leasesToChange(schema, change))
+    for (const [tenantId, partitions] of byTenant(found)) yield* sql.run(ownership.changeLeases(schema, tenantId, partitions, change))
+  }
   const owned = yield* sql.rows(ownership.ownedRow, ownership.ownedPartitions(schema, worker))
   return { owned, ...yield* sql.one(ownership.shareRow, ownership.shares(schema)) }
 })

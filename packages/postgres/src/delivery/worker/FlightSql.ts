@@ -11,7 +11,7 @@ export interface Interrupted {
   readonly flight: string | undefined
 }
 
-const named = ({ flight }: Interrupted) => flight === undefined ? nothing : statement`AND f.flight = ${uuid(flight)}`
+const named = ({ flight }: Interrupted) => flight === undefined ? nothing : statement`AND flight = ${uuid(flight)}`
 
 const flown = (schema: Statement, tenantId: string, interrupted: Interrupted) => statement`
   SELECT u.destination_id, u.delivery_id FROM ${schema}.delivery_flights AS f CROSS JOIN LATERAL unnest(f.deliveries) AS u
@@ -49,7 +49,7 @@ first AS (
   INSERT INTO ${schema}.deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at, settled_at, traceparent)
   SELECT ${own}, d.delivery_id, d.destination_id, ${outcome}, d.attempt - ${uncounted}, d.tries - ${uncounted}, d.refs, d.keys, d.sent_at, ${dueAt}, ${settledAt}, d.traceparent
   FROM ${inFlight(schema, tenantId)} AS d CROSS JOIN (SELECT now() AS now) AS clock
-  WHERE d.tenant_id = ${own} AND d.partition = ANY (${partitions}) ${interrupted.flight === undefined ? nothing : statement`AND d.flight = ${uuid(interrupted.flight)}`}
+  WHERE d.tenant_id = ${own} AND d.partition = ANY (${partitions}) ${named(interrupted)}
   ON CONFLICT DO NOTHING
 ),
 again AS (

@@ -35,41 +35,38 @@ export const renewLeases = (schema: Statement, worker: WorkerLease) => statement
 UPDATE ${schema}.delivery_leases AS l SET leased_until = ${until(worker)}, lease = ${leaseOf(worker)}
 WHERE l.worker_id = ${text(worker.workerId)} AND l.leased_until > now()`
 
-/** Leases that have run out, and that nobody has taken over. */
-export const expiredLeases = (schema: Statement, { workerId }: WorkerLease) => statement`
-SELECT l.tenant_id, l.partition::int4 AS partition FROM ${schema}.delivery_leases AS l
-WHERE l.worker_id = ${text(workerId)} AND l.leased_until <= now() AND l.leased_until > '-infinity'`
-
-/** Skips leases that another worker is taking over. */
-export const renewExpired = (schema: Statement, tenantId: string, worker: WorkerLease, partitions: ReadonlyArray<number>) => {
-  const own = tenant(tenantId)
-  return statement`
-WITH mine AS MATERIALIZED (
-  SELECT l.partition FROM ${schema}.delivery_leases AS l
-  WHERE l.tenant_id = ${own} AND l.partition = ANY (${int4Array(partitions)}) AND l.worker_id = ${text(worker.workerId)} AND l.leased_until > '-infinity'
-  FOR NO KEY UPDATE SKIP LOCKED
-)
-UPDATE ${schema}.delivery_leases AS l SET leased_until = ${until(worker)}, lease = ${leaseOf(worker)}
-WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT m.partition FROM mine AS m))`
+/** Leases to change, across tenants, and how. */
+export interface LeaseChange {
+  readonly condition: Statement
+  readonly values: Statement
 }
 
-/** Leases that a clock granted that was set back since. */
-export const leasesAhead = (schema: Statement) => statement`
-SELECT l.tenant_id, l.partition::int4 AS partition FROM ${schema}.delivery_leases AS l WHERE ${isAhead("l.leased_until")}`
+/** Renews leases that have run out, and that nobody has taken over. */
+export const renewExpired = (worker: WorkerLease): LeaseChange => ({
+  condition: statement`l.worker_id = ${text(worker.workerId)} AND l.leased_until <= now() AND l.leased_until > '-infinity'`,
+  values: statement`leased_until = ${until(worker)}, lease = ${leaseOf(worker)}`
+})
 
 /**
- * They end in one lease from now: an owner that is alive renews its lease sooner, and was told to stop at that time at the latest. Skips leases that are being renewed.
+ * Shortens leases that a clock granted that was set back since. They end in one lease from now: an owner that is alive renews its lease sooner, and was
+ * told to stop at that time at the latest.
  */
-export const shortenLeases = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>) => {
+export const shortenAhead: LeaseChange = { condition: isAhead("l.leased_until"), values: raw("leased_until = now() + l.lease") }
+
+export const leasesToChange = (schema: Statement, { condition }: LeaseChange) => statement`
+SELECT l.tenant_id, l.partition::int4 AS partition FROM ${schema}.delivery_leases AS l WHERE ${condition}`
+
+/** Skips leases that another worker is taking over, or renewing. */
+export const changeLeases = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>, { condition, values }: LeaseChange) => {
   const own = tenant(tenantId)
   return statement`
-WITH ahead AS MATERIALIZED (
+WITH changing AS MATERIALIZED (
   SELECT l.partition FROM ${schema}.delivery_leases AS l
-  WHERE l.tenant_id = ${own} AND l.partition = ANY (${int4Array(partitions)}) AND ${isAhead("l.leased_until")}
+  WHERE l.tenant_id = ${own} AND l.partition = ANY (${int4Array(partitions)}) AND ${condition}
   FOR NO KEY UPDATE SKIP LOCKED
 )
-UPDATE ${schema}.delivery_leases AS l SET leased_until = now() + l.lease
-WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT a.partition FROM ahead AS a))`
+UPDATE ${schema}.delivery_leases AS l SET ${values}
+WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT c.partition FROM changing AS c))`
 }
 
 /** The partitions whose leases the worker has just renewed. */
