@@ -202,7 +202,7 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     assert.strictEqual(yield* drop(10, 0, now - 60_000), 0)
     assert.strictEqual(yield* drop(2, 0), 2)
     assert.deepStrictEqual([yield* why("A", "A/2"), yield* why("A", "A/3"), yield* why("B", "B/1")], ["over_count", "over_count", true])
-    // somebody who knows nothing of these two
+    // a sweep with an older count
     assert.strictEqual(yield* drop(2, 0), 0)
     assert.strictEqual(yield* drop(1, 2, now + 60_000, "over_age"), 1)
     assert.deepStrictEqual([yield* why("B", "B/1"), yield* why("B", "B/2")], ["over_age", true])

@@ -51,7 +51,7 @@ class Model {
     return !this.suspended && [...sources.values()].some(({ live }) => live)
   }
 
-  /** Drops what may not be seen. Answers how many. */
+  /** Drops entries that may not be seen. Returns their number. */
   clear(destination: ModelDestination): number {
     const visible = (name: string) => this.sees(destination, name.split("/")[0]!)
     if (!destination.frozen.every(visible)) {
@@ -79,7 +79,7 @@ const draw = (random: SeededRandom, names: ReadonlyArray<string>) => names.filte
 const drawSource = (random: SeededRandom, live: boolean): Source =>
   ({ seesAll: random.share(0.15), accounts: draw(random, ["A", "B", "C"]), live })
 
-/** One tenant whose store and model are told the same. */
+/** One tenant whose store and model get the same calls. */
 class Told {
   readonly tenantId = freshTenant()
   readonly model: Model

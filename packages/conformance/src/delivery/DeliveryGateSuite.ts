@@ -30,7 +30,7 @@ export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (
     const worker = yield* acquire(tenantId)
     const { deliveries, from: [found], signals } = yield* take(worker, { unrequested: 1 })
     assert.deepStrictEqual([deliveries, found?.sends ?? false, signals.length], [[], false, 1])
-    // what comes meanwhile waits as well
+    // entries that are queued in this time wait as well
     yield* publish(tenantId, [{ shipmentId: "S" }])
     const asked = yield* takeFrom(worker)
     assert.deepStrictEqual([asked.deliveries, asked.found!.sends], [[], false])

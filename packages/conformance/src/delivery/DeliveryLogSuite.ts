@@ -1,4 +1,4 @@
-/** What a `DeliveryQueue` promises operators who look at destinations and at what carried a shipment. */
+/** The promises of a `DeliveryQueue` to operators who list destinations and the deliveries of a shipment. */
 import { AccessStore } from "@waybill/core"
 import { defaultPolicy, DeliveryQueue, type DestinationOverview, type DestinationQuery, overviewCount, type TakenDelivery } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
@@ -125,7 +125,7 @@ export const suite = storeSuite("DeliveryQueue, operators' reads", DeliveryQueue
     assert.deepStrictEqual([...new Set(deliveries.map((each) => each.state))], ["sending"])
     assert.deepStrictEqual((yield* carrying(tenantId, { "transit-events": ["S", "T"] }, { limit: 1 })).ids.length, 1)
     assert.deepStrictEqual((yield* carrying(tenantId, { "transit-events": ["unknown"] })).ids, [])
-    // the same key of another area is somebody else
+    // the same key of another area is another shipment
     assert.deepStrictEqual((yield* carrying(tenantId, { "freight-charges": ["S"] })).ids, [])
   })
 

@@ -271,7 +271,7 @@ const lostTakes = storeSuite("DeliveryStore, reclaim", DeliveryStore, (test) => 
     assert.deepStrictEqual((yield* take(worker, { from: [from(2)] })).owned, [])
     const taken = yield* takeFrom({ tenantId, owned }, 1, { again: [again, c.deliveryId] })
     assert.deepStrictEqual(taken.deliveries.map(({ attempt, tries }) => [attempt, tries]), [[2, 2], [1, 1]])
-    // what was in flight before is there still
+    // earlier deliveries in flight still exist
     assert.deepStrictEqual(yield* end({ tenantId, owned }, [first.deliveries[1]!]), yield* settle({ tenantId, owned }, {}))
     assert.strictEqual((yield* find(tenantId, first.deliveries[1]!.deliveryId)).state, "delivered")
   })

@@ -1,4 +1,4 @@
-/** What a `DeliveryStore` promises of attempts: their outcomes, retries, and what is dropped. */
+/** The promises of a `DeliveryStore` about outcomes, retries and drops. */
 import { type DeliveryOutcome, type DeliveryState, DeliveryStore, purgeStep } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"

@@ -6,7 +6,7 @@ import { freshTenant } from "../StorageFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 export const suite = storeSuite("Wakeups", Wakeups, (test) => {
-  /** Waits until somebody was woken for this tenant. */
+  /** Waits until a waiting fiber was woken for this tenant. */
   const wokenFor = (tenantId: string) =>
     Effect.flatMap(Wakeups, (wakeups) => Effect.repeat(wakeups.next, { until: (tenantIds) => tenantIds.has(tenantId) }))
 

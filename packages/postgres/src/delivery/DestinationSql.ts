@@ -80,7 +80,7 @@ WITH changed AS (
 ${signalChanged(schema, tenant(tenantId))}`
 }
 
-/** One signal for each open destination of the client, or of the tenant: in whatever state it is, because its owner may have found it without access. */
+/** One signal for each open destination of the client, or of the tenant, in any state, because its owner may have found it without access. */
 export const accessRestored = (schema: Statement, tenantId: string, client: string | undefined) => statement`
 WITH changed AS (
   SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
@@ -126,7 +126,7 @@ cancelled AS (
 )`
 }
 
-/** The row stays, closed, for operators who look at its deliveries. The owner removes the entries, also those that publishers still bring. */
+/** The closed row stays for operators who read its deliveries. The owner removes the entries, also those that publishers still add. */
 export const closeDestination = (schema: Statement, tenantId: string, closed: string) => {
   const [own, destinationId] = [tenant(tenantId), uuid(closed)]
   return statement`

@@ -14,7 +14,7 @@ export const recordDrops = (schema: Statement, tenantId: string, reason: DropRea
   WHERE g.place <= ${keptDrops}
   ORDER BY g.destination_id, g.ref`
 
-/** Adds up what was removed, by a relation `removed (destination_id, entries)` of few destinations: an UPDATE. The version stays. */
+/** Adds the numbers of removed entries in a relation `removed (destination_id, entries)` of few destinations: an UPDATE. The version stays. */
 export const countDrops = (schema: Statement, tenantId: string): Statement => statement`
   UPDATE ${schema}.delivery_destinations AS l SET dropped = l.dropped + r.entries
   FROM removed AS r

@@ -39,13 +39,13 @@ interface Numbered {
   readonly payloads: Pick<PayloadSource, "source">
   /** Numbers that others still refer to, as queries; null where there is none. */
   readonly alsoNeeded?: ReadonlyArray<Statement>
-  /** How many are looked at in one statement. */
+  /** Maximum number that one statement reads. */
   readonly most: number
 }
 
 /**
- * Numbers rise with time, and whatever is below the oldest number in use is no longer needed: so only the lowest can be removed, and
- * looking further would cost what is kept. Returns how many were removed.
+ * Numbers rise with time, and those below the oldest number in use are no longer needed. So only the lowest can be removed, and reading
+ * further would read what is kept. Returns how many were removed.
  */
 export const pruneLowest = (schema: Statement, tenantId: string, before: number, { alsoNeeded = [], most, payloads, ...numbered }: Numbered): Statement => {
   const own = tenant(tenantId)

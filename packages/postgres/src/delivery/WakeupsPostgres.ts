@@ -58,7 +58,7 @@ export const layer = (options: { readonly listen: boolean }) =>
       if (options.listen) {
         const listen = Stream.runForEach(sql.listen(channel), (payload) =>
           Effect.sync(() => {
-            // an empty payload means the connection was made anew; what was said meanwhile is left to polling
+            // an empty payload means that the connection was opened again; polling replaces hints that were lost before
             if (payload === "") return
             const [from, tenantId] = payload.split(":")
             if (from !== self && tenantId !== undefined) hear(tenantId)

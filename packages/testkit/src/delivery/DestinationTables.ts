@@ -94,7 +94,7 @@ export interface SignalRow extends Signal {
 
 export interface LeaseRow {
   readonly workerId: string
-  /** `-Infinity`: the partition was given back with work in it. */
+  /** `-Infinity`: the partition was released with work. */
   readonly leasedUntil: number
   /** How long it lasts from a renewal. */
   readonly leaseMillis: number

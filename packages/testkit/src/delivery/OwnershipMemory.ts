@@ -134,7 +134,7 @@ export class Ownership {
     }
   }
 
-  /** Destinations that do not send count for nothing: a signal tells when they do. */
+  /** Destinations that do not send do not count: a signal follows when they may send. */
   private hasWork(tenant: Tenant, partition: number, now: number): boolean {
     const isOwn = (each: { readonly partition: number }) => each.partition === partition
     const sends = (destination: Destination) => destination.status.state === "active" && this.gate.admits(destination, now)

@@ -7,7 +7,7 @@ export const WakeupsMemory = {
   layer: Layer.effect(Wakeups, Effect.map(MemoryDatabase, ({ atCommit }) => {
     /** When each tenant was last hinted at; the order of insertion is the order of hints. */
     const hints = new Map<string, number>()
-    /** The last hint each waiting fiber was told of. */
+    /** The last hint that each waiting fiber received. */
     const told = new WeakMap<Fiber.Fiber<unknown, unknown>, number>()
     const waiting = new Set<Latch.Latch>()
     let latest = 0

@@ -10,14 +10,14 @@ import { countDrops, recordDrops } from "../DropRecordsSql.ts"
 
 export const stepRow = row({ dropped: int8, more: bool, key: optional(text), sequence: optional(int8), ref: optional(int8) })
 
-/** Entries that a step looks at, in the order of their keys, and removes. */
+/** Which entries a step reads, in the order of their keys, and removes. */
 interface Step {
   readonly after: PurgePosition
   readonly most: number
   /** On the destination. */
   readonly condition: Statement
   readonly reason: DropReason
-  /** Of the entries `s` that it looks at. */
+  /** Condition on the entries `s` that it reads. */
   readonly chosen: Statement
   /** On an entry `e` up to the last chosen one. */
   readonly isChosen: Statement

@@ -64,7 +64,7 @@ SELECT count(*) AS dismissed FROM dismissed`
 
 export const traceRow = row({ now: float8, waiting: bool, behind: bool, dropReason: optional(text), droppedAt: optional(timestamptz), refs: optional(int8Array) })
 
-/** What waits and what was dropped. `refs`: the numbers that entries of the destination's source have of the ids that are asked for. */
+/** Waiting and dropped entries. `refs`: the numbers of the requested ids in the destination's source. */
 export const traceEntries = (schema: Statement, tenantId: string, destinationId: string, { key, orderIds }: TraceSubject, sources: ReadonlyArray<PayloadSource>) => {
   const [own, subject] = [tenant(tenantId), text(key)]
   const refs = raw(sources.map((each) => `(
@@ -148,7 +148,7 @@ export const healthRow = row({ subscriptions: int8, inTrouble: int8, waiting: in
 
 const mostCounted = raw(String(healthCount))
 
-/** A destination that its client paused is not in trouble. */
+/** A destination that its client paused counts as healthy. */
 export const tenantHealth = (schema: Statement, tenantId: string) => statement`
 WITH destinations AS MATERIALIZED (
   SELECT l.destination_id, l.state, l.paused_by, l.breaker_open_until FROM ${schema}.delivery_destinations AS l

@@ -57,7 +57,7 @@ interface Reading {
   readonly order: Statement
   /** Rows of each index that are read, at most. */
   readonly rows: StatementPart
-  /** Rows of each index that are looked at where a condition has none. */
+  /** Number of rows that are read of each index if a condition has no index. */
   readonly look: StatementPart
 }
 
@@ -139,7 +139,7 @@ const flying = (schema: Statement, tenantId: string, query: Parameters<typeof ra
 
 const hasFlying = ({ error, state }: DeliveryMatch) => error === undefined && (state === undefined || state === "sending")
 
-/** Each index of each destination is looked at for its share, and at least for what a page shows. */
+/** Rows that are read of each index of each destination: its share, and at least the size of a page. */
 const lookOf = (rows: number, look: number, destinations: ReadonlyArray<string> | undefined) => int8(Math.max(1, destinations === undefined ? look : Math.max(rows, Math.ceil(look / Math.max(1, destinations.length)))))
 
 export const foundRow = row({ ...summaryColumns, matches: bool, looked: int8, ends: bool })

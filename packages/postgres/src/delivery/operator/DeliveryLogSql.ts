@@ -42,7 +42,7 @@ export const stateGroups = {
 /** Reads the flights of one partition; without it, the planner cannot know that the others hold nothing of a destination. */
 export const inPartitionOf = (destinationId: string): Statement => raw(`AND d.partition = ${partitionOf(destinationId)}`)
 
-/** The flight of one delivery, in whatever partition: one lookup for each. */
+/** The flight of one delivery: one lookup in each partition. */
 export const inFlightOf = (deliveryId: string): Statement =>
   statement`AND d.partition = ANY (${allPartitions}) AND d.flight = ${uuid(flightOf(deliveryId))} AND d.delivery_id = ${uuid(deliveryId)}`
 
@@ -169,7 +169,7 @@ LIMIT 2 OFFSET ${int8(newest - 1)}`
 
 export const carryingRow = row({ ...summaryColumns, source: text })
 
-/** `oldest`: the oldest delivery to look at. */
+/** `oldest`: the oldest delivery to read. */
 export const carryingDeliveries = (
   schema: Statement,
   tenantId: string,
@@ -209,7 +209,7 @@ CROSS JOIN LATERAL (SELECT l.* FROM ${schema}.delivery_destinations AS l WHERE l
 const pruneSize = raw("2000")
 
 /**
- * One whose flight is still there stays: without its row, what became of it would be unknown. Flights hold what is in flight, so few
+ * A delivery whose flight still exists stays: without its row, its outcome would be unknown. Flights hold what is in flight, so few
  * deliveries wait for that.
  */
 export const pruneDeliveries = (schema: Statement, tenantId: string, settledBefore: number) => {
@@ -240,7 +240,7 @@ export const depthRow = row({ waitingEntries: int8, unsettled: int8, dead: int8,
 /** Entries that are counted one by one; beyond that the planner's estimate serves. */
 const countedEntries = raw("50000")
 
-/** Signals whose age is looked at: they are in order of time, but for the gaps that deleted ones left. */
+/** Number of signals whose age is read: they are in order of time, except for the gaps of deleted ones. */
 const lookedSignals = raw("10000")
 
 /** Across tenants, for metrics. A retry of a partition with an owner waits for the rate, the breaker or its turn, not for a worker. */

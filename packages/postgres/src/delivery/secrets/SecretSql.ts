@@ -9,7 +9,7 @@ const carriersAccount = "substring(owner.account from '^ [^ ]+ [^ ]+ (.*)$')"
 
 /**
  * Whether a client may have webhooks signed with a secret: `secret` is an alias of the table of secrets, `client` an
- * expression that is a qualified client, `$1` the tenant. The same rule as core's `secretUsableBy`, by what is stored of the client's accounts.
+ * expression that is a qualified client, `$1` the tenant. The same rule as core's `secretUsableBy`, by the client's stored accounts.
  */
 export const secretUsableBy = (schema: string, secret: string, client: string) => `(
   ${secret}.any_client OR ${secret}.client = ${client} OR EXISTS (
@@ -36,7 +36,7 @@ export const findSecret = (schema: Statement, tenantId: string, hmacSecretId: st
 SELECT sealed, signs_until, client, accounts, any_client, body_signature, created_at, rotated_at, now() AS now
 FROM ${schema}.secrets WHERE tenant_id = ${tenant(tenantId)} AND hmac_secret_id = ${hmacSecretId} ${raw(lock)}`
 
-/** In front of `findSecret`. A missing row cannot be locked: one without versions, which nobody takes for a secret, stands in until it is put. */
+/** Runs before `findSecret`. A missing row cannot be locked, so a row without versions, which does not count as a secret, is locked until `put`. */
 export const lockSecretForPut = (schema: Statement, tenantId: string, hmacSecretId: string) => statement`
 INSERT INTO ${schema}.secrets AS s (tenant_id, hmac_secret_id, sealed, signs_until, accounts, any_client, body_signature, created_at)
 VALUES (${tenant(tenantId)}, ${hmacSecretId}, '{}', '{}', '{}', false, false, now())

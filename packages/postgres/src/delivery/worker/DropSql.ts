@@ -33,7 +33,7 @@ RETURNING e.destination_id, e.ref`
 
 export const unseenRow = row({ key: text, sequence: int8, ref: int8 })
 
-/** What the client of a destination may no longer see of some keys, up to a step. Judged anew: what was given back to it meanwhile stays. */
+/** Entries of some keys that the destination's client may no longer see, up to a step. Access is checked again: entries that the client may see again stay. */
 export const unseenEntries = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, destinationId: string, keys: ReadonlyArray<string>) => {
   const own = tenant(tenantId)
   return statement`
@@ -75,7 +75,7 @@ SELECT g.destination_id, g.ref FROM gone AS g`
 }
 
 /**
- * Ends deliveries that wait and hold something that their client may no longer see, and lets what is in them wait again as entries: those that may not
+ * Cancels waiting deliveries with entries that their client may no longer see, and lets their entries wait again: those that may not
  * be sent are dropped. Their places are still free, for a delivery that waits holds back what comes behind it.
  */
 export const withdraw = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, partitions: ReadonlyArray<number>, deliveryIds: ReadonlyArray<string>) => {

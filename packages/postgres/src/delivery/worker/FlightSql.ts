@@ -28,7 +28,7 @@ const all = (schema: Statement, tenantId: string, interrupted: Interrupted) =>
     ? statement`${flown(schema, tenantId, interrupted)} UNION ALL ${sentAgain(schema, tenantId, interrupted)}`
     : flown(schema, tenantId, interrupted)
 
-/** Locks the destinations of what was in flight, so that none of them is closed before it waits. Then `interrupt` sees which are closed. */
+/** Locks the destinations of deliveries in flight, so that none is closed before its deliveries wait. Then `interrupt` sees which are closed. */
 export const lockInterrupted = (schema: Statement, tenantId: string, interrupted: Interrupted) =>
   lockDestinations(schema, tenantId, statement`= ANY (ARRAY(SELECT i.destination_id FROM (${all(schema, tenantId, interrupted)}) AS i))`)
 

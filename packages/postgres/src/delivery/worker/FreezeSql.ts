@@ -7,7 +7,7 @@ import type { PayloadSource } from "../PayloadSource.ts"
 import { bodyOf } from "../PayloadSql.ts"
 import { partitionOfSql } from "../DeliveryEntrySql.ts"
 
-/** An entry in its place. Rows are named by where they are, and compared: meanwhile another row may be there. */
+/** An entry with its row location. The row is compared before it is moved, because another row may be at its location by then. */
 export interface FrozenEntry {
   readonly destinationId: string
   readonly ref: number
@@ -26,7 +26,7 @@ export interface Freeze {
 
 export const frozenRow = row({ partition: int4, entries: int4 })
 
-/** Answers how many entries each partition gave. Those that another transaction removed are missing. */
+/** Returns the number of moved entries of each partition, without those that another transaction removed. */
 export const freeze = (schema: Statement, request: TakeRequest, { again, entries, signals }: Freeze): Statement => {
   const isTaken = entries.length + again.length > 0
   return statement`
@@ -47,7 +47,7 @@ consumed AS (
     AND s.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f)) AND s.signal_no <= ${int8(Math.max(...signals.map(({ no }) => no)))}
 )`
 
-/** By `one = 1` the planner believes that they are few, and looks at each of them instead of at all entries. */
+/** By `one = 1` the planner expects few rows, and reads each of them instead of all entries. */
 const gone = (schema: Statement, tenantId: string, entries: Freeze["entries"]) => statement`
 named AS MATERIALIZED (
   SELECT n.location::tid AS row_location, n.destination_id, n.ref, n.ordinal, n.place, n.traceparent, 1 AS one

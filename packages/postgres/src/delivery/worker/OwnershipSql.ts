@@ -29,7 +29,7 @@ ON CONFLICT (worker_id) DO UPDATE SET alive_until = EXCLUDED.alive_until, lease 
 export const ownedRow = row({ tenantId: text, partition: int4, epoch: int8 })
 
 /**
- * Leases that have not run out. Others lock only those that have, so this waits for nobody: other leases would run out meanwhile.
+ * Leases that have not expired. Others lock only expired ones, so this statement never waits: the other leases could expire while it waits.
  */
 export const renewLeases = (schema: Statement, worker: WorkerLease) => statement`
 UPDATE ${schema}.delivery_leases AS l SET leased_until = ${until(worker)}, lease = ${leaseOf(worker)}
@@ -105,7 +105,7 @@ WHERE l.worker_id = ${text(workerId)} AND l.leased_until > now()
 ORDER BY s.signal_no
 LIMIT ${int8(limit)}`
 
-/** Partitions whose lease is over, and those with signals that nobody has a lease of. */
+/** Partitions whose lease has ended, and those with signals and without a lease. */
 export const freePartitions = (schema: Statement, limit: number, isDistributed: boolean) => {
   const most = int8(limit)
   return statement`
@@ -150,7 +150,7 @@ export const leasedRow = row({ partition: int4, takenOver: bool })
 
 /**
  * Leases that are free or the worker's own become the worker's. `taken_over`: the owner before did not release it. Leases of others are not locked,
- * not even to look at them: their owners' renewals skip locked leases, and would count them as lost.
+ * not even to read them: their owners' renewals skip locked leases, and would count them as lost.
  */
 export const takeLeases = (schema: Statement, tenantId: string, worker: WorkerLease, partitions: ReadonlyArray<number>) => {
   const [own, wanted, workerId] = [tenant(tenantId), int4Array(partitions), text(worker.workerId)]
@@ -230,7 +230,7 @@ ORDER BY l.partition
 FOR UPDATE`
 
 /**
- * Idle partitions lose their lease unless there is work after all: what a publisher brings later has a signal, which finds a partition without a
+ * Idle partitions lose their lease unless they have work after all: a later publication leaves a signal, which makes the partition be found without a
  * lease. The others are free at once.
  */
 export const releaseLeases = (schema: Statement, tenantId: string, released: ReadonlyArray<ReleasedPartition>) => {

@@ -52,8 +52,8 @@ destinations AS MATERIALIZED (
 )`
 
 /**
- * Deliveries that were sent for the first time get their row, made of what their flight holds. The FULL JOIN is a hash or a merge join whatever the
- * planner knows of the two sides; a nested loop would compare each with each.
+ * Inserts the rows of deliveries that were sent for the first time, from their flights. The FULL JOIN is a hash or a merge join with any
+ * estimates of the planner; a nested loop would compare each row with each.
  */
 const endFirst = (schema: Statement, tenantId: string, outcomes: ReadonlyArray<DeliveryOutcome>, isRepeated: boolean) => {
   const own = tenant(tenantId)
