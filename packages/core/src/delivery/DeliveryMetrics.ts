@@ -13,7 +13,7 @@ export const deliveredEventsTotal = Metric.counter("waybill_delivered_events_tot
   incremental: true
 })
 
-/** Dead letters of attempts; not those of senders that all crashed. */
+/** Deliveries that became dead letters. */
 export const deadLettersTotal = Metric.counter("waybill_dead_letters_total", {
   description: "Deliveries that used up their attempts.",
   incremental: true

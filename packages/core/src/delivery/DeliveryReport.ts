@@ -5,6 +5,7 @@ import { spanFrom } from "../shared/TraceContext.ts"
 import type { Attempt, Verdict } from "./worker/Attempts.ts"
 import * as metrics from "./DeliveryMetrics.ts"
 import type { DropReason } from "./DeliveryQueue.ts"
+import type { DeliveryOutcome } from "./DeliveryStore.ts"
 
 /** An ended attempt and its verdict. */
 export interface Reported {
@@ -27,13 +28,13 @@ export const report = (finished: ReadonlyArray<Reported>, lines: LineLimiter): E
       if (verdict.state === "dead") {
         dead += 1
         yield* lines.log(
-          `Dead letter of subscription ${attempt.destination.destinationId} in tenant ${attempt.tenantId}`,
-          logDelivery(attempt, verdict, "Dead letter: delivery has no attempts left. Retry it, or recover the subscription.")
+          deadLettersOf(attempt.tenantId, attempt.destination.destinationId),
+          logDeadLetter(fieldsOf(attempt, verdict))
         )
       }
       if (verdict.pause !== undefined) {
         pauses += 1
-        yield* logDelivery(attempt, verdict, `Subscription paused. ${verdict.pause}`)
+        yield* Effect.logWarning(`Subscription paused. ${verdict.pause}`).pipe(Effect.annotateLogs(fieldsOf(attempt, verdict)))
       }
     }
     if (dead > 0) yield* Metric.update(metrics.deadLettersTotal, dead)
@@ -41,6 +42,16 @@ export const report = (finished: ReadonlyArray<Reported>, lines: LineLimiter): E
     for (const [outcome, count] of counts) yield* Metric.update(Metric.withAttributes(metrics.attemptsTotal, { outcome }), count)
     if (events > 0) yield* Metric.update(metrics.deliveredEventsTotal, events)
   })
+
+/** Counts and logs a dead letter without an outcome: every process that sent it crashed. */
+export const reportCrashed = (tenantId: string, { attempt, deliveryId: delivery, destinationId: subscription }: DeliveryOutcome, lines: LineLimiter): Effect.Effect<void> =>
+  Effect.andThen(
+    Metric.update(metrics.deadLettersTotal, 1),
+    lines.log(
+      deadLettersOf(tenantId, subscription),
+      logDeadLetter({ tenant: tenantId, subscription, delivery, attempt, outcome: "interrupted" })
+    )
+  )
 
 /** Counts and logs a pause by the engine that no attempt caused. */
 export const reportPaused = (tenantId: string, subscription: string, reason: string): Effect.Effect<void> =>
@@ -69,16 +80,20 @@ export const reportDropped = (tenantId: string, reason: DropReason, entries: num
     Effect.logInfo("Entries dropped from the delivery queue, not sent.").pipe(Effect.annotateLogs({ tenant: tenantId, reason, entries }))
   )
 
-const logDelivery = (attempt: Attempt, verdict: Verdict, message: string): Effect.Effect<void> =>
-  Effect.logWarning(message).pipe(Effect.annotateLogs({
-    tenant: attempt.tenantId,
-    subscription: attempt.destination.destinationId,
-    delivery: attempt.deliveryId,
-    attempt: attempt.attempt,
-    outcome: verdict.record.outcome,
-    // the span of the attempt has ended
-    ...traceOf(attempt)
-  }))
+const logDeadLetter = (fields: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
+  Effect.logWarning("Dead letter: delivery has no attempts left. Retry it, or recover the subscription.").pipe(Effect.annotateLogs(fields))
+
+const deadLettersOf = (tenantId: string, destinationId: string): string => `Dead letter of subscription ${destinationId} in tenant ${tenantId}`
+
+const fieldsOf = (attempt: Attempt, verdict: Verdict): Readonly<Record<string, unknown>> => ({
+  tenant: attempt.tenantId,
+  subscription: attempt.destination.destinationId,
+  delivery: attempt.deliveryId,
+  attempt: attempt.attempt,
+  outcome: verdict.record.outcome,
+  // the span of the attempt has ended
+  ...traceOf(attempt)
+})
 
 const traceOf = ({ traceparent }: Attempt): { readonly trace_id?: string } => {
   const span = spanFrom(traceparent)

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { type Attempt, attemptOf, pausedByDeadLetter, type Verdict } from "./Attempts.ts"
 import { attemptsBegin, begun, type Destination, failed, isFailing, ownerOf, pause, secretOpened, succeeded } from "./Destination.ts"
+import { reportPaused } from "../DeliveryReport.ts"
 import { type DeliveryOutcome, flightOf, type LoadedDestination, partitionOf, type TakenDelivery } from "../DeliveryStore.ts"
 import type { EngineState } from "./EngineState.ts"
 import type { OwnedTenant } from "./WorkSet.ts"
@@ -57,7 +58,7 @@ export class Sending {
           continue
         }
         if (!maySendAgainAfterCrash(settings.policy, delivery.tries - 1)) {
-          this.giveUp(destination, delivery, settings.policy.maxAttempts)
+          yield* this.giveUp(destination, delivery, settings.policy.maxAttempts)
           continue
         }
         if (keysOf !== settings) {
@@ -99,10 +100,13 @@ export class Sending {
   }
 
   /** Makes a dead letter of a delivery whose senders all crashed. */
-  private giveUp(destination: Destination, delivery: TakenDelivery, maxAttempts: number): void {
+  private giveUp(destination: Destination, delivery: TakenDelivery, maxAttempts: number): Effect.Effect<void> {
     const pauses = destination.settings?.whenDead === "pause"
-    if (pauses) pause(destination, pausedByDeadLetter(maxAttempts), true)
+    const isFirst = pauses && destination.pause === undefined
+    const reason = pausedByDeadLetter(maxAttempts)
+    if (pauses) pause(destination, reason, true)
     this.parts.outcomes.add({ destination, outcome: unsent(delivery, "dead"), sent: undefined }, pauses)
+    return isFirst ? reportPaused(destination.tenantId, destination.destinationId, reason) : Effect.void
   }
 
   private send(destination: Destination, attempt: Attempt, { now, wasFailing }: { readonly wasFailing: boolean; readonly now: number }): void {

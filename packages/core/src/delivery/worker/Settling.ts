@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { changeWritten, type Destination, settled, type PendingPause } from "./Destination.ts"
-import { report } from "../DeliveryReport.ts"
+import { report, reportCrashed } from "../DeliveryReport.ts"
 import type { DestinationChange, SettleRequest, WaitingDelivery } from "../DeliveryStore.ts"
 import type { EngineState } from "./EngineState.ts"
 import type { OpenFlight, OwnedTenant } from "./WorkSet.ts"
@@ -80,6 +80,8 @@ export class Settling {
       this.parts.work.makeRoom()
       const finished = written.flatMap(({ sent }) => sent === undefined ? [] : [sent])
       yield* report(finished, this.parts.deadLetters)
+      const crashed = written.filter(({ outcome, sent }) => sent === undefined && outcome.state === "dead")
+      for (const { outcome } of crashed) yield* reportCrashed(tenant.tenantId, outcome, this.parts.deadLetters)
       yield* this.parts.services.observe(tenant.tenantId, finished)
     })
   }

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryStore, partitionsPerTenant } from "@waybill/core/delivery"
+import { deadLettersTotal, DeliveryStore, partitionsPerTenant } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
-import { Effect, Fiber } from "effect"
-import { eventsOf, hook, inEngine, inEngineWith, makeEngine, outOfOrder, storeCalls, workerOver } from "../Engine.ts"
+import { Effect, Fiber, Logger, Metric, References } from "effect"
+import { engineBy, eventsOf, hook, makeEngine, outOfOrder, storeCalls, ways, workerOver } from "../Engine.ts"
 
 const shipments = (count: number): ReadonlyArray<string> => Array.from({ length: count }, (_, n) => `S${n}`)
 
@@ -138,9 +138,16 @@ describe("crashes", () => {
         }))
         yield* TestWaybill.pass("1 minute")
       }
-      yield* TestWaybill.run
+      const lines: Array<string> = []
+      const before = (yield* Metric.value(deadLettersTotal)).count
+      yield* TestWaybill.run.pipe(
+        Effect.provide(Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])),
+        Effect.provideService(References.MinimumLogLevel, "Warn")
+      )
       yield* TestWaybill.pass("1 hour")
       assert.deepStrictEqual((yield* engine.list()).map((each) => each.state), ["dead"])
+      assert.lengthOf(lines.filter((line) => line.startsWith("Dead letter: ")), 1)
+      assert.strictEqual((yield* Metric.value(deadLettersTotal)).count, before + 1)
       assert.isAtMost((yield* engine.receivers.requests(hook)).length, 5)
     }, inEngine))
 
