@@ -1,8 +1,8 @@
 /** The service as promises and handlers, over layers of the caller's own. */
-import { DeferredStatuses, fault, InvalidInput, MailOutbox, maintainOnce, type StorageAdapter } from "@waybill/core"
+import { DeferredStatuses, fault, InvalidInput, MailOutbox, maintainOnce, type StorageAdapter, TenantId } from "@waybill/core"
 import { DeliveryWorker, Wakeups } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { withAudit } from "./facade/AuditedMethods.ts"
 import { withBounds } from "./facade/Bounds.ts"
 import { methodsOf, methodsWithin } from "./facade/Methods.ts"
@@ -36,13 +36,17 @@ export const waybillOver = <Tx = never>(options: WaybillOverOptions<Tx>): Waybil
     operatorHandler: (request, options = {}) => service.answer("operators", request, options),
     portalHandler: (request, customer, options = {}) => service.answer("portal", request, options, customer),
     within: (transaction) => withBounds(run, methodsWithin(run, joined(transaction))),
-    wake: (tenantId) => service.run(Effect.flatMap(Wakeups, (wakeups) => wakeups.wake(tenantId))),
+    wake: (tenantId) => service.run(isTenantId(tenantId) ? Effect.flatMap(Wakeups, (wakeups) => wakeups.wake(tenantId)) : Effect.fail(noTenant)),
     runOnce: ({ forMillis = Infinity } = {}) => service.run(deliverOnce(forMillis)),
     maintain: () => service.run(maintainOnce),
     start: () => service.start(),
     stop: () => service.stop()
   } satisfies Waybill<Tx>))
 }
+
+const isTenantId = Schema.is(TenantId)
+
+const noTenant = InvalidInput.of(fault(["tenantId"], "wake needs the id of a tenant: waybill.wake(\"acme\"), after the commit of a transaction with its data.", "required"))
 
 const unjoinable = (): never => {
   throw new TypeError("This service joins no transactions. Give waybillOver the option joined.")

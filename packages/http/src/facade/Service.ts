@@ -70,7 +70,7 @@ export class Service {
       return built
     } catch (error) {
       this.#built = undefined
-      throw error
+      throw this.#stopped === undefined ? error : new WaybillError(stopping.problem)
     }
   }
 
@@ -100,6 +100,7 @@ export class Service {
       try {
         context = (await this.#services()).context
       } catch (error) {
+        if (this.#stopped !== undefined) return refusal(stopping.problem)
         this.#log("Waybill failed to open.", Effect.logError("Waybill failed to open.", (error as Error).cause ?? error))
         return refusal(unavailable)
       }

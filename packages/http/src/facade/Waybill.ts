@@ -147,12 +147,12 @@ export interface Waybill<in Tx = never> extends WaybillAreas {
   readonly maintain: () => Promise<void>
   /**
    * Signals workers that a tenant may have something due. Call it after you commit a transaction of `within`; otherwise
-   * they find it at the next poll.
+   * they find it at the next poll. Rejects with `invalid_input` if it names no tenant.
    */
   readonly wake: (tenantId: string) => Promise<void>
   /**
    * Refuses new calls, waits up to 10 seconds for running calls and up to `delivery.drainMillis` for attempts in flight, and releases everything.
-   * Resolves 8 seconds after the longer of both at the latest, also when the database does not answer. Can be repeated.
+   * Resolves 8 seconds after the longer of both at the latest, also when the database does not answer, not even the first call. Can be repeated.
    */
   readonly stop: () => Promise<void>
 }

@@ -2,7 +2,7 @@ import { makeStorage, StorageError } from "@waybill/core"
 import { StorageMemory } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
-import { createWaybill, type LogEntry, type WaybillOptions } from "../../src/index.ts"
+import { createWaybill, type LogEntry, type WaybillError, type WaybillOptions } from "../../src/index.ts"
 import { reportedEvent } from "../TestService.ts"
 import { carrier, customer, HostTransaction, memory, rejection, sealingKey, start, startReceiver } from "./Host.ts"
 
@@ -53,6 +53,9 @@ describe("createWaybill", () => {
     expect(await waybill.deliveries.replay("acme", id, { from: new Date(0) })).toBe(1)
     expect(await waybill.deliveries.recover("acme", id, new Date(0))).toBe(0)
     await waybill.wake("acme")
+    for (const none of [undefined, "", null, { tenantId: "acme" }]) {
+      expect(await rejection(waybill.wake(none as never))).toMatchObject({ code: "invalid_input", message: expect.stringContaining("waybill.wake(\"acme\")") })
+    }
   })
 
   it("drops what waits beyond the quotas and removes old data on demand", async () => {
@@ -304,6 +307,25 @@ describe("createWaybill", () => {
     expect(stopped).toBe(true)
     expect(log).toEqual(["Stop not complete within 20 s, the database does not answer. Leases expire, then deliveries are sent again."])
   })
+
+  it.each([["can be interrupted", Effect.never], ["cannot be interrupted", Effect.uninterruptible(Effect.never)]])(
+    "stops within a bound when the storage does not open and %s, and answers the calls that wait for it",
+    async (_, opening) => {
+      const storage = makeStorage<HostTransaction>({ layer: Layer.provideMerge(StorageMemory.layer, Layer.effectDiscard(opening)), joined: () => (effect) => effect })
+      const waybill = start({ storage })
+      vi.useFakeTimers()
+      onTestFinished(() => void vi.useRealTimers())
+      let stopped = false
+      const calls = [waybill.tenants.list(), waybill.start(), waybill.handler(new Request("http://x/healthz"))].map((call) => call.then((answer) => (answer as Response).status, (error: WaybillError) => error.code))
+      void waybill.stop().then(() => stopped = true)
+      await vi.advanceTimersByTimeAsync(9_000)
+      expect(stopped).toBe(false)
+      await vi.advanceTimersByTimeAsync(9_000)
+      expect(stopped).toBe(true)
+      if (opening === Effect.never) expect(await Promise.all(calls)).toEqual(["stopping", "stopping", 503])
+      await waybill.stop()
+    }
+  )
 
   it.each<readonly [string, Partial<WaybillOptions<HostTransaction>>, RegExp]>([
     ["a storage that is none", { storage: {} as never }, /storage package/],

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { deadLettersTotal, DeliveryStore, partitionsPerTenant } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Logger, Metric, References } from "effect"
-import { engineBy, eventsOf, hook, makeEngine, outOfOrder, storeCalls, ways, workerOver } from "../Engine.ts"
+import { eventsOf, hook, inEngine, inEngineWith, makeEngine, outOfOrder, storeCalls, workerOver } from "../Engine.ts"
 
 const shipments = (count: number): ReadonlyArray<string> => Array.from({ length: count }, (_, n) => `S${n}`)
 
