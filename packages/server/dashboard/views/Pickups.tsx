@@ -1,6 +1,5 @@
 /** Pickups that wait for the carrier's decision, the oldest order first, or all of a tenant. */
-import type { OperatorPage, OperatorPickup } from "@waybill/client/operator"
-import { pickupWindowText } from "../model/pickupWindow.ts"
+import { type OperatorPage, type OperatorPickup, pickupWindowText } from "@waybill/client/operator"
 import { hashOf, type Route } from "../model/routes.ts"
 import { plural } from "../model/words.ts"
 import { Choice } from "../parts/Fields.tsx"

@@ -1,5 +1,5 @@
 /** `waybill pickups`: lists the pickups of a tenant, and decides on one that waits. */
-import type { OperatorPickup } from "@waybill/client"
+import { type OperatorPickup, pickupWindowText } from "@waybill/client"
 import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { firstOf, given, limitFault, limitFlag, printFirst, tenantCommand } from "./shared/OperatorCommands.ts"
@@ -7,16 +7,13 @@ import { counted, printable, printResult } from "./shared/Output.ts"
 
 const decisions = ["accept", "reject", "call"] as const
 
-const windowOf = ({ closeTime, readyDate, readyTime, timeZone }: OperatorPickup["readyWindow"]): string =>
-  [readyDate, [readyTime, closeTime].flatMap((time) => time ?? []).join("-"), timeZone].flatMap((text) => text ?? []).filter((text) => text !== "").join(" ")
-
 const rowOf = (pickup: OperatorPickup): ReadonlyArray<string> => [
   pickup.pickupId,
   pickup.confirmationNumber ?? "no number",
   `${pickup.status}${pickup.isTest ? ", a test" : ""}`,
   pickup.waitingFor === null ? "decided" : `${pickup.waitingFor} waits since ${pickup.waitingSince}`,
   pickup.client,
-  windowOf(pickup.readyWindow),
+  pickupWindowText(pickup.readyWindow),
   `${pickup.origin.name}, ${pickup.origin.city} ${pickup.origin.state} ${pickup.origin.zip}`
 ].map(printable)
 

@@ -7,7 +7,8 @@ describe("pickups on the command line", { timeout: 60_000 }, () => {
   it("lists those that wait, and answers the shipper's call with the operator's decision", async () => {
     const { env, operator, pickups } = await runningServer({ pickupDesk: { waitSeconds: 60 } })
     expect(await run(["pickups", "list", "--waiting"], { env })).toEqual({ code: 0, stdout: "", stderr: expect.stringContaining("No pickup waits for a decision.") })
-    const orders = [1, 2].map(() => pickups.create(leastOrder))
+    const times = { readyTime: `${leastOrder.readyDate}T08:00:00`, closeTime: `${leastOrder.readyDate}T16:00:00` }
+    const orders = [1, 2].map(() => pickups.create({ ...leastOrder, ...times }))
     const waiting = await eventually(async () => {
       const { data } = await operator.listPickups("acme", { state: "waiting" })
       return data.length === 2 ? data : undefined
@@ -15,8 +16,8 @@ describe("pickups on the command line", { timeout: 60_000 }, () => {
 
     const listed = await run(["pickups", "list", "--waiting"], { env })
     expect(listed).toMatchObject({ code: 0, stderr: "" })
-    expect(listed.stdout.trimEnd().split("\n").map((line) => line.split(/ {2,}/u).slice(0, 5))).toEqual(
-      waiting.map(({ client, pickupId, waitingSince }) => [pickupId, "no number", "Call us", `order waits since ${waitingSince}`, client])
+    expect(listed.stdout.trimEnd().split("\n").map((line) => line.split(/ {2,}/u).slice(0, 6))).toEqual(
+      waiting.map(({ client, pickupId, waitingSince }) => [pickupId, "no number", "Call us", `order waits since ${waitingSince}`, client, `${leastOrder.readyDate} 08:00 to 16:00`])
     )
     const [first, second] = waiting.map(({ pickupId }) => pickupId) as [string, string]
     const accepted = await run(["pickups", "decide", first, "accept", "--number", "C-1", "--scac", "WAYB", "--carrier-name", "Waybill \u202eFreight"], { env })

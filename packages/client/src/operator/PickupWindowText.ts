@@ -1,7 +1,7 @@
-/** The time between which a truck may come, for a table cell. */
-import type { OperatorPickup } from "@waybill/client/operator"
+/** The times between which a truck may come, as one text for a row of a list. */
+import type { OperatorPickup } from "./OperatorPickup.ts"
 
-/** A local time as shippers send it; the pages leave out seconds that are zero. */
+/** A local time as shippers send it; seconds that are zero are left out. */
 const localTime = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?(?:\.\d+)?$/
 
 /** `2026-11-20 08:00 to 16:00, UTC-6`: local times of the shipper. A text that is no local time stays as it was sent. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { pickupWindowText } from "../../../dashboard/model/pickupWindow.ts"
+import { pickupWindowText } from "../../src/operator/PickupWindowText.ts"
 
 const text = (readyDate: string | null, readyTime: string | null, closeTime: string | null, timeZone: string | null = null) => pickupWindowText({ readyDate, readyTime, closeTime, timeZone })
 
