@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest"
 import { eventually } from "../program/Program.ts"
-import { closeBrowserAfterwards, noBrowser, visit, type Visit } from "./Chromium.ts"
+import { closeBrowserAfterwards, noBrowser, visit } from "./Chromium.ts"
 import { advanceUntil, openView } from "./OpenView.ts"
 import { deadLetter, deliverySample, idOf, instantOf, key, subscriptionSample, startFakeApi } from "./FakeOperatorApi.ts"
-
-const h1 = ({ page }: Visit) => page.getByRole("heading", { level: 1 })
 
 closeBrowserAfterwards()
 
@@ -86,19 +84,18 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   it("pages through long lists, forwards and back", async () => {
     const api = await startFakeApi()
     api.freight.subscriptions.push(...Array.from({ length: 250 }, (_, n) => subscriptionSample(100 + n)))
-    const visited = await openView("#/t/acme/deliveries", { api })
-    const { page } = visited
+    const { page } = await openView("#/t/acme/deliveries", { api })
     const times = page.getByRole("rowheader")
     await times.first().waitFor()
     expect(await times.count()).toBe(50)
     expect(await times.first().innerText()).toContain("2026-11-20 08:09:00 UTC")
     await page.getByRole("link", { name: "Next page" }).click()
     await eventually(async () => await times.count() === 16 || undefined)
-    expect(await page.evaluate(() => scrollY)).toBe(0)
-    expect(await h1(visited).evaluate((element) => element === document.activeElement)).toBe(true)
+    await page.locator("h1:focus").waitFor()
+    await eventually(async () => await page.evaluate(() => scrollY) === 0 || undefined)
     await page.goBack()
     await eventually(async () => await times.count() === 50 || undefined)
-    expect(await page.evaluate(() => scrollY)).toBeGreaterThan(300)
+    await eventually(async () => await page.evaluate(() => scrollY) > 300 || undefined)
 
     await page.getByRole("link", { name: "Subscriptions" }).click()
     await page.getByText("200 subscriptions on this page").waitFor()
@@ -118,8 +115,8 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await page.keyboard.press("End")
     await page.getByLabel("State").selectOption("dead")
     await page.getByRole("heading", { name: "Dead letters" }).waitFor()
-    expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("SELECT")
     await eventually(async () => await rows.count() === 3 || undefined)
+    expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("SELECT")
     await page.getByLabel("Created since").fill("2026-11-20T07:02:00")
     await page.keyboard.press("Enter")
     await eventually(async () => await rows.count() === 2 || undefined)
@@ -141,7 +138,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await page.keyboard.press("Escape")
     await dialog.waitFor({ state: "detached" })
     expect(api.requests.filter(({ method }) => method === "POST")).toEqual([])
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Retry delivery ending in")
+    await page.locator(":focus", { hasText: "Retry delivery ending in" }).waitFor()
 
     await page.keyboard.press("Enter")
     await dialog.getByRole("button", { name: "Send again" }).click()

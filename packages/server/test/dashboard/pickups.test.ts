@@ -36,7 +36,7 @@ describe.skipIf(noBrowser)("the pickups of the dashboard's page", { timeout: 60_
     await dialog.waitFor()
     await page.keyboard.press("Escape")
     await dialog.waitFor({ state: "detached" })
-    expect(await accept.evaluate((button) => button === document.activeElement)).toBe(true)
+    await accept.and(page.locator(":focus")).waitFor()
     await page.keyboard.press("Enter")
     await dialog.getByLabel("Confirmation number").fill(" C-77 ")
     await dialog.getByLabel("SCAC").fill("ABCD")
