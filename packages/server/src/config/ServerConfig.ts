@@ -1,11 +1,11 @@
 /** All settings of the server, read once at startup. */
 import { editDistance, type PortalTheme, type RetentionOptions } from "@waybill/core"
-import { DeliveryOptions, type DeliveryOptionValues } from "@waybill/core/delivery"
+import type { DeliveryOptionValues } from "@waybill/core/delivery"
 import { type AreaKey, areaOverviews, type BasePaths, defaultBasePaths, type EgressPolicy, isOpenedHost, type JwtOptions, type OperatorKey, publicOnly, refusalOfJwksUrl } from "@waybill/http"
 import { Effect, type LogLevel, Redacted, Schema } from "effect"
 import { resolve } from "node:path"
-import { defaultEdiLimits, type EdiLimits } from "../edi/EdiPartners.ts"
-import { readVariable, type Variable, type VariableFault } from "./Variable.ts"
+import type { EdiLimits } from "../edi/EdiPartners.ts"
+import { type DefaultedVariable, defaultOf, readVariable, type Variable, type VariableFault } from "./Variable.ts"
 import { basePathNameOf, type DocumentsPlace, variableNames, variables } from "./Variables.ts"
 
 export type Role = "api" | "worker" | "all"
@@ -96,7 +96,7 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
 }) {
   const faults: Array<VariableFault> = [...misspellings(environment.names)]
   const given = yield* readAll(faults)
-  const role = given.role ?? "all"
+  const { role } = given
   const delivery = deliveryOf(given)
   const basePaths = basePathsOf(given)
   const places = documentsPlacesOf(given, environment.directory)
@@ -106,13 +106,13 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
   // a line for each setting
   const { jwksUrl, jwtAudience, jwtIssuer } = given
   const config: ServerConfig = {
-    host: given.host ?? "127.0.0.1",
-    port: given.port ?? 8080,
-    admin: given.adminPort === undefined ? undefined : { host: given.adminHost ?? given.host ?? "127.0.0.1", port: given.adminPort },
+    host: given.host,
+    port: given.port,
+    admin: given.adminPort === undefined ? undefined : { host: given.adminHost ?? given.host, port: given.adminPort },
     databaseUrl: given.databaseUrl,
     readDatabaseUrl: given.readDatabaseUrl,
-    dataDir: resolve(environment.directory, given.dataDir ?? ".waybill"),
-    schema: given.schema ?? "waybill",
+    dataDir: resolve(environment.directory, given.dataDir),
+    schema: given.schema,
     operatorKeys: given.operatorKeys,
     sealingKeys: given.sealingKeys,
     egress: given.egress?.policy ?? publicOnly,
@@ -121,45 +121,42 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
       ? undefined
       : { jwksUrl, issuer: jwtIssuer, audience: jwtAudience, allowHttpHosts: httpHostsOf(given) },
     publicTenant: given.publicTenant,
-    tokenAccessMillis: (given.tokenAccess ?? 604_800) * 1000,
-    othersLookupsPerMinute: given.othersLookups ?? 60,
-    pickups: given.pickups ?? "accept",
-    pickupDeskMillis: given.pickupDesk ?? 20_000,
-    timeZone: given.timeZone ?? "UTC",
+    tokenAccessMillis: given.tokenAccess * 1000,
+    othersLookupsPerMinute: given.othersLookups,
+    pickups: given.pickups,
+    pickupDeskMillis: given.pickupDesk,
+    timeZone: given.timeZone,
     role,
     demo: given.demo ?? (given.databaseUrl === undefined && given.operatorKeys === undefined && role === "all"),
     ediDir: given.ediDir === undefined ? undefined : resolve(environment.directory, given.ediDir),
-    ediLimits: {
-      keepMillis: given.keepEdiFilesDays === undefined ? defaultEdiLimits.keepMillis : days(given.keepEdiFilesDays),
-      maxWaitingFiles: given.ediMaxWaitingFiles ?? defaultEdiLimits.maxWaitingFiles
-    },
+    ediLimits: { keepMillis: days(given.keepEdiFilesDays), maxWaitingFiles: given.ediMaxWaitingFiles },
     demoEdi: false,
-    dashboard: given.dashboard ?? true,
+    dashboard: given.dashboard,
     portalFrameAncestors: given.portalFrameAncestors ?? [],
     portalTheme: given.portalTheme ?? {},
     mail: given.smtpUrl === undefined || given.mailFrom === undefined ? undefined : { url: given.smtpUrl, from: given.mailFrom },
-    noticeAfterMillis: (given.noticeAfter ?? 14_400) * 1000,
+    noticeAfterMillis: given.noticeAfter * 1000,
     publicUrl: given.publicUrl,
-    trustProxy: given.trustProxy ?? false,
+    trustProxy: given.trustProxy,
     basePaths,
     ...places,
     s3Endpoint: given.s3Endpoint,
-    poolSize: given.poolSize ?? 20,
-    statementTimeoutMillis: given.statementTimeout ?? 45_000,
-    idleTransactionTimeoutMillis: given.idleTransactionTimeout ?? 10_000,
+    poolSize: given.poolSize,
+    statementTimeoutMillis: given.statementTimeout,
+    idleTransactionTimeoutMillis: given.idleTransactionTimeout,
     delivery,
     retention: {
-      keepDeliveredShipmentsMillis: days(given.keepDeliveredDays ?? 365),
-      keepEndedBillsMillis: days(given.keepEndedBillsDays ?? 365),
-      keepNoticesMillis: days(given.keepNoticesDays ?? 180),
-      keepPickupsMillis: days(given.keepPickupsDays ?? 365),
-      keepAuditMillis: days(given.keepAuditDays ?? 400),
-      keepStatisticsMillis: days(given.keepStatisticsDays ?? 90)
+      keepDeliveredShipmentsMillis: days(given.keepDeliveredDays),
+      keepEndedBillsMillis: days(given.keepEndedBillsDays),
+      keepNoticesMillis: days(given.keepNoticesDays),
+      keepPickupsMillis: days(given.keepPickupsDays),
+      keepAuditMillis: days(given.keepAuditDays),
+      keepStatisticsMillis: days(given.keepStatisticsDays)
     },
     drainMillis: delivery.drainMillis,
     drainDelayMillis: given.drainDelay ?? (environment.isTerminal ? 0 : 5_000),
     logFormat: given.logFormat ?? (environment.isTerminal ? "pretty" : "json"),
-    logLevel: logLevels[given.logLevel ?? "info"],
+    logLevel: logLevels[given.logLevel],
     telemetry: given.otlpEndpoint !== undefined,
     warnings: warningsOf(given)
   }
@@ -167,29 +164,31 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
 })
 
 type Given = {
-  readonly [Name in keyof typeof variables]: (typeof variables)[Name] extends Variable<infer A> ? A | undefined : never
+  readonly [Name in keyof typeof variables]: (typeof variables)[Name] extends DefaultedVariable<infer A> ? A
+    : (typeof variables)[Name] extends Variable<infer A> ? A | undefined
+    : never
 }
 
 const readAll = (faults: Array<VariableFault>): Effect.Effect<Given> =>
   Effect.map(
     Effect.forEach(Object.entries(variables), ([name, variable]) =>
-      Effect.map(readVariable<unknown>(variable, faults), (value) => [name, value] as const)),
+      Effect.map(readVariable<unknown>(variable, faults), (value) => [name, value ?? defaultOf<unknown>(variable)] as const)),
     (entries) => Object.fromEntries(entries) as Given
   )
 
 const days = (count: number): number => count * 86_400_000
 
 const deliveryOf = ({ attemptTimeout, drain, keepDays, lease }: Given) => ({
-  leaseMillis: lease ?? DeliveryOptions.defaults.leaseMillis,
-  attemptTimeoutMillis: attemptTimeout ?? DeliveryOptions.defaults.attemptTimeoutMillis,
-  drainMillis: drain ?? DeliveryOptions.defaults.drainMillis,
-  keepSettledMillis: days(keepDays ?? 30)
+  leaseMillis: lease,
+  attemptTimeoutMillis: attemptTimeout,
+  drainMillis: drain,
+  keepSettledMillis: days(keepDays)
 })
 
 const basePathsOf = (given: Given): ServerConfig["basePaths"] =>
-  Object.fromEntries(areaOverviews.map(({ base, key }) => [key, given[basePathNameOf(key)] ?? base])) as ServerConfig["basePaths"]
+  Object.fromEntries(areaOverviews.map(({ key }) => [key, given[basePathNameOf(key)]])) as ServerConfig["basePaths"]
 
-const documentsPlacesOf = ({ documents = { kind: "postgres" }, documentsAlso }: Given, directory: string): Pick<ServerConfig, "documents" | "documentsAlso"> => {
+const documentsPlacesOf = ({ documents, documentsAlso }: Given, directory: string): Pick<ServerConfig, "documents" | "documentsAlso"> => {
   const absolute = (place: DocumentsPlace): DocumentsPlace => place.kind === "directory" ? { kind: "directory", path: resolve(directory, place.path) } : place
   return { documents: absolute(documents), documentsAlso: documentsAlso === undefined ? undefined : absolute(documentsAlso) }
 }
@@ -237,18 +236,17 @@ const conflicts = (given: Given, delivery: ReturnType<typeof deliveryOf>, known:
   if (given.adminHost !== undefined && given.adminPort === undefined) {
     found.push({ variable: variables.adminHost.name, problem: `is set and ${variables.adminPort.name} is not. Set a port as well, or remove it` })
   }
-  if (given.adminPort !== undefined && given.adminPort !== 0 && given.adminPort === (given.port ?? 8080) && (given.adminHost ?? given.host) === given.host) {
+  if (given.adminPort !== undefined && given.adminPort !== 0 && given.adminPort === given.port && (given.adminHost ?? given.host) === given.host) {
     found.push({ variable: variables.adminPort.name, problem: `is ${given.adminPort}, and so is ${variables.port.name}. Use another port for the operator API` })
   }
   if ((given.smtpUrl === undefined) !== (given.mailFrom === undefined)) {
     const [set, missing] = given.mailFrom === undefined ? [variables.smtpUrl, variables.mailFrom] : [variables.mailFrom, variables.smtpUrl]
     if (!known.some(({ variable }) => variable.startsWith(missing.name))) found.push({ variable: missing.name, problem: `is missing, and ${set.name} is set. To send e-mail, set both` })
   }
-  const role = given.role ?? "all"
-  if (given.demo === true && role !== "all") {
-    found.push({ variable: variables.demo.name, problem: `is on and ${variables.role.name} is ${role}. The demo needs the role all` })
+  if (given.demo === true && given.role !== "all") {
+    found.push({ variable: variables.demo.name, problem: `is on and ${variables.role.name} is ${given.role}. The demo needs the role all` })
   }
-  if (given.s3Endpoint !== undefined && given.documents?.kind !== "s3" && given.documentsAlso?.kind !== "s3" && !known.some(({ variable }) => variable === variables.documents.name)) {
+  if (given.s3Endpoint !== undefined && given.documents.kind !== "s3" && given.documentsAlso?.kind !== "s3" && !known.some(({ variable }) => variable === variables.documents.name)) {
     found.push({ variable: variables.s3Endpoint.name, problem: `is set and ${variables.documents.name} is not in S3. Set that to s3://bucket/prefix, or remove this variable` })
   }
   return found

@@ -6,13 +6,19 @@ import { setting } from "./Setting.ts"
 
 export interface Variable<A> {
   readonly name: string
-  /** Description of the default. */
+  /** The default: a text that is read like a value where `isRead`, else a description. */
   readonly fallback: string
+  readonly isRead?: true
   readonly meaning: string
   /** Whether `<name>_FILE` may name a file that contains the value. */
   readonly hasFile?: true
   /** Fails with what is wrong and how to fix it, after the variable's name. Must not quote a secret. */
   readonly read: (text: string) => Result.Result<A, string>
+}
+
+/** A variable that always has a value. */
+export interface DefaultedVariable<A> extends Variable<A> {
+  readonly isRead: true
 }
 
 /** A variable with an invalid value. */
@@ -41,6 +47,9 @@ export const readVariable = <A>(variable: Variable<A>, faults: Array<VariableFau
     faults.push({ variable: given.variable, problem: path === undefined ? result.failure : `names a file whose text ${result.failure}` })
     return undefined
   })
+
+/** The value of a variable that is not set. */
+export const defaultOf = <A>({ fallback, isRead, read }: Variable<A>): A | undefined => isRead === true ? Result.getOrThrow(read(fallback)) : undefined
 
 const fileText = (variable: string, path: string, faults: Array<VariableFault>): Effect.Effect<string | undefined> =>
   Effect.promise(async () => {

@@ -1,12 +1,17 @@
 /** All environment variables of the server. `waybill --help` prints this list. */
 import { decodeInput, PortalTheme, TenantId } from "@waybill/core"
+import { DeliveryOptions } from "@waybill/core/delivery"
 import { type AreaKey, areaOverviews, parseEgressAllow, parseOperatorKeys } from "@waybill/http"
 import { InvalidSchemaName, quoteSchema } from "@waybill/postgres"
 import { DateTime, Effect, Option, Redacted, Result, Schema } from "effect"
+import { defaultEdiLimits } from "../edi/EdiPartners.ts"
 import { isFrameAncestor } from "../portal/PortalPage.ts"
-import { fileNameOf, integer, onOff, oneOf, seconds, shown, text, type Variable } from "./Variable.ts"
+import { type DefaultedVariable, fileNameOf, integer, onOff, oneOf, seconds, shown, text, type Variable } from "./Variable.ts"
 
 const variable = <A>(name: string, fallback: string, meaning: string, read: Variable<A>["read"]): Variable<A> => ({ name, fallback, meaning, read })
+
+/** A variable whose default is the value of a text. */
+const withDefault = <A>(name: string, fallback: string, meaning: string, read: Variable<A>["read"]): DefaultedVariable<A> => ({ name, fallback, meaning, read, isRead: true })
 
 /** A variable that can also be read from a file, such as a secret mounted into a container. */
 const variableOrFile = <A>(name: string, fallback: string, meaning: string, read: Variable<A>["read"]): Variable<A> =>
@@ -125,6 +130,9 @@ const basePath = (value: string): Result.Result<string, string> => {
     : Result.fail(`is ${shown(value)}, and has to be a path of letters, digits and . _ ~ -, such as /freight/status`)
 }
 
+const inSeconds = (millis: number): string => String(millis / 1000)
+const inDays = (millis: number): string => String(millis / 86_400_000)
+
 const days = integer(1, 3650, "a number of days")
 
 /** Storage of document contents. */
@@ -152,12 +160,12 @@ const documentsPlace = (value: string): Result.Result<DocumentsPlace, string> =>
 export const basePathNameOf = <K extends AreaKey>(key: K): `basePath${Capitalize<K>}` => `basePath${key[0]!.toUpperCase()}${key.slice(1)}` as `basePath${Capitalize<K>}`
 
 const basePathVariables = Object.fromEntries(areaOverviews.map(({ area, base, key, name }) =>
-  [basePathNameOf(key), variable(`WAYBILL_BASE_PATH_${area.replaceAll("-", "_").toUpperCase()}`, base, `base path of ${name.toLowerCase()}`, basePath)])) as Readonly<Record<`basePath${Capitalize<AreaKey>}`, Variable<string>>>
+  [basePathNameOf(key), withDefault(`WAYBILL_BASE_PATH_${area.replaceAll("-", "_").toUpperCase()}`, base, `base path of ${name.toLowerCase()}`, basePath)])) as Readonly<Record<`basePath${Capitalize<AreaKey>}`, DefaultedVariable<string>>>
 
 /** Operators write these names: a rename is a breaking change. */
 export const variables = {
-  host: variable("WAYBILL_HOST", "127.0.0.1", "listen address", host),
-  port: variable("WAYBILL_PORT", "8080", "port of the listen address; 0 picks a free port and prints it", port),
+  host: withDefault("WAYBILL_HOST", "127.0.0.1", "listen address", host),
+  port: withDefault("WAYBILL_PORT", "8080", "port of the listen address; 0 picks a free port and prints it", port),
   databaseUrl: variableOrFile("WAYBILL_DATABASE_URL", "an embedded Postgres in the data directory", "any Postgres 14 or newer", databaseUrl),
   readDatabaseUrl: variableOrFile(
     "WAYBILL_READ_DATABASE_URL",
@@ -165,8 +173,8 @@ export const variables = {
     "a standby of that database for lookups; used while it has everything that was committed before them",
     databaseUrl
   ),
-  dataDir: variable("WAYBILL_DATA_DIR", ".waybill", "the embedded database and generated keys", text((value) => !value.includes("\0"), "is not a path")),
-  schema: variable("WAYBILL_SCHEMA", "waybill", "the Postgres schema that holds every table", schemaName),
+  dataDir: withDefault("WAYBILL_DATA_DIR", ".waybill", "the embedded database and generated keys", text((value) => !value.includes("\0"), "is not a path")),
+  schema: withDefault("WAYBILL_SCHEMA", "waybill", "the Postgres schema that holds every table", schemaName),
   adminHost: variable("WAYBILL_ADMIN_HOST", "WAYBILL_HOST", "listen address of the operator endpoints, with WAYBILL_ADMIN_PORT", host),
   adminPort: variable(
     "WAYBILL_ADMIN_PORT",
@@ -201,23 +209,23 @@ export const variables = {
     "the tenant of lookups without credentials, unless a tenant has the request's host",
     tenantId
   ),
-  tokenAccess: variable(
+  tokenAccess: withDefault(
     "WAYBILL_TOKEN_ACCESS_SECONDS",
     "604800",
     "how long a token client keeps access after its last token was seen; then its subscriptions are held",
     integer(60, 31_536_000)
   ),
-  othersLookups: variable(
+  othersLookups: withDefault(
     "WAYBILL_OTHERS_LOOKUPS_PER_MINUTE",
     "60",
     "lookups of freight that is not the caller's own, per client or address",
     integer(1, 1_000_000)
   ),
-  pickups: variable("WAYBILL_PICKUPS", "accept", "accept: an order is accepted at once; desk: it waits for the carrier's decision", oneOf(["accept", "desk"])),
-  pickupDesk: variable("WAYBILL_PICKUP_DESK_SECONDS", "20", "how long an order waits with WAYBILL_PICKUPS=desk; then the answer is \"call us\"", seconds(0, 300)),
-  timeZone: variable("WAYBILL_TIME_ZONE", "UTC", "IANA name of the zone whose hours and midnights close hourly and daily freight-charge windows", timeZone),
-  role: variable("WAYBILL_ROLE", "all", "api answers requests, worker delivers webhooks, all does both", oneOf(["api", "worker", "all"])),
-  dashboard: variable("WAYBILL_DASHBOARD", "on", "the operator's page at /dashboard", onOff),
+  pickups: withDefault("WAYBILL_PICKUPS", "accept", "accept: an order is accepted at once; desk: it waits for the carrier's decision", oneOf(["accept", "desk"])),
+  pickupDesk: withDefault("WAYBILL_PICKUP_DESK_SECONDS", "20", "how long an order waits with WAYBILL_PICKUPS=desk; then the answer is \"call us\"", seconds(0, 300)),
+  timeZone: withDefault("WAYBILL_TIME_ZONE", "UTC", "IANA name of the zone whose hours and midnights close hourly and daily freight-charge windows", timeZone),
+  role: withDefault("WAYBILL_ROLE", "all", "api answers requests, worker delivers webhooks, all does both", oneOf(["api", "worker", "all"])),
+  dashboard: withDefault("WAYBILL_DASHBOARD", "on", "the operator's page at /dashboard", onOff),
   portalFrameAncestors: variable(
     "WAYBILL_PORTAL_FRAME_ANCESTORS",
     "none",
@@ -232,24 +240,24 @@ export const variables = {
   ),
   smtpUrl: variableOrFile("WAYBILL_SMTP_URL", "none: no e-mail is sent", "the mail server for notices to customers and confirmations of pickups, such as smtps://user:password@mail.example.com:465", smtpUrl),
   mailFrom: variable("WAYBILL_MAIL_FROM", "none", "the sender of e-mails, with WAYBILL_SMTP_URL; such as Acme Freight <webhooks@acme.example>", mailFrom),
-  noticeAfter: variable(
+  noticeAfter: withDefault(
     "WAYBILL_NOTICE_AFTER_SECONDS",
     "14400",
     "how long the oldest entry of a failing endpoint waits before its customer gets a notice",
     integer(60, 2_592_000)
   ),
   ediDir: variable("WAYBILL_EDI_DIR", "none: no EDI files are exchanged", "exchanges EDI files with partners: a folder <tenant>/<partner> with a profile.json for each", text((value) => !value.includes("\0"), "is not a path")),
-  ediMaxWaitingFiles: variable(
+  ediMaxWaitingFiles: withDefault(
     "WAYBILL_EDI_MAX_WAITING_FILES",
-    "5000",
+    String(defaultEdiLimits.maxWaitingFiles),
     "files in a partner's outbox beyond which it is not read or written for; and in its inbox, beyond which none are fetched",
     integer(1, 10_000)
   ),
   demo: variable("WAYBILL_DEMO", "on with the embedded database, no operator key given and the role all, else off", "seeds a demo tenant and plays a journey", onOff),
   publicUrl: variable("WAYBILL_PUBLIC_URL", "taken from each request", "the public address, for links in responses", webAddress),
-  trustProxy: variable("WAYBILL_TRUST_PROXY", "off", "trust X-Forwarded-Proto, -Host and -For; only behind a proxy that sets them", onOff),
+  trustProxy: withDefault("WAYBILL_TRUST_PROXY", "off", "trust X-Forwarded-Proto, -Host and -For; only behind a proxy that sets them", onOff),
   ...basePathVariables,
-  documents: variable(
+  documents: withDefault(
     "WAYBILL_DOCUMENTS",
     "postgres",
     "where document files are stored: postgres, directory:/path (the same one for every process) or s3://bucket/prefix (region and credentials by AWS_REGION, AWS_ACCESS_KEY_ID and the like)",
@@ -262,43 +270,43 @@ export const variables = {
     documentsPlace
   ),
   s3Endpoint: variable("WAYBILL_S3_ENDPOINT", "Amazon S3", "the address of another S3-compatible store; buckets are addressed by path", webAddress),
-  poolSize: variable("WAYBILL_POOL_SIZE", "20", "maximum number of database connections", integer(2, 1000)),
-  statementTimeout: variable(
+  poolSize: withDefault("WAYBILL_POOL_SIZE", "20", "maximum number of database connections", integer(2, 1000)),
+  statementTimeout: withDefault(
     "WAYBILL_STATEMENT_TIMEOUT_SECONDS",
     "45",
     "the database cancels a statement that runs longer; migrations have no timeout",
     seconds(1, 3600)
   ),
-  idleTransactionTimeout: variable(
+  idleTransactionTimeout: withDefault(
     "WAYBILL_IDLE_TRANSACTION_TIMEOUT_SECONDS",
     "10",
     "the database ends a transaction that is idle for longer",
     seconds(1, 3600)
   ),
-  lease: variable(
+  lease: withDefault(
     "WAYBILL_LEASE_SECONDS",
-    "20",
+    inSeconds(DeliveryOptions.defaults.leaseMillis),
     "after this time other processes take over a killed process's deliveries; must be longer than an attempt",
     seconds(1, 3600)
   ),
-  attemptTimeout: variable("WAYBILL_ATTEMPT_TIMEOUT_SECONDS", "15", "timeout of one webhook POST, including the response", seconds(0.1, 600)),
-  drain: variable("WAYBILL_DRAIN_SECONDS", "10", "how long a stop waits for requests and attempts in flight", seconds(0, 600)),
+  attemptTimeout: withDefault("WAYBILL_ATTEMPT_TIMEOUT_SECONDS", inSeconds(DeliveryOptions.defaults.attemptTimeoutMillis), "timeout of one webhook POST, including the response", seconds(0.1, 600)),
+  drain: withDefault("WAYBILL_DRAIN_SECONDS", inSeconds(DeliveryOptions.defaults.drainMillis), "how long a stop waits for requests and attempts in flight", seconds(0, 600)),
   drainDelay: variable(
     "WAYBILL_DRAIN_DELAY_SECONDS",
     "5; 0 in a terminal",
     "how long a process that gets SIGTERM is not ready and still serves, so that load balancers notice",
     seconds(0, 600)
   ),
-  keepDays: variable("WAYBILL_KEEP_DAYS", "30", "how long finished deliveries stay visible to operators", days),
-  keepDeliveredDays: variable("WAYBILL_KEEP_DELIVERED_DAYS", "365", "how long shipments can be looked up after delivery to the consignee", days),
-  keepEndedBillsDays: variable("WAYBILL_KEEP_ENDED_BILLS_DAYS", "365", "how long freight bills are kept after they were invoiced or removed", days),
-  keepPickupsDays: variable("WAYBILL_KEEP_PICKUPS_DAYS", "365", "how long pickups are kept after they were ordered, in any state", days),
-  keepAuditDays: variable("WAYBILL_KEEP_AUDIT_DAYS", "400", "how long entries of the audit log are kept", days),
-  keepStatisticsDays: variable("WAYBILL_KEEP_STATISTICS_DAYS", "90", "how long delivery statistics by hour are kept; those by minute are kept for a day", days),
-  keepEdiFilesDays: variable("WAYBILL_KEEP_EDI_FILES_DAYS", "365", "how long EDI files are kept after they were read or sent", days),
-  keepNoticesDays: variable("WAYBILL_KEEP_NOTICES_DAYS", "180", "how long bodies of status and charge notifications are kept; never less than deliveries", days),
+  keepDays: withDefault("WAYBILL_KEEP_DAYS", inDays(DeliveryOptions.defaults.keepSettledMillis), "how long finished deliveries stay visible to operators", days),
+  keepDeliveredDays: withDefault("WAYBILL_KEEP_DELIVERED_DAYS", "365", "how long shipments can be looked up after delivery to the consignee", days),
+  keepEndedBillsDays: withDefault("WAYBILL_KEEP_ENDED_BILLS_DAYS", "365", "how long freight bills are kept after they were invoiced or removed", days),
+  keepPickupsDays: withDefault("WAYBILL_KEEP_PICKUPS_DAYS", "365", "how long pickups are kept after they were ordered, in any state", days),
+  keepAuditDays: withDefault("WAYBILL_KEEP_AUDIT_DAYS", "400", "how long entries of the audit log are kept", days),
+  keepStatisticsDays: withDefault("WAYBILL_KEEP_STATISTICS_DAYS", "90", "how long delivery statistics by hour are kept; those by minute are kept for a day", days),
+  keepEdiFilesDays: withDefault("WAYBILL_KEEP_EDI_FILES_DAYS", inDays(defaultEdiLimits.keepMillis), "how long EDI files are kept after they were read or sent", days),
+  keepNoticesDays: withDefault("WAYBILL_KEEP_NOTICES_DAYS", "180", "how long bodies of status and charge notifications are kept; never less than deliveries", days),
   logFormat: variable("WAYBILL_LOG_FORMAT", "pretty on a terminal, else json", "json or pretty", oneOf(["json", "pretty"])),
-  logLevel: variable("WAYBILL_LOG_LEVEL", "info", "lowest level that is logged: debug, info, warn or error", oneOf(["debug", "info", "warn", "error"])),
+  logLevel: withDefault("WAYBILL_LOG_LEVEL", "info", "lowest level that is logged: debug, info, warn or error", oneOf(["debug", "info", "warn", "error"])),
   otlpEndpoint: variable(
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "none",

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { readServerConfig, summaryOf } from "../../src/config/ServerConfig.ts"
-import { variableNames } from "../../src/config/Variables.ts"
+import type { Variable } from "../../src/config/Variable.ts"
+import { variableNames, variables } from "../../src/config/Variables.ts"
 import { leaked } from "../program/Program.ts"
 
 const read = (env: Readonly<Record<string, string>>) =>
@@ -49,6 +50,13 @@ describe("ServerConfig", () => {
     })
     assert.strictEqual(config.logFormat, "json")
     assert.deepStrictEqual(config.warnings, [])
+  }))
+
+  it.effect("has the defaults that its list of variables says", Effect.fnUntraced(function*() {
+    const said = Object.values<Variable<unknown>>(variables).filter(({ isRead }) => isRead === true)
+    assert.isAbove(said.length, 30)
+    const given = yield* read(Object.fromEntries(said.map(({ fallback, name }) => [name, fallback])))
+    assert.deepStrictEqual(given, yield* read({}))
   }))
 
   it.effect("disables the demo with a configured database or operator key, unless set", Effect.fnUntraced(function*() {
