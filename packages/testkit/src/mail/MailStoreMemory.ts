@@ -1,6 +1,7 @@
 /** Waiting e-mails in memory. */
 import { type Mail, mailsPerPrune, mailsPerTenant, MailStore } from "@waybill/core"
 import { Effect, Layer } from "effect"
+import { AccessTables, type TenantRow } from "../access/AccessTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 
 interface MailRow {
@@ -14,11 +15,14 @@ interface MailRow {
 
 const isAhead = ({ scheduledAt }: MailRow, now: number): boolean => scheduledAt > now + 60_000
 
+const isKept = (tenant: TenantRow | undefined): boolean => tenant !== undefined && tenant.state !== "deleted"
+
 export const MailStoreMemory = {
   layer: Layer.effect(
     MailStore,
     Effect.gen(function*() {
       const { journal, onPurge, operate } = yield* MemoryDatabase
+      const { tenants: known } = yield* AccessTables
       const tenants = new Map<string, Map<string, MailRow>>()
       onPurge((tenantId) => tenants.delete(tenantId))
 
@@ -39,7 +43,10 @@ export const MailStoreMemory = {
             if (!own.has(mail.id)) journal.put(own, mail.id, { mail, attempts: 0, dueAt: now, scheduledAt: now, createdAt: now })
             return true
           }),
-        tenants: (limit) => operate((now) => [...tenants].filter(([, rows]) => [...rows.values()].some((row) => row.dueAt <= now || isAhead(row, now))).map(([tenantId]) => tenantId).slice(0, limit)),
+        tenants: (limit) =>
+          operate((now) =>
+            [...tenants].filter(([tenantId, rows]) => isKept(known.get(tenantId)) && [...rows.values()].some((row) => row.dueAt <= now || isAhead(row, now)))
+              .map(([tenantId]) => tenantId).slice(0, limit)),
         take: (tenantId, limit, leaseMillis) =>
           operate((now) => {
             const own = of(tenantId)
