@@ -90,6 +90,12 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
     assert.lengthOf((yield* store.renew({ workerId: other.workerId, leaseMillis: 600_000 })).owned, everyPartition.length)
   })
 
+  test("extends no lease of another worker", function*({ store, tenantId }) {
+    yield* acquire(tenantId, { leaseMillis: 300 })
+    yield* store.renew({ workerId: workerId(), leaseMillis: 600_000 })
+    assert.isTrue(yield* eventually(hasWork(tenantId), (isFree) => isFree))
+  })
+
   test("counts workers that are alive, and partitions with an owner", function*({ store }) {
     const [one, other] = [workerId(), workerId()]
     const { workers: before } = yield* store.renew({ workerId: one, leaseMillis: 600_000 })
@@ -227,6 +233,19 @@ const takeovers = storeSuite("DeliveryStore, takeover", DeliveryStore, (test) =>
     assert.deepStrictEqual(states.sort(), [[idOf(1), "delivered"], [idOf(2), "waiting"]])
   })
 
+  test("leaves what other owners send again in flight", function*({ store, tenantId }) {
+    yield* subscribeEach(tenantId, [1, 2])
+    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    const { deliveries } = yield* take(worker, { from: [from(1), from(2)] })
+    yield* end(worker, deliveries, { state: "waiting" })
+    yield* take(worker, { from: deliveries.map(({ deliveryId, destinationId }) => ({ ...from(1), destinationId, again: [deliveryId] })) })
+    yield* store.release(tenantId, worker.owned.filter(({ partition }) => partition === 2).map((each) => ({ ...each, idle: false, othersUntil: undefined })), [])
+    yield* acquire(tenantId)
+    const states = yield* Effect.forEach(deliveries, (each) => Effect.map(find(tenantId, each.deliveryId), ({ state }) => [each.destinationId, state]))
+    assert.deepStrictEqual(states.sort(), [[idOf(1), "sending"], [idOf(2), "waiting"]])
+  })
+
   test("cancels deliveries in flight to a closed destination", function*({ queue, tenantId }) {
     const { a, b } = yield* dying(tenantId)
     yield* queue.closeDestination(tenantId, idOf(1))
@@ -255,12 +274,13 @@ const takeovers = storeSuite("DeliveryStore, takeover", DeliveryStore, (test) =>
 const lostTakes = storeSuite("DeliveryStore, reclaim", DeliveryStore, (test) => {
   test("makes deliveries of a lost take wait without a counted attempt, and returns them", function*({ store, tenantId }) {
     yield* subscribeEach(tenantId, [1, 2], single)
-    yield* publish(tenantId, [{ shipmentId: "A" }, { shipmentId: "B" }, { shipmentId: "C" }], { accounts: ["A"] })
+    yield* publish(tenantId, ["A", "B", "C", "D"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
     const worker = yield* acquire(tenantId)
-    const first = yield* takeFrom(worker, 1, { batches: 2 })
-    yield* settle(worker, { outcomes: [outcomeOf(first.deliveries[0]!, { state: "waiting" })] })
+    const first = yield* takeFrom(worker, 1, { batches: 3 })
+    yield* settle(worker, { outcomes: [0, 2].map((n) => outcomeOf(first.deliveries[n]!, { state: "waiting" })) })
+    const repeated = yield* takeOne(worker, 1, { again: [first.deliveries[2]!.deliveryId], batches: 0 })
     const again = first.deliveries[0]!.deliveryId
-    const lost = yield* take(worker, { from: [from(1, { after: "B", again: [again], batches: 1 })] })
+    const lost = yield* take(worker, { from: [from(1, { after: "C", again: [again], batches: 1 })] })
     const { destinations, owned } = yield* store.reclaim(tenantId, worker.owned, lost.deliveries[0]!.flight)
     for (const { epoch, partition } of owned) assert.isAbove(epoch, worker.owned.find((each) => each.partition === partition)!.epoch)
     assert.deepStrictEqual(owned.map(({ partition }) => partition).sort(), everyPartition)
@@ -272,8 +292,9 @@ const lostTakes = storeSuite("DeliveryStore, reclaim", DeliveryStore, (test) => 
     const taken = yield* takeFrom({ tenantId, owned }, 1, { again: [again, c.deliveryId] })
     assert.deepStrictEqual(taken.deliveries.map(({ attempt, tries }) => [attempt, tries]), [[2, 2], [1, 1]])
     // earlier deliveries in flight still exist
-    assert.deepStrictEqual(yield* end({ tenantId, owned }, [first.deliveries[1]!]), yield* settle({ tenantId, owned }, {}))
-    assert.strictEqual((yield* find(tenantId, first.deliveries[1]!.deliveryId)).state, "delivered")
+    const before = [first.deliveries[1]!, repeated]
+    assert.deepStrictEqual(yield* end({ tenantId, owned }, before), yield* settle({ tenantId, owned }, {}))
+    for (const { deliveryId } of before) assert.strictEqual((yield* find(tenantId, deliveryId)).state, "delivered")
   })
 
   test("fences a take that arrives later", function*({ store, tenantId }) {

@@ -88,6 +88,8 @@ export const suite = storeSuite("SecretStore", SecretStore, (test) => {
     for (const destination of destinations) yield* queue.openDestination(tenantId, destination)
     yield* queue.openDestination(freshTenant(), destinations[0]!)
     const usedBy = Effect.map(store.page(tenantId, { after: undefined, limit: 5 }), ([only]) => only?.usedBy)
+    yield* store.put(tenantId, "spare", storedSecret([version("n")]))
+    assert.strictEqual(yield* store.remove(tenantId, "spare"), "removed")
     const seen = [yield* usedBy, yield* store.remove(tenantId, "main")]
     yield* transaction.run(queue.closeDestination(tenantId, idOf(1)))
     seen.push(yield* usedBy, yield* store.remove(tenantId, "main"))
