@@ -4,7 +4,7 @@ import { DeliveryQueue, type DestinationState } from "@waybill/core/delivery"
 import { pickupBatchEnvelope, pickupSource, PickupStore, type PickupSubscriptionRecord, PickupSubscriptionStore } from "@waybill/core/pickups"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { bytesOf, destinationSettings, freshTenant, idOf, letSeeAll, occurredAt } from "../StorageFixtures.ts"
+import { bytesOf, destinationSettings, freshTenant, idOf, letSee, letSeeAll, occurredAt } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { historyEntry, pickupRow } from "./PickupFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
@@ -119,11 +119,13 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
     yield* letSeeAll(tenantId, "all")
     yield* letCarrierSee(tenantId, "one", [" dot 1"])
     yield* letCarrierSee(tenantId, "two", [" mc 2"])
+    yield* letSee(tenantId, "customer", pickupRow(1).accounts)
     yield* order(tenantId, 1)
     yield* order(tenantId, 2, { carrier: [" dot 1"] })
     const seen = (client: string, tenant = tenantId) => Effect.forEach([idOf(1), idOf(2), "garbage"], (id) => clientSees(tenant, client, id))
     assert.deepStrictEqual((yield* seen("all")).slice(0, 2), [true, true])
     assert.deepStrictEqual([yield* seen("one"), yield* seen("two"), yield* seen("unknown")], [[true, true, false], [true, false, false], [false, false, false]])
+    assert.deepStrictEqual(yield* seen("customer"), [false, false, false])
     assert.deepStrictEqual(yield* seen("one", freshTenant()), [false, false, false])
   })
 })

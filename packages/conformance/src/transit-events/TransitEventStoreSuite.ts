@@ -329,10 +329,12 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
   test("removes a query's cursors when it starts again", function*({ store, tenantId }) {
     const { snapshot } = yield* page(tenantId)
     const cursor = (n: number, eventId: string): PageCursor => ({ page: n, snapshot, after: { shipmentId: "S", sequence: n, eventId }, totalCount: null })
+    yield* store.putCursor(tenantId, "another", cursor(2, "kept"))
     for (const n of [2, 3, 4]) yield* store.putCursor(tenantId, "cursor", cursor(n, "old"))
     yield* store.putCursor(tenantId, "cursor", cursor(2, "new"))
     yield* store.putCursor(tenantId, "cursor", cursor(2, "newer"))
     assert.deepStrictEqual(yield* store.findCursor(tenantId, "cursor", 9), cursor(2, "newer"))
+    assert.deepStrictEqual(yield* store.findCursor(tenantId, "another", 9), cursor(2, "kept"))
   })
 
   test("isolates tenants that share ids", function*({ store }) {
