@@ -16,17 +16,23 @@ export interface MappingRow {
   readonly lost: string
 }
 
-/** The table of a mapping. */
+/** The table of a mapping: a row for each rule. */
 export const rowsOf = (mapping: Mapping): ReadonlyArray<MappingRow> => rowsIn(mapping.rules, "", "", undefined)
 
-const rowsIn = (rules: ReadonlyArray<Rule>, loop: string, at: string, only: Direction | undefined): ReadonlyArray<MappingRow> =>
+/** Loops that were printed, by their rows; each next one with the same rows is a single row. */
+type Printed = Map<string, string>
+
+const rowsIn = (rules: ReadonlyArray<Rule>, loop: string, at: string, only: Direction | undefined, printed?: Printed): ReadonlyArray<MappingRow> =>
   rules.flatMap((rule) => {
     const direction = rule.only ?? only
-    if (isLoop(rule)) {
-      const inside = rule.list === undefined ? within(at, rule.member ?? "") : within(at, `${rule.list}[]`)
-      return rowsIn(rule.content, `${loop}${rule.loop}${codes(rule.where)} › `, inside, direction)
-    }
-    return rowsOfSegment(rule, loop, rule.list === undefined ? at : within(at, `${rule.list}[]`), direction)
+    if (!isLoop(rule)) return rowsOfSegment(rule, loop, rule.list === undefined ? at : within(at, `${rule.list}[]`), direction)
+    const inside = rule.list === undefined ? within(at, rule.member ?? "") : within(at, `${rule.list}[]`)
+    const own = `${loop}${rule.loop}${codes(rule.where)}`
+    const content = JSON.stringify([rule.loop, rule.where, rowsIn(rule.content, "", "", direction)])
+    const same = printed?.get(content)
+    if (same !== undefined) return [{ element: own, name: rule.name.toLowerCase(), members: [inside], direction: direction ?? "both", since: undefined, note: `as ${same}`, lost: "" }]
+    printed?.set(content, own)
+    return rowsIn(rule.content, `${own} › `, inside, direction, printed)
   })
 
 const rowsOfSegment = (rule: SegmentRule, loop: string, at: string, only: Direction | undefined): ReadonlyArray<MappingRow> =>
@@ -47,9 +53,9 @@ const codes = (where: Where | undefined): string => where === undefined ? "" : `
 
 const arrows = { both: "↔", in: "→", out: "←" } as const
 
-/** Markdown. */
+/** Markdown. Loops that are alike are written once. */
 export const tableOf = (mapping: Mapping): string => {
-  const lines = rowsOf(mapping).map(({ direction, element, lost, members, name, note, since }) => {
+  const lines = rowsIn(mapping.rules, "", "", undefined, new Map()).map(({ direction, element, lost, members, name, note, since }) => {
     const remarks = [note, since === undefined ? "" : `from ${since}`, lost === "" ? "" : `lost: ${lost}`].filter((each) => each !== "").join("; ")
     return `| ${element} | ${name} | ${arrows[direction]} | ${members.map((path) => `\`${path}\``).join(", ")} | ${remarks.replaceAll("|", "\\|")} |`
   })

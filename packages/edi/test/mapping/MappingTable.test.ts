@@ -27,6 +27,13 @@ it("prints the tables of docs/edi.md", () => {
   for (const name of Object.keys(generated)) expect(expected).toContain(`<!-- generated: ${name} -->`)
 })
 
+it("prints loops that are alike once", () => {
+  const lines = tableOf(mapping204).split("\n")
+  expect(lines.filter((line) => line.includes("L5-02"))).toHaveLength(1)
+  expect(lines).toContain("| S5 (UL, CU, PU) › L5 | freight | → | `destinationAddress[].stop.lines[]` | as S5 (LD, CL, PL) › L5 |")
+  expect(rowsOf(mapping204).filter(({ element }) => element.includes("L5-02"))).toHaveLength(4)
+})
+
 it("has a row for each rule, with its loop, its members and its direction", () => {
   const rows = rowsOf(mapping214)
   const row = (element: string) => rows.find((each) => each.element === element)
