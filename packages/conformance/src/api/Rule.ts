@@ -18,7 +18,7 @@ export const areaNames: Readonly<Record<Area, string>> = {
   e: "Freight charges"
 }
 
-/** `must`: the interface says so. `should`: the published definition or the practice says so where the interface is silent. */
+/** `must`: the interface says so, or one customer's data is another's otherwise. `should`: the published definition, the practice, or the sense of the interface says so. */
 type Level = "must" | "should"
 
 /** What a check needs and the implementation cannot be asked for. The texts complete "not checked: needs …". */
