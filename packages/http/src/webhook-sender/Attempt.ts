@@ -1,5 +1,6 @@
 /** One POST from start to outcome. */
 import { clearTimeout, setTimeout } from "node:timers"
+import type { ListEntry } from "@waybill/core"
 import { type AttemptFailure, AttemptOutcome, type RequestBody } from "@waybill/core/delivery"
 import { addressNotAllowed } from "./AddressGuard.ts"
 import { excerptOf, maxExcerptBytes, outcomeOfAnswer } from "./Answer.ts"
@@ -33,6 +34,7 @@ export class Attempt implements Exchange {
   readonly body: RequestBody
   readonly bodyBytes: number
   connection: Connection | undefined
+  waiting: ListEntry<Exchange> | undefined
   readonly #nowMillis: () => number
   readonly #settle: (outcome: AttemptOutcome) => void
   readonly #timer: NodeJS.Timeout

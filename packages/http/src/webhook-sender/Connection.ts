@@ -1,5 +1,6 @@
 /** One connection: a socket that carries one request at a time. */
 import type { Socket } from "node:net"
+import type { ListEntry } from "@waybill/core"
 import type { Origin } from "./Connections.ts"
 import type { ConnectFailure, GuardedConnector } from "./GuardedConnector.ts"
 import { type WritableRequest, writeRequest } from "./RequestWriter.ts"
@@ -8,6 +9,8 @@ import { type ResponseEvents, ResponseParser } from "./ResponseParser.ts"
 /** A request that waits for a connection or uses one. After `onComplete`, `onOverflow`, `onBroken` or `onConnectFailure` it ends. */
 export interface Exchange extends ResponseEvents, WritableRequest {
   connection: Connection | undefined
+  /** Its place among those that wait for a connection. */
+  waiting: ListEntry<Exchange> | undefined
   /** The request is about to be written. */
   readonly onStart: () => void
   readonly onComplete: () => void

@@ -1,4 +1,5 @@
 /** Keep-alive connections by origin: each carries one request at a time; further requests wait in a queue. */
+import { LinkedList } from "@waybill/core"
 import { Connection, type Exchange } from "./Connection.ts"
 import type { Endpoint, GuardedConnector } from "./GuardedConnector.ts"
 
@@ -88,7 +89,7 @@ export class Origin {
   readonly #all = new Set<Connection>()
   /** A stack: the most recently used connection is used next, so that the others age and close. */
   readonly #idle: Array<Connection> = []
-  readonly #waiting = new Set<Exchange>()
+  readonly #waiting = new LinkedList<Exchange>()
 
   constructor(owner: Connections, address: OriginAddress) {
     this.#owner = owner
@@ -100,14 +101,14 @@ export class Origin {
   }
 
   submit(exchange: Exchange): void {
-    if (!this.#carry(exchange)) this.#waiting.add(exchange)
+    if (!this.#carry(exchange)) this.#wait(exchange)
   }
 
   /** The exchange ended. */
   finish(exchange: Exchange): void {
     const connection = exchange.connection
     if (connection === undefined) {
-      this.#waiting.delete(exchange)
+      this.#stopWaiting(exchange)
       return
     }
     exchange.connection = undefined
@@ -127,7 +128,7 @@ export class Origin {
     if (exchange !== undefined) {
       // First, so that the origin has a use and is not forgotten.
       exchange.connection = undefined
-      this.#waiting.add(exchange)
+      this.#wait(exchange)
     }
     void this.#discard(connection)
     this.#carryWaiting()
@@ -148,15 +149,21 @@ export class Origin {
     this.#all.delete(connection)
     const index = this.#idle.indexOf(connection)
     if (index !== -1) this.#idle.splice(index, 1)
-    if (this.#all.size === 0 && this.#waiting.size === 0) this.#owner.forget(this)
+    if (this.#all.size === 0 && this.#waiting.isEmpty) this.#owner.forget(this)
     return connection.destroy()
   }
 
+  #wait(exchange: Exchange): void {
+    exchange.waiting = this.#waiting.add(exchange)
+  }
+
+  #stopWaiting(exchange: Exchange): void {
+    if (exchange.waiting !== undefined) this.#waiting.remove(exchange.waiting)
+    exchange.waiting = undefined
+  }
+
   #carryWaiting(): void {
-    for (const next of this.#waiting) {
-      if (!this.#carry(next)) break
-      this.#waiting.delete(next)
-    }
+    for (let next = this.#waiting.first; next !== undefined && this.#carry(next); next = this.#waiting.first) this.#stopWaiting(next)
   }
 
   /** Whether there is a connection for it: an idle one, or a new one within the limit. */

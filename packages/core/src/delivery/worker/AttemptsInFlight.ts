@@ -8,6 +8,7 @@ import type { DeliveryOptionValues } from "../DeliveryOptions.ts"
 import type { Hmac } from "../secrets/Hmac.ts"
 import { AttemptOutcome } from "../model/AttemptOutcome.ts"
 import type { WebhookSender } from "../WebhookSender.ts"
+import { LinkedList } from "../../shared/LinkedList.ts"
 import { monotonicMillisUnsafe } from "../../shared/MonotonicTime.ts"
 
 const broken = AttemptOutcome.Failed({
@@ -23,7 +24,7 @@ export class AttemptsInFlight {
   private readonly context: Context.Context<never>
   private readonly clock: Clock.Clock
   private readonly random: typeof Random.Random.Service
-  private readonly interrupts = new Set<() => void>()
+  private readonly interrupts = new LinkedList<() => void>()
 
   /** `context`: of the worker's fiber, for the time, random numbers, spans and logs. */
   constructor(
@@ -48,7 +49,7 @@ export class AttemptsInFlight {
       // ignores a second outcome, and one after an abort
       if (hasEnded) return
       hasEnded = true
-      this.interrupts.delete(interrupt)
+      this.interrupts.remove(entry)
       endSpan?.(outcome)
       end(verdictOf(attempt, outcome, startedAt, monotonicMillisUnsafe(this.clock), this.random.nextDoubleUnsafe()))
     }
@@ -57,7 +58,7 @@ export class AttemptsInFlight {
       abort?.()
       settle(AttemptOutcome.Interrupted())
     }
-    this.interrupts.add(interrupt)
+    const entry = this.interrupts.add(interrupt)
     try {
       const request = requestOf(attempt, this.hmac, startedAt, this.timeoutMillis)
       if ("_tag" in request) settle(request)
@@ -70,6 +71,6 @@ export class AttemptsInFlight {
   }
 
   interruptAll(): void {
-    for (const interrupt of this.interrupts) interrupt()
+    for (let interrupt = this.interrupts.first; interrupt !== undefined; interrupt = this.interrupts.first) interrupt()
   }
 }
