@@ -18,7 +18,7 @@ describe("LinkedList", () => {
     it(`removes ${removed.join(", ")}, and takes new elements`, () => {
       const { entries, list } = listOf("a", "b", "c")
       for (const n of removed) list.remove(entries[n]!)
-      assert.deepStrictEqual(Array.from(list), rest)
+      assert.deepStrictEqual(Array.from(list), [...rest])
       assert.strictEqual(list.first, rest[0])
       assert.strictEqual(list.isEmpty, rest.length === 0)
       list.add("d")
