@@ -15,13 +15,14 @@ const started = async (options: Parameters<typeof startTestWaybill>[0] = {}) => 
 
 describe("the JSON of docs/areas", () => {
   it("of shipment status is accepted, and answered as it says", async () => {
-    const [posted, reports, answer, subscription] = examplesIn("shipment-status")
+    const [posted, reports, answer, subscription, notification] = examplesIn("shipment-status")
     const waybill = await started()
     expect(await waybill.shipments.register(waybill.carrier, posted.shipments)).toMatchObject([{ result: "accepted" }])
+    await waybill.statusSubscriptions.subscribe(waybill.customer("acme", ["ACME-1"]), { ...subscription, hmacSecretId: waybill.hmacSecretId })
     const results = await waybill.shipments.report(waybill.carrier, reports.updates)
     expect(results.map((result) => ({ ...result, eventId: "…" }))).toEqual(answer.results)
-    const customer = waybill.customer("acme", ["ACME-1"])
-    expect(await waybill.statusSubscriptions.subscribe(customer, { ...subscription, hmacSecretId: waybill.hmacSecretId })).toHaveProperty("transactionId")
+    const [first] = waybill.receiver(subscription.webhookUrl).received
+    expect(first!.body).toEqual(notification)
   })
 
   it("of freight charges is accepted", async () => {
