@@ -90,10 +90,13 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
     assert.lengthOf((yield* store.renew({ workerId: other.workerId, leaseMillis: 600_000 })).owned, everyPartition.length)
   })
 
-  test("extends no lease of another worker", function*({ store, tenantId }) {
+  test("extends the leases of one worker only", function*({ store, tenantId }) {
+    const extended = freshTenant()
+    const { workerId: worker } = yield* acquire(extended, { leaseMillis: 300 })
     yield* acquire(tenantId, { leaseMillis: 300 })
-    yield* store.renew({ workerId: workerId(), leaseMillis: 600_000 })
+    yield* store.renew({ workerId: worker, leaseMillis: 600_000 })
     assert.isTrue(yield* eventually(hasWork(tenantId), (isFree) => isFree))
+    assert.isFalse(yield* hasWork(extended))
   })
 
   test("counts workers that are alive, and partitions with an owner", function*({ store }) {
@@ -105,6 +108,7 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
     yield* acquire(freshTenant(), { worker: one })
     assert.isAtLeast((yield* store.renew({ workerId: one, leaseMillis: 600_000 })).active, everyPartition.length)
     yield* eventually(store.renew({ workerId: one, leaseMillis: 600_000 }), (answer) => answer.workers < workers)
+    assert.isAtLeast((yield* store.renew({ workerId: other, leaseMillis: 600_000 })).workers, workers)
   })
 
   test("returns no partition that was released as idle, until it has new work", function*({ tenantId }) {

@@ -36,9 +36,10 @@ export const suite = storeSuite("SecretStore", SecretStore, (test) => {
   })
 
   test("replaces everything with the next put", function*({ store, tenantId }) {
+    const later = (yield* Clock.currentTimeMillis) + 86_400_123
     yield* store.put(tenantId, "main", storedSecret([version("a")], { owner: client("key:a"), bodySignature: true, rotatedAt: occurredAt }))
     for (const owner of [{ _tag: "Accounts", accounts: ["A"] }, { _tag: "AnyClient" }, client("jwt:https://issuer:sub")] as const) {
-      const next = storedSecret([version("b")], { owner, createdAt: occurredAt + 5 })
+      const next = storedSecret([version("b"), version("a", later)], { owner, createdAt: occurredAt + 5 })
       yield* store.put(tenantId, "main", next)
       assert.deepStrictEqual(plain(Option.getOrThrow(yield* store.find(tenantId, "main"))), plain(next))
     }

@@ -25,11 +25,11 @@ export const suite = storeSuite("StatisticsStore", StatisticsStore, (test) => {
     const other = freshTenant()
     const [one, two] = [crypto.randomUUID(), crypto.randomUUID()].toSorted() as [string, string]
     yield* store.add(tenantId, [])
-    yield* store.add(tenantId, [counts(one, 1), counts(two, 1, { failures: 2 }), counts(one, 2)])
+    yield* store.add(tenantId, [counts(one, 1, { failures: 1 }), counts(two, 1, { failures: 2 }), counts(one, 2)])
     yield* store.add(tenantId, [counts(one, 1, { deliveries: 3, failures: 1, latencyMillis: 90, maxLatencyMillis: 70 }), counts(totalOf(7), 1)])
     yield* store.add(other, [counts(one, 1)])
     assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [one, two] }, 0, 3)), [
-      [one, 1, 4, 1, 100, 70, undefined],
+      [one, 1, 4, 2, 100, 70, undefined],
       [two, 1, 1, 2, 10, 10, undefined],
       [one, 2, 1, 0, 10, 10, undefined]
     ])

@@ -17,6 +17,7 @@ export const suite = storeSuite("NoticeStore", NoticeStore, (test) => {
     assert.deepStrictEqual(yield* store.contacts(one, "key:shop", true), nobody)
     yield* store.setContacts(one, "key:shop", { email: "a@shop.example", emailKinds: ["failing"], webhookId: undefined, webhookKinds: undefined })
     const chosen: NoticeContacts = { email: "c@rival.example", emailKinds: ["paused"], webhookId: idOf(2), webhookKinds: ["dead_letter", "ending"] }
+    yield* store.setContacts(one, "key:rival", { email: "b@rival.example", emailKinds: ["failing"], webhookId: idOf(3), webhookKinds: undefined })
     yield* store.setContacts(one, "key:rival", chosen)
     yield* store.setContacts(one, "key:shop", { ...all, email: undefined, webhookId: idOf(1) })
     assert.deepStrictEqual(yield* store.contacts(one, "key:shop", true), { ...all, email: undefined, webhookId: idOf(1) })

@@ -199,6 +199,17 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     )
   })
 
+  test("shows and finds a shipment by its latest report", function*({ store, tenantId }) {
+    yield* report(tenantId, [{ shipmentId: "S", keys: ["k"] }, { shipmentId: "T", keys: ["k"], pickupAt: occurredAt + 1 }])
+    assert.deepStrictEqual(yield* find(tenantId, ["k", "all"]), ["verified T"])
+    yield* report(tenantId, [{ shipmentId: "S", pickupAt: occurredAt + 2, deliveredAt: occurredAt + 3, verified: bytesOf("verified anew"), public: bytesOf("public anew") }])
+    assert.deepStrictEqual(yield* find(tenantId, ["k", "all"], ["k", []]), ["verified anew", "public anew"])
+    assert.deepStrictEqual(yield* store.resolve(tenantId, ["k"]), ["S"])
+    assert.deepStrictEqual((yield* store.search(tenantId, { shipmentId: "S", keys: ["k"], prefixes: [] }, 9)).map(({ shipmentId }) => shipmentId), ["S", "T"])
+    assert.isAbove(yield* store.prune(tenantId, { delivered: occurredAt + 4, noticed: 0 }), 0)
+    assert.deepStrictEqual(yield* store.resolve(tenantId, ["k"]), ["T"])
+  })
+
   test("resolves a key to the shipment picked up last, covered or not", function*({ store, tenantId }) {
     yield* report(tenantId, [
       { shipmentId: "S", keys: ["one", "both"] },
