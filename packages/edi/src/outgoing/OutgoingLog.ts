@@ -4,7 +4,7 @@
  */
 import { link, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { ensureFolder } from "../transports/EnsureFolder.ts"
+import { makeDirectory } from "../transports/MakeDirectory.ts"
 
 /** A step of what was sent: where the feed continues, and the file of the step. */
 export interface OutgoingEntry {
@@ -41,7 +41,7 @@ const nameOf = (number: number): string => String(number).padStart(12, "0")
 /** Entries are files of a directory. Any number of processes may use it: only one of them can create an entry. */
 export const outgoingLog = (directory: string): OutgoingLog => {
   const numbers = async (): Promise<ReadonlyArray<number>> => {
-    await ensureFolder(directory)
+    await makeDirectory(directory)
     return (await readdir(directory)).filter((name) => /^\d{12}\.json$/u.test(name)).map((name) => Number(name.slice(0, 12))).sort((a, b) => a - b)
   }
 

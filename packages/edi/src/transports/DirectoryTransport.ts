@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto"
 import { isUnfinished } from "./EdiMailbox.ts"
 import type { EdiSpool } from "./EdiSpool.ts"
 import type { EdiTransport } from "./EdiTransport.ts"
-import { ensureFolder } from "./EnsureFolder.ts"
+import { makeDirectory } from "./MakeDirectory.ts"
 
 /** Folders of a directory, and when a file in it is complete. */
 export interface DirectoryOptions {
@@ -36,7 +36,7 @@ const keptNumbers = 100
 export const directoryTransport = (directory: string, { inbox: from = "inbox", maxEntries = 10_000, now = Date.now, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport & EdiSpool => {
   const folder = async (name: string): Promise<string> => {
     const path = join(directory, name)
-    await ensureFolder(path)
+    await makeDirectory(path)
     return path
   }
 

@@ -1,4 +1,5 @@
 /** The data directory: generated keys, the embedded database, and the demo's state. */
+import { makeDirectory } from "@waybill/edi/transports"
 import { type OperatorKey, parseOperatorKeys } from "@waybill/http"
 import { Effect, Redacted, Result, Schema, type Scope } from "effect"
 import { randomBytes, randomUUID } from "node:crypto"
@@ -7,7 +8,6 @@ import { chmod, link, open, readFile, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { messageOf } from "../ErrorMessage.ts"
-import { makeDirectory } from "./MakeDirectory.ts"
 import type { SealingKeys, ServerConfig } from "./ServerConfig.ts"
 
 export class DataDirUnusable extends Schema.TaggedError<DataDirUnusable>()("DataDirUnusable", { message: Schema.String }) {}

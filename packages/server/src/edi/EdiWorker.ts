@@ -4,11 +4,10 @@
  */
 import { AuditLog, monotonicMillis, Tenants } from "@waybill/core"
 import { placeOf } from "@waybill/edi"
-import { directoryTransport, type IdlePosition, isFull, type ReceivedFile, receiveWaiting, removeKept, type UnreadFile } from "@waybill/edi/transports"
+import { directoryTransport, type IdlePosition, isFull, makeDirectory, type ReceivedFile, receiveWaiting, removeKept, type UnreadFile } from "@waybill/edi/transports"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { join } from "node:path"
-import { makeDirectory } from "../config/MakeDirectory.ts"
 import { clientOf, defaultEdiLimits, type EdiLimits, foldersIn, type Partner, postedFolder, profileIn } from "./EdiPartners.ts"
 import { handlersOf, type ReceivingServices } from "./EdiReceiving.ts"
 import { type SendingServices, sendTo, startSending } from "./EdiSending.ts"

@@ -1,13 +1,13 @@
 /** Storage of document contents: database, directory or S3, or two of them. */
 import { Transaction } from "@waybill/core"
 import { DocumentContents, inTwoStores } from "@waybill/core/invoices"
+import { makeDirectory } from "@waybill/edi/transports"
 import { DocumentContentsDirectory } from "@waybill/http"
 import type { S3Calls } from "@waybill/http/s3"
 import { Context, Effect, Layer, Schema } from "effect"
 import { constants } from "node:fs"
 import { access } from "node:fs/promises"
 import { messageOf } from "../ErrorMessage.ts"
-import { makeDirectory } from "../config/MakeDirectory.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import type { DocumentsPlace } from "../config/Variables.ts"
 

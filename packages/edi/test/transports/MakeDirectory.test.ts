@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } f
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
-import { makeDirectory } from "../../src/config/MakeDirectory.ts"
+import { makeDirectory } from "../../src/transports/MakeDirectory.ts"
 
 const temporary = () => {
   const path = mkdtempSync(join(tmpdir(), "waybill-directory-"))
