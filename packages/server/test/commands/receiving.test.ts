@@ -166,8 +166,8 @@ describe("check", { timeout: 90_000 }, () => {
     expect(checked).toMatchObject({ code: 0, stderr: "" })
     expect(checked.stdout).toContain("requirements met.")
     const xml = readFileSync(junit, "utf8")
-    expect(xml).toMatch(/^<\?xml version="1\.0" encoding="UTF-8"\?>\n<testsuites name="waybill check" tests="18" failures="0"/)
-    expect(xml.match(/<testcase /g)).toHaveLength(18)
+    expect(xml).toMatch(/^<\?xml version="1\.0" encoding="UTF-8"\?>\n<testsuites name="waybill check" tests="19" failures="0"/)
+    expect(xml.match(/<testcase /g)).toHaveLength(19)
   })
 
   it("detects one that accepts everything", async () => {
@@ -178,20 +178,20 @@ describe("check", { timeout: 90_000 }, () => {
     const checked = await run(["check", address, "--report", "json"], { env })
     expect(checked.code).toBe(1)
     const [{ counts, passed, results }] = jsonLines(checked.stdout) as [{ counts: object; passed: boolean; results: ReadonlyArray<{ id: string; status: string }> }]
-    expect({ counts, passed }).toEqual({ counts: { passed: 10, failed: 8, notChecked: 0 }, passed: false })
+    expect({ counts, passed }).toEqual({ counts: { passed: 11, failed: 8, notChecked: 0 }, passed: false })
     expect(results.filter(({ status }) => status === "failed").map(({ id }) => id)).toEqual(["unsigned", "no-headers", "wrong-signature", "other-body", "other-id", "unknown-version", "stale", "ahead"])
-    expect(checked.stderr).toContain("8 requirements of 18 not met")
-    expect(checked.stderr).toMatch(/^1\/18 {2}good\n/)
+    expect(checked.stderr).toContain("8 requirements of 19 not met")
+    expect(checked.stderr).toMatch(/^1\/19 {2}good\n/)
     const xml = (await run(["check", address, "--report", "junit", "--only", "unsigned", "--only", "good"], { env })).stdout
     expect(xml.match(/<failure message="/g)).toHaveLength(1)
     expect(xml).toContain("?a&amp;b=&quot;&lt;")
     const html = join(directory(), "check.html")
     await run(["check", address, "--report", "html", "--output", html, "--only", "unsigned"], { env })
     expect(readFileSync(html, "utf8")).toMatch(/<td class="failed">failed<\/td><td><code>unsigned<\/code>/)
-    expect(gullible.receptions.every(({ body }) => JSON.parse(body).events.every((each: any) => each.shipment.shipmentId.startsWith("WAYBILL-CHECK-")))).toBe(true)
+    expect(gullible.receptions.every(({ body }) => (JSON.parse(body).events ?? []).every((each: any) => each.shipment.shipmentId.startsWith("WAYBILL-CHECK-")))).toBe(true)
   })
 
-  it.each([["shipment-status", 17], ["freight-charges", 18]] as const)("checks a receiver of %s", async (kind, count) => {
+  it.each([["shipment-status", 18], ["freight-charges", 19], ["pickups", 19]] as const)("checks a receiver of %s", async (kind, count) => {
     const secret = newSecret()
     const seen: Array<string> = []
     const hook = new DeliveryReceiver({
@@ -199,6 +199,7 @@ describe("check", { timeout: 90_000 }, () => {
       seen: new SeenInMemory(),
       onStatus: ({ proNumber }) => void seen.push(proNumber),
       onCharges: (charges) => void seen.push(...charges.map(({ referenceNumbers }) => referenceNumbers.pro)),
+      onPickups: (changes) => void seen.push(...changes.map(({ pickupId }) => pickupId)),
       onError: () => {}
     })
     const env = { WAYBILL_WEBHOOK_SECRET: secret }
@@ -206,7 +207,7 @@ describe("check", { timeout: 90_000 }, () => {
     expect(checked.stdout).not.toContain("✗")
     expect(checked.stdout).toContain(`All ${count} requirements met.`)
     expect(checked.code).toBe(0)
-    expect(seen.length).toBeGreaterThanOrEqual(count - 8)
+    expect(seen.length).toBeGreaterThanOrEqual(count - 9)
     expect(seen.every((number) => number.startsWith("WAYBILL-CHECK-"))).toBe(true)
     const gullible = await receiver()
     const fooled = await run(["check", gullible.url, "--kind", kind], { env })

@@ -2,7 +2,7 @@
 import { signDelivery } from "@waybill/client"
 import { reasonOf } from "@waybill/conformance"
 import { randomUUID } from "node:crypto"
-import { bodyOf, type DeliveryKind, grown, type MadeUpEvent } from "./SampleDeliveries.ts"
+import { bodyOf, type DeliveryKind, grown, type MadeUpEvent, testEventOf } from "./SampleDeliveries.ts"
 
 /** The response: a status, or why there was none. */
 export interface Answer {
@@ -25,6 +25,8 @@ export interface SampleDelivery {
   readonly deliveryId: string
   readonly body: Uint8Array
 }
+
+const sampleOf = (deliveryId: string, body: unknown): SampleDelivery => ({ deliveryId, body: new TextEncoder().encode(JSON.stringify(body)) })
 
 export class Receiver {
   readonly #url: string
@@ -50,13 +52,17 @@ export class Receiver {
   /** A delivery with a new id; contains at most one status notification. */
   deliveryOf(events: ReadonlyArray<MadeUpEvent>): SampleDelivery {
     const deliveryId = randomUUID()
-    const body = bodyOf[this.#kind]({ deliveryId, run: this.#run, now: new Date().toISOString(), events })
-    return { deliveryId, body: new TextEncoder().encode(JSON.stringify(body)) }
+    return sampleOf(deliveryId, bodyOf[this.#kind]({ deliveryId, run: this.#run, now: new Date().toISOString(), events }))
+  }
+
+  /** What a customer sends from the portal to test the receiver. */
+  testEvent(): SampleDelivery {
+    return sampleOf(randomUUID(), testEventOf(this.#run, new Date().toISOString()))
   }
 
   /** The same delivery with members that a later version of the interface might add. */
   grown({ body, deliveryId }: SampleDelivery): SampleDelivery {
-    return { deliveryId, body: new TextEncoder().encode(JSON.stringify(grown[this.#kind](JSON.parse(new TextDecoder().decode(body))))) }
+    return sampleOf(deliveryId, grown[this.#kind](JSON.parse(new TextDecoder().decode(body))))
   }
 
   /** A delivery with one event of a new shipment. */

@@ -58,7 +58,7 @@ export const requirements: ReadonlyArray<Requirement> = [
     id: "good-batch",
     sentence: "accepts several events of several shipments in one delivery",
     // Not for shipment status, where one notification is one delivery.
-    kinds: ["transit-events", "freight-charges"],
+    kinds: ["transit-events", "freight-charges", "pickups"],
     find: async (receiver) => {
       const [one, other] = [receiver.newShipment(), receiver.newShipment()]
       const events = [1, 2, 3].flatMap((sequence) => [{ shipmentId: one, sequence }, { shipmentId: other, sequence }])
@@ -185,6 +185,12 @@ export const requirements: ReadonlyArray<Requirement> = [
       for (const sequence of [3, 1, 2]) answers.push(await receiver.deliver(receiver.deliveryOf([{ shipmentId, sequence }])))
       return taken("Accept them in any order, and compare sequence, version or milestone: a recovered dead letter arrives after later events.", ...answers)
     }
+  },
+  {
+    id: "test-event",
+    sentence: "accepts a signed test event",
+    find: async (receiver) =>
+      taken("The portal and operators send it to test a receiver: its type is webhook.test. Answer 2xx, and do nothing.", await receiver.deliver(receiver.testEvent()))
   },
   {
     id: "unknown-members",

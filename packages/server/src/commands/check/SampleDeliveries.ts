@@ -1,10 +1,10 @@
 /** Sample bodies for the check of a receiver, one shape for each kind of delivery. */
 import { sampleCommodities, sampleTotals } from "@waybill/conformance"
 
-export const deliveryKinds = ["transit-events", "shipment-status", "freight-charges"] as const
+export const deliveryKinds = ["transit-events", "shipment-status", "freight-charges", "pickups"] as const
 export type DeliveryKind = typeof deliveryKinds[number]
 
-/** An event of a fictitious shipment: its first, second or third. */
+/** An event of a fictitious shipment or pickup: its first, second or third. */
 export interface MadeUpEvent {
   readonly shipmentId: string
   readonly sequence: number
@@ -71,11 +71,41 @@ const freightCharges = ({ events, now }: Sent) => {
   }))
 }
 
+const changes = ["ordered", "changed", "cancelled"]
+
+/** The entries of a carrier's work list. */
+const pickupBatch = ({ deliveryId, events, now }: Sent) => ({
+  deliveryId,
+  sentAt: now,
+  pickups: events.map(({ sequence, shipmentId }) => ({
+    at: now,
+    change: changes[sequence - 1],
+    pickupId: shipmentId,
+    confirmationNumber: null,
+    status: sequence === 3 ? "Cancelled" : "Accepted",
+    request: {
+      requestFunction: sequence === 1 ? "NewPickup" : "ModifyExisting",
+      carrierPickupNumber: null,
+      isTest: true,
+      customer: origin.name,
+      pickupAddress: [{ orgAddressName: origin.name, orgAddressLine1: "1 Check St", orgCity: origin.city, orgState: origin.state, orgZip: origin.postalCode, orgCountry: origin.country }],
+      grossPickupWeight: 640,
+      weightUofM: "LBS",
+      handlingUnitCount: 2
+    }
+  }))
+})
+
+/** A test event, of any kind of subscription. */
+export const testEventOf = (run: string, now: string) =>
+  ({ type: "webhook.test", subscriptionId: `WAYBILL-CHECK-${run}`, sentAt: now, message: "Sent by waybill check. It contains no freight data." })
+
 /** The JSON of a delivery. Shipment status uses only the first event. */
 export const bodyOf: Readonly<Record<DeliveryKind, (sent: Sent) => unknown>> = {
   "transit-events": eventBatch,
   "shipment-status": statusNotification,
-  "freight-charges": freightCharges
+  "freight-charges": freightCharges,
+  pickups: pickupBatch
 }
 
 type Members = Readonly<Record<string, unknown>>
@@ -87,5 +117,9 @@ export const grown: Readonly<Record<DeliveryKind, (body: unknown) => unknown>> =
     return { ...batch, later: true, events: batch.events.map((event) => ({ ...event, type: "SOMETHING_NEW", later: { more: [1] } })) }
   },
   "shipment-status": (body) => ({ ...body as Members, shipmentMilestoneStatus: "Something New", later: { more: [1] } }),
+  pickups: (body) => {
+    const batch = body as { readonly pickups: ReadonlyArray<Members> }
+    return { ...batch, later: true, pickups: batch.pickups.map((entry) => ({ ...entry, change: "something new", later: { more: [1] } })) }
+  },
   "freight-charges": (body) => (body as ReadonlyArray<Members>).map((charge) => ({ ...charge, later: { more: [1] } }))
 }
