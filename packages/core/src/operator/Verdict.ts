@@ -2,7 +2,7 @@
 import type { DestinationTrace, TracedDelivery } from "../delivery/DeliveryControl.ts"
 import type { DestinationOverview, PausedBy } from "../delivery/DeliveryQueue.ts"
 import { breakerState } from "../delivery/model/Breaker.ts"
-import { rateMarkAfter, takeFromRate } from "../delivery/model/RateLimit.ts"
+import { grantOf, markAfter } from "../delivery/model/RateLimit.ts"
 import { formatInstant } from "../shared/Instant.ts"
 
 /** What became of a subject for a subscription. `dropped`: purged, beyond a quota, or too old; `before_subscription`: it happened earlier. */
@@ -68,7 +68,8 @@ const queued = (destination: DestinationOverview, { behind, now, recent }: Desti
     return waits("breaker", reason("breaker", "closed", `${state} after ${breaker.failures} failed attempts, next at ${formatInstant(breaker.openUntil!)}`))
   }
   if (behind) return waits("order", reason("order", "earlier entries of its shipment or bill are finished", "an earlier entry is not finished"))
-  const { granted, waitMillis } = takeFromRate(policy.rateLimitPerMinute, rateMarkAfter(policy.rateLimitPerMinute, recent), now, 1)
+  const mark = recent.reduce<number | undefined>((before, at) => markAfter(policy.rateLimitPerMinute, before, at, 1), undefined)
+  const { granted, waitMillis } = grantOf(policy.rateLimitPerMinute, mark, now, 1)
   if (granted === 0) return waits("rate", reason("rateLimitPerMinute", String(policy.rateLimitPerMinute), `used up until ${formatInstant(now + waitMillis)}`))
   return waits("turn")
 }

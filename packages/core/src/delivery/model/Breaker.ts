@@ -8,14 +8,11 @@ export interface Breaker {
   readonly openUntil: number | undefined
 }
 
-/** A breaker without failures. */
+/** A breaker without failures: a new one, and that after an accepted delivery. */
 export const closedBreaker: Breaker = { failures: 0, openUntil: undefined }
 
 /** Number of consecutive failures that opens the breaker. */
 export const breakerThreshold = 5
-
-/** The breaker after an accepted delivery. */
-export const afterSuccess = (): Breaker => closedBreaker
 
 /** The breaker after a failed attempt. `retryInMillis`: the pause of that delivery, so that its retry is the probe. */
 export const afterFailure = (breaker: Breaker, now: number, retryInMillis: number): Breaker => {

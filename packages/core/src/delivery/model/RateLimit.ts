@@ -10,9 +10,7 @@ const burstShare = 0.1
 export interface Grant {
   /** POSTs that may be sent now, from 0 to the requested number. */
   readonly granted: number
-  /** The destination's new mark, to store. */
-  readonly mark: number
-  /** Milliseconds until the next POST is allowed; 0 if more are allowed now. */
+  /** Milliseconds until the next POST after these is allowed; 0 if more are allowed now. */
   readonly waitMillis: number
 }
 
@@ -30,22 +28,18 @@ const rhythm = (rateLimitPerMinute: number) => {
  *
  * The spacing is such that a burst and everything refilled within a window stay within the limit.
  */
-export const takeFromRate = (rateLimitPerMinute: number, mark: number | undefined, now: number, wanted: number): Grant => {
+export const grantOf = (rateLimitPerMinute: number, mark: number | undefined, now: number, wanted: number): Grant => {
   const { burst, spacing } = rhythm(rateLimitPerMinute)
-  const used = Math.max(mark ?? now, now)
-  const room = Math.floor((burst * spacing - (used - now) + markErrorMillis) / spacing)
-  const granted = Math.max(0, Math.min(wanted, room))
-  const next = used + granted * spacing
-  return { granted, mark: next, waitMillis: Math.max(0, Math.ceil(next - now - (burst - 1) * spacing)) }
+  const used = Math.max(0, (mark ?? now) - now)
+  const granted = Math.max(0, Math.min(wanted, Math.floor((burst * spacing - used + markErrorMillis) / spacing)))
+  return { granted, waitMillis: Math.max(0, Math.ceil(used + (granted - burst + 1) * spacing)) }
 }
 
 /** The mark after `posts` POSTs at `now`, granted or not. */
 export const markAfter = (rateLimitPerMinute: number, mark: number | undefined, now: number, posts: number): number =>
   Math.max(mark ?? now, now) + posts * rhythm(rateLimitPerMinute).spacing
 
-/** The mark after POSTs at these instants, in ascending order. */
-export const rateMarkAfter = (rateLimitPerMinute: number, instants: ReadonlyArray<number>): number | undefined =>
-  instants.reduce<number | undefined>((mark, at) => takeFromRate(rateLimitPerMinute, mark, at, 1).mark, undefined)
+
 /**
  * The mark of a destination to which another owner may have sent an unknown number of POSTs until `at`: as if its burst was used up at
  * that instant. The actual mark cannot be later.

@@ -7,8 +7,8 @@
 import { compareText } from "../../shared/CodePoints.ts"
 import type { LoadedDestination, TakeFrom, TakenFrom, WaitingDelivery } from "../DeliveryStore.ts"
 import { latestRateMark, withoutStoredFuture } from "./ClockChange.ts"
-import { afterFailure, afterSuccess, type Breaker, breakerState, closedBreaker } from "../model/Breaker.ts"
-import { markAfter, markAfterOthers, takeFromRate } from "../model/RateLimit.ts"
+import { afterFailure, type Breaker, breakerState, closedBreaker } from "../model/Breaker.ts"
+import { grantOf, markAfter, markAfterOthers } from "../model/RateLimit.ts"
 
 /** The tenant and client whose slots an attempt uses. */
 export interface SlotOwner {
@@ -174,7 +174,7 @@ export const planOf = (destination: Destination, now: number, room: number): Pla
   if (state === "open") return { ...nothing, lookAt: breaker.openUntil }
   const allowed = state === "closed" ? Math.min(room, destination.window - destination.inFlight.size) : destination.inFlight.size > 0 ? 0 : Math.min(room, 1)
   if (allowed <= 0) return nothing
-  const grant = takeFromRate(settings.policy.rateLimitPerMinute, destination.rateMark, now, allowed)
+  const grant = grantOf(settings.policy.rateLimitPerMinute, destination.rateMark, now, allowed)
   if (grant.granted === 0) return { ...nothing, lookAt: now + Math.max(1, grant.waitMillis) }
   const again = waiting.slice(0, Math.min(due, grant.granted))
   return { again, batches: destination.ahead || destination.behind ? grant.granted - again.length : 0, lookAt: nextDue }
@@ -368,7 +368,7 @@ export const attemptsBegin = (destination: Destination, now: number, attempts: n
 /** Applies an accepted delivery. */
 export const succeeded = (destination: Destination, mostInFlight: number): void => {
   destination.window = Math.min(mostInFlight, destination.window + 1)
-  if (isFailing(destination)) destination.breaker = afterSuccess()
+  if (isFailing(destination)) destination.breaker = closedBreaker
 }
 
 /** Applies a failed attempt, whose delivery is retried after `retryInMillis`. */

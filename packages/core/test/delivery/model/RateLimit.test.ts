@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { rateMarkAfter, takeFromRate } from "@waybill/core/delivery"
+import { grantOf, markAfter } from "@waybill/core/delivery"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../../arbitraries.ts"
 
@@ -19,9 +19,9 @@ const sent = (perMinute: number, wishes: ReadonlyArray<{ readonly after: number;
   let mark: number | undefined
   for (const { after, wanted } of wishes) {
     now += after
-    const grant = takeFromRate(perMinute, mark, now, wanted)
+    const grant = grantOf(perMinute, mark, now, wanted)
     assert.isTrue(Number.isInteger(grant.granted) && grant.granted >= 0 && grant.granted <= wanted)
-    mark = grant.mark
+    mark = markAfter(perMinute, mark, now, grant.granted)
     for (let n = 0; n < grant.granted; n++) instants.push(now)
   }
   return instants
@@ -37,7 +37,7 @@ const busiest = (instants: ReadonlyArray<number>): number => {
   return most
 }
 
-describe("takeFromRate", () => {
+describe("grantOf", () => {
   it.prop("never exceeds the limit in any sixty seconds, for any request times (SPEC-GAP-D21)", [limit, requests], ([perMinute, wishes]) => {
     assert.isAtMost(busiest(sent(perMinute, wishes)), perMinute)
   })
@@ -47,9 +47,9 @@ describe("takeFromRate", () => {
     let now = 1_763_600_000_000
     let mark: number | undefined
     for (let turn = 0; turn < turns; turn++) {
-      const grant = takeFromRate(perMinute, mark, now, 1000)
+      const grant = grantOf(perMinute, mark, now, 1000)
       for (let n = 0; n < grant.granted; n++) instants.push(now)
-      mark = grant.mark
+      mark = markAfter(perMinute, mark, now, grant.granted)
       now += grant.waitMillis
     }
     assert.isAtMost(busiest(instants), perMinute)
@@ -57,13 +57,13 @@ describe("takeFromRate", () => {
 
   it.prop("grants a whole burst one by one as well as at once", [limit], ([perMinute]) => {
     const now = 1_763_626_500_123
-    const burst = takeFromRate(perMinute, undefined, now, 1_000_000).granted
+    const burst = grantOf(perMinute, undefined, now, 1_000_000).granted
     let mark: number | undefined
     let granted = 0
     for (let turn = 0; turn < Math.min(burst, 700); turn++) {
-      const grant = takeFromRate(perMinute, mark, now, 1)
+      const grant = grantOf(perMinute, mark, now, 1)
       granted += grant.granted
-      mark = grant.mark
+      mark = markAfter(perMinute, mark, now, grant.granted)
     }
     assert.strictEqual(granted, Math.min(burst, 700))
   })
@@ -73,10 +73,10 @@ describe("takeFromRate", () => {
     let mark: number | undefined
     for (const { after, wanted } of wishes) {
       now += after
-      const grant = takeFromRate(perMinute, mark, now, wanted)
+      const grant = grantOf(perMinute, mark, now, wanted)
       if (grant.granted < wanted) assert.isAbove(grant.waitMillis, 0)
-      mark = grant.mark
-      assert.isAtLeast(takeFromRate(perMinute, mark, now + grant.waitMillis, 1).granted, 1)
+      mark = markAfter(perMinute, mark, now, grant.granted)
+      assert.isAtLeast(grantOf(perMinute, mark, now + grant.waitMillis, 1).granted, 1)
     }
   })
 
@@ -86,9 +86,9 @@ describe("takeFromRate", () => {
       let mark: number | undefined
       let count = 0
       while (now < 3_600_000) {
-        const grant = takeFromRate(perMinute, mark, now, 1000)
+        const grant = grantOf(perMinute, mark, now, 1000)
         count += grant.granted
-        mark = grant.mark
+        mark = markAfter(perMinute, mark, now, grant.granted)
         now += Math.max(1, grant.waitMillis)
       }
       assert.isAtLeast(count / 60, perMinute * 0.89)
@@ -96,21 +96,10 @@ describe("takeFromRate", () => {
   })
 
   it("grants at least one POST to a destination that never sent", () => {
-    for (const perMinute of [1, 2, 600]) assert.isAtLeast(takeFromRate(perMinute, undefined, 0, 1).granted, 1)
+    for (const perMinute of [1, 2, 600]) assert.isAtLeast(grantOf(perMinute, undefined, 0, 1).granted, 1)
   })
 
   it("grants nothing if nothing is requested", () => {
-    const { granted, mark } = takeFromRate(600, 500, 1000, 0)
-    assert.deepStrictEqual([granted, mark], [0, 1000])
-  })
-})
-
-describe("rateMarkAfter", () => {
-  it("equals the mark of the same POSTs one by one", () => {
-    assert.isUndefined(rateMarkAfter(60, []))
-    const instants = [0, 0, 400, 2000, 2000]
-    let mark: number | undefined
-    for (const at of instants) mark = takeFromRate(60, mark, at, 1).mark
-    assert.strictEqual(rateMarkAfter(60, instants), mark)
+    assert.deepStrictEqual(grantOf(600, 500, 1000, 0), { granted: 0, waitMillis: 0 })
   })
 })
