@@ -104,7 +104,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
     "  deliveryId: taken.deliveryId,\n": "  deliveryId: taken.attempt > 1 ? taken.deliveryId.replace(/.$/, \"f\") : taken.deliveryId,\n"
   }),
   mutant(attempts, "a retry has a new sentAt", {
-    "wrap(destination.envelope, taken.deliveryId, taken.sentAt, [taken.body])": "wrap(destination.envelope, taken.deliveryId, taken.sentAt + taken.attempt - 1, [taken.body])"
+    "wrap(destination.envelope, taken.deliveryId, taken.sentAt, taken.body)": "wrap(destination.envelope, taken.deliveryId, taken.sentAt + taken.attempt - 1, taken.body)"
   }),
   mutant(signature, "only the newest secret signs", {
     "return keys.map((key) => `v1": "return keys.slice(0, 1).map((key) => `v1"

@@ -30,7 +30,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
       [found.state, found.sentAt, found.createdAt, found.events, found.attempts, found.dueAt, found.settledAt],
       ["sending", delivery.sentAt, delivery.sentAt, 2, [], undefined, undefined]
     )
-    assert.strictEqual(found.payloads.map(textOf).join(","), textOf(delivery.body))
+    assert.strictEqual(textOf(found.body), textOf(delivery.body))
     assert.deepStrictEqual([found.endpointUrl, found.envelope], ["https://receiver.example/hook", destinationSettings().envelope])
   })
 

@@ -8,7 +8,7 @@ import type { StorageError } from "../shared/StorageError.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
 import { DeliveryControl } from "./DeliveryControl.ts"
 import { DeliveryNotDismissable, DeliveryNotFound, DeliveryNotRetryable, DestinationNotFound } from "./DeliveryErrors.ts"
-import { type DeliveryDetail, DeliveryQueue, type DeliverySummary, type DestinationStatus, mostPassedOver } from "./DeliveryQueue.ts"
+import { DeliveryQueue, type DeliverySummary, type DestinationStatus, mostPassedOver } from "./DeliveryQueue.ts"
 import { deliveryFilterFields, deliveryFilterOf } from "./model/DeliveryFilter.ts"
 import { type DeliveryState, deliveryStates } from "./model/DeliveryState.ts"
 import { wrap } from "./model/Envelope.ts"
@@ -149,25 +149,19 @@ export class Deliveries extends Context.Service<Deliveries, {
         changeDeadLetters(tenantId, input, control.dismissDead))
 
       const get = Effect.fn("Deliveries.get")(function*(tenantId: string, deliveryId: string) {
-        const found = isUniqueId(deliveryId) ? yield* queue.find(tenantId, deliveryId) : Option.none<DeliveryDetail>()
-        if (Option.isNone(found)) return yield* new DeliveryNotFound({ deliveryId })
-        const { endpointUrl, envelope, payloads, sentAt } = found.value
-        const body = new TextDecoder().decode(bytesOfBody(wrap(envelope, deliveryId, sentAt, payloads)))
-        return { ...deliveryView(found.value), endpointUrl, body }
+        const delivery = yield* known(deliveryId, queue.find(tenantId, deliveryId))
+        const { body, endpointUrl, envelope, sentAt } = delivery
+        return { ...deliveryView(delivery), endpointUrl, body: new TextDecoder().decode(bytesOfBody(wrap(envelope, deliveryId, sentAt, body))) }
       })
 
       const retry = Effect.fn("Deliveries.retry")(function*(tenantId: string, deliveryId: string) {
-        const before = isUniqueId(deliveryId) ? yield* queue.retry(tenantId, deliveryId) : Option.none<DeliveryState>()
-        if (Option.isNone(before)) return yield* new DeliveryNotFound({ deliveryId })
-        const state = before.value
+        const state = yield* known(deliveryId, queue.retry(tenantId, deliveryId))
         if (state === "sending" || state === "cancelled") return yield* new DeliveryNotRetryable({ deliveryId, state })
         yield* wakeups.wake(tenantId)
       })
 
       const dismiss = Effect.fn("Deliveries.dismiss")(function*(tenantId: string, deliveryId: string) {
-        const before = isUniqueId(deliveryId) ? yield* control.dismiss(tenantId, deliveryId) : Option.none<DeliveryState>()
-        if (Option.isNone(before)) return yield* new DeliveryNotFound({ deliveryId })
-        const state = before.value
+        const state = yield* known(deliveryId, control.dismiss(tenantId, deliveryId))
         if (state !== "dead" && state !== "dismissed") return yield* new DeliveryNotDismissable({ deliveryId, state })
       })
 
@@ -183,6 +177,12 @@ export class Deliveries extends Context.Service<Deliveries, {
     })
   )
 }
+
+/** What the store answers of a delivery. It is not asked for an id that no delivery has. */
+const known = Effect.fnUntraced(function*<A>(deliveryId: string, asked: Effect.Effect<Option.Option<A>, StorageError>) {
+  const answer = isUniqueId(deliveryId) ? yield* asked : Option.none<A>()
+  return Option.isSome(answer) ? answer.value : yield* new DeliveryNotFound({ deliveryId })
+})
 
 const unfiltered = "Name at least one of subscriptionId, client, endpoint, error, since and until."
 

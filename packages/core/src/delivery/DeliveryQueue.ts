@@ -99,8 +99,8 @@ export interface DeliveryDetail extends DeliverySummary {
   /** When its entries were frozen, as in its body. */
   readonly sentAt: number
   readonly envelope: Envelope
-  /** The bytes of its entries, in order. */
-  readonly payloads: ReadonlyArray<Uint8Array>
+  /** The bytes of its entries, joined by commas; empty where retention removed them. */
+  readonly body: Uint8Array
 }
 
 /** A filter of deliveries. Omitted members match all. */

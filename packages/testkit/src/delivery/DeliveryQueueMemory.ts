@@ -5,7 +5,7 @@ import { AccessTables } from "../access/AccessTables.ts"
 import { ShipmentTables } from "../access/ShipmentTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { carrying, destinationOverviews, dueOf, isInFlight, listed, matchingDeliveries, matchingDestinations, oldestOf, summaryOf } from "./DeliveryLogMemory.ts"
-import { type Delivery, type DestinationRows, DestinationTables, statusByClient, type Tenant } from "./DestinationTables.ts"
+import { type Delivery, type DestinationRows, DestinationTables, joinedPayloads, statusByClient, type Tenant } from "./DestinationTables.ts"
 import { DestinationGate } from "./DestinationGate.ts"
 
 /** Most rows one call of `prune` removes. */
@@ -73,7 +73,7 @@ export const DeliveryQueueMemory = {
           operate(() =>
             Option.map(rows.delivery(tenantId, deliveryId), (delivery) => {
               const { settings: { endpointUrl, envelope } } = rows.destinationOf(rows.tenant(tenantId), delivery)
-              return { ...summaryOf(delivery), endpointUrl, sentAt: delivery.sentAt, envelope, payloads: delivery.entries.map(({ payload }) => payload) }
+              return { ...summaryOf(delivery), endpointUrl, sentAt: delivery.sentAt, envelope, body: joinedPayloads(delivery.entries) }
             })
           ),
         retry: (tenantId, deliveryId) =>

@@ -39,7 +39,6 @@ export const grantOf = (rateLimitPerMinute: number, mark: number | undefined, no
 export const markAfter = (rateLimitPerMinute: number, mark: number | undefined, now: number, posts: number): number =>
   Math.max(mark ?? now, now) + posts * rhythm(rateLimitPerMinute).spacing
 
-
 /**
  * The mark of a destination to which another owner may have sent an unknown number of POSTs until `at`: as if its burst was used up at
  * that instant. The actual mark cannot be later.

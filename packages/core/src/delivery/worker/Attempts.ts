@@ -44,7 +44,7 @@ export const attemptOf = (
   flight: taken.flight,
   attempt: taken.attempt,
   tries: taken.tries,
-  body: wrap(destination.envelope, taken.deliveryId, taken.sentAt, [taken.body]),
+  body: wrap(destination.envelope, taken.deliveryId, taken.sentAt, taken.body),
   bytes: taken.body.length,
   events: taken.events,
   traceparent: taken.traceparent

@@ -115,10 +115,10 @@ const summaryOf = ({ attempts, sentAt, ...delivery }: Decoded<typeof statements.
 
 const foundOf = ({ ends: _ends, looked: _looked, matches: _matches, ...delivery }: Decoded<typeof lists.foundRow>): DeliverySummary => summaryOf(delivery)
 
-const detailOf = ({ body, endpointUrl, envelopeClose, envelopeOpen, ...delivery }: Decoded<typeof statements.detailRow>): DeliveryDetail => ({
+const detailOf = ({ body = new Uint8Array(), endpointUrl, envelopeClose, envelopeOpen, ...delivery }: Decoded<typeof statements.detailRow>): DeliveryDetail => ({
   ...summaryOf(delivery),
   sentAt: delivery.sentAt,
   endpointUrl,
   envelope: { open: envelopeOpen, close: envelopeClose },
-  payloads: body === undefined ? [] : [body]
+  body
 })

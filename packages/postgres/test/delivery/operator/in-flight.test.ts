@@ -85,7 +85,7 @@ layer(testStorage(schema), { excludeTestServices: true })("a delivery in flight 
   it.effect("shows its exact bytes", Effect.fnUntraced(function*() {
     const tenantId = yield* setup
     const found = Option.getOrThrow(yield* (yield* DeliveryQueue).find(tenantId, first))
-    assert.deepStrictEqual(found.payloads.map(textOf), ["{\"eventId\":\"S/1\",\"sequence\":1},{\"eventId\":\"S/2\",\"sequence\":2}"])
+    assert.strictEqual(textOf(found.body), "{\"eventId\":\"S/1\",\"sequence\":1},{\"eventId\":\"S/2\",\"sequence\":2}")
     assert.deepStrictEqual([found.state, found.attempts], ["sending", []])
     assert.isTrue(Option.isNone(yield* (yield* DeliveryQueue).find(tenantId, deliveryIdOf(flight, 2))))
     assert.isTrue(Option.isNone(yield* (yield* DeliveryQueue).find(freshTenant(), first)))
