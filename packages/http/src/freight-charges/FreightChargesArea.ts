@@ -1,7 +1,5 @@
 /** Area E over HTTP. */
-import { Effect } from "effect"
 import { httpArea } from "../shared/Area.ts"
-import { mount } from "../shared/Contract.ts"
 import { FreightChargesContract } from "./FreightChargesContract.ts"
 import { FreightChargesHandlers } from "./FreightChargesHandlers.ts"
 
@@ -11,5 +9,5 @@ export const freightChargesArea = httpArea({
   name: "Freight charges",
   summary: "what shipments will cost, as their bills are made, changed and final",
   contract: FreightChargesContract,
-  mounted: (base: string) => Effect.map(FreightChargesHandlers, (handlers) => mount(FreightChargesContract, base, handlers))
+  handlers: FreightChargesHandlers
 })

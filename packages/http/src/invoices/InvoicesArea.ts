@@ -1,7 +1,5 @@
 /** Area B over HTTP. */
-import { Effect } from "effect"
 import { httpArea } from "../shared/Area.ts"
-import { mount } from "../shared/Contract.ts"
 import { InvoicesContract } from "./InvoicesContract.ts"
 import { InvoicesHandlers } from "./InvoicesHandlers.ts"
 
@@ -11,5 +9,5 @@ export const invoicesArea = httpArea({
   name: "Invoices",
   summary: "carriers' invoices, and the documents that support them",
   contract: InvoicesContract,
-  mounted: (base: string) => Effect.map(InvoicesHandlers, (handlers) => mount(InvoicesContract, base, handlers))
+  handlers: InvoicesHandlers
 })

@@ -1,7 +1,5 @@
 /** Area C over HTTP. */
-import { Effect } from "effect"
 import { httpArea } from "../shared/Area.ts"
-import { mount } from "../shared/Contract.ts"
 import { PickupsContract } from "./PickupsContract.ts"
 import { PickupsHandlers } from "./PickupsHandlers.ts"
 
@@ -11,5 +9,5 @@ export const pickupsArea = httpArea({
   name: "Pickups",
   summary: "ask a carrier to come for freight, and see when the driver does",
   contract: PickupsContract,
-  mounted: (base: string) => Effect.map(PickupsHandlers, (handlers) => mount(PickupsContract, base, handlers))
+  handlers: PickupsHandlers
 })

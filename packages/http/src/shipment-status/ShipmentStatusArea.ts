@@ -1,7 +1,5 @@
 /** Area A over HTTP. */
-import { Effect } from "effect"
 import { httpArea } from "../shared/Area.ts"
-import { mount } from "../shared/Contract.ts"
 import { ShipmentStatusContract } from "./ShipmentStatusContract.ts"
 import { ShipmentStatusHandlers } from "./ShipmentStatusHandlers.ts"
 
@@ -11,5 +9,5 @@ export const shipmentStatusArea = httpArea({
   name: "Shipment status",
   summary: "where a shipment is, by PRO, BOL or PO number, and webhooks for its followers",
   contract: ShipmentStatusContract,
-  mounted: (base: string) => Effect.map(ShipmentStatusHandlers, (handlers) => mount(ShipmentStatusContract, base, handlers))
+  handlers: ShipmentStatusHandlers
 })
