@@ -1,7 +1,8 @@
 /** Closes the windows of hourly and daily subscriptions when they are due. */
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import { sweepWithPauses } from "../shared/Sweeps.ts"
 import { ChargeSubscriptionStore } from "./ChargeSubscriptionStore.ts"
 
 /** Tenants per read. */
@@ -41,27 +42,20 @@ export class ChargeWindows extends Context.Service<ChargeWindows, {
         let closed = 0
         for (;;) {
           const { tenantIds } = yield* store.windowsDue(tenantLimit)
-          const results = yield* Effect.forEach(tenantIds, (tenantId) => Effect.result(closeTenant(tenantId)), { concurrency: tenantsAtOnce })
-          const sum = results.reduce((total, each) => Result.isSuccess(each) ? total + each.success : total, 0)
+          const [counts, failures] = yield* Effect.partition(tenantIds, closeTenant, { concurrency: tenantsAtOnce })
+          const sum = counts.reduce((total, count) => total + count, 0)
           closed += sum
           if (sum > 0) continue
           // another process may have closed all of them between the two reads
-          const failed = results.find(Result.isFailure)
-          return failed === undefined ? closed : yield* Effect.fail(failed.failure)
+          return failures[0] === undefined ? closed : yield* failures[0]
         }
       }).pipe(Effect.withSpan("ChargeWindows.closeDue"))
 
-      const pauseMillis = Effect.map(store.windowsDue(1), ({ nextDueInMillis, tenantIds }) =>
-        tenantIds.length > 0 ? 0 : Math.min(nextDueInMillis ?? maxPauseMillis, maxPauseMillis))
+      /** A minimal pause, regardless of what the store returns. */
+      const pauseMillis = Effect.map(store.windowsDue(1), ({ nextDueInMillis = maxPauseMillis, tenantIds }) =>
+        tenantIds.length > 0 ? 1 : Math.max(1, Math.min(nextDueInMillis, maxPauseMillis)))
 
-      const run = Effect.forever(
-        Effect.andThen(closeDue, pauseMillis).pipe(
-          Effect.catchTag("StorageError", (error) =>
-            Effect.as(Effect.logWarning("Freight charge windows not closed. The next check tries again.", error), maxPauseMillis)),
-          // a minimal pause, regardless of what the store returns
-          Effect.flatMap((pause) => Effect.sleep(Math.max(pause, 1)))
-        )
-      )
+      const run = sweepWithPauses(Effect.andThen(closeDue, pauseMillis), maxPauseMillis, "Freight charge windows not closed. The next check tries again.")
 
       return ChargeWindows.of({ closeDue, run })
     })

@@ -2,9 +2,10 @@
  * Updates the status of shipments whose events were stored by a statement of the host instead of a call of the service. Such a statement
  * cannot run the rules of statuses, so they run here shortly after its commit.
  */
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import { sweepWithPauses } from "../shared/Sweeps.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { mapPaced } from "../shared/Turns.ts"
 import { ShipmentReports } from "../shipment-status/ShipmentReports.ts"
@@ -78,19 +79,14 @@ export class DeferredStatuses extends Context.Service<DeferredStatuses, {
       })
 
       const applyDue = Effect.gen(function*() {
-        const results = yield* Effect.forEach(yield* awaiting.tenants(tenantLimit), (tenantId) => Effect.result(applyTenant(tenantId)))
-        const failed = results.find(Result.isFailure)
-        if (failed !== undefined) return yield* Effect.fail(failed.failure)
-        return results.reduce((sum, each) => Result.isSuccess(each) ? sum + each.success : sum, 0)
+        const [counts, failures] = yield* Effect.partition(yield* awaiting.tenants(tenantLimit), applyTenant)
+        return failures[0] === undefined ? counts.reduce((sum, count) => sum + count, 0) : yield* failures[0]
       })
 
-      const run = Effect.forever(
-        applyDue.pipe(
-          Effect.as(pauseMillis),
-          Effect.catchTag("StorageError", (error) =>
-            Effect.as(Effect.logWarning("Statuses not updated with events that were published from SQL. The next check tries again.", error), failurePauseMillis)),
-          Effect.flatMap(Effect.sleep)
-        )
+      const run = sweepWithPauses(
+        Effect.as(applyDue, pauseMillis),
+        failurePauseMillis,
+        "Statuses not updated with events that were published from SQL. The next check tries again."
       )
 
       return DeferredStatuses.of({ applyDue, run })

@@ -43,16 +43,10 @@ export class ShipmentIntake extends Context.Service<ShipmentIntake, {
 
       /** The event log's reports of each shipment, oldest first. */
       const historyOf = Effect.fnUntraced(function*(tenantId: string, shipmentIds: ReadonlyArray<string>) {
-        const history = new Map<string, Array<StatusReport>>()
         const events = shipmentIds.length === 0 ? [] : yield* transitEvents.history(tenantId, shipmentIds)
-        for (const event of events) {
-          const { shipmentId } = event.shipment
-          const reports = history.get(shipmentId)
-          if (reports === undefined) history.set(shipmentId, [statusFromTransitEvent(event, event.eventId)])
-          else reports.push(statusFromTransitEvent(event, event.eventId))
-        }
-        for (const reports of history.values()) reports.sort((a, b) => a.at - b.at)
-        return history
+        const ofShipment = Map.groupBy(events, ({ shipment }) => shipment.shipmentId)
+        return (shipmentId: string): ReadonlyArray<StatusReport> =>
+          (ofShipment.get(shipmentId) ?? []).map((event) => statusFromTransitEvent(event, event.eventId)).sort((a, b) => a.at - b.at)
       })
 
       /** Runs in a transaction, so all of it commits or nothing does. */
@@ -65,7 +59,7 @@ export class ShipmentIntake extends Context.Service<ShipmentIntake, {
         const good = foreign.size === 0 ? all : all.filter(({ value }) => !foreign.has(value.shipmentId))
         const shipmentIds = named.filter((shipmentId) => !foreign.has(shipmentId))
         const history = yield* historyOf(tenantId, shipmentIds.filter((shipmentId) => !known.has(shipmentId)))
-        const registered = yield* reports.register(tenantId, known, good.map(({ value }) => value), ({ shipmentId }) => history.get(shipmentId) ?? [], writer)
+        const registered = yield* reports.register(tenantId, known, good.map(({ value }) => value), ({ shipmentId }) => history(shipmentId), writer)
         const others = all.filter(({ value }) => foreign.has(value.shipmentId)).map(({ index, value: { shipmentId } }): RefusedItem =>
           ({ index, result: "refused", faults: [unknownToCarrier(["shipments", index, "shipmentId"], shipmentId)] }))
         const taken = registered.map(({ result, why }, at): ItemResult<ShipmentKey> => {

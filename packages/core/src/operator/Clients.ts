@@ -11,6 +11,7 @@ import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, ListCursor, ListLimit, type ListPage, namedListPage } from "../shared/ListPage.ts"
 import { NoticeStore } from "../notices/NoticeStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import { sweepWithPauses } from "../shared/Sweeps.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { Subscriptions } from "./Subscriptions.ts"
@@ -138,12 +139,8 @@ export class Clients extends Context.Service<Clients, {
         return due.length
       }).pipe(Effect.withSpan("Clients.sweep"))
 
-      const run = Effect.forever(
-        sweep.pipe(
-          Effect.catchTag("StorageError", (error) => Effect.as(Effect.logWarning("Client access review failed. The next review tries again.", error), 0)),
-          Effect.flatMap((looked) => looked === clientsPerSweep ? Effect.yieldNow : Effect.sleep(sweepMillis))
-        )
-      )
+      const pauseMillis = Effect.map(sweep, (looked) => looked === clientsPerSweep ? 0 : sweepMillis)
+      const run = sweepWithPauses(pauseMillis, sweepMillis, "Client access review failed. The next review tries again.")
 
       return Clients.of({ list, remove, sweep, run })
     })

@@ -90,7 +90,7 @@ export class Statistics extends Context.Service<Statistics, {
         const rows = yield* store.read(tenantId, { ...range, of })
         const sampled = yield* store.read(tenantId, { ...range, of: { destinationIds: [totalOf(0)] } })
         const isSampled = new Set(sampled.flatMap(({ at, waiting }) => waiting === undefined ? [] : [at]))
-        const byId = grouped(rows, ({ destinationId }) => destinationId)
+        const byId = Map.groupBy(rows, ({ destinationId }) => destinationId)
         const seriesOf = (own: ReadonlyArray<StatisticsRow> = []) => pointsOf(own, range, isSampled)
         return {
           from: formatInstant(from),
@@ -134,7 +134,7 @@ const rangeOf = ({ client, from, step, subscriptionId, to }: typeof StatisticsQu
 }
 
 const pointsOf = (rows: ReadonlyArray<StatisticsRow>, { from, stepMillis, to }: Range, isSampled: ReadonlySet<number>): ReadonlyArray<StatisticsPoint> => {
-  const byTime = grouped(rows, ({ at }) => at)
+  const byTime = Map.groupBy(rows, ({ at }) => at)
   return Array.from({ length: (to - from) / stepMillis }, (_, n) => {
     const at = from + n * stepMillis
     const own = byTime.get(at) ?? []
@@ -150,14 +150,4 @@ const pointsOf = (rows: ReadonlyArray<StatisticsRow>, { from, stepMillis, to }: 
       waiting: isSampled.has(at) ? sum((row) => row.waiting ?? 0) : null
     }
   })
-}
-
-const grouped = <K>(rows: ReadonlyArray<StatisticsRow>, keyOf: (row: StatisticsRow) => K): ReadonlyMap<K, ReadonlyArray<StatisticsRow>> => {
-  const groups = new Map<K, Array<StatisticsRow>>()
-  for (const row of rows) {
-    const own = groups.get(keyOf(row))
-    if (own === undefined) groups.set(keyOf(row), [row])
-    else own.push(row)
-  }
-  return groups
 }

@@ -9,7 +9,8 @@ export interface Fault {
 }
 
 /** Why a member is refused, for programs. `unknown_reference`: it names something that does not exist or is not the caller's. */
-export type FaultCode = "required" | "unknown_field" | "invalid" | "out_of_bounds" | "not_allowed" | "conflict" | "unknown_reference"
+export type FaultCode = typeof faultCodes[number]
+export const faultCodes = ["required", "unknown_field", "invalid", "out_of_bounds", "not_allowed", "conflict", "unknown_reference"] as const
 
 /** Builds a fault from a path of keys and indices. Cuts `detail` after 1,000 characters. */
 export const fault = (path: ReadonlyArray<PropertyKey>, detail: string, code: FaultCode = "invalid"): Fault => ({

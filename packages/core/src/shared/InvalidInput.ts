@@ -1,7 +1,7 @@
 /** The caller's input is invalid. The error lists the faults; nothing was changed. */
 import { Effect, Exit, Result, Schema, SchemaParser } from "effect"
 import { boundedDecoding, type DecodingBounds } from "./BoundedDecoding.ts"
-import { type Fault, faultsOf, maxFaults } from "./Fault.ts"
+import { type Fault, faultCodes, faultsOf, maxFaults } from "./Fault.ts"
 import { listLimitsOf, overlongLists } from "./ListLimits.ts"
 import { makePace } from "./Turns.ts"
 
@@ -10,15 +10,7 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
   faults: Schema.Array(Schema.Struct({
     pointer: Schema.String,
     detail: Schema.String,
-    code: Schema.Literals([
-      "required",
-      "unknown_field",
-      "invalid",
-      "out_of_bounds",
-      "not_allowed",
-      "conflict",
-      "unknown_reference"
-    ])
+    code: Schema.Literals(faultCodes)
   }))
 }) {
   override get message(): string {

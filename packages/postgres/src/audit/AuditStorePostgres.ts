@@ -64,13 +64,14 @@ export const layer = Layer.effect(
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
 
+    const tenantOf = ({ tenantId }: { readonly tenantId: string }) => tenantId
     /** One statement per tenant, so that no statement crosses tenants. */
     const put = (records: ReadonlyArray<AuditRecord>) =>
-      Effect.forEach(byTenant(records), ([tenantId, own]) => sql.run(putEntries(schema, tenantId, own)), { discard: true })
+      Effect.forEach(Map.groupBy(records, tenantOf), ([tenantId, own]) => sql.run(putEntries(schema, tenantId, own)), { discard: true })
 
     const prune = Effect.fnUntraced(function*(before: string) {
       const oldest = yield* sql.rows(oldestRow, oldestEntries(schema, before))
-      for (const [tenantId, own] of byTenant(oldest)) {
+      for (const [tenantId, own] of Map.groupBy(oldest, tenantOf)) {
         yield* sql.run(deleteEntries(schema, tenantId, own.map(({ entryId }) => entryId)))
       }
       return oldest.length
@@ -83,16 +84,6 @@ export const layer = Layer.effect(
     })
   })
 )
-
-const byTenant = <A extends { readonly tenantId: string }>(entries: ReadonlyArray<A>): ReadonlyMap<string, ReadonlyArray<A>> => {
-  const groups = new Map<string, Array<A>>()
-  for (const entry of entries) {
-    const own = groups.get(entry.tenantId)
-    if (own === undefined) groups.set(entry.tenantId, [entry])
-    else own.push(entry)
-  }
-  return groups
-}
 
 const recordOf = ({ actorKind, actorName, entryId, objectId, objectKind, ...entry }: Decoded<typeof entryRow>): AuditRecord => ({
   ...entry,

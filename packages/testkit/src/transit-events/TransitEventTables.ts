@@ -99,13 +99,7 @@ export class TransitEventRows extends AreaRows<TenantEvents> {
 
   /** Queues the stored events for every matching subscription. The cost depends on the matches, not on all subscriptions. */
   fanOut(tenantId: string, events: ReadonlyArray<EventRow>, traceparent: string | undefined, now: number): void {
-    const byShipment = new Map<string, Array<EventRow>>()
-    for (const event of events) {
-      const own = byShipment.get(event.shipmentId)
-      if (own === undefined) byShipment.set(event.shipmentId, [event])
-      else own.push(event)
-    }
-    for (const [shipmentId, own] of byShipment) {
+    for (const [shipmentId, own] of Map.groupBy(events, (event) => event.shipmentId)) {
       for (const subscription of this.matching(tenantId, shipmentId)) {
         this.queue(tenantId, subscription.id, own.filter((event) => (event.typeBit & subscription.typeMask) !== 0), traceparent, now)
       }
