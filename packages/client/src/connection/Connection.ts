@@ -122,6 +122,11 @@ export class Connection {
     })
   }
 
+  /** Like `send`, and returns the body alone: what the interface promises, unchecked. */
+  async ask<A>(call: Call, options?: CallOptions): Promise<A> {
+    return (await this.send(call, options)).json as A
+  }
+
   /** Like `send`, for a response that is read as it arrives. A body that breaks off is not requested again. */
   open(call: Call, options: CallOptions = {}): Promise<OpenAnswer> {
     return this.#attempts(call, options.signal, (failedCall) => this.#openOnce(failedCall, call, options.signal))

@@ -24,14 +24,12 @@ export class FreightChargesClient {
    * Never retried. If the response was lost and the first call succeeded, the next call fails with 409; `details` of
    * the error name the account.
    */
-  async create(subscription: ChargeSubscriptionCreate, options?: CallOptions): Promise<ChargeSubscription> {
-    const answer = await this.#connection.send({ method: "POST", path: subscriptions, body: subscription, repeatable: false }, options)
-    return answer.json as ChargeSubscription
+  create(subscription: ChargeSubscriptionCreate, options?: CallOptions): Promise<ChargeSubscription> {
+    return this.#connection.ask({ method: "POST", path: subscriptions, body: subscription, repeatable: false }, options)
   }
 
-  async get(subscriptionId: string, options?: CallOptions): Promise<ChargeSubscription> {
-    const answer = await this.#connection.send({ method: "GET", path: [...subscriptions, subscriptionId], repeatable: true }, options)
-    return answer.json as ChargeSubscription
+  get(subscriptionId: string, options?: CallOptions): Promise<ChargeSubscription> {
+    return this.#connection.ask({ method: "GET", path: [...subscriptions, subscriptionId], repeatable: true }, options)
   }
 
   /** Ends the subscription; nothing more is sent. Can be repeated. */
@@ -51,8 +49,7 @@ export class FreightChargesClient {
    * Sends a sample delivery to a receiver; its `pfc.isTest` is true. Fails with a `WaybillProblem` when the receiver
    * does not accept it. On success, your suspended subscriptions with this address resume. Never retried.
    */
-  async testWebhook(test: WebhookTest, options?: CallOptions): Promise<WebhookTested> {
-    const answer = await this.#connection.send({ method: "POST", path: ["webhooks", "test"], body: test, repeatable: false }, options)
-    return answer.json as WebhookTested
+  testWebhook(test: WebhookTest, options?: CallOptions): Promise<WebhookTested> {
+    return this.#connection.ask({ method: "POST", path: ["webhooks", "test"], body: test, repeatable: false }, options)
   }
 }

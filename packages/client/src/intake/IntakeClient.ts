@@ -81,66 +81,57 @@ export class IntakeClient {
   }
 
   /** The complete record of a shipment: its fields, the accounts with access, and the outcome of every report; of a history of more than 8 MB the newest part. */
-  async getShipmentRecord(shipmentId: string, options?: CallOptions): Promise<ShipmentRecord> {
-    const answer = await this.#connection.send({ method: "GET", path: ["shipments", shipmentId], repeatable: true }, options)
-    return answer.json as ShipmentRecord
+  getShipmentRecord(shipmentId: string, options?: CallOptions): Promise<ShipmentRecord> {
+    return this.#connection.ask({ method: "GET", path: ["shipments", shipmentId], repeatable: true }, options)
   }
 
   /**
    * Reports the progress of a pickup, by `carrierPickupNumber`, or by the service's own id until it has one. A
    * transition that is not permitted is refused, and the error says why. Repeating the last report is a duplicate.
    */
-  async reportPickupStatus(pickupId: string, report: ReportedPickup, options?: CallOptions): Promise<PickupReported> {
+  reportPickupStatus(pickupId: string, report: ReportedPickup, options?: CallOptions): Promise<PickupReported> {
     const path = ["pickups", pickupId, "status"]
-    const answer = await this.#connection.send({ method: "POST", path, body: report, repeatable: true }, options)
-    return answer.json as PickupReported
+    return this.#connection.ask({ method: "POST", path, body: report, repeatable: true }, options)
   }
 
   /**
    * Decides on a pickup that waits for it, by the service's own id. Rejects with status 409 if it is decided already, which a retry after
    * a lost response may meet too.
    */
-  async decidePickup(pickupId: string, decision: PickupDecision, options?: CallOptions): Promise<PickupReported> {
+  decidePickup(pickupId: string, decision: PickupDecision, options?: CallOptions): Promise<PickupReported> {
     const path = ["pickups", pickupId, "decision"]
-    const answer = await this.#connection.send({ method: "POST", path, body: decision, repeatable: true }, options)
-    return answer.json as PickupReported
+    return this.#connection.ask({ method: "POST", path, body: decision, repeatable: true }, options)
   }
 
   /** The work list: every order, change, cancellation, decision and report of pickups once, in order. */
   async listPickupChanges({ since, ...query }: PickupChangeQuery = {}, options?: CallOptions): Promise<PickupChanges> {
     const asked = { ...query, since: since instanceof Date ? since.toISOString() : since }
-    const answer = await this.#connection.send({ method: "GET", path: ["pickups"], query: asked, repeatable: true }, options)
-    return answer.json as PickupChanges
+    return await this.#connection.ask({ method: "GET", path: ["pickups"], query: asked, repeatable: true }, options)
   }
 
   /** Everything known about a pickup: the request, its visibility, and its history. */
-  async getPickupRecord(pickupId: string, options?: CallOptions): Promise<PickupRecord> {
-    const answer = await this.#connection.send({ method: "GET", path: ["pickups", pickupId], repeatable: true }, options)
-    return answer.json as PickupRecord
+  getPickupRecord(pickupId: string, options?: CallOptions): Promise<PickupRecord> {
+    return this.#connection.ask({ method: "GET", path: ["pickups", pickupId], repeatable: true }, options)
   }
 
   /** Sends the entries of the work list as webhooks. Never retried: after a lost response, list the subscriptions before you create another. */
-  async createSubscription(subscription: PickupSubscriptionCreate, options?: CallOptions): Promise<PickupSubscription> {
-    const answer = await this.#connection.send({ method: "POST", path: ["subscriptions"], body: subscription, repeatable: false }, options)
-    return answer.json as PickupSubscription
+  createSubscription(subscription: PickupSubscriptionCreate, options?: CallOptions): Promise<PickupSubscription> {
+    return this.#connection.ask({ method: "POST", path: ["subscriptions"], body: subscription, repeatable: false }, options)
   }
 
   /** This client's own subscriptions, sorted by id. */
-  async listSubscriptions(query: { readonly cursor?: string; readonly limit?: number } = {}, options?: CallOptions): Promise<PickupSubscriptionsPage> {
-    const answer = await this.#connection.send({ method: "GET", path: ["subscriptions"], query, repeatable: true }, options)
-    return answer.json as PickupSubscriptionsPage
+  listSubscriptions(query: { readonly cursor?: string; readonly limit?: number } = {}, options?: CallOptions): Promise<PickupSubscriptionsPage> {
+    return this.#connection.ask({ method: "GET", path: ["subscriptions"], query, repeatable: true }, options)
   }
 
-  async getSubscription(subscriptionId: string, options?: CallOptions): Promise<PickupSubscription> {
-    const answer = await this.#connection.send({ method: "GET", path: ["subscriptions", subscriptionId], repeatable: true }, options)
-    return answer.json as PickupSubscription
+  getSubscription(subscriptionId: string, options?: CallOptions): Promise<PickupSubscription> {
+    return this.#connection.ask({ method: "GET", path: ["subscriptions", subscriptionId], repeatable: true }, options)
   }
 
   /** Changes only the fields of the patch. Never retried, because another client may have changed it meanwhile. */
-  async updateSubscription(subscriptionId: string, patch: PickupSubscriptionPatch, options?: CallOptions): Promise<PickupSubscription> {
+  updateSubscription(subscriptionId: string, patch: PickupSubscriptionPatch, options?: CallOptions): Promise<PickupSubscription> {
     const path = ["subscriptions", subscriptionId]
-    const answer = await this.#connection.send({ method: "PATCH", path, body: patch, contentType: "application/merge-patch+json", repeatable: false }, options)
-    return answer.json as PickupSubscription
+    return this.#connection.ask({ method: "PATCH", path, body: patch, contentType: "application/merge-patch+json", repeatable: false }, options)
   }
 
   /** Deletes the subscription and stops its deliveries. */
@@ -148,9 +139,8 @@ export class IntakeClient {
     await this.#connection.send({ method: "DELETE", path: ["subscriptions", subscriptionId], repeatable: true }, options)
   }
 
-  async #report<Result>(kind: string, body: object, repeatable: boolean, options: PublishOptions = {}): Promise<IntakeReport<Result>> {
+  #report<Result>(kind: string, body: object, repeatable: boolean, options: PublishOptions = {}): Promise<IntakeReport<Result>> {
     const query = { partial: options.partial === true ? true : undefined }
-    const answer = await this.#connection.send({ method: "POST", path: [kind], query, body, repeatable }, options)
-    return answer.json as IntakeReport<Result>
+    return this.#connection.ask({ method: "POST", path: [kind], query, body, repeatable }, options)
   }
 }

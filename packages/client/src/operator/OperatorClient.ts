@@ -1,5 +1,5 @@
 /** Client of the operator API: tenants, keys, secrets, shipments across areas, and failed deliveries. */
-import { type Call, type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
+import { type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
 import { allPages, type ListedPage, cursorPage, type PageQuery } from "../connection/CursorPages.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import type { PickupDecision, PickupReported } from "../intake/ReportedPickup.ts"
@@ -41,17 +41,17 @@ export class OperatorClient {
 
   /** Creates or updates a tenant. */
   async putTenant(tenantId: string, settings: TenantSettings, options?: CallOptions): Promise<void> {
-    await this.#send("PUT", [tenantId], settings, true, options)
+    await this.#connection.send({ method: "PUT", path: ["tenants", tenantId], body: settings, repeatable: true }, options)
   }
 
   /** All quotas of a tenant, defaults included. */
-  async getLimits(tenantId: string, options?: CallOptions): Promise<Limits> {
-    return await this.#send("GET", [tenantId, "limits"], undefined, true, options) as Limits
+  getLimits(tenantId: string, options?: CallOptions): Promise<Limits> {
+    return this.#connection.ask({ method: "GET", path: ["tenants", tenantId, "limits"], repeatable: true }, options)
   }
 
   /** Changes the given quotas; `null` resets one to its default. Returns all quotas. */
-  async putLimits(tenantId: string, change: LimitsChange, options?: CallOptions): Promise<Limits> {
-    return await this.#send("PUT", [tenantId, "limits"], change, true, options) as Limits
+  putLimits(tenantId: string, change: LimitsChange, options?: CallOptions): Promise<Limits> {
+    return this.#connection.ask({ method: "PUT", path: ["tenants", tenantId, "limits"], body: change, repeatable: true }, options)
   }
 
   /** The audit log, newest first. */
@@ -64,8 +64,8 @@ export class OperatorClient {
     return allPages((cursor) => this.listAudit({ ...query, cursor }, options))
   }
 
-  async createApiKey(tenantId: string, key: ApiKeyCreate, options?: CallOptions): Promise<ApiKey> {
-    return await this.#send("POST", [tenantId, "api-keys"], key, false, options) as ApiKey
+  createApiKey(tenantId: string, key: ApiKeyCreate, options?: CallOptions): Promise<ApiKey> {
+    return this.#connection.ask({ method: "POST", path: ["tenants", tenantId, "api-keys"], body: key, repeatable: false }, options)
   }
 
   /** Keys that are not revoked, expired ones included. Never returns a key's value. */
@@ -93,12 +93,12 @@ export class OperatorClient {
    * name means `key:<name>`.
    */
   async removeClient(tenantId: string, client: string, options?: CallOptions): Promise<void> {
-    await this.#send("DELETE", [tenantId, "clients", client], undefined, true, options)
+    await this.#connection.send({ method: "DELETE", path: ["tenants", tenantId, "clients", client], repeatable: true }, options)
   }
 
   /** Refuses all calls of the tenant and sends nothing, on every node at once. */
-  async suspendTenant(tenantId: string, options?: CallOptions): Promise<Pick<Tenant, "tenantId" | "state">> {
-    return await this.#send("POST", [tenantId, "suspend"], undefined, true, options) as Pick<Tenant, "tenantId" | "state">
+  suspendTenant(tenantId: string, options?: CallOptions): Promise<Pick<Tenant, "tenantId" | "state">> {
+    return this.#connection.ask({ method: "POST", path: ["tenants", tenantId, "suspend"], repeatable: true }, options)
   }
 
   /**
@@ -109,18 +109,18 @@ export class OperatorClient {
     await this.#connection.send({ method: "DELETE", path: ["tenants", tenantId], query: { confirm }, repeatable: true }, options)
   }
 
-  async resumeTenant(tenantId: string, options?: CallOptions): Promise<Pick<Tenant, "tenantId" | "state">> {
-    return await this.#send("POST", [tenantId, "resume"], undefined, true, options) as Pick<Tenant, "tenantId" | "state">
+  resumeTenant(tenantId: string, options?: CallOptions): Promise<Pick<Tenant, "tenantId" | "state">> {
+    return this.#connection.ask({ method: "POST", path: ["tenants", tenantId, "resume"], repeatable: true }, options)
   }
 
   /** Creates a link that opens a client's portal to everyone who has it. */
-  async createPortalLink(tenantId: string, link: PortalLinkCreate, options?: CallOptions): Promise<PortalLink> {
-    return await this.#send("POST", [tenantId, "portal-links"], link, false, options) as PortalLink
+  createPortalLink(tenantId: string, link: PortalLinkCreate, options?: CallOptions): Promise<PortalLink> {
+    return this.#connection.ask({ method: "POST", path: ["tenants", tenantId, "portal-links"], body: link, repeatable: false }, options)
   }
 
   /** Takes effect on every node at once. */
   async revokeApiKey(tenantId: string, id: string, options?: CallOptions): Promise<void> {
-    await this.#send("DELETE", [tenantId, "api-keys", id], undefined, true, options)
+    await this.#connection.send({ method: "DELETE", path: ["tenants", tenantId, "api-keys", id], repeatable: true }, options)
   }
 
   /**
@@ -135,7 +135,8 @@ export class OperatorClient {
     settings: SecretSettings = {},
     options?: CallOptions
   ): Promise<SigningSecret> {
-    return await this.#send("PUT", [tenantId, "secrets", hmacSecretId], settings, settings.secret !== undefined || settings.rotate === false, options) as SigningSecret
+    const repeatable = settings.secret !== undefined || settings.rotate === false
+    return await this.#connection.ask({ method: "PUT", path: ["tenants", tenantId, "secrets", hmacSecretId], body: settings, repeatable }, options)
   }
 
   /** Ordered by hmacSecretId. Never returns a secret's value. */
@@ -150,7 +151,7 @@ export class OperatorClient {
 
   /** Fails with 409 while a subscription uses the secret. */
   async deleteSecret(tenantId: string, hmacSecretId: string, options?: CallOptions): Promise<void> {
-    await this.#send("DELETE", [tenantId, "secrets", hmacSecretId], undefined, true, options)
+    await this.#connection.send({ method: "DELETE", path: ["tenants", tenantId, "secrets", hmacSecretId], repeatable: true }, options)
   }
 
   /** Ordered by tenantId. */
@@ -168,8 +169,8 @@ export class OperatorClient {
     return this.#page([tenantId, "subscriptions"], query, options)
   }
 
-  async getSubscription(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<OperatorSubscription> {
-    return await this.#send("GET", [tenantId, "subscriptions", subscriptionId], undefined, true, options) as OperatorSubscription
+  getSubscription(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<OperatorSubscription> {
+    return this.#connection.ask({ method: "GET", path: ["tenants", tenantId, "subscriptions", subscriptionId], repeatable: true }, options)
   }
 
   /** Iterates over every matching subscription, page by page. */
@@ -183,8 +184,8 @@ export class OperatorClient {
   }
 
   /** Everything all areas know about one shipment, in chronological order, and the deliveries that contained it. */
-  async getJourney(tenantId: string, shipmentId: string, options?: CallOptions): Promise<ShipmentJourney> {
-    return await this.#send("GET", [tenantId, "shipments", shipmentId, "journey"], undefined, true, options) as ShipmentJourney
+  getJourney(tenantId: string, shipmentId: string, options?: CallOptions): Promise<ShipmentJourney> {
+    return this.#connection.ask({ method: "GET", path: ["tenants", tenantId, "shipments", shipmentId, "journey"], repeatable: true }, options)
   }
 
   /** Pickups of every client; with `state: "waiting"` those that wait for the carrier's decision. */
@@ -201,8 +202,8 @@ export class OperatorClient {
    * Decides for the carrier on a pickup that waits for it. Rejects with status 409 if it is decided already, which a retry after a lost
    * response may meet too.
    */
-  async decidePickup(tenantId: string, pickupId: string, decision: PickupDecision, options?: CallOptions): Promise<PickupReported> {
-    return await this.#send("POST", [tenantId, "pickups", pickupId, "decision"], decision, true, options) as PickupReported
+  decidePickup(tenantId: string, pickupId: string, decision: PickupDecision, options?: CallOptions): Promise<PickupReported> {
+    return this.#connection.ask({ method: "POST", path: ["tenants", tenantId, "pickups", pickupId, "decision"], body: decision, repeatable: true }, options)
   }
 
   listDeliveries(tenantId: string, query: DeliveryQuery = {}, options?: CallOptions): Promise<DeliveriesPage> {
@@ -219,18 +220,18 @@ export class OperatorClient {
   }
 
   /** The delivery with its exact body and every attempt. */
-  async getDelivery(tenantId: string, deliveryId: string, options?: CallOptions): Promise<DeliveryInFull> {
-    return await this.#send("GET", [tenantId, "deliveries", deliveryId], undefined, true, options) as DeliveryInFull
+  getDelivery(tenantId: string, deliveryId: string, options?: CallOptions): Promise<DeliveryInFull> {
+    return this.#connection.ask({ method: "GET", path: ["tenants", tenantId, "deliveries", deliveryId], repeatable: true }, options)
   }
 
   /** Sends one delivery again, with the same id. */
   async retryDelivery(tenantId: string, deliveryId: string, options?: CallOptions): Promise<void> {
-    await this.#send("POST", [tenantId, "deliveries", deliveryId, "retry"], undefined, false, options)
+    await this.#connection.send({ method: "POST", path: ["tenants", tenantId, "deliveries", deliveryId, "retry"], repeatable: false }, options)
   }
 
   /** Dismisses a dead letter: it is no longer counted or recovered. It can still be retried. */
   async dismissDelivery(tenantId: string, deliveryId: string, options?: CallOptions): Promise<void> {
-    await this.#send("POST", [tenantId, "deliveries", deliveryId, "dismiss"], undefined, true, options)
+    await this.#connection.send({ method: "POST", path: ["tenants", tenantId, "deliveries", deliveryId, "dismiss"], repeatable: true }, options)
   }
 
   /** Sends dead letters that match again, the oldest 500 of them: call again with `nextCursor` until it is null. A step that failed can be repeated. */
@@ -244,8 +245,8 @@ export class OperatorClient {
   }
 
   /** Drops waiting entries of several subscriptions and cancels their retries, in steps: call again with `nextCursor` until it is null. */
-  async purgeMatching(tenantId: string, filter: PurgeFilter, options?: CallOptions): Promise<PurgeResult> {
-    return await this.#send("POST", [tenantId, "purge"], filter, false, options) as PurgeResult
+  purgeMatching(tenantId: string, filter: PurgeFilter, options?: CallOptions): Promise<PurgeResult> {
+    return this.#connection.ask({ method: "POST", path: ["tenants", tenantId, "purge"], body: filter, repeatable: false }, options)
   }
 
   /** Sends every dead letter since `since` again, with the same ids. Returns their number. */
@@ -267,21 +268,21 @@ export class OperatorClient {
    * Changes endpoint, secret, delivery and filters of a subscription to transit events or pickups, by the rules of its client's own patch. Other areas
    * reject with status 400.
    */
-  async editSubscription(tenantId: string, subscriptionId: string, change: SubscriptionChange, options?: CallOptions): Promise<OperatorSubscription> {
-    return await this.#send("PATCH", [tenantId, "subscriptions", subscriptionId], change, true, options) as OperatorSubscription
+  editSubscription(tenantId: string, subscriptionId: string, change: SubscriptionChange, options?: CallOptions): Promise<OperatorSubscription> {
+    return this.#connection.ask({ method: "PATCH", path: ["tenants", tenantId, "subscriptions", subscriptionId], body: change, repeatable: true }, options)
   }
 
   /** Stops sending until it is resumed; new entries wait. Its client can read the reason and cannot resume it. */
-  async pause(tenantId: string, subscriptionId: string, cause: { readonly reason: string }, options?: CallOptions): Promise<OperatorSubscription> {
-    return await this.#send("POST", [tenantId, "subscriptions", subscriptionId, "pause"], cause, true, options) as OperatorSubscription
+  pause(tenantId: string, subscriptionId: string, cause: { readonly reason: string }, options?: CallOptions): Promise<OperatorSubscription> {
+    return this.#connection.ask({ method: "POST", path: ["tenants", tenantId, "subscriptions", subscriptionId, "pause"], body: cause, repeatable: true }, options)
   }
 
   /**
    * Resumes a paused subscription of any area, also one that its client paused. For freight charges, dead letters since the pause are
    * sent again first, with the same ids. Has no effect on a subscription that is not paused.
    */
-  async resume(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<OperatorSubscription> {
-    return await this.#send("POST", [tenantId, "subscriptions", subscriptionId, "resume"], undefined, true, options) as OperatorSubscription
+  resume(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<OperatorSubscription> {
+    return this.#connection.ask({ method: "POST", path: ["tenants", tenantId, "subscriptions", subscriptionId, "resume"], repeatable: true }, options)
   }
 
   /** Drops waiting entries and cancels retries. Returns the number of dropped entries. */
@@ -291,23 +292,23 @@ export class OperatorClient {
 
   /** Deletes a subscription of any area, like a call of its client. */
   async deleteSubscription(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<void> {
-    await this.#send("DELETE", [tenantId, "subscriptions", subscriptionId], undefined, true, options)
+    await this.#connection.send({ method: "DELETE", path: ["tenants", tenantId, "subscriptions", subscriptionId], repeatable: true }, options)
   }
 
   /** Explains why a subscription did or did not receive an event, data of a shipment, or changes of a pickup. */
-  async explain(tenantId: string, subscriptionId: string, subject: ExplainSubject, options?: CallOptions): Promise<Explanation> {
+  explain(tenantId: string, subscriptionId: string, subject: ExplainSubject, options?: CallOptions): Promise<Explanation> {
     const query = { subscriptionId, ...subject } as unknown as Query
-    return (await this.#connection.send({ method: "GET", path: ["tenants", tenantId, "explain"], query, repeatable: true }, options)).json as Explanation
+    return this.#connection.ask({ method: "GET", path: ["tenants", tenantId, "explain"], query, repeatable: true }, options)
   }
 
   /** Delivery health of each tenant, the worst first; covers the first 1,000 tenants. */
-  async health(options?: CallOptions): Promise<Health> {
-    return (await this.#connection.send({ method: "GET", path: ["health"], repeatable: true }, options)).json as Health
+  health(options?: CallOptions): Promise<Health> {
+    return this.#connection.ask({ method: "GET", path: ["health"], repeatable: true }, options)
   }
 
   /** Deliveries, failures, latency and waiting entries over time. A minute appears within two minutes after its end. */
-  async statistics(tenantId: string, query: StatisticsQuery = {}, options?: CallOptions): Promise<Statistics> {
-    return (await this.#connection.send({ method: "GET", path: ["tenants", tenantId, "statistics"], query: { ...query }, repeatable: true }, options)).json as Statistics
+  statistics(tenantId: string, query: StatisticsQuery = {}, options?: CallOptions): Promise<Statistics> {
+    return this.#connection.ask({ method: "GET", path: ["tenants", tenantId, "statistics"], query: { ...query }, repeatable: true }, options)
   }
 
   #page<A>(path: ReadonlyArray<string>, query: object, options: CallOptions | undefined): Promise<OperatorPage<A>> {
@@ -335,16 +336,5 @@ export class OperatorClient {
     const { nextCursor, [counted]: changed } = (answer.json ?? {}) as Readonly<Record<string, unknown>>
     if (typeof changed !== "number") throw new WaybillCallFailed(answer.call, "unreadable_answer", `the answer has no ${counted}.`)
     return { changed, nextCursor: typeof nextCursor === "string" ? nextCursor : null }
-  }
-
-  async #send(
-    method: Call["method"],
-    path: ReadonlyArray<string>,
-    body: unknown,
-    repeatable: boolean,
-    options: CallOptions | undefined
-  ): Promise<unknown> {
-    const call: Call = { method, path: ["tenants", ...path], repeatable, ...(body === undefined ? {} : { body }) }
-    return (await this.#connection.send(call, options)).json
   }
 }

@@ -1,5 +1,5 @@
 /** Client of a customer's portal: its own subscriptions, deliveries and secrets. */
-import { type Call, type CallOptions, Connection, type ConnectionOptions } from "../connection/Connection.ts"
+import { type CallOptions, Connection, type ConnectionOptions } from "../connection/Connection.ts"
 import { allPages, type ListedPage, cursorPage, type PageQuery } from "../connection/CursorPages.ts"
 import type { Delivery, DeliveryQuery } from "../operator/Delivery.ts"
 import type { Secret, SigningSecret } from "../operator/Secret.ts"
@@ -92,8 +92,8 @@ export class PortalClient {
   }
 
   /** The caller, the end of its link, and the theme of the page. */
-  async session(options?: CallOptions): Promise<PortalSession> {
-    return await this.#send("GET", ["session"], undefined, true, options) as PortalSession
+  session(options?: CallOptions): Promise<PortalSession> {
+    return this.#connection.ask({ method: "GET", path: ["session"], repeatable: true }, options)
   }
 
   /** Subscriptions of every area, ordered by subscriptionId. */
@@ -106,23 +106,23 @@ export class PortalClient {
     return allPages((cursor) => this.listSubscriptions({ ...query, cursor }, options))
   }
 
-  async getSubscription(subscriptionId: string, options?: CallOptions): Promise<PortalSubscription> {
-    return await this.#send("GET", ["subscriptions", subscriptionId], undefined, true, options) as PortalSubscription
+  getSubscription(subscriptionId: string, options?: CallOptions): Promise<PortalSubscription> {
+    return this.#connection.ask({ method: "GET", path: ["subscriptions", subscriptionId], repeatable: true }, options)
   }
 
   /** Stops sending until it is resumed; new entries wait. Has no effect on a subscription that is not active. */
-  async pause(subscriptionId: string, options?: CallOptions): Promise<PortalSubscription> {
-    return await this.#send("POST", ["subscriptions", subscriptionId, "pause"], undefined, true, options) as PortalSubscription
+  pause(subscriptionId: string, options?: CallOptions): Promise<PortalSubscription> {
+    return this.#connection.ask({ method: "POST", path: ["subscriptions", subscriptionId, "pause"], repeatable: true }, options)
   }
 
   /** Sends what waits. Rejects with `subscription_paused_by_operator` if an operator paused it. */
-  async resume(subscriptionId: string, options?: CallOptions): Promise<PortalSubscription> {
-    return await this.#send("POST", ["subscriptions", subscriptionId, "resume"], undefined, true, options) as PortalSubscription
+  resume(subscriptionId: string, options?: CallOptions): Promise<PortalSubscription> {
+    return this.#connection.ask({ method: "POST", path: ["subscriptions", subscriptionId, "resume"], repeatable: true }, options)
   }
 
   /** Sends a signed test event to the endpoint. Ten per minute. */
-  async sendTest(subscriptionId: string, options?: CallOptions): Promise<PortalTest> {
-    return await this.#send("POST", ["subscriptions", subscriptionId, "test"], undefined, false, options) as PortalTest
+  sendTest(subscriptionId: string, options?: CallOptions): Promise<PortalTest> {
+    return this.#connection.ask({ method: "POST", path: ["subscriptions", subscriptionId, "test"], repeatable: false }, options)
   }
 
   /** Newest first by default. Excludes deliveries of deleted subscriptions. A page may be short, or empty, with a `nextCursor`. */
@@ -136,22 +136,22 @@ export class PortalClient {
   }
 
   /** The delivery with every attempt, and its exact body once there was an attempt. */
-  async getDelivery(deliveryId: string, options?: CallOptions): Promise<PortalDelivery> {
-    return await this.#send("GET", ["deliveries", deliveryId], undefined, true, options) as PortalDelivery
+  getDelivery(deliveryId: string, options?: CallOptions): Promise<PortalDelivery> {
+    return this.#connection.ask({ method: "GET", path: ["deliveries", deliveryId], repeatable: true }, options)
   }
 
   /** Sends one delivery again, with the same id. */
   async retryDelivery(deliveryId: string, options?: CallOptions): Promise<void> {
-    await this.#send("POST", ["deliveries", deliveryId, "retry"], undefined, false, options)
+    await this.#connection.send({ method: "POST", path: ["deliveries", deliveryId, "retry"], repeatable: false }, options)
   }
 
   /** Where notices of failing endpoints are sent. */
-  async getContact(options?: CallOptions): Promise<PortalContact> {
-    return await this.#send("GET", ["contact"], undefined, true, options) as PortalContact
+  getContact(options?: CallOptions): Promise<PortalContact> {
+    return this.#connection.ask({ method: "GET", path: ["contact"], repeatable: true }, options)
   }
 
-  async putContact(contact: PortalContactChange, options?: CallOptions): Promise<PortalContact> {
-    return await this.#send("PUT", ["contact"], contact, true, options) as PortalContact
+  putContact(contact: PortalContactChange, options?: CallOptions): Promise<PortalContact> {
+    return this.#connection.ask({ method: "PUT", path: ["contact"], body: contact, repeatable: true }, options)
   }
 
   /** Secrets that belong to the caller alone. Never returns a secret's value. */
@@ -165,11 +165,7 @@ export class PortalClient {
   }
 
   /** Generates a new secret, which is returned only once. The previous one still signs for `overlapSeconds`. */
-  async rotateSecret(hmacSecretId: string, rotation: SecretRotation = {}, options?: CallOptions): Promise<SigningSecret> {
-    return await this.#send("POST", ["secrets", hmacSecretId, "rotate"], rotation, false, options) as SigningSecret
-  }
-
-  async #send(method: Call["method"], path: ReadonlyArray<string>, body: unknown, repeatable: boolean, options: CallOptions | undefined): Promise<unknown> {
-    return (await this.#connection.send({ method, path, repeatable, ...(body === undefined ? {} : { body }) }, options)).json
+  rotateSecret(hmacSecretId: string, rotation: SecretRotation = {}, options?: CallOptions): Promise<SigningSecret> {
+    return this.#connection.ask({ method: "POST", path: ["secrets", hmacSecretId, "rotate"], body: rotation, repeatable: false }, options)
   }
 }

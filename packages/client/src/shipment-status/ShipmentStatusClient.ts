@@ -75,10 +75,9 @@ export class ShipmentStatusClient {
   }
 
   /** Never retried: after a lost response, another call creates another subscription. */
-  async subscribe(subscription: StatusSubscriptionCreate, options?: CallOptions): Promise<StatusSubscribed> {
+  subscribe(subscription: StatusSubscriptionCreate, options?: CallOptions): Promise<StatusSubscribed> {
     const path = ["notifications", "subscribe"]
-    const answer = await this.#connection.send({ method: "POST", path, body: subscription, repeatable: false }, options)
-    return answer.json as StatusSubscribed
+    return this.#connection.ask({ method: "POST", path, body: subscription, repeatable: false }, options)
   }
 
   /** Ends a subscription by its transactionId. */

@@ -77,30 +77,27 @@ export class TransitEventsClient {
   }
 
   /** Never retried: after a lost response, list the subscriptions before you create another. */
-  async createSubscription(subscription: TransitSubscriptionCreate, options?: CallOptions): Promise<TransitSubscription> {
-    const answer = await this.#connection.send({ method: "POST", path: subscriptions, body: subscription, repeatable: false }, options)
-    return answer.json as TransitSubscription
+  createSubscription(subscription: TransitSubscriptionCreate, options?: CallOptions): Promise<TransitSubscription> {
+    return this.#connection.ask({ method: "POST", path: subscriptions, body: subscription, repeatable: false }, options)
   }
 
-  async getSubscription(subscriptionId: string, options?: CallOptions): Promise<TransitSubscription> {
-    const answer = await this.#connection.send({ method: "GET", path: [...subscriptions, subscriptionId], repeatable: true }, options)
-    return answer.json as TransitSubscription
+  getSubscription(subscriptionId: string, options?: CallOptions): Promise<TransitSubscription> {
+    return this.#connection.ask({ method: "GET", path: [...subscriptions, subscriptionId], repeatable: true }, options)
   }
 
   /** Changes only the fields of the patch. Never retried, because another client may have changed it meanwhile. */
-  async updateSubscription(
+  updateSubscription(
     subscriptionId: string,
     patch: TransitSubscriptionPatch,
     options?: CallOptions
   ): Promise<TransitSubscription> {
-    const answer = await this.#connection.send({
+    return this.#connection.ask({
       method: "PATCH",
       path: [...subscriptions, subscriptionId],
       body: patch,
       contentType: "application/merge-patch+json",
       repeatable: false
     }, options)
-    return answer.json as TransitSubscription
   }
 
   /** Deletes the subscription and stops its deliveries. */
