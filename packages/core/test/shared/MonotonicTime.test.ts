@@ -9,6 +9,7 @@ import { Clock, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { makePickupMail } from "../../src/pickups/PickupMail.ts"
 import { LineLimiter, linesPerMinute } from "../../src/shared/LineLimiter.ts"
+import { clockAhead } from "../delivery/Engine.ts"
 import { inService } from "../inService.ts"
 import { setup } from "../pickups/Desk.ts"
 
@@ -83,20 +84,16 @@ it.effect("copies of a tenant's limits are read again within seconds, although t
 
 it.effect("a call waits for the carrier's decision no longer, although the clock was set back", () =>
   Clock.clockWith((clock) => {
-    // sleeps of the test clock end at a time of day, so only what is read goes back
+    // only what the call reads goes back, because sleeps of the test clock end at a time of day
     let setBack = 0
-    const now = () => hours + clock.currentTimeMillisUnsafe() - setBack
     return Effect.gen(function*() {
       const { order } = yield* setup
-      const call = yield* Effect.forkChild(order())
+      const call = yield* Effect.forkChild(Effect.provideService(order(), Clock.Clock, clockAhead(clock, () => hours - setBack)))
       yield* TestClock.adjust(0)
       assert.isUndefined(call.pollUnsafe())
       setBack = hours
       yield* TestClock.adjust("20 seconds")
       assert.isDefined(call.pollUnsafe())
       assert.strictEqual((yield* Fiber.join(call)).pickupStatus, "Call us")
-    }).pipe(
-      Effect.provide(TestWaybill.layer().pipe(Layer.provide(Layer.succeed(PickupDesk, { waitMillis: 20_000 })))),
-      Effect.provideService(Clock.Clock, { ...clock, currentTimeMillisUnsafe: now, currentTimeMillis: Effect.sync(now) })
-    )
+    }).pipe(Effect.provide(TestWaybill.layer().pipe(Layer.provide(Layer.succeed(PickupDesk, { waitMillis: 20_000 })))))
   }))
