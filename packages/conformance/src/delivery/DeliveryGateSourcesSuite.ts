@@ -1,0 +1,115 @@
+/** What a `DeliveryStore` keeps back of each source: what a client may not see at the moment of sending, new or again. */
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue, DeliveryStore } from "@waybill/core/delivery"
+import { ChargeSubscriptionStore } from "@waybill/core/freight-charges"
+import { pickupBatchEnvelope, pickupSource, PickupStore, PickupSubscriptionStore } from "@waybill/core/pickups"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Clock from "effect/Clock"
+import { publishBills, subscribeToCharges } from "../freight-charges/ChargeFixtures.ts"
+import { historyEntry, pickupRow } from "../pickups/PickupFixtures.ts"
+import { follow, report } from "../shipment-status/StatusFixtures.ts"
+import { bytesOf, destinationSettings, eventually, freshTenant, idOf, letSee, letSeeAll, occurredAt, seed } from "../StorageFixtures.ts"
+import { acquire, drop, end, stateOf, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { storeSuite } from "../StoreSuite.ts"
+
+type Step = (tenantId: string) => Effect.Effect<unknown, unknown, StoragePorts>
+
+interface Source {
+  readonly name: string
+  /** Gives the client access to what `queue` queues. */
+  readonly see: Step
+  /** Takes it away, and leaves the client live. */
+  readonly lose: Step
+  /** Queues one entry for destination 1. */
+  readonly queue: Step
+}
+
+const byAccount = { see: (tenantId: string) => letSee(tenantId, "client", ["A"]), lose: (tenantId: string) => letSee(tenantId, "client", ["B"]) }
+
+/** A pickup that the carrier with this number has decided. */
+const orderPickup = Effect.fnUntraced(function*(tenantId: string) {
+  const [transaction, queue, subscriptions, pickups] = [yield* Transaction, yield* DeliveryQueue, yield* PickupSubscriptionStore, yield* PickupStore]
+  const record = { id: idOf(1), client: "client", doc: "{}", createdAt: occurredAt, updatedAt: occurredAt, matched: true }
+  yield* transaction.run(Effect.andThen(
+    queue.openDestination(tenantId, { ...destinationSettings(), source: pickupSource, envelope: pickupBatchEnvelope }),
+    subscriptions.insert(tenantId, record)
+  ))
+  yield* pickups.insert(tenantId, pickupRow(1, { carrier: [" dot 1"] }), historyEntry(1), { body: bytesOf("{}"), traceparent: undefined })
+})
+
+const closeWindow = Effect.fnUntraced(function*(tenantId: string) {
+  const [store, now] = [yield* ChargeSubscriptionStore, yield* Clock.currentTimeMillis]
+  yield* subscribeToCharges(tenantId, { source: "freight-charge-windows" })
+  yield* publishBills(tenantId, [{ billId: "B" }, { billId: "C" }], { window: () => ({ closesAt: now + 100, following: now + 600_000 }) })
+  yield* eventually(store.closeWindows(tenantId), ({ closed }) => closed > 0)
+})
+
+const sources: ReadonlyArray<Source> = [
+  { name: "transit events", ...byAccount, queue: (tenantId) => seed(tenantId, { S: 1 }) },
+  {
+    name: "shipment status",
+    ...byAccount,
+    queue: (tenantId) =>
+      Effect.andThen(
+        follow(tenantId, { references: ["r"] }),
+        report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
+      )
+  },
+  {
+    name: "pickups, by a carrier's number",
+    see: (tenantId) => letSee(tenantId, "client", [" dot 1"]),
+    lose: (tenantId) => letSee(tenantId, "client", [" dot 2"]),
+    queue: orderPickup
+  },
+  {
+    name: "pickups, by a carrier of everything",
+    see: (tenantId) => letSeeAll(tenantId, "client"),
+    lose: (tenantId) => letSee(tenantId, "client", [" dot 2"]),
+    queue: orderPickup
+  },
+  {
+    name: "freight charges",
+    ...byAccount,
+    queue: (tenantId) => Effect.andThen(subscribeToCharges(tenantId), publishBills(tenantId, [{ billId: "B" }]))
+  },
+  { name: "windows of freight charges", ...byAccount, queue: closeWindow }
+]
+
+export const suite = storeSuite("DeliveryStore, access to each source", DeliveryStore, (test) => {
+  for (const { lose, name, queue, see } of sources) {
+    test(`sends ${name} again while the client may see them, withdraws them when it may not, and sends what it may see once more`, function*() {
+      const tenantId = freshTenant()
+      yield* see(tenantId)
+      yield* queue(tenantId)
+      const worker = yield* acquire(tenantId)
+      const first = yield* takeOne(worker)
+      const id = first.deliveryId
+      yield* end(worker, [first], { state: "waiting" })
+      const second = yield* takeOne(worker, 1, { again: [id] })
+      assert.strictEqual(second.deliveryId, id)
+      yield* end(worker, [second], { state: "waiting" })
+      assert.strictEqual((yield* drop(worker, { deliveries: [id] })).dropped, 0)
+      assert.strictEqual(yield* stateOf(tenantId, id), "waiting")
+
+      yield* lose(tenantId)
+      const { deliveries, found } = yield* takeFrom(worker, 1, { again: [id] })
+      assert.deepStrictEqual([deliveries, found!.unseenDeliveries], [[], [id]])
+      yield* drop(worker, { deliveries: [id] })
+      assert.strictEqual(yield* stateOf(tenantId, id), "cancelled")
+      const unseen = yield* takeFrom(worker)
+      assert.deepStrictEqual([unseen.deliveries, unseen.found!.unseenKeys.length], [[], 1])
+      const request = { keys: unseen.found!.unseenKeys.map((key) => ({ destinationId: idOf(1), key })) }
+
+      yield* see(tenantId)
+      assert.strictEqual((yield* drop(worker, request)).dropped, 0)
+      const last = yield* takeOne(worker)
+      assert.deepStrictEqual([last.deliveryId === id, last.body], [false, first.body])
+      yield* end(worker, [last], { state: "waiting" })
+      yield* lose(tenantId)
+      yield* drop(worker, { deliveries: [last.deliveryId] })
+      assert.strictEqual((yield* drop(worker, request)).dropped, 1)
+      assert.deepStrictEqual((yield* takeFrom(worker)).deliveries, [])
+    })
+  }
+})
