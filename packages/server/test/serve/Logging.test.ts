@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { StorageError } from "@waybill/core"
 import { Cause, Effect } from "effect"
 import { SqlError } from "effect/sql"
-import { loggingLayer } from "../../src/serve/Logging.ts"
+import { fatalLine, loggingLayer } from "../../src/serve/Logging.ts"
 
 const logged = (format: "json" | "pretty", effect: Effect.Effect<void>) =>
   Effect.gen(function*() {
@@ -43,6 +43,7 @@ describe("the log", () => {
       assert.notMatch(lines.join("\n"), /kkkk|BQUF|hunter2/)
       assert.match(lines.join("\n"), /postgres:\/\/waybill:…@db\.internal/)
     }
+    assert.notMatch(fatalLine(`${key} ${secret} ${url}`), /kkkk|BQUF|hunter2/)
   }))
 
   it.effect("leaves out what is below its level", Effect.fnUntraced(function*() {
