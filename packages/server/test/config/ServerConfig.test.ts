@@ -21,7 +21,7 @@ const operatorKey = "0123456789abcdef0123456789abcdef"
 const sealingKey = Buffer.alloc(32, 7).toString("base64")
 
 describe("ServerConfig", () => {
-  it.effect("has defaults for everything: loopback, port 8080, an embedded database, the demo", Effect.fnUntraced(function*() {
+  it.effect("has defaults for everything: loopback, port 8080, no trusted proxy, an embedded database, the demo", Effect.fnUntraced(function*() {
     const config = yield* read({})
     assert.strictEqual(config.host, "127.0.0.1")
     assert.strictEqual(config.port, 8080)
@@ -30,6 +30,7 @@ describe("ServerConfig", () => {
     assert.strictEqual(config.schema, "waybill")
     assert.strictEqual(config.role, "all")
     assert.isTrue(config.demo)
+    assert.isFalse(config.trustProxy)
     assert.strictEqual(config.timeZone, "UTC")
     assert.strictEqual(config.othersLookupsPerMinute, 60)
     assert.deepStrictEqual(config.basePaths, {
