@@ -93,6 +93,23 @@ export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (
     assert.deepStrictEqual([again.deliveries, again.found!.unseenKeys], [[], []])
   })
 
+  // stores may look up what clients with few accounts see in another way than what those with many see
+  for (const many of [0, 1, 16, 17, 40]) {
+    test(`skips entries that a client with ${many} accounts may not see`, function*({ tenantId }) {
+      yield* letSee(tenantId, "client", ["D"])
+      yield* subscribe(tenantId)
+      for (const [shipmentId, account] of [["R", "A0"], ["S", "B"], ["T", `A${many - 1}`], ["U", "C"]] as const) {
+        yield* publish(tenantId, [{ shipmentId }, { shipmentId }], { accounts: [account, "D"] })
+      }
+      yield* letSee(tenantId, "client", Array.from({ length: many }, (_, n) => `A${n}`))
+      const { deliveries, found } = yield* takeFrom(yield* acquire(tenantId))
+      assert.deepStrictEqual(
+        [deliveries.map(eventIdsOf), found!.unseenKeys],
+        many === 0 ? [[], ["R", "S", "T", "U"]] : [[["R/1", "R/2", "T/1", "T/2"]], ["S", "U"]]
+      )
+    })
+  }
+
   test("keeps entries that the client may see again", function*({ tenantId }) {
     yield* seed(tenantId, { S: 1 })
     const worker = yield* acquire(tenantId)

@@ -1,4 +1,5 @@
 /** Who may be sent what: the conditions that takes and drops apply. */
+import { seenByAccounts } from "../shared/ShipmentSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 
 /** Whether the tenant may send. A tenant that is not registered may. */
@@ -27,13 +28,29 @@ const bySource = (source: string, sources: ReadonlyArray<PayloadSource>, conditi
 
 /**
  * Whether the client of a destination may see an entry `q (key, ref)` of it: null where the entry before has the same key, and so the same
- * answer, or where its client sees everything. The rows of a destination come with the entries of a key in a row, `opens` says which is the first.
+ * answer, where its client sees everything, and where `unseenKeys` has the answer. The rows of a destination come with the entries of a key in a row,
+ * `opens` says which is the first.
  */
 export const seenOnce = (schema: string, sources: ReadonlyArray<PayloadSource>, destination: string): string =>
-  bySource(`${destination}.source`, sources, (each) =>
-    each.judged === "by key"
-      ? `CASE WHEN q.opens AND NOT ${destination}.sees_all THEN ${each.visibleByAccounts!(schema, `${destination}.client`, "q.key", `${destination}.accounts`)} END`
-      : each.visible(schema, `${destination}.client`, "q.key", "q.ref"))
+  bySource(`${destination}.source`, sources, ({ judged, visible }) => {
+    const condition = visible(schema, `${destination}.client`, "q.key", "q.ref")
+    if (judged === "one by one") return condition
+    return `CASE WHEN q.opens AND NOT ${destination}.sees_all ${judged === "by shipment" ? `AND ${destination}.accounts IS NULL ` : ""}THEN ${condition} END`
+  })
+
+/** Those of an array of shipments that the client of a destination may not see, as `keys`: null where there are none, and where it is answered by `seenOnce`. */
+export const unseenKeys = (schema: string, sources: ReadonlyArray<PayloadSource>, destination: string, keys: string): string => {
+  const names = sources.flatMap(({ judged, source }) => judged === "by shipment" ? [`'${source}'`] : [])
+  if (names.length === 0) return "SELECT NULL::text[] AS keys"
+  return `
+  SELECT array_agg(k.key) AS keys
+  FROM (
+    SELECT unnest(${keys}) AS key
+    EXCEPT
+    ${seenByAccounts(schema, `${destination}.accounts`, keys)}
+  ) AS k
+  WHERE ${destination}.source IN (${names.join(", ")}) AND NOT ${destination}.sees_all AND ${destination}.accounts IS NOT NULL`
+}
 
 /** Whether a client may see one entry, given by its key and ref. */
 export const mayBeSent = (schema: string, sources: ReadonlyArray<PayloadSource>, of: { readonly source: string; readonly client: string; readonly entry: string }): string =>
@@ -42,7 +59,7 @@ export const mayBeSent = (schema: string, sources: ReadonlyArray<PayloadSource>,
 /** Whether a frozen delivery `delivery (keys, refs)` of `destination (source, client)` holds something that its client may no longer see. */
 export const holdsUnseen = (schema: string, sources: ReadonlyArray<PayloadSource>, destination: string, delivery: string): string =>
   bySource(`${destination}.source`, sources, (each) => `EXISTS (
-      SELECT FROM unnest(${delivery}.${each.judged === "by key" ? "keys" : "refs"}) AS r (${each.judged === "by key" ? "key" : "ref"})
-      WHERE NOT ${each.visible(schema, `${destination}.client`, each.judged === "by key" ? "r.key" : "''", each.judged === "by key" ? "0" : "r.ref")}
+      SELECT FROM unnest(${delivery}.${each.judged === "one by one" ? "refs" : "keys"}) AS r (${each.judged === "one by one" ? "ref" : "key"})
+      WHERE NOT ${each.visible(schema, `${destination}.client`, each.judged === "one by one" ? "''" : "r.key", each.judged === "one by one" ? "r.ref" : "0")}
       OFFSET 0
     )`)

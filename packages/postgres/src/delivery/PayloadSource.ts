@@ -17,12 +17,13 @@ export interface PayloadSource {
   /** What its entries are ordered by, and their place in that order. */
   readonly key: string
   readonly sequence: string
-  /** Whether all entries of one key are seen by the same clients, and by those that see everything, or each by clients of its own. */
-  readonly judged: "by key" | "one by one"
+  /**
+   * Whether all entries of one key are seen by the same clients, and by those that see everything, or each by clients of its own. `by shipment`: the key
+   * is a shipment, whose accounts decide.
+   */
+  readonly judged: "by shipment" | "by key" | "one by one"
   /** The condition under which a client may see an entry. */
   readonly visible: (schema: string, client: string, key: string, ref: string) => string
-  /** The same for a client that does not see everything, and whose `fewAccountsOf` are known. Only for entries that are judged by key. */
-  readonly visibleByAccounts?: (schema: string, client: string, key: string, accounts: string) => string
   /** Where an entry holds several things: a statement that queues those a client may still see, for entries that were dropped. */
   readonly remainder?: (schema: Statement, tenantId: string, dropped: ReadonlyArray<{ readonly destinationId: string; readonly ref: number }>) => Statement
 }

@@ -35,6 +35,5 @@ export const pickupPayloads: PayloadSource = {
   key: `pickup_id::text COLLATE "C"`,
   sequence: "change_no",
   judged: "by key",
-  visible: (schema, client, key) => `(${seesAll(raw(schema), raw("$1"), raw(client)).text} OR ${carrierSeesText(schema, client, key)})`,
-  visibleByAccounts: carrierSeesText
+  visible: (schema, client, key) => `(${seesAll(raw(schema), raw("$1"), raw(client)).text} OR ${carrierSeesText(schema, client, key)})`
 }

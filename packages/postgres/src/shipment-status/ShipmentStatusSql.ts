@@ -19,7 +19,7 @@ import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { arrayLiteral } from "../shared/ShipmentLocks.ts"
-import { accountsSeeText, clientSeesText, ofCarrier, viewers } from "../shared/ShipmentSql.ts"
+import { clientSeesText, ofCarrier, viewers } from "../shared/ShipmentSql.ts"
 
 /** Where the delivery queue finds the bytes of an entry. */
 export const shipmentStatusPayloads: PayloadSource = {
@@ -29,9 +29,8 @@ export const shipmentStatusPayloads: PayloadSource = {
   orderId: "notice_id",
   key: "shipment_id",
   sequence: "sequence",
-  judged: "by key",
-  visible: clientSeesText,
-  visibleByAccounts: accountsSeeText
+  judged: "by shipment",
+  visible: clientSeesText
 }
 
 export const statusRow = row({ shipmentId: text, state: text, verified: bytea })

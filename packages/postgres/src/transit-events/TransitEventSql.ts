@@ -4,7 +4,7 @@ import { bytea, byteaArray, int4Array, int8, int8Array, optional, row, text, tex
 import { type Expression, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
-import { accountsSeeText, clientSeesText, withStatus } from "../shared/ShipmentSql.ts"
+import { clientSeesText, withStatus } from "../shared/ShipmentSql.ts"
 
 /** Where the delivery queue finds the bytes of an entry. */
 export const transitEventPayloads: PayloadSource = {
@@ -15,9 +15,8 @@ export const transitEventPayloads: PayloadSource = {
   found: (orderIds) => `x.event_id = ANY (${orderIds})`,
   key: "shipment_id",
   sequence: "sequence",
-  judged: "by key",
-  visible: clientSeesText,
-  visibleByAccounts: accountsSeeText
+  judged: "by shipment",
+  visible: clientSeesText
 }
 
 const eventColumns = { eventId: text, shipmentId: text, sequence: int8, body: bytea }

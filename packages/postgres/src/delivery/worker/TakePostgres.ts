@@ -106,7 +106,8 @@ const pickedIn = (row: Found, { after, batches }: Asked, maxBytes: number): { re
   return { from: { ...found, ...rest }, batches: picked.map((entries) => entries.toSorted(byPlace)) }
 }
 
-const entriesIn = ({ bodies, keys, locations, orderIds, refs, sequences, sizes, states, traceparents }: Found): ReadonlyArray<FoundEntry> => {
+const entriesIn = ({ bodies, keys, locations, orderIds, refs, sequences, sizes, states, traceparents, unseenKeys }: Found): ReadonlyArray<FoundEntry> => {
+  const unseen = new Set(unseenKeys)
   let at = 0
   return (keys ?? []).map((key, n) => {
     const start = at
@@ -119,7 +120,7 @@ const entriesIn = ({ bodies, keys, locations, orderIds, refs, sequences, sizes, 
       ref: refs![n]!,
       location: locations![n]!,
       held: state === entryState.held,
-      unseen: state === entryState.unseen,
+      unseen: state === entryState.unseen || state === entryState.takeable && unseen.has(key),
       readable: state === entryState.takeable || state === entryState.unseen,
       orderId: orderIds![n] ?? "",
       traceparent: traceparents![n] ?? null,

@@ -2,7 +2,7 @@
 import { flightOf, partitionOf, type TakeRequest } from "@waybill/core/delivery"
 import { bool, bytea, type Column, float8, int4, int4Array, int8, int8Array, optional, row, text, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, ofAnyLength, type Parameter, raw, type Statement, statement, tenant, value } from "../../client/SqlStatement.ts"
-import { accessOf, holdsUnseen, seenOnce } from "../DeliveryGateSql.ts"
+import { accessOf, holdsUnseen, seenOnce, unseenKeys } from "../DeliveryGateSql.ts"
 import { ownedNow } from "./PartitionSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { payloadOf } from "../PayloadSql.ts"
@@ -19,7 +19,10 @@ const ofTake = {
   signalLocations: optional(textArray)
 }
 
-/** Of each other row. Waiting entries are arrays of one length, a letter each in `states`, and `bodies` with commas between those that were read. */
+/**
+ * Of each other row. Waiting entries are arrays of one length, a letter each in `states`, and `bodies` with commas between those that were read. `unseenKeys`: takeable
+ * entries that are unseen nevertheless.
+ */
 const ofDestination = {
   destinationId: optional(uuid),
   version: optional(int8),
@@ -36,7 +39,8 @@ const ofDestination = {
   orderIds: optional(textArray),
   traceparents: optional(textArray),
   sizes: optional(int4Array),
-  bodies: optional(bytea)
+  bodies: optional(bytea),
+  unseenKeys: optional(textArray)
 }
 
 export const foundRow = row({ ...ofTake, ...ofDestination })
@@ -108,7 +112,7 @@ const waitingIn = (schema: Statement, sources: ReadonlyArray<PayloadSource>, req
   const own = tenant(request.tenantId)
   const repeats = request.from.some(({ again }) => again.length > 0)
   return statement`
-SELECT ${nulls(ofTake)}, d.destination_id, d.version, d.batch_max_size, d.sends, ${raw(repeats ? "r.again, r.unseen" : "NULL, NULL")}, e.*
+SELECT ${nulls(ofTake)}, d.destination_id, d.version, d.batch_max_size, d.sends, ${raw(repeats ? "r.again, r.unseen" : "NULL, NULL")}, e.*, v.keys
 FROM (
   SELECT w.*, d.version, d.source, d.client, d.batch_max_size, a.sees_all, b.accounts, h.held, m.sends,
          CASE WHEN m.sends THEN least(${request.lookAt}::int4, w.batches * d.batch_max_size + 1 + CASE WHEN w.batches = 0 OR h.held IS NULL THEN 0 ELSE ${passedOver} END) ELSE 0 END AS most
@@ -146,6 +150,7 @@ CROSS JOIN LATERAL (
   ) AS q
   LEFT JOIN LATERAL (${raw(payloadOf(schema.text, sources, "d.source", "q.ref"))}) AS x ON q.readable
 ) AS e
+CROSS JOIN LATERAL (${raw(unseenKeys(schema.text, sources, "d", "e.keys"))}) AS v
 ${repeats ? statement`CROSS JOIN LATERAL (${sentAgain(schema, sources, own)}) AS r` : nothing}`
 }
 
