@@ -35,8 +35,9 @@ const receiver = new DeliveryReceiver({
   onEvents: (events) => inbox.put(events.map(({ shipment, type }) => `${shipment.shipmentId} ${type}`).join(", "))
 })
 
+// not in a hook, which Fastify ends after 10 seconds: another process may be running migrations
+await waybill.start()
 const app = fastify()
-app.addHook("onReady", () => waybill.start())
 app.addHook("onClose", () => waybill.stop())
 app.decorateRequest("user", undefined)
 app.addHook("onRequest", async (request) => {
