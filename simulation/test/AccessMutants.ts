@@ -64,7 +64,7 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     "if (withdrawn.has(destinationId)) destination.stale = true": ""
   }),
   rareMutant(work, "a partition with entries to drop is released as idle", {
-    "let quiet = !hasDrops(tenant)": "let quiet = true"
+    "let quiet = !hasDrops(partition.tenant)": "let quiet = true"
   }),
   // operator calls
   mutant(control, "an operator's resume activates a destination that its client had stopped", {

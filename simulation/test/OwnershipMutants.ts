@@ -86,7 +86,7 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     "if (hadRunOut) work.workAvailable.openUnsafe()": ""
   }),
   rareMutant(taking, "the result of a take counts for the next ownership", {
-    "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)": "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) !== undefined || held.size < 0"
+    "const isHeld = (partition: number) => held.get(partition)?.lost === false": "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) !== undefined || held.size < 0"
   }),
   rareMutant(owning, "a worker takes its own partitions over", {
     "const free = found.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)": "const free = found"

@@ -11,13 +11,12 @@ export const leastClockChangeMillis = 1_000
 
 /** Moves the instants of a destination with the store's clock, which was set by `millis`. */
 export const moveInstants = (destination: Destination, millis: number): void => {
-  const { breaker, lookAt, othersUntil, rateMark, unreadableUntil, usedAt } = destination
+  const { breaker, lookAt, rateMark, unreadableUntil, usedAt } = destination
   destination.rateMark = moved(rateMark, millis)
   destination.breaker = { ...breaker, openUntil: moved(breaker.openUntil, millis) }
   destination.unreadableUntil = moved(unreadableUntil, millis)
   destination.lookAt = moved(lookAt, millis)
   destination.usedAt = usedAt + millis
-  destination.othersUntil = moved(othersUntil, millis)
   destination.waiting = destination.waiting.map((each) => movedDelivery(each, millis))
   for (const [deliveryId, each] of destination.loading) if (each !== undefined) destination.loading.set(deliveryId, movedDelivery(each, millis))
 }

@@ -9,6 +9,7 @@ import type { LoadedDestination, TakeFrom, TakenFrom, WaitingDelivery } from "..
 import { latestRateMark, withoutStoredFuture } from "./ClockChange.ts"
 import { afterFailure, type Breaker, breakerState, closedBreaker } from "../model/Breaker.ts"
 import { grantOf, markAfter, markAfterOthers } from "../model/RateLimit.ts"
+import type { OwnedPartitionState } from "./WorkSet.ts"
 
 /** The tenant and client whose slots an attempt uses. */
 export interface SlotOwner {
@@ -41,11 +42,9 @@ export interface PendingPause {
 
 /** A destination in its worker's memory. */
 export interface Destination {
-  readonly tenantId: string
   readonly destinationId: string
-  readonly partition: number
-  /** When another worker may last have sent to it. */
-  othersUntil: number | undefined
+  /** Its partition, from when this worker became the owner. */
+  readonly owned: OwnedPartitionState
   /** Undefined until it is loaded. */
   settings: LoadedDestination | undefined
   /** Whether the store may have changes that are not loaded yet. */
@@ -96,18 +95,12 @@ export interface Destination {
   usedAt: number
   /** The next scheduled check. */
   lookAt: number | undefined
-  /** Whether its partition has another owner. */
-  lost: boolean
 }
 
 /** A destination that is not loaded. */
-export const makeDestination = (
-  { destinationId, othersUntil, partition, tenantId }: Pick<Destination, "tenantId" | "destinationId" | "partition" | "othersUntil">
-): Destination => ({
-  tenantId,
+export const makeDestination = (destinationId: string, owned: OwnedPartitionState): Destination => ({
   destinationId,
-  partition,
-  othersUntil,
+  owned,
   settings: undefined,
   stale: false,
   sends: true,
@@ -135,12 +128,11 @@ export const makeDestination = (
   bytesPerDelivery: 0,
   eventsPerDelivery: 1,
   usedAt: 0,
-  lookAt: undefined,
-  lost: false
+  lookAt: undefined
 })
 
 /** The owner of the slots that its attempts use. Its client never changes. */
-export const ownerOf = ({ settings, tenantId }: Destination): SlotOwner => ({ tenantId, client: settings?.client ?? "" })
+export const ownerOf = ({ owned, settings }: Destination): SlotOwner => ({ tenantId: owned.tenantId, client: settings?.client ?? "" })
 
 /** Whether its last attempt failed. */
 export const isFailing = ({ breaker }: Destination): boolean => breaker.failures > 0
@@ -333,7 +325,7 @@ export const loadInto = (destination: Destination, stored: LoadedDestination, lo
   destination.moreWaiting = loaded.moreWaiting
   destination.leftOut.clear()
   if (before === undefined) {
-    destination.rateMark = latestRateMark(rateMarkOf(loaded, destination.othersUntil), now)
+    destination.rateMark = latestRateMark(rateMarkOf(loaded, destination.owned.othersUntil), now)
     destination.bytesPerDelivery = loaded.policy.batchMaxSize * guessedEventBytes
   }
   // outcomes of the old endpoint do not apply to the new one

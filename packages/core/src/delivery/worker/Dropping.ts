@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { reportDropped } from "../DeliveryReport.ts"
 import type { EngineState } from "./EngineState.ts"
-import type { OwnedTenant } from "./WorkSet.ts"
+import { type OwnedTenant, ownershipOf } from "./WorkSet.ts"
 
 /** Maximum number of keys, and of deliveries, in one call. */
 const namedAtOnce = 1000
@@ -14,7 +14,7 @@ export const dropUnsendable = ({ store, work }: EngineState, tenant: OwnedTenant
   const request = { closed: Array.from(closed), keys: keys.splice(0, namedAtOnce), deliveries: deliveries.splice(0, namedAtOnce) }
   return store.drop({
     tenantId: tenant.tenantId,
-    owned: work.owned(tenant),
+    owned: ownershipOf(tenant.partitions.values()),
     ...request,
     deliveries: request.deliveries.map(({ deliveryId }) => deliveryId)
   }).pipe(

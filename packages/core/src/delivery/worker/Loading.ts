@@ -25,7 +25,7 @@ export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknow
     const byId = new Map(loaded.map((each) => [each.destinationId, each]))
     for (const destination of unknown) {
       const settings = byId.get(destination.destinationId)
-      work.unready(tenant, destination)
+      work.unready(destination)
       if (settings === undefined) destinationClosed(parts, tenant, destination)
       else {
         loadInto(destination, settings, loads.get(destination)!, now)

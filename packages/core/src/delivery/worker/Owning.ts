@@ -109,15 +109,15 @@ export class Owning {
       yield* this.parts.learnTime(now, asked, answered)
       const kept = new Map(owned.map((each) => [`${each.tenantId} ${each.partition}`, each.epoch]))
       // a later epoch is from an acquisition that timed out, or from a reclaim without a response
-      const lost = work.partitions.filter(({ epoch, partition, tenantId }) => {
-        const answeredEpoch = kept.get(`${tenantId} ${partition}`) ?? -1
-        return answeredEpoch < epoch || answeredEpoch > epoch && work.tenants.get(tenantId)?.lostFlights.size === 0
+      const lost = work.partitions.filter(({ epoch, partition, tenant }) => {
+        const answeredEpoch = kept.get(`${tenant.tenantId} ${partition}`) ?? -1
+        return answeredEpoch < epoch || answeredEpoch > epoch && tenant.lostFlights.size === 0
       })
-      for (const { partition, tenantId } of lost) work.lose(tenantId, partition)
+      for (const each of lost) work.lose(each)
       // after a crash of the store, memory may be ahead of it, so everything is acquired again
       if (startedAt !== (this.storeStartedAt ??= startedAt)) {
         this.storeStartedAt = startedAt
-        for (const { partition, tenantId } of work.partitions) work.lose(tenantId, partition)
+        for (const each of work.partitions) work.lose(each)
       }
       const hadRunOut = answered >= this.parts.leasedUntil
       // from now on owned partitions may send
@@ -140,7 +140,8 @@ export class Owning {
     const { parts } = this
     const held = parts.work.partitions.filter(({ leaving }) => !leaving)
     for (const partition of held) {
-      const quiet = parts.work.tidy(partition, parts.storeTime(now)) && !parts.work.isTaking(partition.tenantId)
+      const { taking, takingSignals } = partition.tenant
+      const quiet = parts.work.tidy(partition, parts.storeTime(now)) && !taking && !takingSignals
       if (!quiet) partition.quietSince = undefined
       else if ((partition.quietSince ??= now) + quietMillis <= now) partition.leaving = true
     }
@@ -233,7 +234,7 @@ export class Owning {
             })
           )
         )
-        for (const { partition } of partitions) work.lose(tenantId, partition)
+        for (const each of partitions) work.lose(each)
         this.active = Math.max(0, this.active - partitions.length)
         yield* services.wakeups.wake(tenantId)
       }), { discard: true })

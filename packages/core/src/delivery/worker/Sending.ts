@@ -51,7 +51,7 @@ export class Sending {
         const destination = isHeld(partitionOf(delivery.destinationId)) ? work.find(tenant.tenantId, delivery.destinationId) : undefined
         if (destination === undefined) continue
         begun(destination, delivery.deliveryId, { lastKey: delivery.lastKey, first: delivery.flight === flightOf(delivery.deliveryId) })
-        work.keepBusy(destination)
+        tenant.busy.add(destination)
         const { settings } = destination
         if (settings === undefined || !loaded && destination.stale || settings.secretRefused) {
           this.giveBack(destination, delivery)
@@ -66,7 +66,7 @@ export class Sending {
           keysOf = settings
           now = yield* monotonicMillis
           secretOpened(destination, keys !== undefined, parts.storeTime(now))
-          if (destination.lost) continue
+          if (destination.owned.lost) continue
         }
         // another process may have the key; one that was suspended may have lost the partition, whose new owner sends this delivery
         if (keys === undefined || now >= parts.leasedUntil) {
@@ -106,7 +106,7 @@ export class Sending {
     const reason = pausedByDeadLetter(maxAttempts)
     if (pauses) pause(destination, reason, true)
     this.parts.outcomes.add({ destination, outcome: unsent(delivery, "dead"), sent: undefined }, pauses)
-    return isFirst ? reportPaused(destination.tenantId, destination.destinationId, reason) : Effect.void
+    return isFirst ? reportPaused(destination.owned.tenantId, destination.destinationId, reason) : Effect.void
   }
 
   private send(destination: Destination, attempt: Attempt, { now, wasFailing }: { readonly wasFailing: boolean; readonly now: number }): void {
@@ -129,7 +129,7 @@ export class Sending {
     const { outcomes, slots, work } = this.parts
     destination.running -= 1
     work.makeRoom()
-    if (destination.lost) return
+    if (destination.owned.lost) return
     slots.unwritten += 1
     const isChanged = this.judge(destination, attempt, verdict)
     const { deliveryId, flight } = attempt

@@ -5,7 +5,7 @@ import { changeWritten, type Destination, settled, type PendingPause } from "./D
 import { report, reportCrashed } from "../DeliveryReport.ts"
 import type { DestinationChange, SettleRequest, WaitingDelivery } from "../DeliveryStore.ts"
 import type { EngineState } from "./EngineState.ts"
-import type { OpenFlight, OwnedTenant } from "./WorkSet.ts"
+import { type OpenFlight, type OwnedPartitionState, type OwnedTenant, ownershipOf } from "./WorkSet.ts"
 import type { Ended } from "./OutcomeBuffer.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
@@ -28,26 +28,23 @@ export class Settling {
 
   /** Writes all buffered outcomes, by tenant. */
   get turn(): Effect.Effect<void, StorageError> {
-    const { outcomes, slots, work } = this.parts
+    const { outcomes, slots } = this.parts
     return Effect.gen({ self: this }, function*() {
       yield* outcomes.gather(() => slots.used, this.writeMillis)
       const { changed, ended } = outcomes.take()
-      const tenants = new Map<string, OfTenant>()
-      const of = ({ tenantId }: Destination): OfTenant => {
-        const own = tenants.get(tenantId) ?? { ended: [], changed: new Set() }
-        tenants.set(tenantId, own)
+      const tenants = new Map<OwnedTenant, OfTenant>()
+      const of = ({ owned: { tenant } }: Destination): OfTenant => {
+        const own = tenants.get(tenant) ?? { ended: [], changed: new Set() }
+        tenants.set(tenant, own)
         return own
       }
       for (const each of ended) {
         // another worker owns the destination and sends the delivery again
-        if (each.destination.lost) this.forget([each])
+        if (each.destination.owned.lost) this.forget([each])
         else of(each.destination).ended.push(each)
       }
-      for (const destination of changed) if (!destination.lost) of(destination).changed.add(destination)
-      yield* Effect.forEach(tenants, ([tenantId, own]) => {
-        const tenant = work.tenants.get(tenantId)
-        return tenant === undefined ? Effect.sync(() => this.forget(own.ended)) : this.ofTenant(tenant, own)
-      }, { concurrency: tenantsAtOnce, discard: true })
+      for (const destination of changed) if (!destination.owned.lost) of(destination).changed.add(destination)
+      yield* Effect.forEach(tenants, ([tenant, own]) => this.ofTenant(tenant, own), { concurrency: tenantsAtOnce, discard: true })
     })
   }
 
@@ -63,7 +60,7 @@ export class Settling {
 
   private ofTenant(tenant: OwnedTenant, own: OfTenant): Effect.Effect<void, StorageError> {
     const { outcomes, store } = this.parts
-    const request = requestOf(tenant, own)
+    const request = requestOf(tenant.tenantId, own)
     const pauses = new Map(Array.from(own.changed, (destination) => [destination, destination.pause]))
     return Effect.gen({ self: this }, function*() {
       const asked = yield* monotonicMillis
@@ -100,44 +97,43 @@ export class Settling {
     const again: OfTenant = { ended: [], changed: new Set() }
     for (const each of own.ended) {
       const { destination } = each
-      if (kept.has(destination.partition)) {
-        const open = flightOf(tenant, each)
+      if (kept.has(destination.owned.partition)) {
+        const open = flightOf(each)
         if (open !== undefined) open.left -= 1
         written.push(each)
-      } else if (destination.lost) this.forget([each])
+      } else if (destination.owned.lost) this.forget([each])
       else again.ended.push(each)
     }
     for (const destination of own.changed) {
-      if (kept.has(destination.partition)) {
+      if (kept.has(destination.owned.partition)) {
         changeWritten(destination, pauses.get(destination))
         work.touch(destination)
-      } else if (!destination.lost) again.changed.add(destination)
+      } else if (!destination.owned.lost) again.changed.add(destination)
     }
     if (again.ended.length + again.changed.size > 0) outcomes.putBack(again)
     return written
   }
 }
 
-const requestOf = (tenant: OwnedTenant, { changed, ended }: OfTenant): SettleRequest => {
+const requestOf = (tenantId: string, { changed, ended }: OfTenant): SettleRequest => {
   const counts = new Map<OpenFlight, number>()
-  const partitions = new Set<number>()
+  const partitions = new Set<OwnedPartitionState>()
   for (const each of ended) {
-    const open = flightOf(tenant, each)
+    const open = flightOf(each)
     if (open !== undefined) counts.set(open, (counts.get(open) ?? 0) + 1)
-    partitions.add(each.destination.partition)
+    partitions.add(each.destination.owned)
   }
-  for (const { partition } of changed) partitions.add(partition)
+  for (const { owned } of changed) partitions.add(owned)
   return {
-    tenantId: tenant.tenantId,
-    owned: Array.from(partitions, (partition) => ({ tenantId: tenant.tenantId, partition, epoch: tenant.partitions.get(partition)?.epoch ?? 0 })),
+    tenantId,
+    owned: ownershipOf(partitions),
     outcomes: ended.map(({ outcome }) => outcome),
     ended: Array.from(counts).flatMap(([{ flight, left, partition }, count]) => left === count ? [{ partition, flight }] : []),
     destinations: Array.from(changed, changeOf)
   }
 }
 
-const flightOf = (tenant: OwnedTenant, { destination: { partition }, outcome: { flight } }: Ended): OpenFlight | undefined =>
-  tenant.partitions.get(partition)?.flights.get(flight)
+const flightOf = ({ destination: { owned }, outcome: { flight } }: Ended): OpenFlight | undefined => owned.flights.get(flight)
 
 const changeOf = (destination: Destination): DestinationChange => ({
   destinationId: destination.destinationId,

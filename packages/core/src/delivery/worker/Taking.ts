@@ -8,7 +8,7 @@ import { dropUnsendable } from "./Dropping.ts"
 import type { EngineState } from "./EngineState.ts"
 import { destinationClosed, loadDestinations } from "./Loading.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
-import { hasDrops, type OwnedPartitionState, type OwnedTenant } from "./WorkSet.ts"
+import { hasDrops, type OwnedPartitionState, type OwnedTenant, ownershipOf } from "./WorkSet.ts"
 import type { Sending } from "./Sending.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
@@ -146,15 +146,14 @@ export class Taking {
       if (among?.has(destination) === false) continue
       if (needsLoad(destination, storeNow)) {
         destination.stale = true
-        work.unready(tenant, destination)
+        work.unready(destination)
         work.touch(destination)
         continue
       }
       // the concurrent signal take may return deliveries of it
       if (tenant.guess !== undefined && !tenant.guess.has(destination.destinationId)) continue
-      const partition = work.partition(tenant.tenantId, destination.partition)
       const most = Math.min(deliveriesPerTake - attempts, Math.max(1, Math.floor(events / destination.eventsPerDelivery)))
-      const room = destination.taking || partition === undefined || partition.leaving ? 0 : Math.min(slots.of(destination, owner), most)
+      const room = destination.taking || destination.owned.leaving ? 0 : Math.min(slots.of(destination, owner), most)
       const plan = planOf(destination, storeNow, room)
       const wanted = plan.again.length + plan.batches
       const isLarge = wanted * destination.eventsPerDelivery >= largeTake
@@ -162,10 +161,10 @@ export class Taking {
       if (plan.lookAt !== undefined) work.lookAt(destination, plan.lookAt)
       // it is checked again when an attempt of its client ends
       if (room === 0 && !destination.taking) continue
-      work.unready(tenant, destination)
+      work.unready(destination)
       if (wanted === 0) continue
       destination.taking = true
-      work.keepBusy(destination)
+      tenant.busy.add(destination)
       slots.use(owner, wanted, isFailing(destination))
       attempts += wanted
       bytes -= wanted * destination.bytesPerDelivery
@@ -184,7 +183,7 @@ export class Taking {
     const promised = new Map(asked.map(({ attempts, destination }) => [destination, { attempts, owner: ownerOf(destination), wasFailing: isFailing(destination) }]))
     const since = work.nextEvent()
     const held = new Map(tenant.partitions)
-    const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)
+    const isHeld = (partition: number) => held.get(partition)?.lost === false
     const answered = beginCall(request.owned.map(({ partition }) => held.get(partition)!))
     const guess = request.unrequested > 0 ? new Set([...request.skip, ...request.from.map(({ destinationId }) => destinationId)]) : undefined
     tenant.guess ??= guess
@@ -239,7 +238,7 @@ export class Taking {
     }
     return {
       tenantId: tenant.tenantId,
-      owned: owned.map(({ epoch, partition, tenantId }) => ({ tenantId, partition, epoch })),
+      owned: ownershipOf(owned),
       flight: `${services.ids.nextAt(sentAt).slice(0, -4)}0000`,
       sentAt,
       from: asked.map(({ from }) => from),
@@ -279,7 +278,7 @@ export class Taking {
       byId.delete(found.destinationId)
       if (one === undefined) work.touch(destination)
     }
-    for (const { destination } of byId.values()) if (!destination.lost && owned.has(destination.partition)) destinationClosed(this.parts, tenant, destination)
+    for (const { destination } of byId.values()) if (!destination.owned.lost && owned.has(destination.owned.partition)) destinationClosed(this.parts, tenant, destination)
     const answered = new Set(taken.from.map(({ destinationId }) => destinationId))
     const heard = new Set<Destination>()
     for (const { destinationId, key } of taken.signals) {
@@ -311,7 +310,7 @@ export class Taking {
   /** Returns the deliveries of a take without a response to the store. */
   private reclaim(tenant: OwnedTenant, flight: string): Effect.Effect<void, StorageError> {
     const { store, work } = this.parts
-    const asked = work.owned(tenant)
+    const asked = ownershipOf(tenant.partitions.values())
     const answered = beginCall(Array.from(tenant.partitions.values()))
     return Effect.ensuring(Effect.flatMap(store.reclaim(tenant.tenantId, asked, flight), ({ destinations, owned }) => {
       tenant.lostFlights.delete(flight)

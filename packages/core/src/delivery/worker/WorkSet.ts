@@ -6,9 +6,8 @@ import { type AcquiredPartition, type OwnedPartition, partitionOf } from "../Del
 import { rateWindowMillis } from "../model/RateLimit.ts"
 
 /** A partition of this worker. */
-export interface OwnedPartitionState {
-  readonly tenantId: string
-  readonly partition: number
+export interface OwnedPartitionState extends OwnedPartition {
+  readonly tenant: OwnedTenant
   epoch: number
   /** The last time at which a previous owner may have sent, by the store's clock, if it did not release the partition with its rate marks. */
   othersUntil: number | undefined
@@ -19,6 +18,8 @@ export interface OwnedPartitionState {
   calls: number
   /** Whether it is being released: nothing is taken from it. */
   leaving: boolean
+  /** It has another owner, or this worker acquired it anew. */
+  lost: boolean
   /** Worker time since which it has had no work. */
   quietSince: number | undefined
 }
@@ -83,10 +84,6 @@ export class WorkSet {
     return Array.from(this.tenants.values()).flatMap((tenant) => Array.from(tenant.partitions.values()))
   }
 
-  owned(tenant: OwnedTenant): ReadonlyArray<OwnedPartition> {
-    return Array.from(tenant.partitions.values(), ({ epoch, partition, tenantId }) => ({ tenantId, partition, epoch }))
-  }
-
   partition(tenantId: string, partition: number): OwnedPartitionState | undefined {
     return this.tenants.get(tenantId)?.partitions.get(partition)
   }
@@ -100,32 +97,18 @@ export class WorkSet {
     const partition = this.partition(tenantId, partitionOf(destinationId))
     if (partition === undefined) return undefined
     let destination = partition.destinations.get(destinationId)
-    if (destination === undefined) {
-      destination = makeDestination({ tenantId, destinationId, partition: partition.partition, othersUntil: partition.othersUntil })
-      partition.destinations.set(destinationId, destination)
-    }
+    if (destination === undefined) partition.destinations.set(destinationId, destination = makeDestination(destinationId, partition))
     return destination
   }
 
   /** Adds an acquired partition, without state of an earlier ownership. */
   hold(acquired: AcquiredPartition, now: number): void {
-    const { epoch, othersUntil, partition, tenantId } = acquired
+    const { partition, tenantId } = acquired
     const tenant = this.tenants.get(tenantId) ?? makeTenant(tenantId)
+    const before = tenant.partitions.get(partition)
+    if (before !== undefined) this.lose(before)
     this.tenants.set(tenantId, tenant)
-    this.lose(tenantId, partition)
-    this.tenants.set(tenantId, tenant)
-    tenant.partitions.set(partition, {
-      tenantId,
-      partition,
-      epoch,
-      // it was stored before the clock was set back if it is later
-      othersUntil: othersUntil === undefined ? undefined : Math.min(othersUntil, now),
-      destinations: new Map(),
-      flights: new Map(),
-      calls: 0,
-      leaving: false,
-      quietSince: undefined
-    })
+    tenant.partitions.set(partition, makePartition(tenant, acquired, now))
     tenant.signalled = true
     this.found(tenantId, acquired.destinations)
     this.want(tenant)
@@ -142,35 +125,33 @@ export class WorkSet {
   }
 
   /** Removes a partition: outcomes of its attempts in flight are ignored. */
-  lose(tenantId: string, partition: number): boolean {
-    const tenant = this.tenants.get(tenantId)
-    const lost = tenant?.partitions.get(partition)
-    if (tenant === undefined || lost === undefined) return false
+  lose(owned: OwnedPartitionState): void {
+    if (owned.lost) return
+    const { partition, tenant, tenantId } = owned
+    owned.lost = true
     tenant.partitions.delete(partition)
-    for (const destination of lost.destinations.values()) {
-      destination.lost = true
-      tenant.busy.delete(destination)
-      this.unready(tenant, destination)
-    }
-    if (tenant.partitions.size === 0) {
-      this.tenants.delete(tenantId)
-      this.demand.delete(tenant)
-    }
-    return true
+    for (const destination of owned.destinations.values()) this.setAside(destination)
+    if (tenant.partitions.size > 0) return
+    this.tenants.delete(tenantId)
+    this.demand.delete(tenant)
   }
 
   /** Loses partitions whose epoch the store refused, unless this worker has raised it since. Returns their number. */
   loseRefused(refused: ReadonlyArray<OwnedPartition>): number {
-    return refused.filter(({ epoch, partition, tenantId }) => this.partition(tenantId, partition)?.epoch === epoch && this.lose(tenantId, partition)).length
+    const lost = refused.flatMap(({ epoch, partition, tenantId }) => {
+      const owned = this.partition(tenantId, partition)
+      return owned?.epoch === epoch ? [owned] : []
+    })
+    for (const owned of lost) this.lose(owned)
+    return lost.length
   }
 
   /** Marks the destination as possibly ready to send. */
   touch(destination: Destination): void {
-    const { destinationId, partition, tenantId } = destination
-    const tenant = this.tenants.get(tenantId)
+    const { destinationId, owned, settings, stale } = destination
+    const { tenant } = owned
     // it may have been removed and created again
-    if (tenant?.partitions.get(partition)?.destinations.get(destinationId) !== destination) return
-    const { settings, stale } = destination
+    if (owned.lost || owned.destinations.get(destinationId) !== destination) return
     if (settings === undefined || stale) tenant.unloaded.add(destination)
     else {
       let own = tenant.ready.get(settings.client)
@@ -180,18 +161,20 @@ export class WorkSet {
     this.want(tenant)
   }
 
-  /** Excludes the destination from unrequested deliveries. */
-  keepBusy(destination: Destination): void {
-    this.tenants.get(destination.tenantId)?.busy.add(destination)
-  }
-
   /** Removes the destination from those that may send and those to load. */
-  unready(tenant: OwnedTenant, destination: Destination): void {
+  unready(destination: Destination): void {
+    const { owned: { tenant }, settings } = destination
     tenant.unloaded.delete(destination)
-    const client = destination.settings?.client ?? ""
+    const client = settings?.client ?? ""
     const own = tenant.ready.get(client)
     if (own === undefined || !own.delete(destination)) return
     if (own.size === 0) tenant.ready.delete(client)
+  }
+
+  /** Nothing is sent to it any more, or it is idle. */
+  private setAside(destination: Destination): void {
+    destination.owned.tenant.busy.delete(destination)
+    this.unready(destination)
   }
 
   /** Publishers or operators left signals. */
@@ -217,12 +200,6 @@ export class WorkSet {
   want(tenant: OwnedTenant): void {
     this.demand.add(tenant)
     this.workAvailable.openUnsafe()
-  }
-
-  /** Whether a take of the tenant is pending. */
-  isTaking(tenantId: string): boolean {
-    const tenant = this.tenants.get(tenantId)
-    return tenant !== undefined && (tenant.taking || tenant.takingSignals)
   }
 
   /** Schedules a check of the destination, unless an earlier one is scheduled. */
@@ -260,25 +237,26 @@ export class WorkSet {
 
   /** Removes idle destinations without state to keep. Returns whether the partition is idle. */
   tidy(partition: OwnedPartitionState, now: number): boolean {
-    const tenant = this.tenants.get(partition.tenantId)
-    if (tenant === undefined) return true
-    let quiet = !hasDrops(tenant)
+    let quiet = !hasDrops(partition.tenant)
     for (const [destinationId, destination] of partition.destinations) {
       if (destination.taking || destination.loads > 0 || destination.stale || destination.pause !== undefined || destination.sends && hasWork(destination) || destination.inFlight.size > 0) quiet = false
       else if (destination.usedAt + rateWindowMillis <= now && destination.breaker.failures === 0 && destination.unreadableUntil === undefined && !isMarkAhead(destination, now)) {
         partition.destinations.delete(destinationId)
-        tenant.busy.delete(destination)
-        this.unready(tenant, destination)
+        this.setAside(destination)
       }
     }
     return quiet
   }
 }
 
+/** Partitions with their epochs, as a call names them. */
+export const ownershipOf = (partitions: Iterable<OwnedPartitionState>): ReadonlyArray<OwnedPartition> =>
+  Array.from(partitions, ({ epoch, partition, tenantId }) => ({ tenantId, partition, epoch }))
+
 /** Whether entries wait to be dropped. */
 export const hasDrops = ({ drops }: OwnedTenant): boolean => drops.closed.size + drops.keys.length + drops.deliveries.length > 0
 
-const makeTenant = (tenantId: string): OwnedTenant => ({
+export const makeTenant = (tenantId: string): OwnedTenant => ({
   tenantId,
   partitions: new Map(),
   sources: new Set(),
@@ -291,6 +269,21 @@ const makeTenant = (tenantId: string): OwnedTenant => ({
   unloaded: new Set(),
   ready: new Map(),
   drops: { closed: new Set(), keys: [], deliveries: [] }
+})
+
+export const makePartition = (tenant: OwnedTenant, { epoch, othersUntil, partition, tenantId }: Omit<AcquiredPartition, "destinations">, now: number): OwnedPartitionState => ({
+  tenant,
+  tenantId,
+  partition,
+  epoch,
+  // it was stored before the clock was set back if it is later
+  othersUntil: othersUntil === undefined ? undefined : Math.min(othersUntil, now),
+  destinations: new Map(),
+  flights: new Map(),
+  calls: 0,
+  leaving: false,
+  lost: false,
+  quietSince: undefined
 })
 
 /** A heap by time. */

@@ -21,6 +21,7 @@ import {
   succeeded,
   takeFromOf
 } from "../../../src/delivery/worker/Destination.ts"
+import { makePartition, makeTenant } from "../../../src/delivery/worker/WorkSet.ts"
 
 export const makeLoaded = (policy: Partial<DeliveryPolicy> = {}, rest: Partial<LoadedDestination> = {}): LoadedDestination => ({
   destinationId: "destination",
@@ -45,7 +46,7 @@ export const makeLoaded = (policy: Partial<DeliveryPolicy> = {}, rest: Partial<L
 })
 
 export const newDestination = (othersUntil?: number): Destination =>
-  makeDestination({ tenantId: "acme", destinationId: "destination", partition: 0, othersUntil })
+  makeDestination("destination", makePartition(makeTenant("acme"), { tenantId: "acme", partition: 0, epoch: 1, othersUntil }, Infinity))
 
 /** Entries that a take looks at. */
 const lookAt = 3

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { makeDestination } from "../../../src/delivery/worker/Destination.ts"
 import { type Ended, enoughOf, gatherMillisOf, OutcomeBuffer } from "../../../src/delivery/worker/OutcomeBuffer.ts"
 import { int } from "../../arbitraries.ts"
+import { newDestination } from "./DestinationLife.ts"
 
-const destination = makeDestination({ tenantId: "acme", destinationId: "destination", partition: 0, othersUntil: undefined })
+const destination = newDestination()
 
 const ended = (n: number): Ended => ({
   destination,

@@ -3,6 +3,7 @@ import type { LoadedDestination } from "@waybill/core/delivery"
 import * as Arbitrary from "effect/Arbitrary"
 import { attemptsBegin, type Destination, makeDestination, type SlotOwner } from "../../../src/delivery/worker/Destination.ts"
 import { Slots } from "../../../src/delivery/worker/Slots.ts"
+import { makePartition, makeTenant } from "../../../src/delivery/worker/WorkSet.ts"
 import { int, listOf } from "../../arbitraries.ts"
 import { makeLoaded } from "./DestinationLife.ts"
 
@@ -14,7 +15,7 @@ const owner = (tenant: number, client: number): SlotOwner => ({ tenantId: `tenan
 
 const destinationOf = ({ client, tenantId }: SlotOwner, failing = false): Destination => {
   const settings: LoadedDestination = makeLoaded({}, { client })
-  return Object.assign(makeDestination({ tenantId, destinationId: "destination", partition: 0, othersUntil: undefined }), { settings, breaker: { failures: failing ? 1 : 0, openUntil: undefined } })
+  return Object.assign(makeDestination("destination", makePartition(makeTenant(tenantId), { tenantId, partition: 0, epoch: 1, othersUntil: undefined }, 0)), { settings, breaker: { failures: failing ? 1 : 0, openUntil: undefined } })
 }
 
 /** The owners take one slot each in turn, until none is admitted. */

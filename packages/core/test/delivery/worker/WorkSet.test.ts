@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { AcquiredPartition } from "@waybill/core/delivery"
 import { attemptsBegin, type Destination, failed, loadInto, signalled } from "../../../src/delivery/worker/Destination.ts"
 import { rateWindowMillis } from "../../../src/delivery/model/RateLimit.ts"
-import { WorkSet } from "../../../src/delivery/worker/WorkSet.ts"
+import { ownershipOf, WorkSet } from "../../../src/delivery/worker/WorkSet.ts"
 import { int, listOf } from "../../arbitraries.ts"
 import { makeLoaded } from "./DestinationLife.ts"
 
@@ -43,25 +43,24 @@ describe("a partition that is acquired", () => {
   })
 
   it("knows until when the previous owner may have sent if it was taken over, and nothing if it was released", () => {
-    assert.strictEqual(holding({ othersUntil: now }).destination("acme", idOf(1))!.othersUntil, now)
-    assert.isUndefined(holding().destination("acme", idOf(1))!.othersUntil)
+    assert.strictEqual(holding({ othersUntil: now }).partition("acme", 0)!.othersUntil, now)
+    assert.isUndefined(holding().partition("acme", 0)!.othersUntil)
   })
 
   it("counts no time as sent by others that is yet to come, and moves what they may have sent with the store's clock", () => {
     const work = holding({ othersUntil: now + 3_600_000 })
     assert.strictEqual(work.partition("acme", 0)!.othersUntil, now)
-    const before = work.destination("acme", idOf(1))!
     work.clockChanged(-5_000)
-    assert.deepStrictEqual([before, work.destination("acme", idOf(2))!].map(({ othersUntil }) => othersUntil), [now - 5_000, now - 5_000])
+    assert.strictEqual(work.partition("acme", 0)!.othersUntil, now - 5_000)
   })
 
   it("discards its old state when it is acquired again", () => {
     const work = holding()
     const before = loaded(work, 1)
     work.hold(acquired({ epoch: 2 }), now)
-    assert.isTrue(before.lost)
+    assert.isTrue(before.owned.lost)
     assert.isUndefined(work.find("acme", idOf(1)))
-    assert.deepStrictEqual(work.owned(tenantOf(work)), [{ tenantId: "acme", partition: 0, epoch: 2 }])
+    assert.deepStrictEqual(ownershipOf(tenantOf(work).partitions.values()), [{ tenantId: "acme", partition: 0, epoch: 2 }])
   })
 })
 
@@ -70,18 +69,26 @@ describe("a partition that is lost", () => {
     const work = holding()
     const destination = loaded(work, 1)
     work.touch(destination)
-    assert.isTrue(work.lose("acme", 0))
-    assert.deepStrictEqual([destination.lost, work.tenants.size, work.demand.size], [true, 0, 0])
+    work.lose(destination.owned)
+    assert.deepStrictEqual([destination.owned.lost, work.tenants.size, work.demand.size], [true, 0, 0])
     work.touch(destination)
     assert.strictEqual(work.demand.size, 0)
-    assert.isFalse(work.lose("acme", 0))
+  })
+
+  it("does not lose the ownership that follows", () => {
+    const work = holding()
+    const before = work.partition("acme", 0)!
+    work.lose(before)
+    work.hold(acquired({ epoch: 2 }), now)
+    work.lose(before)
+    assert.strictEqual(work.partition("acme", 0)!.epoch, 2)
   })
 
   it("does not change the tenant's other partitions", () => {
     const work = holding()
     work.hold(acquired({ partition: 1 }), now)
-    work.lose("acme", 0)
-    assert.deepStrictEqual(work.owned(tenantOf(work)).map(({ partition }) => partition), [1])
+    work.lose(work.partition("acme", 0)!)
+    assert.deepStrictEqual(ownershipOf(tenantOf(work).partitions.values()).map(({ partition }) => partition), [1])
     assert.isUndefined(work.destination("acme", idOf(1)))
   })
 })
@@ -92,12 +99,12 @@ describe("a destination that may have something to send", () => {
     const destination = work.destination("acme", idOf(1))!
     work.touch(destination)
     assert.isTrue(tenantOf(work).unloaded.has(destination))
-    work.unready(tenantOf(work), destination)
+    work.unready(destination)
     loadInto(destination, makeLoaded(), 1, now)
     work.touch(destination)
     assert.isFalse(tenantOf(work).unloaded.has(destination))
     assert.isTrue(tenantOf(work).ready.get("client")!.has(destination))
-    work.unready(tenantOf(work), destination)
+    work.unready(destination)
     assert.strictEqual(tenantOf(work).ready.size, 0)
   })
 })
@@ -108,7 +115,7 @@ describe("tenants without free slots", () => {
     work.hold(acquired({ tenantId: "other" }), now)
     const [acme, other] = [tenantOf(work), work.tenants.get("other")!]
     work.waitingForSlots.add(acme).add(other)
-    work.lose("other", 0)
+    work.lose(work.partition("other", 0)!)
     work.demand.clear()
     work.makeRoom()
     assert.deepStrictEqual([...work.demand], [acme])
@@ -138,7 +145,7 @@ describe("scheduledChecks", () => {
     work.lookAt(destination, now + 70)
     work.runDueChecks(now + 20)
     assert.isTrue(tenantOf(work).ready.get("client")!.has(destination))
-    work.unready(tenantOf(work), destination)
+    work.unready(destination)
     work.runDueChecks(now + 70)
     assert.strictEqual(tenantOf(work).ready.size, 0)
   })
