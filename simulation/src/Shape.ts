@@ -48,7 +48,7 @@ export interface Shape {
 export interface DestinationShape {
   readonly tenant: number
   readonly policy: DeliveryPolicy
-  readonly whenDead: "goOn" | "pause"
+  readonly whenDead: "continue" | "pause"
 }
 
 /** Workers of one schedule, at most. */
@@ -112,7 +112,7 @@ const drawOptions = (random: SeededRandom, fixed: Partial<DeliveryOptionValues>)
 const drawDestination = (random: SeededRandom, tenant: number, isSlow: boolean): DestinationShape => ({
   tenant,
   policy: isSlow ? { ...drawPolicy(random), batchMaxSize: 1, rateLimitPerMinute: 30 } : drawPolicy(random),
-  whenDead: random.share(0.2) ? "pause" : "goOn"
+  whenDead: random.share(0.2) ? "pause" : "continue"
 })
 
 const drawPolicy = (random: SeededRandom): DeliveryPolicy => ({

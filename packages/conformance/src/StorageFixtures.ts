@@ -80,7 +80,7 @@ export const destinationSettings = (fixture: SubscriptionFixture = {}): Destinat
   policy: { ...defaultPolicy, ...fixture.policy },
   envelope: eventBatchEnvelope,
   signing: "required",
-  whenDead: "goOn",
+  whenDead: "continue",
   state: fixture.state ?? "active"
 })
 

@@ -33,7 +33,7 @@ export const suite = storeSuite("DeliveryQueue, operators' reads", DeliveryQueue
       endpointUrl: "https://ä.example/\"x\"?a=b",
       hmacSecretId: "main",
       policy: defaultPolicy,
-      whenDead: "goOn",
+      whenDead: "continue",
       status: "active",
       held: false,
       breaker: { failures: 0, openUntil: undefined },

@@ -51,7 +51,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
     ])
     assert.deepStrictEqual(sent.filter(({ lastKey }) => lastKey === "T").map((each) => [textOf(each.body), each.traceparent]), [["T/1", traceparent]])
     const [loaded] = yield* (yield* DeliveryStore).load(tenantId, [idOf(1)])
-    assert.deepStrictEqual([loaded!.envelope, loaded!.signing, loaded!.whenDead], [{ open: "", close: "" }, "whenRegistered", "goOn"])
+    assert.deepStrictEqual([loaded!.envelope, loaded!.signing, loaded!.whenDead], [{ open: "", close: "" }, "whenRegistered", "continue"])
   })
 
   test("match subscriptions by the latest references, and keep these when a call names none", function*({ tenantId }) {

@@ -20,7 +20,7 @@ export type DestinationState = "active" | "paused" | "inactive"
 export type DestinationSigning = "required" | "whenRegistered"
 
 /** Whether a dead letter pauses the destination, so that further deliveries do not become dead letters too. */
-export type WhenDead = "goOn" | "pause"
+export type WhenDead = "continue" | "pause"
 
 /** The settings of a destination, as its area gives them. Its id is the subscription's. */
 export interface DestinationSettings {

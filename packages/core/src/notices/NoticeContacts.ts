@@ -142,6 +142,6 @@ const destinationFor = (destinationId: string, client: string, { endpointUrl, hm
   policy: { ...defaultPolicy, batchMaxSize: 1 },
   envelope: { open: "", close: "" },
   signing: "required",
-  whenDead: "goOn",
+  whenDead: "continue",
   state: "active"
 })

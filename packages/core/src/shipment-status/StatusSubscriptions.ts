@@ -128,6 +128,6 @@ const destinationOf = (id: string, principal: Principal, request: SubscribeReque
   policy: { ...defaultPolicy, batchMaxSize: 1, rateLimitPerMinute: 6000 },
   envelope: { open: "", close: "" },
   signing: request.hmacSecretId === undefined ? "whenRegistered" : "required",
-  whenDead: "goOn",
+  whenDead: "continue",
   state: "active"
 })

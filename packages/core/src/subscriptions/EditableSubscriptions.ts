@@ -79,7 +79,7 @@ export const makeEditableSubscriptions = Effect.fnUntraced(function*<Settings ex
     hmacSecretId: settings.hmacSecretId,
     policy: policyOf(settings.delivery),
     signing: "required",
-    whenDead: "goOn",
+    whenDead: "continue",
     state
   })
 

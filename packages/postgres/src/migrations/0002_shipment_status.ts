@@ -9,7 +9,7 @@ export const shipmentStatus: Migration = {
   up: (schema) => `
 ALTER TABLE ${schema}.delivery_destinations
   ADD COLUMN signing text NOT NULL DEFAULT 'required' CHECK (signing IN ('required', 'whenRegistered')),
-  ADD COLUMN when_dead text NOT NULL DEFAULT 'goOn' CHECK (when_dead IN ('goOn', 'pause'));
+  ADD COLUMN when_dead text NOT NULL DEFAULT 'continue' CHECK (when_dead IN ('continue', 'pause'));
 
 -- verified and public: the responses of lookups, byte for byte. Every lookup reads them, so rows up to 4 KB are not moved to TOAST
 CREATE TABLE ${schema}.shipment_statuses (

@@ -36,7 +36,7 @@ const destination: LoadedDestination = {
   isActive: true,
   secretRefused: false,
   signing: "required",
-  whenDead: "goOn",
+  whenDead: "continue",
   policy: defaultPolicy,
   envelope: eventBatchEnvelope,
   breaker: closedBreaker,

@@ -32,7 +32,7 @@ export const makeLoaded = (policy: Partial<DeliveryPolicy> = {}, rest: Partial<L
   policy: { ...defaultPolicy, batchMaxSize: 1, rateLimitPerMinute: 6_000_000, ...policy },
   envelope: eventBatchEnvelope,
   signing: "required",
-  whenDead: "goOn",
+  whenDead: "continue",
   version: 1,
   secrets: [],
   isActive: true,
