@@ -232,7 +232,7 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     yield* control.pause(tenantId, idOf(1), pauseForPurge)
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: purgeReason })
     assert.isFalse((yield* takeFrom(yield* acquire(tenantId))).found!.sends)
-    // somebody resumes it before the purge is done: nothing more is removed
+    // it is resumed before the end of the purge: nothing more is removed
     yield* control.resume(tenantId, idOf(1), "all")
     assert.deepStrictEqual(yield* control.purgeNext(tenantId, idOf(1), undefined), { dropped: 0, next: undefined })
     yield* control.pause(tenantId, idOf(1), pauseByOperator("Unpaid."))

@@ -178,7 +178,7 @@ export class Deliveries extends Context.Service<Deliveries, {
   )
 }
 
-/** What the store answers of a delivery. It is not asked for an id that no delivery has. */
+/** Result of a store's call for one delivery. Fails if it does not exist, without the call if no delivery can have this id. */
 const known = Effect.fnUntraced(function*<A>(deliveryId: string, asked: Effect.Effect<Option.Option<A>, StorageError>) {
   const answer = isUniqueId(deliveryId) ? yield* asked : Option.none<A>()
   return Option.isSome(answer) ? answer.value : yield* new DeliveryNotFound({ deliveryId })

@@ -73,28 +73,30 @@ export interface BacklogExcess {
 /** Why a destination is paused during a purge. An interrupted purge leaves it paused. */
 export const purgeReason = "What waits is being removed. If this lasts, the purge was interrupted: purge again, or resume the subscription."
 
-/** How a destination is paused. What is in flight ends by itself. */
+/** How to pause a destination. Attempts in flight finish. */
 export interface Pause {
   readonly by: Exclude<PausedBy, "service">
   readonly reason: string | undefined
-  /** Only an active destination is paused; otherwise one in any state, also one that is paused already. */
+  /** Whether to pause only an active destination; otherwise one in any state, also a paused one. */
   readonly onlyActive: boolean
 }
 
+/** An operator's pause, for any state. */
 export const pauseByOperator = (reason: string): Pause => ({ by: "operator", reason, onlyActive: false })
 
+/** A pause by the destination's client, of an active destination. */
 export const pauseByClient: Pause = { by: "client", reason: undefined, onlyActive: true }
 
-/** No worker takes what the purge removes, until it ends. */
+/** The pause of a purge: until it ends, no worker takes entries that the purge removes. */
 export const pauseForPurge: Pause = { by: "operator", reason: purgeReason, onlyActive: true }
 
-/** Pauses that are ended: all, those not by an operator, or those of a purge. */
+/** Which pauses a resume ends: all, those not by an operator, or those of a purge. */
 export type EndedPauses = "all" | "not by operator" | "purge"
 
-/** What a call did to a destination; `unknown`: there is none. */
+/** Effect of a call on a destination; `unknown`: it does not exist. */
 export type DestinationChanged = "changed" | "unchanged" | "unknown"
 
-/** What entries are found by: their ordering key, and of one key those with these ids of their own only, where some are given. */
+/** Which entries a trace finds: those with this ordering key, and with `orderIds` only those with one of these ids. */
 export interface TraceSubject {
   readonly key: string
   readonly orderIds: ReadonlyArray<string> | undefined
@@ -182,16 +184,16 @@ export const lateWaitingMillis = 300_000
 export class DeliveryControl extends Context.Service<DeliveryControl, {
   readonly pause: (tenantId: string, destinationId: string, pause: Pause) => Effect.Effect<DestinationChanged, StorageError>
   /**
-   * Makes a paused destination active; one that its client had made inactive becomes that again. Other pauses than the named ones stay, however late
-   * they come.
+   * Makes a paused destination active; one that its client had made inactive becomes inactive again. Other pauses than `pauses` stay, concurrent
+   * ones too.
    */
   readonly resume: (tenantId: string, destinationId: string, pauses: EndedPauses) => Effect.Effect<DestinationChanged, StorageError>
   /**
    * Cancels deliveries that wait for a retry and removes waiting entries in order, at most `purgeStep` of each, and counts them as dropped. Does nothing
-   * if the destination was resumed after `beginPurge`.
+   * if the destination was resumed after the purge paused it.
    */
   readonly purgeNext: (tenantId: string, destinationId: string, after: PurgePosition | undefined) => Effect.Effect<PurgeStep, StorageError>
-  /** Counts `backlogStep` waiting entries of a tenant, destination by destination, in stretches of time of this width. Takes no lock. */
+  /** Counts at most `backlogStep` waiting entries of a tenant by destination and time range of this width (milliseconds). Takes no lock. */
   readonly countBacklog: (tenantId: string, widthMillis: number, after: BacklogPosition | undefined) => Effect.Effect<BacklogCounts, StorageError>
   /**
    * Reads at most `backlogStep` waiting entries of a destination in order and removes the excess, in any state of the destination. Removes nothing, and has

@@ -253,7 +253,7 @@ export interface WorkerLease {
   readonly leaseMillis: number
 }
 
-/** Storage port of delivery workers. A conflict of owners is an answer, not an error. */
+/** Storage port of delivery workers. A conflict of owners is a result, not an error. */
 export class DeliveryStore extends Context.Service<DeliveryStore, {
   /**
    * Registers the worker as alive and extends its leases. Returns the partitions that it still owns, the number of live workers, this one included, and

@@ -30,8 +30,8 @@ export interface WebhookRequest {
  */
 export class WebhookSender extends Context.Service<WebhookSender, {
   /**
-   * Calls `settle` once, perhaps before it returns, and never after `abort`, which it answers. It needs no fiber: at tens of thousands of
-   * attempts a second the fiber is what costs.
+   * Starts an attempt. Calls `settle` once, possibly before it returns. Returns a function that aborts the attempt; `settle` is not called after it. It
+   * needs no fiber, which would be the largest cost at tens of thousands of attempts a second.
    */
   readonly start: (request: WebhookRequest, settle: (outcome: AttemptOutcome) => void) => () => void
   /**

@@ -43,7 +43,7 @@ const spanAttributesOf = ({ attempt, deliveryId, destination, events, tenantId }
   }
 }
 
-/** `error.type` is the status of an answer that does not accept, else the attempt's outcome. */
+/** Attributes by the outcome. `error.type` is the HTTP status of a response that does not accept, otherwise the outcome. */
 const spanResultOf = (outcome: AttemptOutcome): Readonly<Record<string, unknown>> => {
   const result = { "waybill.outcome": outcome._tag === "Failed" ? outcome.failure : outcome._tag.toLowerCase() }
   if (outcome._tag === "Interrupted") return result

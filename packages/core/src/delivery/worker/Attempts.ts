@@ -1,4 +1,4 @@
-/** One attempt: sign the frozen bytes, send them, and say what it means for the delivery. */
+/** One attempt: signs the frozen bytes, sends them, and decides the delivery's state by the outcome. */
 import type { AttemptRecord } from "../DeliveryQueue.ts"
 import type { DeliveryOutcome, LoadedDestination, TakenDelivery } from "../DeliveryStore.ts"
 import type { Hmac } from "../secrets/Hmac.ts"
@@ -55,7 +55,7 @@ const unsignable = AttemptOutcome.Failed({
   detail: "The signing secret of this subscription does not exist. Ask the operator to register it again."
 })
 
-/** The request of an attempt, signed for this instant; or the outcome of one that cannot be signed. */
+/** The request of an attempt, signed at `startedAt` (worker time); or its outcome if it cannot be signed. */
 export const requestOf = (
   { body, deliveryId, keys, destination, storeAhead }: Attempt,
   hmac: Hmac["Service"],

@@ -39,7 +39,7 @@ export class AttemptsInFlight {
     this.random = Context.get(context, Random.Random)
   }
 
-  /** Starts an attempt; `end` is called once, possibly before this returns. */
+  /** Starts an attempt. Calls `end` once, possibly before it returns. */
   begin(attempt: Attempt, end: (verdict: Verdict) => void): void {
     const startedAt = monotonicMillisUnsafe(this.clock)
     const endSpan = beginSpan(attempt, this.context)
@@ -53,7 +53,7 @@ export class AttemptsInFlight {
       endSpan?.(outcome)
       end(verdictOf(attempt, outcome, startedAt, monotonicMillisUnsafe(this.clock), this.random.nextDoubleUnsafe()))
     }
-    // nobody knows whether the receiver got it, so the delivery is sent again
+    // it is unknown whether the receiver got it, so the delivery is sent again
     const interrupt = () => {
       abort?.()
       settle(AttemptOutcome.Interrupted())
