@@ -93,7 +93,15 @@ describe("keys on the command line", { timeout: 60_000 }, () => {
     mkdirSync(join(dir, ".waybill"))
     writeFileSync(join(dir, ".waybill/operator-key"), `${server.operatorKey}\n`)
     expect(await run(["deliveries", "--tenant", "acme", "--url", server.url], { cwd: dir })).toMatchObject({ code: 0 })
-    expect((await run(["deliveries", "--tenant", "acme", "--url", "https://freight.example"], { cwd: dir })).code).toBe(2)
+    for (const other of ["https://freight.example", "http://127.0.0.1.freight.example", "http://localhost.freight.example"]) {
+      expect((await run(["deliveries", "--tenant", "acme", "--url", other], { cwd: dir })).code).toBe(2)
+    }
+  })
+
+  it("takes the first of several operator keys that may write", async () => {
+    const { env, operatorKey } = await runningServer()
+    const several = `ci:read:0123456789abcdef01234567,ops:${operatorKey}`
+    expect(await run(["tenants", "list"], { env: { ...env, WAYBILL_OPERATOR_KEY: several } })).toMatchObject({ code: 0, stderr: "" })
   })
 })
 
