@@ -7,7 +7,7 @@ import { root } from "../workspace.mjs"
 const page = "docs/log-lines.md"
 
 /** Functions that log their argument, with the log level. */
-const wrappers = { sweepEvery: "warning", logDelivery: "warning", restarted: "error" }
+const wrappers = { sweepEvery: "warning", sweepWithPauses: "warning", restarted: "error" }
 
 /** The argument of `restarted` is the beginning of its line. */
 const wholeLine = { restarted: (name) => `${name} failed with a defect, restarting in 1 s.` }

@@ -83,11 +83,8 @@ export class DeferredStatuses extends Context.Service<DeferredStatuses, {
         return failures[0] === undefined ? counts.reduce((sum, count) => sum + count, 0) : yield* failures[0]
       })
 
-      const run = sweepWithPauses(
-        Effect.as(applyDue, pauseMillis),
-        failurePauseMillis,
-        "Statuses not updated with events that were published from SQL. The next check tries again."
-      )
+      const applyThenPause = Effect.as(applyDue, pauseMillis)
+      const run = sweepWithPauses(applyThenPause, failurePauseMillis, "Statuses not updated with events that were published from SQL. The next check tries again.")
 
       return DeferredStatuses.of({ applyDue, run })
     })
