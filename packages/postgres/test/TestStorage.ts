@@ -10,7 +10,7 @@ export const pgLayer = PgClient.layer({ url: Redacted.make(inject("pgUrl")), max
 
 export const freshSchema = (): string => `test_${randomBytes(6).toString("hex")}`
 
-interface TestStorageOptions {
+export interface TestStorageOptions {
   /** A client over that of the test, for example one that records. */
   readonly over?: Layer.Layer<PgClient.PgClientService, never, PgClient.PgClientService>
   /** Leaves the schema to the next layer of it. */

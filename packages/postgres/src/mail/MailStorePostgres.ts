@@ -37,10 +37,11 @@ WITH due AS (
   ORDER BY due_at LIMIT ${int8(limit)} FOR UPDATE SKIP LOCKED
 ),
 ahead AS (
-  SELECT id FROM ${schema}.mails AS m WHERE m.tenant_id = ${tenant(tenantId)} AND ${isAhead} AND m.due_at > now() FOR UPDATE SKIP LOCKED
+  SELECT id, now() + (m.due_at - m.scheduled_at) AS due_at FROM ${schema}.mails AS m
+  WHERE m.tenant_id = ${tenant(tenantId)} AND ${isAhead} AND m.due_at > now() FOR UPDATE SKIP LOCKED
 ),
 again AS (
-  UPDATE ${schema}.mails AS m SET due_at = now() + (m.due_at - m.scheduled_at), scheduled_at = now()
+  UPDATE ${schema}.mails AS m SET due_at = a.due_at, scheduled_at = now()
   FROM ahead AS a WHERE m.tenant_id = ${tenant(tenantId)} AND m.id = a.id
 ),
 taken AS (

@@ -6,6 +6,7 @@ import { assert, describe } from "vitest"
 import { PgClient } from "../../src/index.ts"
 import { text } from "../../src/client/SqlRow.ts"
 import { acrossTenants } from "../AcrossTenants.ts"
+import { leasesSetBack, mailsSetBack } from "../ClockSetBack.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 import { sentStatements, withoutParameters } from "./SentStatements.ts"
 
@@ -17,7 +18,10 @@ const sent = sentStatements()
 
 // distributed once, because that takes longer than most suites
 describe("on Citus", () => {
-  storageSuites("Citus", testStorage(schema, { over: sent.layer, keep: true }))
+  const options = { over: sent.layer, keep: true }
+  storageSuites("Citus", testStorage(schema, options))
+  leasesSetBack(schema, options)
+  mailsSetBack(schema, options)
 })
 
 layer(testStorage(schema), { excludeTestServices: true })("statements on Citus", (it) => {

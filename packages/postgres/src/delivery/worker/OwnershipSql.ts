@@ -1,7 +1,7 @@
 /** SQL statements for the ownership of partitions. Leases have rows of their own, so that renewals do not wait for writes of owners. */
 import { type OwnedPartition, partitionsPerTenant, type ReleasedPartition, type WorkerLease } from "@waybill/core/delivery"
 import { bool, float8, float8Array, int4, int4Array, int8, optional, row, text, uuidArray } from "../../client/SqlRow.ts"
-import { raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { type Expression, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { clientIsLive, tenantIsActive } from "../DeliveryGateSql.ts"
 import { fenced } from "./PartitionSql.ts"
 import { partitionOfSql } from "../DeliveryEntrySql.ts"
@@ -38,35 +38,37 @@ WHERE l.worker_id = ${text(worker.workerId)} AND l.leased_until > now()`
 /** Leases to change, across tenants, and how. */
 export interface LeaseChange {
   readonly condition: Statement
-  readonly values: Statement
+  readonly leasedUntil: Expression
+  readonly lease: Expression
 }
 
 /** Renews leases that have run out, and that nobody has taken over. */
 export const renewExpired = (worker: WorkerLease): LeaseChange => ({
   condition: statement`l.worker_id = ${text(worker.workerId)} AND l.leased_until <= now() AND l.leased_until > '-infinity'`,
-  values: statement`leased_until = ${until(worker)}, lease = ${leaseOf(worker)}`
+  leasedUntil: until(worker),
+  lease: leaseOf(worker)
 })
 
 /**
  * Shortens leases that a clock granted that was set back since. They end in one lease from now: an owner that is alive renews its lease sooner, and was
  * told to stop at that time at the latest.
  */
-export const shortenAhead: LeaseChange = { condition: isAhead("l.leased_until"), values: raw("leased_until = now() + l.lease") }
+export const shortenAhead: LeaseChange = { condition: isAhead("l.leased_until"), leasedUntil: raw("now() + l.lease"), lease: raw("l.lease") }
 
 export const leasesToChange = (schema: Statement, { condition }: LeaseChange) => statement`
 SELECT l.tenant_id, l.partition::int4 AS partition FROM ${schema}.delivery_leases AS l WHERE ${condition}`
 
-/** Skips leases that another worker is taking over, or renewing. */
-export const changeLeases = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>, { condition, values }: LeaseChange) => {
+/** Skips leases that another worker is taking over, or renewing. The values are selected before: Citus takes no function of a column and of the time in SET. */
+export const changeLeases = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>, { condition, lease, leasedUntil }: LeaseChange) => {
   const own = tenant(tenantId)
   return statement`
 WITH changing AS MATERIALIZED (
-  SELECT l.partition FROM ${schema}.delivery_leases AS l
+  SELECT l.partition, ${leasedUntil} AS leased_until, ${lease} AS lease FROM ${schema}.delivery_leases AS l
   WHERE l.tenant_id = ${own} AND l.partition = ANY (${int4Array(partitions)}) AND ${condition}
   FOR NO KEY UPDATE SKIP LOCKED
 )
-UPDATE ${schema}.delivery_leases AS l SET ${values}
-WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT c.partition FROM changing AS c))`
+UPDATE ${schema}.delivery_leases AS l SET leased_until = c.leased_until, lease = c.lease FROM changing AS c
+WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT b.partition FROM changing AS b)) AND l.partition = c.partition`
 }
 
 /** The partitions whose leases the worker has just renewed. */
