@@ -39,7 +39,7 @@ it("a stop interrupts an opening that does not end in the time of running calls"
   const stopped = service.stop()
   expect(await settledIn(9_000, stopped)).toBe(false)
   expect(await settledIn(1_000, stopped)).toBe(true)
-  expect((await failed).code).toBe("interrupted")
+  expect((await failed).code).toBe("stopping")
   expect(seen).toEqual({ begun: 0, ended: 0, log: [] })
 })
 
