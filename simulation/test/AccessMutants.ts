@@ -4,7 +4,7 @@ import { type Mutant, mutant, rareMutant } from "./Mutant.ts"
 const queue = "testkit/src/delivery/DeliveryQueueMemory.ts"
 const take = "testkit/src/delivery/TakeMemory.ts"
 const store = "testkit/src/delivery/DeliveryStoreMemory.ts"
-const gate = "testkit/src/delivery/DestinationGate.ts"
+const tables = "testkit/src/delivery/DestinationTables.ts"
 const control = "testkit/src/delivery/DeliveryControlMemory.ts"
 const access = "testkit/src/access/AccessTables.ts"
 const taking = "core/src/delivery/worker/Taking.ts"
@@ -15,9 +15,9 @@ const work = "core/src/delivery/worker/WorkSet.ts"
 export const accessMutants: ReadonlyArray<Mutant> = [
   // the end of access
   mutant(take, "a client without access receives deliveries", {
-    [` || !this.gate.admits(destination, this.now)) return`]: ") return"
+    [` || !this.rows.admits(destination, this.now)) return`]: ") return"
   }),
-  mutant(gate, "a suspended tenant receives deliveries", {
+  mutant(tables, "a suspended tenant receives deliveries", {
     "this.access.isActive(tenantId) && ": ""
   }),
   mutant(access, "expired access counts", {
@@ -31,10 +31,10 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   }),
   // lost access to entries
   mutant(take, "access at queueing is enough to send", {
-    "unseen: !this.gate.sees(destination, entry)": "unseen: false"
+    "unseen: !this.rows.sees(destination, entry)": "unseen: false"
   }),
   mutant(take, "a delivery with an entry that its client may no longer see is retried", {
-    "if (delivery.entries.some((entry) => !this.gate.sees(destination, entry))) {": "if (false) {"
+    "if (delivery.entries.some((entry) => !this.rows.sees(destination, entry))) {": "if (false) {"
   }),
   mutant(taking, "entries that a client may no longer see are kept", {
     "for (const key of found.unseenKeys) tenant.drops.keys.push({ destinationId: found.destinationId, key })": ""
@@ -46,7 +46,7 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     "      keys.push(...request.keys)\n      deliveries.push(...request.deliveries)\n": ""
   }),
   rareMutant(store, "a drop removes entries that the client sees again", {
-    "const unseen = destination?.byKey.get(key)?.filter((entry) => !this.gate.sees(destination, entry)) ?? []": "const unseen = destination?.byKey.get(key)?.slice() ?? []"
+    "const unseen = destination?.byKey.get(key)?.filter((entry) => !this.rows.sees(destination, entry)) ?? []": "const unseen = destination?.byKey.get(key)?.slice() ?? []"
   }),
   rareMutant(store, "a drop does not compare the epoch", {
     "const openOf = (id: string) => held.has(partitionOf(id)) ? tenant.destinations.get(id) : undefined": "const openOf = (id: string) => tenant.destinations.get(id)"
@@ -54,8 +54,8 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   mutant(loading, "entries of a removed subscription stay", {
     "  tenant.drops.closed.add(destination.destinationId)\n": ""
   }),
-  mutant(gate, "cancelling a delivery drops entries that its client may still see", {
-    "for (const entry of delivery.entries) if (!this.rows.waits(destination, entry)) this.rows.enqueue(destination, entry, now)": ""
+  mutant(tables, "cancelling a delivery drops entries that its client may still see", {
+    "for (const entry of delivery.entries) if (!this.waits(destination, entry)) this.enqueue(destination, entry, now)": ""
   }),
   rareMutant(dropping, "entries of a withdrawn delivery are not taken", {
     "          destination.behind = true\n          // a delivery": "          // a delivery"

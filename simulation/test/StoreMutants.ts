@@ -86,7 +86,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     "      .slice(0, unrequested)\n": ""
   }),
   mutant(take, "a paused destination sends", {
-    [`if (destination.status.state !== "active" || !this.gate.admits(destination, this.now))`]: "if (!this.gate.admits(destination, this.now))"
+    [`if (destination.status.state !== "active" || !this.rows.admits(destination, this.now))`]: "if (!this.rows.admits(destination, this.now))"
   }),
   // outcomes
   mutant(store, "a repeated write of an old outcome undoes later changes", {

@@ -46,7 +46,7 @@ export const StorageMemory = {
     HostTransactions.layer
   ).pipe(
     Layer.provide(Layer.mergeAll(firstTables!, ...moreTables)),
-    Layer.provide(Layer.mergeAll(AccessTables.layer, ShipmentTables.layer, DestinationTables.layer, SecretTables.layer)),
+    Layer.provide(Layer.provideMerge(DestinationTables.layer, Layer.mergeAll(AccessTables.layer, ShipmentTables.layer, SecretTables.layer))),
     Layer.provide(MemoryDatabase.layer)
   )
 }

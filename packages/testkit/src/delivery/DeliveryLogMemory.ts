@@ -15,12 +15,10 @@ import {
   mostPassedOver,
   overviewCount
 } from "@waybill/core/delivery"
-import type { DestinationGate } from "./DestinationGate.ts"
 import type { Delivery, Destination, DestinationRows } from "./DestinationTables.ts"
 
 export const destinationOverviews = (
   rows: DestinationRows,
-  gate: DestinationGate,
   tenantId: string,
   { after, limit, ...match }: DestinationQuery,
   now: number
@@ -33,7 +31,7 @@ export const destinationOverviews = (
   return destinations.map((destination) => overviewOf(
     destination,
     deliveries.filter((each) => each.destinationId === destination.destinationId),
-    destination.status.state === "active" && !gate.admits(destination, now)
+    destination.status.state === "active" && !rows.admits(destination, now)
   ))
 }
 

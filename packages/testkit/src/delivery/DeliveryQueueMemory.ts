@@ -1,12 +1,9 @@
 /** Destinations and deliveries in memory, as subscriptions and operators see them. */
 import { closedBreaker, DeliveryQueue, type DeliveryState, totalCount } from "@waybill/core/delivery"
 import { Effect, Layer, Option } from "effect"
-import { AccessTables } from "../access/AccessTables.ts"
-import { ShipmentTables } from "../access/ShipmentTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { carrying, destinationOverviews, dueOf, isInFlight, listed, matchingDeliveries, matchingDestinations, oldestOf, summaryOf } from "./DeliveryLogMemory.ts"
 import { type Delivery, type DestinationRows, DestinationTables, joinedPayloads, statusByClient, type Tenant } from "./DestinationTables.ts"
-import { DestinationGate } from "./DestinationGate.ts"
 
 /** Most rows one call of `prune` removes. */
 const pruneLimit = 2000
@@ -17,7 +14,6 @@ export const DeliveryQueueMemory = {
     Effect.gen(function*() {
       const { journal, operate } = yield* MemoryDatabase
       const rows = yield* DestinationTables
-      const gate = new DestinationGate(rows, { access: yield* AccessTables, shipments: yield* ShipmentTables, journal })
 
       const retry = (tenant: Tenant, delivery: Delivery, now: number): DeliveryState => {
         const { destinationId, state } = delivery
@@ -64,7 +60,7 @@ export const DeliveryQueueMemory = {
             }
           }),
         destinationStatus: (tenantId, destinationId) => operate(() => Option.fromUndefinedOr(rows.find(tenantId, destinationId)?.status)),
-        destinations: (tenantId, query) => operate((now) => ({ now, destinations: destinationOverviews(rows, gate, tenantId, query, now) })),
+        destinations: (tenantId, query) => operate((now) => ({ now, destinations: destinationOverviews(rows, tenantId, query, now) })),
         countMatching: (tenantId, match) => operate(() => Math.min(totalCount, matchingDestinations(rows, tenantId, match).length)),
         list: (tenantId, query) => operate(() => listed(rows, tenantId, query)),
         count: (tenantId, match) => operate(() => Math.min(totalCount, matchingDeliveries(rows, tenantId, match).length)),

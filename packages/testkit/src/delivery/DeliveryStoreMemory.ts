@@ -12,10 +12,8 @@ import {
 } from "@waybill/core/delivery"
 import { Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
-import { ShipmentTables } from "../access/ShipmentTables.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
-import { DestinationGate } from "./DestinationGate.ts"
 import { type Destination, type DestinationRows, DestinationTables, type Entry, flightKey, partitionsHeld, type Tenant } from "./DestinationTables.ts"
 import { Ownership, waitingIn } from "./OwnershipMemory.ts"
 import { isUsableBy, type SecretRows, SecretTables } from "./SecretTables.ts"
@@ -25,13 +23,12 @@ export const DeliveryStoreMemory = {
   layer: Layer.effect(
     DeliveryStore,
     Effect.gen(function*() {
-      const { journal, operate } = yield* MemoryDatabase
+      const { operate } = yield* MemoryDatabase
       const rows = yield* DestinationTables
       const secrets = yield* SecretTables
       const access = yield* AccessTables
-      const gate = new DestinationGate(rows, { access, shipments: yield* ShipmentTables, journal })
-      const ownership = new Ownership(rows, gate, journal)
-      const writes = new Writes(rows, gate, journal)
+      const ownership = new Ownership(rows)
+      const writes = new Writes(rows)
 
       return DeliveryStore.of({
         renew: (worker) => operate((now) => ownership.renew(worker, now)),
@@ -45,7 +42,7 @@ export const DeliveryStoreMemory = {
               return destination === undefined ? [] : [loaded(destination, { secrets, access }, now)]
             })
           ),
-        take: (request) => operate((now) => new Take(request, { rows, gate, journal }, now).run()),
+        take: (request) => operate((now) => new Take(request, rows, now).run()),
         reclaim: (tenantId, owned, flight) => operate((now) => ownership.reclaim(rows.tenant(tenantId), owned, flight, now)),
         settle: (request) => operate((now) => writes.settle(request, now)),
         drop: (request) => operate((now) => writes.drop(request, now)),
@@ -77,13 +74,11 @@ const loaded = (destination: Destination, { access, secrets }: { readonly secret
 /** What an owner writes of attempts and drops. */
 class Writes {
   private readonly rows: DestinationRows
-  private readonly gate: DestinationGate
   private readonly journal: Journal
 
-  constructor(rows: DestinationRows, gate: DestinationGate, journal: Journal) {
+  constructor(rows: DestinationRows) {
     this.rows = rows
-    this.gate = gate
-    this.journal = journal
+    this.journal = rows.journal
   }
 
   settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): ReadonlyArray<number> {
@@ -123,8 +118,8 @@ class Writes {
     for (const id of deliveries) {
       const delivery = tenant.deliveries.get(id)
       const destination = delivery === undefined ? undefined : openOf(delivery.destinationId)
-      if (destination === undefined || delivery!.state !== "waiting" || delivery!.entries.every((entry) => this.gate.sees(destination, entry))) continue
-      this.gate.withdraw(destination, delivery!, now)
+      if (destination === undefined || delivery!.state !== "waiting" || delivery!.entries.every((entry) => this.rows.sees(destination, entry))) continue
+      this.rows.withdraw(destination, delivery!, now)
     }
     const doomed = new Map<Entry, () => void>()
     for (const id of closed) {
@@ -133,8 +128,8 @@ class Writes {
     }
     for (const { destinationId, key } of keys) {
       const destination = openOf(destinationId)
-      const unseen = destination?.byKey.get(key)?.filter((entry) => !this.gate.sees(destination, entry)) ?? []
-      for (const entry of unseen) doomed.set(entry, () => this.gate.drop(destination!, entry, now))
+      const unseen = destination?.byKey.get(key)?.filter((entry) => !this.rows.sees(destination, entry)) ?? []
+      for (const entry of unseen) doomed.set(entry, () => this.rows.dropUnseen(destination!, entry, now))
     }
     for (const remove of [...doomed.values()].slice(0, purgeStep)) remove()
     return { dropped: Math.min(doomed.size, purgeStep), more: doomed.size > purgeStep }

@@ -1,4 +1,4 @@
-/** Rows of destinations, their entries and deliveries, and of the partitions that workers own. */
+/** Rows of destinations, their entries and deliveries, and of the partitions that workers own; and which of them clients may see. */
 import { compareText } from "@waybill/core"
 import {
   type AttemptRecord,
@@ -11,9 +11,12 @@ import {
   type DestinationStatus,
   type OwnedPartition,
   partitionOf,
-  type Signal
+  type Signal,
+  withdrawnReason
 } from "@waybill/core/delivery"
 import { Context, Effect, Layer, Option } from "effect"
+import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
+import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 
@@ -135,18 +138,28 @@ export const partitionsHeld = ({ epochs }: Tenant, owned: ReadonlyArray<OwnedPar
 export const flightKey = (partition: number, flight: string): string => `${partition}/${flight}`
 
 export class DestinationTables extends Context.Service<DestinationTables, DestinationRows>()("@waybill/testkit/delivery/DestinationTables") {
-  static readonly layer = Layer.effect(DestinationTables, Effect.map(MemoryDatabase, ({ journal, onPurge }) => purged(onPurge, new DestinationRows(journal))))
+  static readonly layer = Layer.effect(
+    DestinationTables,
+    Effect.gen(function*() {
+      const { journal, onPurge } = yield* MemoryDatabase
+      return purged(onPurge, new DestinationRows({ journal, access: yield* AccessTables, shipments: yield* ShipmentTables }))
+    })
+  )
 }
 
 export class DestinationRows {
   readonly tenants = new Map<string, Tenant>()
   readonly workers = new Map<string, WorkerRow>()
-  private readonly journal: Journal
+  readonly journal: Journal
+  private readonly access: AccessRows
+  private readonly shipments: ShipmentRows
   private lastRef = 0
   private lastSignal = 0
 
-  constructor(journal: Journal) {
+  constructor({ access, journal, shipments }: { readonly journal: Journal; readonly access: AccessRows; readonly shipments: ShipmentRows }) {
     this.journal = journal
+    this.access = access
+    this.shipments = shipments
   }
 
   /** Removes all rows of a tenant. Returns whether there were any. */
@@ -291,6 +304,38 @@ export class DestinationRows {
     this.journal.set(destination, "dropped", destination.dropped + 1)
     this.journal.insert(destination.drops, destination.drops.length, { key: entry.key, orderId: entry.orderId, reason, at: now })
     if (destination.drops.length > keptDrops) this.journal.take(destination.drops, 0)
+  }
+
+  /** Whether the destination's tenant is active and its client has access. */
+  admits({ settings, tenant: { tenantId } }: Destination, now: number): boolean {
+    return this.access.isActive(tenantId) && this.access.isLive(tenantId, settings.client, now)
+  }
+
+  /** Whether the client may see the entry. */
+  sees(destination: Destination, entry: Entry): boolean {
+    const { settings: { client }, tenant: { tenantId } } = destination
+    if (entry.seenBy !== undefined) return entry.seenBy(client)
+    if (entry.parts === undefined) return this.access.maySee(tenantId, client, this.shipments.grantsOf(tenantId, entry.key))
+    return entry.parts.every(({ accounts }) => this.hasOneOf(destination, accounts))
+  }
+
+  private hasOneOf({ settings, tenant: { tenantId } }: Destination, accounts: ReadonlyArray<string>): boolean {
+    const own = this.access.accountsOf(tenantId, settings.client)
+    return accounts.some((account) => own.has(account))
+  }
+
+  /** Cancels a delivery with something that the client may no longer see, and lets its entries wait again. */
+  withdraw(destination: Destination, delivery: Delivery, now: number): void {
+    this.write(destination, delivery, "cancelled", now)
+    this.journal.set(delivery, "reason", withdrawnReason)
+    for (const entry of delivery.entries) if (!this.waits(destination, entry)) this.enqueue(destination, entry, now)
+  }
+
+  /** Drops an entry that the client may not see. Parts of it that the client may see become a new entry. */
+  dropUnseen(destination: Destination, entry: Entry, now: number): void {
+    this.drop(destination, entry, "not_visible", now)
+    const seen = entry.parts?.filter(({ accounts }) => this.hasOneOf(destination, accounts)) ?? []
+    if (seen.length > 0) this.enqueue(destination, { ...entry, parts: seen, payload: joinedPayloads(seen) }, now)
   }
 
   /** Bytes of entries and of deliveries that may still be sent. */

@@ -11,20 +11,17 @@ import {
 } from "@waybill/core/delivery"
 import type { Effect } from "effect"
 import type { Journal } from "../shared/Journal.ts"
-import type { DestinationGate } from "./DestinationGate.ts"
 import { type Delivery, type Destination, type DestinationRows, type Flight, flightKey, type LeaseRow, partitionsHeld, type Tenant } from "./DestinationTables.ts"
 
 type Answer<Call extends keyof DeliveryStore["Service"]> = Effect.Success<ReturnType<DeliveryStore["Service"][Call]>>
 
 export class Ownership {
   private readonly rows: DestinationRows
-  private readonly gate: DestinationGate
   private readonly journal: Journal
 
-  constructor(rows: DestinationRows, gate: DestinationGate, journal: Journal) {
+  constructor(rows: DestinationRows) {
     this.rows = rows
-    this.gate = gate
-    this.journal = journal
+    this.journal = rows.journal
   }
 
   private leases(): ReadonlyArray<Partition & { readonly tenant: Tenant; readonly lease: LeaseRow }> {
@@ -137,7 +134,7 @@ export class Ownership {
   /** Destinations that do not send do not count: a signal follows when they may send. */
   private hasWork(tenant: Tenant, partition: number, now: number): boolean {
     const isOwn = (each: { readonly partition: number }) => each.partition === partition
-    const sends = (destination: Destination) => destination.status.state === "active" && this.gate.admits(destination, now)
+    const sends = (destination: Destination) => destination.status.state === "active" && this.rows.admits(destination, now)
     return [...tenant.signals.values()].some(isOwn) || [...tenant.flights.values()].some(isOwn) ||
       [...tenant.destinations.values()].some((each) => isOwn(each) && each.byRef.size + each.unsettled.size > 0 && sends(each))
   }

@@ -2,13 +2,11 @@
 import { compareText } from "@waybill/core"
 import { deliveryIdOf, flightOf, partitionOf, pickEntries, type Signal, smallestOfEach, type TakeFrom, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest, type WaitingEntry } from "@waybill/core/delivery"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
-import type { DestinationGate } from "./DestinationGate.ts"
 import { type Delivery, type Destination, type DestinationRows, type Entry, flightKey, joinedPayloads, partitionsHeld, type Tenant } from "./DestinationTables.ts"
 
 export class Take {
   private readonly request: TakeRequest
   private readonly rows: DestinationRows
-  private readonly gate: DestinationGate
   private readonly journal: Journal
   private readonly now: number
   private readonly tenant: Tenant
@@ -16,17 +14,12 @@ export class Take {
   private readonly again: Array<Delivery> = []
   private readonly first: Array<Delivery> = []
 
-  constructor(
-    request: TakeRequest,
-    parts: { readonly rows: DestinationRows; readonly gate: DestinationGate; readonly journal: Journal },
-    now: number
-  ) {
+  constructor(request: TakeRequest, rows: DestinationRows, now: number) {
     this.request = request
-    this.rows = parts.rows
-    this.gate = parts.gate
-    this.journal = parts.journal
+    this.rows = rows
+    this.journal = rows.journal
     this.now = now
-    this.tenant = parts.rows.tenant(request.tenantId)
+    this.tenant = rows.tenant(request.tenantId)
     this.held = partitionsHeld(this.tenant, request.owned)
   }
 
@@ -68,7 +61,7 @@ export class Take {
   private takeFrom(destination: Destination, from: TakeFrom): TakenFrom {
     const { destinationId, version } = destination
     const answer = { destinationId, version, after: from.after, more: false, blocked: false, unseenKeys: [], unseenDeliveries: [] }
-    if (destination.status.state !== "active" || !this.gate.admits(destination, this.now)) return { ...answer, sends: false }
+    if (destination.status.state !== "active" || !this.rows.admits(destination, this.now)) return { ...answer, sends: false }
     const keysInFlight = new Set(from.inFlight.flatMap((id) => this.flown(destination, id)?.keys ?? []))
     const unseenDeliveries = this.sendAgain(destination, from.again, keysInFlight)
     return { ...answer, sends: true, unseenDeliveries, ...this.takeNew(destination, from, keysInFlight) }
@@ -84,7 +77,7 @@ export class Take {
     for (const deliveryId of deliveryIds) {
       const delivery = destination.unsettled.get(deliveryId)
       if (delivery?.state !== "waiting") continue
-      if (delivery.entries.some((entry) => !this.gate.sees(destination, entry))) {
+      if (delivery.entries.some((entry) => !this.rows.sees(destination, entry))) {
         unseen.push(deliveryId)
         continue
       }
@@ -120,7 +113,7 @@ export class Take {
       for (const entry of destination.byKey.get(key)!) {
         if (entries.length === this.request.lookAt || free > most) return { entries, more: true }
         if (!isHeld) free += 1
-        entries.push({ entry, key, size: entry.payload.length, held: isHeld, unseen: !this.gate.sees(destination, entry), readable: true })
+        entries.push({ entry, key, size: entry.payload.length, held: isHeld, unseen: !this.rows.sees(destination, entry), readable: true })
       }
     }
     return { entries, more: false }
