@@ -1,6 +1,7 @@
 /**
  * A `node:http` server that loses no request at startup or shutdown: requests between listening and readiness wait, and
- * requests while stopping get 503. With `maxConnections`, connections without a request take at most half of it.
+ * requests while stopping get 503. The requests of a connection are answered one after the other. With `maxConnections`, connections without a
+ * request, and those that do not end one that was answered, take at most half of it.
  */
 import { type IncomingMessage, Server, type ServerOptions, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -14,14 +15,28 @@ const maxHeld = 1024
 /** While connections are refused, idle ones are closed this often. */
 const closeIdleMillis = 100
 
+/** Requests of a connection that wait for the answer to an earlier one. The connection is not read when it has more, of which the bytes that were read may hold some. */
+const mostAhead = 100
+
+/** An answer that its caller has not read for this long may be given up for a new connection. */
+const unreadMillis = 10_000
+
+/** What a connection asked for while an earlier request of it is answered: all at once, the answers would fill memory although nobody reads them. */
+interface Pipeline {
+  isAnswering: boolean
+  readonly ahead: Array<() => void>
+}
+
 /** Pass it to the code that attaches a `request` listener. `close()` starts the shutdown: requests in flight finish, new ones get 503. */
 export const createStartupBufferServer = (options: ServerOptions = {}): Server => new StartupBufferServer(options)
 
 class StartupBufferServer extends Server {
   #held: Array<readonly [IncomingMessage, ServerResponse]> = []
-  #running = new Set<ServerResponse>()
+  /** With the times at which they began, the oldest first. */
+  #running = new Map<ServerResponse, number>()
+  #pipelines = new WeakMap<Socket, Pipeline>()
   #stopping = false
-  /** Connections whose first request has not arrived, the oldest first. */
+  /** Connections whose first request has not arrived, or the rest of one that was answered, the oldest first. */
   #silent = new Set<Socket>()
   #idleClosedAt = -Infinity
 
@@ -35,14 +50,18 @@ class StartupBufferServer extends Server {
     })
     super.on("clientError", answerBrokenRequest)
     super.on("connection", (socket: Socket) => {
-      this.#silent.add(socket)
       socket.once("close", () => this.#silent.delete(socket))
-      // A caller without credentials could otherwise hold all connections and never send a request.
-      if (this.#silent.size > this.maxConnections / 2) this.#closeOldestSilent()
+      this.#addSilent(socket)
     })
     super.on("drop", () => {
       if (!this.#closeOldestSilent()) this.#closeIdle()
     })
+  }
+
+  /** A caller without credentials could otherwise hold all connections and never send a request, or never the body that it announced. */
+  #addSilent(socket: Socket): void {
+    this.#silent.add(socket)
+    if (this.#silent.size > this.maxConnections / 2) this.#closeOldestSilent()
   }
 
   /** Goes through all connections, so a flood of refused ones must not make it do so each time. */
@@ -51,12 +70,48 @@ class StartupBufferServer extends Server {
     if (now - this.#idleClosedAt < closeIdleMillis) return
     this.#idleClosedAt = now
     this.closeIdleConnections()
+    for (const [response, begunAt] of this.#running) {
+      if (now - begunAt < unreadMillis) return
+      if (response.writableEnded) response.destroy()
+    }
   }
 
   override emit(event: string, ...args: ReadonlyArray<never>): boolean {
     if (event !== "request" && event !== "checkContinue") return super.emit(event, ...args)
     const [request, response] = args as unknown as readonly [IncomingMessage, ServerResponse]
-    this.#silent.delete(request.socket)
+    const { socket } = request
+    const pipeline = this.#pipelineOf(socket)
+    if (!pipeline.isAnswering) return this.#begin(event, request, response, pipeline)
+    pipeline.ahead.push(() => this.#begin(event, request, response, pipeline))
+    if (pipeline.ahead.length >= mostAhead) socket.pause()
+    return true
+  }
+
+  #pipelineOf(socket: Socket): Pipeline {
+    const known = this.#pipelines.get(socket)
+    if (known !== undefined) return known
+    const pipeline: Pipeline = { isAnswering: false, ahead: [] }
+    this.#pipelines.set(socket, pipeline)
+    return pipeline
+  }
+
+  #begin(event: string, request: IncomingMessage, response: ServerResponse, pipeline: Pipeline): boolean {
+    const { socket } = request
+    this.#silent.delete(socket)
+    pipeline.isAnswering = true
+    response.once("close", () => {
+      this.#running.delete(response)
+      pipeline.isAnswering = false
+      const next = pipeline.ahead.shift()
+      if (socket.destroyed) return
+      if (!request.complete) this.#addSilent(socket)
+      if (pipeline.ahead.length === mostAhead - 1) socket.resume()
+      next?.()
+    })
+    return this.#answer(event, request, response)
+  }
+
+  #answer(event: string, request: IncomingMessage, response: ServerResponse): boolean {
     if (this.#stopping) return refuse(response, stopping)
     if (request.headers.host === undefined && request.httpVersion === "1.1") return refuse(response, hostMissing)
     if (event === "request" && this.listenerCount("request") === 0) {
@@ -64,15 +119,14 @@ class StartupBufferServer extends Server {
       this.#held.push([request, response])
       return true
     }
-    this.#running.add(response)
-    response.once("close", () => this.#running.delete(response))
-    return super.emit(event, ...args)
+    this.#running.set(response, performance.now())
+    return super.emit(event, ...[request, response] as unknown as ReadonlyArray<never>)
   }
 
   override close(callback?: (error?: Error) => void): this {
     this.#stopping = true
     // A keep-alive connection would outlive the last response and delay the shutdown.
-    for (const response of this.#running) if (!response.headersSent) response.shouldKeepAlive = false
+    for (const response of this.#running.keys()) if (!response.headersSent) response.shouldKeepAlive = false
     for (const [, response] of this.#held.splice(0)) refuse(response, stopping)
     return super.close(callback)
   }
@@ -87,7 +141,7 @@ class StartupBufferServer extends Server {
 
   #release(): void {
     for (const [request, response] of this.#held.splice(0)) {
-      if (!response.destroyed) this.emit("request", ...[request, response] as unknown as ReadonlyArray<never>)
+      if (!response.destroyed) this.#answer("request", request, response)
     }
   }
 }

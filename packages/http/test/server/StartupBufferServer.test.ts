@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { Agent, get, type IncomingMessage, type Server } from "node:http"
 import { type AddressInfo, connect } from "node:net"
-import { expect, it, onTestFinished } from "vitest"
+import { expect, it, onTestFinished, vi } from "vitest"
 import { createStartupBufferServer } from "../../src/index.ts"
 
 const listen = async (server: Server) => {
@@ -25,12 +25,17 @@ const ask = (port: number, agent: Agent | false = false): Promise<Got> =>
     }).on("error", reject)
   })
 
-/** Resolves when this number of connections are open and were read from. */
-const arrived = async (server: Server, count: number) => {
-  for (let open = 0; open < count;) {
+/** Resolves when this number of connections are open. */
+const opened = async (server: Server, count: number) => {
+  for (let open = -1; open !== count;) {
     await new Promise((resolve) => setImmediate(resolve))
     open = await new Promise<number>((resolve) => server.getConnections((_error, connections) => resolve(connections)))
   }
+}
+
+/** Resolves when this number of connections are open and were read from. */
+const arrived = async (server: Server, count: number) => {
+  await opened(server, count)
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
@@ -135,6 +140,60 @@ it("closes the oldest connections without a request beyond half of maxConnection
   expect(await fourth.request()).toBe("HTTP/1.1 200 OK")
   const beyond = await connection(port)
   await Promise.all([kept, second, third, fourth, beyond].map(({ closed }) => closed))
+})
+
+it("answers the requests of a connection one after the other, and reads no more of them than it can keep", async () => {
+  const server = createStartupBufferServer()
+  const finish: Array<() => void> = []
+  server.on("request", (_request, response) => void finish.push(() => response.end("done")))
+  const port = await listen(server)
+  onTestFinished(() => void server.close())
+  const { socket } = await connection(port)
+  // more than the system keeps between the two
+  socket.write(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${"x".repeat(1_000)}\r\n\r\n`.repeat(30_000))
+  await arrived(server, 1)
+  expect(finish).toHaveLength(1)
+  expect(socket.writableLength).toBeGreaterThan(0)
+  for (let answered = 0; answered < 300; answered++) {
+    finish[answered]!()
+    while (finish.length === answered + 1) await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(finish).toHaveLength(301)
+  socket.destroy()
+})
+
+it("closes the oldest connections that do not send the body that they announced, and those that do not read their answer", async () => {
+  const server = createStartupBufferServer({ keepAliveTimeout: 600_000 })
+  server.maxConnections = 4
+  const body = Buffer.alloc(20_000_000)
+  let large = 0
+  server.on("request", (request, response) => {
+    if (request.url !== "/large") return void response.end("answered")
+    large += 1
+    response.end(body)
+  })
+  const port = await listen(server)
+  onTestFinished(() => void server.close())
+  const withheld = []
+  for (let n = 0; n < 3; n++) {
+    const each = await connection(port)
+    each.socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+    expect(String((await once(each.socket, "data"))[0])).toMatch(/^HTTP\/1.1 200 OK/)
+    withheld.push(each)
+  }
+  await withheld[0]!.closed
+  for (const { socket } of withheld) socket.destroy()
+  await opened(server, 0)
+  vi.spyOn(performance, "now").mockReturnValue(0)
+  onTestFinished(() => void vi.restoreAllMocks())
+  for (let n = 0; n < 4; n++) {
+    const { socket } = await connection(port)
+    socket.pause().write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+    while (large <= n) await new Promise((resolve) => setImmediate(resolve))
+  }
+  vi.mocked(performance.now).mockReturnValue(10_000)
+  await (await connection(port)).closed
+  expect(await (await connection(port)).request()).toBe("HTTP/1.1 200 OK")
 })
 
 it.each([
