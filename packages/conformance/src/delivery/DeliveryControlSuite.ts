@@ -214,6 +214,15 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     assert.strictEqual((yield* control.countBacklog(freshTenant(), 1000, undefined)).counts.length, 0)
   })
 
+  test("drops none that was queued later, and does not count it", function*({ store: control, tenantId }) {
+    yield* seed(tenantId, { A: 1, D: 1 }, single)
+    yield* Effect.sleep(5)
+    const { now } = yield* control.countBacklog(tenantId, 1000, undefined)
+    yield* publish(tenantId, [{ shipmentId: "B" }], { accounts: ["A"] })
+    const step = yield* control.dropExcess(tenantId, idOf(1), { queuedBefore: now, limit: 2, reason: "over_age", dropped: 0 }, undefined)
+    assert.deepStrictEqual([step.dropped, (yield* overview(tenantId)).waiting], [2, 1])
+  })
+
   test("scans a large backlog in steps, each from the end of the previous one", function*({ store: control, tenantId }) {
     yield* seed(tenantId, { A: backlogStep, B: 2 })
     const first = yield* control.countBacklog(tenantId, 2 ** 45, undefined)

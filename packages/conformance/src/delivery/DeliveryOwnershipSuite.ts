@@ -255,7 +255,10 @@ const takeovers = storeSuite("DeliveryStore, takeover", DeliveryStore, (test) =>
     yield* queue.closeDestination(tenantId, idOf(1))
     const owner = yield* takeOver(tenantId)
     assert.deepStrictEqual([owner.waiting, owner.destinations], [[], [idOf(1)]])
-    for (const { deliveryId } of [a, b]) assert.strictEqual((yield* find(tenantId, deliveryId)).state, "cancelled")
+    for (const { deliveryId } of [a, b]) {
+      const { dueAt, settledAt, state } = yield* find(tenantId, deliveryId)
+      assert.deepStrictEqual([state, dueAt, settledAt !== undefined], ["cancelled", undefined, true])
+    }
   })
 
   test("keeps settled deliveries, even if their flight was not removed", function*({ tenantId }) {

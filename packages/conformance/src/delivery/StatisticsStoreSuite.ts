@@ -40,10 +40,11 @@ export const suite = storeSuite("StatisticsStore", StatisticsStore, (test) => {
 
   test("adds up the minutes of a step, and keeps hours beside them", function*({ store, tenantId }) {
     const id = crypto.randomUUID()
-    yield* store.add(tenantId, [counts(id, 0), counts(id, 4, { maxLatencyMillis: 8, latencyMillis: 8 }), counts(id, 5), counts(id, 61)])
-    assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [id] }, 0, 60, 5)), [[id, 0, 2, 0, 18, 10, undefined], [id, 5, 1, 0, 10, 10, undefined]])
+    yield* store.add(tenantId, [counts(id, 0, { failures: 1 }), counts(id, 4, { maxLatencyMillis: 8, latencyMillis: 8 }), counts(id, 61)])
+    yield* store.add(tenantId, [counts(id, 5, { failures: 2 })])
+    assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [id] }, 0, 60, 5)), [[id, 0, 2, 1, 18, 10, undefined], [id, 5, 1, 2, 10, 10, undefined]])
     const hours = { of: { destinationIds: [id] }, from: start, to: start + 2 * hourMillis, stepMillis: hourMillis, resolution: "hours" } as const
-    assert.deepStrictEqual(yield* read(tenantId, hours), [[id, 0, 3, 0, 28, 10, undefined], [id, 60, 1, 0, 10, 10, undefined]])
+    assert.deepStrictEqual(yield* read(tenantId, hours), [[id, 0, 3, 3, 28, 10, undefined], [id, 60, 1, 0, 10, 10, undefined]])
   })
 
   test("keeps the largest sample of a minute, of a step and of an hour", function*({ store, tenantId }) {
