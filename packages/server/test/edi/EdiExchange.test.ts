@@ -101,6 +101,11 @@ describe("exchanges of EDI files with partners", () => {
     assert.strictEqual(yield* exchange(root, standings), 1)
     assert.include(readFileSync(join(sshd.root, "to-partner/acme-000000001.edi"), "utf8"), "AK9*A*1*1*1")
     assert.deepStrictEqual(log.filter((line) => line.startsWith("EDI file exchanged.")), ["EDI file exchanged. a.edi", "EDI file exchanged. acme-000000001.edi"])
+    writeFileSync(join(folder, "inbox/b.edi"), file)
+    writeFileSync(join(sshd.root, "from-partner/c.edi"), file)
+    yield* TestClock.adjust(60_000)
+    yield* Effect.all(yield* exchangeDue(root, standings, { ...defaultEdiLimits, maxWaitingFiles: 1 }))
+    assert.deepStrictEqual(names(sshd.root, "from-partner"), ["c.edi"], "with a full inbox")
   }), noSshd !== undefined)
 
   test("are tried later and later while the partner cannot be reached, with one log line", (log) => Effect.gen(function*() {
@@ -134,6 +139,27 @@ describe("exchanges of EDI files with partners", () => {
     assert.strictEqual(standings.size, 0)
   }))
 
+  test("are made one at a time, at the latest after 15 minutes, and no sooner than the profile says", (log) => Effect.gen(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const root = directory()
+    for (const [everySeconds, expected] of [[60, [0, 2, 6, 14, 29, 44, 59]], [1_800, [0, 30, 60]]] as const) {
+      const folder = partnerFolder(root, tenant.tenantId, { kind: "http", sendTo: "https://example.com/", authorization: { file: "empty" }, everySeconds })
+      writeFileSync(join(folder, "empty"), "\n")
+      const standings: Standings = new Map()
+      const minutes: Array<number> = []
+      for (let minute = 0; minute <= 60; minute++) {
+        const due = yield* exchangeDue(root, standings)
+        assert.lengthOf(yield* exchangeDue(root, standings), 0, "while one runs")
+        yield* Effect.all(due)
+        if (due.length > 0) minutes.push(minute)
+        yield* TestClock.adjust(60_000)
+      }
+      assert.deepStrictEqual(minutes, [...expected])
+    }
+    const line = "EDI partner not reachable, trying again. settings empty has no secret."
+    assert.deepStrictEqual(log, [line, line])
+  }))
+
   test("post files to a partner's address, with its authorization", (log) => Effect.gen(function*() {
     const tenant = yield* TestWaybill.tenant()
     const partner = yield* Effect.promise(() => partnerServer(200, 422, 503))
@@ -160,6 +186,11 @@ describe("exchanges of EDI files with partners", () => {
       `EDI partner not reachable, trying again. connection ${host} answered 503.`,
       "EDI partner reachable again."
     ])
+    process.env["WAYBILL_EDI_SECRET_ACME"] = "Bearer rotated"
+    writeFileSync(join(folder, "outbox/4.edi"), file)
+    yield* TestClock.adjust(10_000)
+    yield* exchange(root, standings)
+    assert.include(partner.posted.at(-1)!.headers, { "authorization": "Bearer rotated", "idempotency-key": "4.edi" })
   }))
 
   test("fetch nothing into a full inbox, with one log line, and go on sending", (log) => Effect.gen(function*() {

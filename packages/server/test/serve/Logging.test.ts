@@ -34,6 +34,15 @@ describe("the log", () => {
     assert.match(JSON.parse(defect!).cause, /TypeError: not a function\n\s+at /)
   }))
 
+  it.effect("ends for a cause that contains itself, and has numbers beyond the safe ones", Effect.fnUntraced(function*() {
+    const [first, second] = [Object.assign(new Error("first"), { code: "A" }), Object.assign(new Error("second"), { code: "B" })]
+    first.cause = second
+    second.cause = first
+    const [line] = yield* logged("json", Effect.annotateLogs(Effect.logError("It failed.", first), { bytes: 2n ** 60n }))
+    const { bytes, cause } = JSON.parse(line!)
+    assert.deepStrictEqual([bytes, cause], ["1152921504606846976", "first: second"])
+  }))
+
   it.effect("contains no secret, even when an error quotes one", Effect.fnUntraced(function*() {
     const key = `wb.YWNtZQ.01a1f7e2-3442-7503-a070-1baffbfbc48e.${"k".repeat(43)}`
     const secret = `whsec_${Buffer.alloc(32, 5).toString("base64")}`
