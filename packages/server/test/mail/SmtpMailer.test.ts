@@ -20,6 +20,8 @@ describe("SmtpMailer", () => {
     for (const { text } of received) {
       expect(text).toMatch(/^From: Acme Freight <webhooks@acme\.example>\r$/m)
       expect(text).toMatch(/^Message-ID: <failing\.s-1\.20400@acme\.example>\r$/m)
+      // so that no autoresponder answers
+      expect(text).toMatch(/^Auto-Submitted: auto-generated\r$/m)
       expect(text).toMatch(/^Subject: Your webhook has failed for long\r$/m)
       expect(text).toContain("Endpoint https://shipper.example/hook")
     }
@@ -41,5 +43,12 @@ describe("SmtpMailer", () => {
     const { port } = await mailServer({ onRcptTo: (_, __, done) => done(new Error("No such user.")) })
     await expect(send(`smtp://127.0.0.1:${port}`)).rejects.toThrow("E-mail could not be sent")
     await expect(send("smtp://127.0.0.1:1")).rejects.toThrow("E-mail could not be sent")
+  })
+
+  it("fails without a secret that the server's answer quotes", async () => {
+    const { port } = await mailServer({ onRcptTo: (_, __, done) => done(new Error(`No such user: whsec_${"k".repeat(43)}=.`)) })
+    const failure = await send(`smtp://127.0.0.1:${port}`).catch((error: unknown) => String(error))
+    expect(failure).toContain("No such user")
+    expect(failure).not.toContain("kkkk")
   })
 })
