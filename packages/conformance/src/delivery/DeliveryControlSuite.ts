@@ -252,11 +252,9 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
   test("dismisses dead letters only, and neither counts nor recovers them; one can still be retried", function*({ store: control, queue, tenantId }) {
     yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
     const { ids: [first, second, third] } = yield* deliverEach(tenantId, ["dead", "dead", "delivered"])
-    assert.deepStrictEqual(yield* control.dismiss(tenantId, first!), Option.some("dead"))
-    assert.deepStrictEqual(yield* control.dismiss(tenantId, first!), Option.some("dismissed"))
-    assert.deepStrictEqual(yield* control.dismiss(tenantId, third!), Option.some("delivered"))
-    assert.deepStrictEqual(yield* control.dismiss(tenantId, idOf(109)), Option.none())
-    assert.deepStrictEqual(yield* control.dismiss(freshTenant(), second!), Option.none())
+    for (const dismissed of [1, 0]) assert.strictEqual(yield* control.dismiss(tenantId, [first!, third!, idOf(109)]), dismissed)
+    assert.strictEqual(yield* control.dismiss(freshTenant(), [second!]), 0)
+    assert.strictEqual(yield* stateOf(tenantId, third!), "delivered")
     assert.strictEqual((yield* overview(tenantId)).dead, 1)
     assert.strictEqual((yield* control.health(tenantId)).dead, 1)
     const { deliveries: listed } = yield* queue.list(tenantId, { state: "dismissed", destinationId: idOf(1), since: undefined, order: "newest", after: undefined, limit: 10 })
@@ -354,9 +352,9 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     const [before] = yield* own
     assert.deepStrictEqual([before?.destinationId, before?.dead], [idOf(1), 2])
     assert.isAtLeast(before!.waitingMillis!, 0)
-    yield* control.dismiss(tenantId, first!)
+    yield* control.dismiss(tenantId, [first!])
     assert.deepStrictEqual((yield* own).map(({ dead }) => dead), [1])
-    yield* control.dismiss(tenantId, second!)
+    yield* control.dismiss(tenantId, [second!])
     assert.deepStrictEqual(yield* own, [])
   })
 

@@ -72,7 +72,7 @@ export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) 
     assert.deepStrictEqual(yield* list({ error: "timeout", client: "other" }), [])
     assert.deepStrictEqual(yield* list({ error: "tls", endpoint: endpointFilterOf("one.example") }), [6])
     assert.deepStrictEqual(yield* list({ error: "accepted" }), [])
-    yield* control.dismiss(tenantId, ids[0]!)
+    yield* control.dismiss(tenantId, [ids[0]!])
     assert.deepStrictEqual(yield* list({ error: "timeout" }), [3, 5])
   })
 
@@ -141,12 +141,12 @@ export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) 
   test("dismisses the dead letters among some deliveries, and no others", function*({ tenantId }) {
     const control = yield* DeliveryControl
     const { ids, list } = yield* prepare(tenantId)
-    assert.strictEqual(yield* control.dismissDead(freshTenant(), ids), 0)
-    assert.strictEqual(yield* control.dismissDead(tenantId, [...ids.slice(1), idOf(99)]), 3)
+    assert.strictEqual(yield* control.dismiss(freshTenant(), ids), 0)
+    assert.strictEqual(yield* control.dismiss(tenantId, [...ids.slice(1), idOf(99)]), 3)
     assert.deepStrictEqual(yield* list({ state: "dismissed" }), [1, 5, 6])
     assert.deepStrictEqual(yield* list({ state: "dead" }), [0])
-    assert.strictEqual(yield* control.dismissDead(tenantId, ids.slice(1)), 0)
-    assert.strictEqual(yield* control.dismissDead(tenantId, []), 0)
+    assert.strictEqual(yield* control.dismiss(tenantId, ids.slice(1)), 0)
+    assert.strictEqual(yield* control.dismiss(tenantId, []), 0)
   })
 
   test("lists and counts destinations by the host or the whole address of their endpoint", function*({ queue, tenantId }) {

@@ -146,7 +146,7 @@ export class Deliveries extends Context.Service<Deliveries, {
       })
 
       const dismissDeadLetters = Effect.fn("Deliveries.dismissDeadLetters")((tenantId: string, input: unknown) =>
-        changeDeadLetters(tenantId, input, control.dismissDead))
+        changeDeadLetters(tenantId, input, control.dismiss))
 
       const get = Effect.fn("Deliveries.get")(function*(tenantId: string, deliveryId: string) {
         const delivery = yield* known(deliveryId, queue.find(tenantId, deliveryId))
@@ -161,8 +161,9 @@ export class Deliveries extends Context.Service<Deliveries, {
       })
 
       const dismiss = Effect.fn("Deliveries.dismiss")(function*(tenantId: string, deliveryId: string) {
-        const state = yield* known(deliveryId, control.dismiss(tenantId, deliveryId))
-        if (state !== "dead" && state !== "dismissed") return yield* new DeliveryNotDismissable({ deliveryId, state })
+        if (isUniqueId(deliveryId) && (yield* control.dismiss(tenantId, [deliveryId])) === 1) return
+        const { state } = yield* known(deliveryId, queue.find(tenantId, deliveryId))
+        if (state !== "dismissed") return yield* new DeliveryNotDismissable({ deliveryId, state })
       })
 
       const recover = Effect.fn("Deliveries.recover")(function*(tenantId: string, subscriptionId: string, input: unknown) {

@@ -2,7 +2,7 @@
  * Storage port: changes of destinations and deliveries by operators. All values are plain. A change of a destination raises its version and leaves a
  * signal for its owner. Deliveries in flight end by their outcome.
  */
-import { Context, type Effect, type Option } from "effect"
+import { Context, type Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { AttemptRecord, PausedBy } from "./DeliveryQueue.ts"
 import type { DeliveryState } from "./model/DeliveryState.ts"
@@ -200,10 +200,8 @@ export class DeliveryControl extends Context.Service<DeliveryControl, {
    * no next step, if more entries were dropped since the count. Entries in deliveries stay.
    */
   readonly dropExcess: (tenantId: string, destinationId: string, excess: BacklogExcess, after: PurgePosition | undefined) => Effect.Effect<PurgeStep, StorageError>
-  /** Dismisses a dead letter; other states do not change. Returns the previous state. */
-  readonly dismiss: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryState>, StorageError>
   /** Dismisses the dead letters among these deliveries. Returns their number. */
-  readonly dismissDead: (tenantId: string, deliveryIds: ReadonlyArray<string>) => Effect.Effect<number, StorageError>
+  readonly dismiss: (tenantId: string, deliveryIds: ReadonlyArray<string>) => Effect.Effect<number, StorageError>
   /** Finds entries and deliveries of a subject. Reads by index only, and at most `traceDeliveries` deliveries of each group. */
   readonly trace: (tenantId: string, destinationId: string, subject: TraceSubject) => Effect.Effect<DestinationTrace, StorageError>
   readonly health: (tenantId: string) => Effect.Effect<TenantHealth, StorageError>

@@ -161,6 +161,17 @@ describe("Deliveries", () => {
     assert.deepStrictEqual((yield* delivered()).toSorted(), ["A/1", "B/1", "C/1"])
   }, inEngine))
 
+  it.effect("dismisses one dead letter, again without effect, and says why it does not dismiss another delivery", Effect.fnUntraced(function*() {
+    const { dead: [dead, other], deliveries, list } = yield* deadLetters()
+    const dismissed = (deliveryId: string) => Effect.map(Effect.exit(deliveries.dismiss("acme", deliveryId)), (exit) => JSON.stringify(exit))
+    for (const _ of ["once", "again"]) yield* deliveries.dismiss("acme", dead!.deliveryId)
+    assert.lengthOf(yield* list({ state: "dismissed" }), 1)
+    yield* deliveries.retry("acme", other!.deliveryId)
+    yield* TestWaybill.pass("1 hour")
+    assert.include(yield* dismissed(other!.deliveryId), "DeliveryNotDismissable")
+    for (const unknown of ["no id", other!.subscriptionId]) assert.include(yield* dismissed(unknown), "DeliveryNotFound")
+  }, inEngine))
+
   it.effect("dismisses all dead letters that match, and counts what a list would show", Effect.fnUntraced(function*() {
     const { dead, deliveries, subscription } = yield* deadLetters()
     const total = (query: object) => Effect.map(deliveries.list("acme", untyped({ ...query, limit: 1, total: true })), (page) => page.total)

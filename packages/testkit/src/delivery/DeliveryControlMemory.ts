@@ -7,7 +7,6 @@ import {
   type BacklogPosition,
   backlogStep,
   DeliveryControl,
-  type DeliveryState,
   type DeliveryTroubles,
   type DestinationTrace,
   type EndedPauses,
@@ -25,7 +24,7 @@ import {
   type TraceSubject,
   type TroubledDestination
 } from "@waybill/core/delivery"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { isInFlight, oldestOf } from "./DeliveryLogMemory.ts"
 import { type Delivery, type Destination, type DestinationRows, DestinationTables } from "./DestinationTables.ts"
@@ -92,12 +91,6 @@ export const DeliveryControlMemory = {
           return destination === undefined ? { dropped: 0, next: undefined } : step(destination, now)
         })
 
-      const dismiss = (delivery: Delivery): DeliveryState => {
-        const { state } = delivery
-        if (state === "dead") journal.set(delivery, "state", "dismissed")
-        return state
-      }
-
       return DeliveryControl.of({
         pause: (tenantId, destinationId, how) => change(tenantId, destinationId, (destination, now) => pause(destination, how, now)),
         resume: (tenantId, destinationId, pauses) => change(tenantId, destinationId, (destination, now) => resume(destination, pauses, now)),
@@ -105,13 +98,12 @@ export const DeliveryControlMemory = {
         countBacklog: (tenantId, widthMillis, after) => operate((now) => countsOf(rows, tenantId, widthMillis, after, now)),
         dropExcess: (tenantId, destinationId, excess, after) =>
           stepOf(tenantId, destinationId, (destination, now) => dropExcess(destination, excess, after, now)),
-        dismiss: (tenantId, deliveryId) =>
-          operate(() => Option.map(Option.fromUndefinedOr(rows.tenant(tenantId).deliveries.get(deliveryId)), dismiss)),
-        dismissDead: (tenantId, deliveryIds) =>
-          operate(() => deliveryIds.filter((id) => {
-            const delivery = rows.tenant(tenantId).deliveries.get(id)
-            return delivery !== undefined && dismiss(delivery) === "dead"
-          }).length),
+        dismiss: (tenantId, deliveryIds) =>
+          operate(() => {
+            const dead = deliveryIds.flatMap((id) => rows.tenant(tenantId).deliveries.get(id) ?? []).filter(({ state }) => state === "dead")
+            for (const delivery of dead) journal.set(delivery, "state", "dismissed")
+            return dead.length
+          }),
         trace: (tenantId, destinationId, subject) => operate((now) => traceOf(rows, tenantId, destinationId, subject, now)),
         health: (tenantId) => operate(() => healthOf(rows, tenantId)),
         troubles: operate((now) => troublesOf(rows, now))

@@ -35,12 +35,12 @@ export class DeliveryEngine {
 
   /** Works until interrupted. */
   get run(): Effect.Effect<void> {
-    const { services } = this.parts
+    const { outcomes, services } = this.parts
     const listening = Effect.forever(Effect.map(services.wakeups.next, (tenantIds) => {
       for (const tenantId of tenantIds) this.owning.hint(tenantId)
     }))
     const taking = Array.from({ length: takesAtOnce }, () => runWithRestart(this.taking.turn, this.taking.until))
-    const loops = [runWithRestart(this.owning.turn, this.owning.until), ...taking, runWithRestart(this.settling.turn, this.settling.until), listening]
+    const loops = [runWithRestart(this.owning.turn, this.owning.until), ...taking, runWithRestart(this.settling.turn, outcomes.until), listening]
     const serving = services.wakeups.serve((tenantId) => this.owning.servesAlone(tenantId))
     return Effect.scoped(Effect.andThen(serving, Effect.raceAllFirst(loops))).pipe(
       Effect.onExit(() => this.stop),
@@ -59,7 +59,7 @@ export class DeliveryEngine {
         yield* this.settling.turn
         const left = endsAt - (yield* monotonicMillis)
         if (left <= 0 || (slots.used === 0 && outcomes.isEmpty && work.demand.size === 0 && !found)) return
-        if (slots.used > 0 && work.demand.size === 0) yield* Effect.raceAllFirst([this.settling.until, this.taking.until, Effect.sleep(left)])
+        if (slots.used > 0 && work.demand.size === 0) yield* Effect.raceAllFirst([outcomes.until, this.taking.until, Effect.sleep(left)])
       }
     }).pipe(
       Effect.onExit(() => this.stop),

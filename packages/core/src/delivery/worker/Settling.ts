@@ -48,10 +48,6 @@ export class Settling {
     })
   }
 
-  get until(): Effect.Effect<void> {
-    return this.parts.outcomes.until
-  }
-
   private forget(ended: ReadonlyArray<Ended>): void {
     this.parts.slots.unwritten -= ended.reduce((sum, { sent }) => sum + (sent === undefined ? 0 : 1), 0)
     // others may wait for slots

@@ -9,7 +9,7 @@ import {
   type TracedDelivery,
   type TraceSubject
 } from "@waybill/core/delivery"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer } from "effect"
 import { PgClient } from "../../client/PgClient.ts"
 import { bool, type Decoded, int8, timestamptz } from "../../client/SqlRow.ts"
 import type { Statement } from "../../client/SqlStatement.ts"
@@ -80,9 +80,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
         purgeNext: (tenantId, destinationId, after = atStart) => removed(tenantId, destinationId, after, backlogs.purgeNext(schema, tenantId, destinationId, after)),
         countBacklog,
         dropExcess: (tenantId, destinationId, excess, after = atStart) => removed(tenantId, destinationId, after, backlogs.dropExcess(schema, tenantId, destinationId, excess, after)),
-        dismiss: (tenantId, deliveryId) =>
-          Effect.map(sql.rows(statements.stateColumn, statements.dismissDelivery(schema, tenantId, deliveryId)), ([before]) => Option.fromUndefinedOr(before)),
-        dismissDead: (tenantId, deliveryIds) => sql.one(int8, statements.dismissDead(schema, tenantId, deliveryIds)),
+        dismiss: (tenantId, deliveryIds) => sql.one(int8, statements.dismissDeadLetters(schema, tenantId, deliveryIds)),
         trace,
         health: (tenantId) => sql.one(statements.healthRow, statements.tenantHealth(schema, tenantId)),
         troubles: Effect.map(sql.rows(troubleRow, troubles(schema)), troublesOf)

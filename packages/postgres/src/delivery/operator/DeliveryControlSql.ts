@@ -2,7 +2,7 @@
 import { type DeliveryState, type EndedPauses, healthCount, type Pause, purgeReason, traceDeliveries, type TraceSubject } from "@waybill/core/delivery"
 import { bool, float8, int4, int8, int8Array, only, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
-import { firstIdAt, inFlightOf, inPartitionOf, stateGroups } from "./DeliveryLogSql.ts"
+import { firstIdAt, inPartitionOf, stateGroups } from "./DeliveryLogSql.ts"
 import { signalChanged } from "../DeliveryEntrySql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { payloadRows } from "../PayloadSql.ts"
@@ -36,25 +36,7 @@ const isEnded = {
 export const resumeDestination = (schema: Statement, tenantId: string, destinationId: string, pauses: EndedPauses) =>
   change(schema, tenantId, destinationId, raw("state = coalesce(resumes_as, 'active'), state_reason = NULL, paused_by = NULL, resumes_as = NULL, state_since = clock.now"), isEnded[pauses])
 
-export const stateColumn = only<DeliveryState>(text)
-
-/** Returns the state before. */
-export const dismissDelivery = (schema: Statement, tenantId: string, dismissed: string) => {
-  const [own, deliveryId] = [tenant(tenantId), uuid(dismissed)]
-  return statement`
-WITH before AS MATERIALIZED (
-  SELECT state FROM ${schema}.deliveries WHERE tenant_id = ${own} AND delivery_id = ${deliveryId} FOR UPDATE
-),
-dismissed AS (
-  UPDATE ${schema}.deliveries SET state = 'dismissed'
-  WHERE tenant_id = ${own} AND delivery_id = ${deliveryId} AND (SELECT state FROM before) = 'dead'
-)
-SELECT state FROM before
-UNION ALL
-SELECT d.state FROM ${inFlight(schema, tenantId)} AS d WHERE d.tenant_id = ${own} ${inFlightOf(dismissed)}`
-}
-
-export const dismissDead = (schema: Statement, tenantId: string, deliveryIds: ReadonlyArray<string>) => statement`
+export const dismissDeadLetters = (schema: Statement, tenantId: string, deliveryIds: ReadonlyArray<string>) => statement`
 WITH dismissed AS (
   UPDATE ${schema}.deliveries AS d SET state = 'dismissed'
   WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ANY (${uuidArray(deliveryIds)}) AND d.state = 'dead'
