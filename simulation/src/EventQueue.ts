@@ -1,6 +1,6 @@
 /** Scheduled events by time. Events with the same time run in random order. */
 import type { SeededRandom } from "@waybill/conformance/fixtures"
-import { Heap } from "../../packages/testkit/src/shared/Heap.ts"
+import { Heap } from "@waybill/core"
 
 /** The owner of an event. Events wait while their owner is paused, and are dropped when it is dead. */
 export interface Participant {

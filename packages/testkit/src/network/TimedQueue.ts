@@ -1,5 +1,5 @@
 /** A priority queue by time, then by insertion order. */
-import { Heap } from "../shared/Heap.ts"
+import { Heap } from "@waybill/core"
 
 interface Entry<A> {
   readonly at: number

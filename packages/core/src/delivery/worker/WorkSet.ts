@@ -1,5 +1,6 @@
 /** The work set of a worker: its partitions and destinations by tenant, and those that may send now. */
 import { Latch } from "effect"
+import { Heap } from "../../shared/Heap.ts"
 import { isMarkAhead, moved, moveInstants } from "./ClockChange.ts"
 import { type Destination, hasWork, makeDestination, signalled } from "./Destination.ts"
 import { type AcquiredPartition, type OwnedPartition, partitionOf } from "../DeliveryStore.ts"
@@ -59,7 +60,7 @@ export interface OwnedTenant {
 
 /** A check of a destination that is due at a time of the store's clock. */
 interface ScheduledCheck {
-  readonly at: number
+  at: number
   readonly destination: Destination
 }
 
@@ -72,7 +73,7 @@ export class WorkSet {
   readonly waitingForSlots = new Set<OwnedTenant>()
   /** Open while a take loop should run. */
   readonly workAvailable = Latch.makeUnsafe(false)
-  private scheduledChecks: Array<ScheduledCheck> = []
+  private readonly scheduledChecks = new Heap<ScheduledCheck>((one, other) => one.at < other.at)
   private events = 0
 
   /** Numbers requests, signals and writes, to compare their order. */
@@ -206,18 +207,18 @@ export class WorkSet {
   lookAt(destination: Destination, at: number): void {
     if (destination.lookAt !== undefined && destination.lookAt <= at) return
     destination.lookAt = at
-    push(this.scheduledChecks, { at, destination })
+    this.scheduledChecks.add({ at, destination })
   }
 
   /** The time of the next scheduled check. */
   get nextCheckAt(): number | undefined {
-    return this.scheduledChecks[0]?.at
+    return this.scheduledChecks.first?.at
   }
 
   /** Marks destinations with due checks as ready. */
   runDueChecks(now: number): void {
-    for (let first = this.scheduledChecks[0]; first !== undefined && first.at <= now; first = this.scheduledChecks[0]) {
-      pop(this.scheduledChecks)
+    for (let { first } = this.scheduledChecks; first !== undefined && first.at <= now; first = this.scheduledChecks.first) {
+      this.scheduledChecks.take()
       if (first.destination.lookAt !== first.at) continue
       first.destination.lookAt = undefined
       this.touch(first.destination)
@@ -231,7 +232,7 @@ export class WorkSet {
       for (const destination of partition.destinations.values()) moveInstants(destination, millis)
     }
     // all move by the same amount, so the order of the heap stays
-    this.scheduledChecks = this.scheduledChecks.map(({ at, destination }) => ({ at: at + millis, destination }))
+    for (const check of this.scheduledChecks) check.at += millis
     this.workAvailable.openUnsafe()
   }
 
@@ -285,31 +286,3 @@ export const makePartition = (tenant: OwnedTenant, { epoch, othersUntil, partiti
   lost: false,
   quietSince: undefined
 })
-
-/** A heap by time. */
-const push = (heap: Array<ScheduledCheck>, one: ScheduledCheck): void => {
-  let at = heap.length
-  heap.push(one)
-  while (at > 0) {
-    const parent = (at - 1) >> 1
-    if (heap[parent]!.at <= one.at) break
-    heap[at] = heap[parent]!
-    at = parent
-  }
-  heap[at] = one
-}
-
-const pop = (heap: Array<ScheduledCheck>): void => {
-  const last = heap.pop()
-  if (last === undefined || heap.length === 0) return
-  let at = 0
-  for (;;) {
-    const left = 2 * at + 1
-    if (left >= heap.length) break
-    const child = left + 1 < heap.length && heap[left + 1]!.at < heap[left]!.at ? left + 1 : left
-    if (heap[child]!.at >= last.at) break
-    heap[at] = heap[child]!
-    at = child
-  }
-  heap[at] = last
-}
