@@ -9,6 +9,7 @@ import { Backlogs } from "./operator/Backlogs.ts"
 import { Clients } from "./operator/Clients.ts"
 import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { Retention } from "./retention/Retention.ts"
+import { monotonicMillis } from "./shared/MonotonicTime.ts"
 import type { StorageError } from "./shared/StorageError.ts"
 
 /** Sends e-mails until interrupted. A process that keeps e-mails sends them too, also one without other background work. */
@@ -35,6 +36,24 @@ export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows 
     restarted("Notices of failing endpoints", notices.run),
     runMails
   ], { concurrency: "unbounded", discard: true })
+})
+
+/**
+ * Closes charge windows and updates deferred statuses, so that their notifications are sent in the same call; then sends what is due, and e-mails beside it. Returns the
+ * number of attempts. A part that fails does not keep the others from running. After `forMillis` nothing begins: the first parts have half of it, so that
+ * they leave time to send, and each commits in small steps. For processes that do not run for long.
+ */
+export const deliverOnce: (forMillis: number) => Effect.Effect<number, StorageError, ChargeWindows | DeferredStatuses | DeliveryWorker | MailOutbox> = Effect.fnUntraced(function*(forMillis) {
+  const windows = yield* ChargeWindows
+  const statuses = yield* DeferredStatuses
+  const worker = yield* DeliveryWorker
+  const outbox = yield* MailOutbox
+  const startedAt = yield* monotonicMillis
+  const prepared = yield* Effect.forEach([windows.closeDue, statuses.applyDue], (part) => Effect.exit(Effect.timeoutOption(part, forMillis / 2)), { concurrency: "unbounded" })
+  const left = Math.max(1, startedAt + forMillis - (yield* monotonicMillis))
+  const [sent, mailed] = yield* Effect.all([Effect.exit(worker.drainFor(left)), Effect.exit(Effect.timeoutOption(outbox.sweep, left))], { concurrency: "unbounded" })
+  yield* Exit.asVoidAll([...prepared, mailed])
+  return yield* sent
 })
 
 /**

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Backlogs, Clients, DeferredStatuses, EndpointNotices, MailOutbox, maintainOnce, Retention, runBackground, StorageError, TenantRemoval } from "@waybill/core"
+import { Backlogs, Clients, DeferredStatuses, deliverOnce, EndpointNotices, MailOutbox, maintainOnce, Retention, runBackground, StorageError, TenantRemoval } from "@waybill/core"
 import { DeliveryWorker } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
 import { Effect, Fiber, Layer, Logger, Ref } from "effect"
@@ -44,5 +44,37 @@ describe("background work", () => {
     )
     assert.strictEqual(yield* Effect.flip(Effect.provide(maintainOnce, services)), failure)
     assert.deepStrictEqual((yield* Ref.get(swept)).toSorted(), ["backlogs", "notices", "removal", "retention"])
+  }))
+
+  const failure = new StorageError({ operation: "windows", cause: "locked" })
+  const parts = (parts: { readonly windows: Effect.Effect<number, StorageError>; readonly mails: Effect.Effect<number>; readonly drainFor: (millis: number) => Effect.Effect<number> }) =>
+    Layer.mergeAll(
+      Layer.mock(ChargeWindows, { closeDue: parts.windows }),
+      Layer.mock(DeferredStatuses, { applyDue: Effect.succeed(0) }),
+      Layer.mock(DeliveryWorker, { drainFor: parts.drainFor }),
+      Layer.mock(MailOutbox, { sends: true, sweep: parts.mails })
+    )
+
+  it.effect("delivers and mails once, also when windows fail to close", Effect.fnUntraced(function*() {
+    const done = yield* Ref.make<ReadonlyArray<string>>([])
+    const does = (name: string) => Effect.as(Ref.update(done, (before) => [...before, name]), 1)
+    const services = parts({ windows: Effect.fail(failure), mails: does("mails"), drainFor: () => does("deliveries") })
+    assert.strictEqual(yield* Effect.flip(Effect.provide(deliverOnce(Infinity), services)), failure)
+    assert.deepStrictEqual((yield* Ref.get(done)).toSorted(), ["deliveries", "mails"])
+  }))
+
+  it.effect("leaves half of its time for deliveries, and ends mails with them", Effect.fnUntraced(function*() {
+    const times: Array<number> = []
+    const services = parts({
+      windows: Effect.never,
+      mails: Effect.never,
+      drainFor: (millis) => Effect.as(Effect.andThen(Effect.sync(() => void times.push(millis)), Effect.sleep(millis)), 7)
+    })
+    const running = yield* Effect.forkChild(Effect.provide(deliverOnce(1000), services))
+    yield* TestClock.adjust("999 millis")
+    assert.isUndefined(running.pollUnsafe())
+    yield* TestClock.adjust("1 millis")
+    assert.strictEqual(yield* Fiber.join(running), 7)
+    assert.deepStrictEqual(times, [500])
   }))
 })

@@ -1,7 +1,6 @@
 /** The service as promises and handlers, over layers of the caller's own. */
-import { DeferredStatuses, fault, InvalidInput, MailOutbox, maintainOnce, type StorageAdapter, TenantId } from "@waybill/core"
-import { DeliveryWorker, Wakeups } from "@waybill/core/delivery"
-import { ChargeWindows } from "@waybill/core/freight-charges"
+import { deliverOnce, fault, InvalidInput, maintainOnce, type StorageAdapter, TenantId } from "@waybill/core"
+import { Wakeups } from "@waybill/core/delivery"
 import { Effect, Schema } from "effect"
 import { withAudit } from "./facade/AuditedMethods.ts"
 import { withBounds } from "./facade/Bounds.ts"
@@ -37,7 +36,7 @@ export const waybillOver = <Tx = never>(options: WaybillOverOptions<Tx>): Waybil
     portalHandler: (request, customer, options = {}) => service.answer("portal", request, options, customer),
     within: (transaction) => withBounds(run, methodsWithin(run, joined(transaction))),
     wake: (tenantId) => service.run(isTenantId(tenantId) ? Effect.flatMap(Wakeups, (wakeups) => wakeups.wake(tenantId)) : Effect.fail(noTenant)),
-    runOnce: ({ forMillis = Infinity } = {}) => service.run(deliverOnce(forMillis)),
+    runOnce: ({ forMillis = Infinity } = {}) => service.run(typeof forMillis === "number" && forMillis > 0 ? deliverOnce(forMillis) : Effect.fail(noTime)),
     maintain: () => service.run(maintainOnce),
     start: () => service.start(),
     stop: () => service.stop()
@@ -52,16 +51,4 @@ const unjoinable = (): never => {
   throw new TypeError("This service joins no transactions. Give waybillOver the option joined.")
 }
 
-/** Closes charge windows and updates deferred statuses first, so that their notifications are sent in the same run. */
-const deliverOnce = Effect.fnUntraced(function*(forMillis: number) {
-  if (!(forMillis > 0)) return yield* InvalidInput.of(fault(["forMillis"], "It is a number of milliseconds, more than 0.", "out_of_bounds"))
-  const windows = yield* ChargeWindows
-  const statuses = yield* DeferredStatuses
-  const worker = yield* DeliveryWorker
-  const outbox = yield* MailOutbox
-  yield* windows.closeDue
-  yield* statuses.applyDue
-  const attempts = yield* worker.drainFor(forMillis)
-  yield* outbox.sweep
-  return attempts
-})
+const noTime = InvalidInput.of(fault(["forMillis"], "It is a number of milliseconds, more than 0.", "out_of_bounds"))

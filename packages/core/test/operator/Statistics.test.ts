@@ -1,7 +1,7 @@
 /** Attempts are counted by minute and shown over time. */
 import { assert, describe, it } from "@effect/vitest"
 import { Backlogs, Statistics, Subscriptions, type StatisticsView } from "@waybill/core"
-import { StatisticsStore, totalOf } from "@waybill/core/delivery"
+import { DeliveryWorker, StatisticsStore, totalOf } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Cause, Effect, Exit } from "effect"
 import { account, hook, inEngine, makeEngine } from "../delivery/Engine.ts"
@@ -38,6 +38,14 @@ describe("delivery statistics", () => {
     assert.deepStrictEqual([unknown!.subscriptionId, unknown!.points.every(({ deliveries }) => deliveries === 0)], ["none", true])
     const [whole] = (yield* get({ to: "1970-01-01T01:00:00Z", step: 3600 })).series
     assert.deepInclude(whole!.points.at(-1), { at: "1970-01-01T00:00:00.000Z", deliveries: 1, failures: 1, meanMillis: 0, maxMillis: 0, waiting: null })
+  }, inEngine))
+
+  it.effect("are written before a drain ends, because its process may end too", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine()
+    yield* engine.publish("A")
+    assert.strictEqual(yield* (yield* DeliveryWorker).drain, 1)
+    const { series: [whole] } = yield* get({ to: "1970-01-01T00:10:00Z", step: 60 })
+    assert.strictEqual(whole!.points.reduce((sum, { deliveries }) => sum + deliveries, 0), 1)
   }, inEngine))
 
   it.effect("of a client are those of its subscriptions, also of deleted ones, and not of other clients", Effect.fnUntraced(function*() {

@@ -93,8 +93,8 @@ export interface HandlerOptions {
 /** For hosts whose calls may take only so long. */
 export interface RunOnceOptions {
   /**
-   * After so many milliseconds no attempt begins any more. Those in flight end within `delivery.drainMillis` (10 seconds), and what
-   * is left waits for the next call. Without it, everything due is delivered, however long it takes.
+   * After so many milliseconds no attempt begins any more, and neither does an e-mail. Attempts in flight end within `delivery.drainMillis` (10 seconds), and what
+   * is left waits for the next call. E-mails that it was sending are tried again after ten minutes. Without it, everything due is delivered, however long it takes.
    */
   readonly forMillis?: number
 }
@@ -136,7 +136,7 @@ export interface Waybill<in Tx = never> extends WaybillAreas {
   readonly start: () => Promise<void>
   /**
    * Closes charge windows, delivers everything due now, sends e-mails that wait, and returns the number of attempts; for cron and serverless,
-   * instead of `start`. Call it every minute.
+   * instead of `start`. Call it every minute. When one of these fails, it does the others first, and then rejects.
    */
   readonly runOnce: (options?: RunOnceOptions) => Promise<number>
   /**

@@ -42,7 +42,7 @@ describe("createWaybill", () => {
     await waybill.secrets.put("acme", "main", { anyClient: true, bodySignature: true })
     const { id } = await waybill.subscriptions.create(carrier, { endpointUrl: receiver.url, hmacSecretId: "main" })
     await waybill.events.publish(carrier, [reportedEvent("S1")])
-    expect((await rejection(waybill.runOnce({ forMillis: 0 }))).faults[0]!.pointer).toBe("/forMillis")
+    for (const none of [0, NaN, null, "5000"]) expect((await rejection(waybill.runOnce({ forMillis: none as never }))).faults[0]!.pointer).toBe("/forMillis")
     expect(await waybill.runOnce({ forMillis: 60_000 })).toBe(1)
     expect(await waybill.runOnce()).toBe(0)
     expect(receiver.received[0]!.headers["x-signature"]).toEqual(expect.any(String))

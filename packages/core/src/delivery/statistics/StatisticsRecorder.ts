@@ -19,9 +19,9 @@ type Counts = { -readonly [Name in keyof MinuteCounts]: MinuteCounts[Name] }
 /** Called with attempts of a tenant whose outcomes are written. */
 export type ObserveAttempts = (tenantId: string, finished: ReadonlyArray<Reported>) => Effect.Effect<void>
 
-/** Observes attempts whose outcomes are written. Default: does nothing. */
-export class AttemptObserver extends Context.Reference<ObserveAttempts>("@waybill/core/delivery/AttemptObserver", {
-  defaultValue: () => () => Effect.void
+/** Observes attempts whose outcomes are written. `flush` writes what it keeps in memory. Default: does nothing. */
+export class AttemptObserver extends Context.Reference<{ readonly observe: ObserveAttempts; readonly flush: Effect.Effect<void> }>("@waybill/core/delivery/AttemptObserver", {
+  defaultValue: () => ({ observe: () => Effect.void, flush: Effect.void })
 }) {}
 
 /** An observer that writes to the `StatisticsStore` until its scope closes, and then once more. A killed process loses its unwritten counts. */
@@ -69,7 +69,7 @@ export const layerStatisticsRecorder = Layer.effect(
 
     yield* Effect.addFinalizer(() => flush)
 
-    return (tenantId, finished) =>
+    const observe: ObserveAttempts = (tenantId, finished) =>
       Effect.suspend(() => {
         for (const each of finished) {
           // its outcome is unknown, and does not depend on the receiver
@@ -84,6 +84,8 @@ export const layerStatisticsRecorder = Layer.effect(
         isWaiting = true
         return Effect.asVoid(Effect.forkIn(flushLater, scope))
       })
+
+    return { observe, flush }
   })
 )
 

@@ -27,6 +27,7 @@ export class DeliveryWorker extends Context.Service<DeliveryWorker, {
   static readonly layer = Layer.effect(
     DeliveryWorker,
     Effect.gen(function*() {
+      const { flush, observe } = yield* AttemptObserver
       const services = {
         store: yield* DeliveryStore,
         sender: yield* WebhookSender,
@@ -35,10 +36,11 @@ export class DeliveryWorker extends Context.Service<DeliveryWorker, {
         ids: yield* UniqueIds,
         options: yield* DeliveryOptions,
         keysOf: makeSigningKeys(yield* Sealer),
-        observe: yield* AttemptObserver
+        observe
       }
       const engine = Effect.zipWith(services.ids.next, Effect.context<never>(), (workerId, context) => new DeliveryEngine(services, workerId, context))
-      const drainFor = (millis: number) => Effect.flatMap(engine, (worker) => worker.drain(millis))
+      // the process may be frozen or ended after a drain, so nothing may be left in memory
+      const drainFor = (millis: number) => Effect.tap(Effect.flatMap(engine, (worker) => worker.drain(millis)), () => flush)
       return DeliveryWorker.of({ run: Effect.flatMap(engine, ({ run }) => run), drain: drainFor(Infinity), drainFor })
     })
   )
