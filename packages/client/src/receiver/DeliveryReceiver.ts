@@ -177,7 +177,7 @@ export class DeliveryReceiver<Transaction = undefined> {
         this.#requireSignature(verified)
         const onPickups = this.#handler("onPickups")
         const { deliveryId, pickups } = received
-        return this.#takeNotification(headers, { ...verified, deliveryId }, pickups.length, (context) => onPickups(pickups, context))
+        return this.#takeOnce(this.#idOf("delivery", deliveryId), { deliveryId, signed: true }, pickups.length, (context) => onPickups(pickups, context))
       }
       case "notice": {
         this.#requireSignature(verified)
@@ -242,7 +242,16 @@ export class DeliveryReceiver<Transaction = undefined> {
     give: (context: NotificationContext<Transaction>) => unknown
   ): Promise<DeliveryReceipt> {
     // Separate ids: an unsigned delivery, which anyone can post, must not suppress a signed one.
-    const id = this.#idOf(signed ? "notification" : "unsigned", deliveryId)
+    return this.#takeOnce(this.#idOf(signed ? "notification" : "unsigned", deliveryId), { deliveryId, signed }, count, give)
+  }
+
+  /** `id`: of "delivery" if the body has it, because `x-signature` does not cover the header, and a copy with another header must not suppress a later delivery. */
+  async #takeOnce(
+    id: string,
+    { deliveryId, signed }: Required<Verified>,
+    count: number,
+    give: (context: NotificationContext<Transaction>) => unknown
+  ): Promise<DeliveryReceipt> {
     const isNew = await this.#once([id], async (_, transaction) => {
       await give({ deliveryId, signed, transaction })
     })

@@ -262,6 +262,16 @@ describe("DeliveryReceiver, of what is not an event batch,", () => {
     })
   })
 
+  it("takes pickups after a copy of another delivery with their id in its header, which x-signature does not cover", async () => {
+    const { calls, receiver } = recording({ signature: "x-signature" })
+    const bytes = (content: unknown) => new TextEncoder().encode(JSON.stringify(content))
+    await receiver.receive(await signDelivery({ secrets: secret, deliveryId: pickupBatch.deliveryId, body: bytes(webhookTest), signature: "x-signature" }))
+    const own = await signDelivery({ secrets: secret, deliveryId: pickupBatch.deliveryId, body: bytes(pickupBatch), signature: "x-signature" })
+    await receiver.receive(own)
+    expect(await receiver.receive(own)).toMatchObject({ deliveryId: pickupBatch.deliveryId, handled: 0 })
+    expect(calls.map(({ kind }) => kind)).toEqual(["test", "pickups"])
+  })
+
   it("takes the older signature when configured, and still deduplicates by webhook-id", async () => {
     const body = bytesOf(charges)
     const older = await signDelivery({ secrets: secret, deliveryId: "N1", body, signature: "x-signature" })
