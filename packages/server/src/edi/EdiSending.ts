@@ -88,16 +88,16 @@ export const startSending = Effect.fnUntraced(function*(partner: Partner) {
   for (const set of partner.profile.writes ?? []) yield* Effect.promise(() => startOutgoing({ log: logOf(partner, set), next: outgoing[set].next }))
 })
 
-/** `idle`: positions of this process, by folder and set. */
+/** `idle`: positions of this process, by set. */
 export const sendTo = Effect.fnUntraced(function*(partner: Partner, idle: Map<string, IdlePosition>) {
   const { folder, profile } = partner
   const outgoing = yield* outgoingOf(partner)
   for (const set of profile.writes ?? []) {
     const files: Array<SentFile> = []
-    const key = join(folder, set)
-    if (!idle.has(key)) idle.set(key, {})
+    const position = idle.get(set) ?? {}
+    idle.set(set, position)
     yield* Effect.tryPromise({
-      try: () => sendNew({ ...outgoing[set], partner: profile, transport: directoryTransport(folder), log: logOf(partner, set), idle: idle.get(key), onFile: (file) => files.push(file) }),
+      try: () => sendNew({ ...outgoing[set], partner: profile, transport: directoryTransport(folder), log: logOf(partner, set), idle: position, onFile: (file) => files.push(file) }),
       catch: (error) => error
     }).pipe(
       Effect.catch((error) => Effect.logError("EDI file not written, trying again.", error).pipe(Effect.annotateLogs({ tenant: partner.tenantId, partner: profile.partner, set })))

@@ -34,22 +34,22 @@ const postedMillis = 15 * 60 * 1000
 
 type Services = AuditLog | ReceivingServices | SendingServices | Tenants
 
-/** What a process remembers between two looks. */
-export interface EdiMemory {
-  /** Problems of profiles, by folder. */
-  readonly problems: Map<string, string>
-  /** Positions of feeds, by folder and set. */
+/** What a process remembers of a folder between two looks. */
+interface Standing {
+  readonly tenantId: string
+  isRunning: boolean
+  /** In `monotonicMillis`. */
+  lookedAt: number
+  /** When old files were last removed, in `monotonicMillis`. */
+  cleanedAt: number
+  /** Of its profile. */
+  problem: string | undefined
+  /** Whether too many files wait in the outbox. */
+  isFull: boolean
+  /** Positions of feeds, by set. */
   readonly idle: Map<string, IdlePosition>
-  /** Tenants of the partners that are looked at, by folder. */
-  readonly running: Map<string, string>
-  /** When a partner was last looked at, in `monotonicMillis`, by folder. */
-  readonly lookedAt: Map<string, number>
-  /** Files that failed, by folder and name. */
-  readonly unread: Map<string, Map<string, Unread>>
-  /** Folders in whose outbox too many files wait. */
-  readonly full: Set<string>
-  /** When files of a folder were last removed, in `monotonicMillis`. */
-  readonly cleanedAt: Map<string, number>
+  /** Files that failed, by name. */
+  readonly unread: Map<string, Unread>
 }
 
 interface Unread {
@@ -58,14 +58,15 @@ interface Unread {
   readonly dueAt: number
 }
 
-export const ediMemory = (): EdiMemory => ({ problems: new Map(), idle: new Map(), running: new Map(), lookedAt: new Map(), unread: new Map(), full: new Set(), cleanedAt: new Map() })
+/** By folder. */
+export type Standings = Map<string, Standing>
 
 /** Reads what waits and writes what is new, again and again, until interrupted. */
 export const runEdi = (directory: string, limits: EdiLimits): Effect.Effect<never, never, Services> => {
-  const memory = ediMemory()
+  const standings: Standings = new Map()
   return Effect.scoped(
     Effect.promise(() => makeDirectory(directory)).pipe(
-      Effect.andThen(looksDue(directory, memory, limits)),
+      Effect.andThen(looksDue(directory, standings, limits)),
       Effect.flatMap((looks) => Effect.forEach(looks, (look) => Effect.forkScoped(look), { discard: true })),
       Effect.catchCause((cause) => Effect.logError("EDI directory not read, trying again.", cause)),
       Effect.andThen(Effect.sleep(pauseMillis)),
@@ -75,80 +76,76 @@ export const runEdi = (directory: string, limits: EdiLimits): Effect.Effect<neve
 }
 
 /** One look at every partner; the caller waits for all of them. */
-export const lookAtPartners = (directory: string, memory: EdiMemory, limits: EdiLimits = defaultEdiLimits) =>
-  Effect.flatMap(looksDue(directory, memory, limits), (looks) => Effect.all(looks, { concurrency: "unbounded", discard: true }))
+export const lookAtPartners = (directory: string, standings: Standings, limits: EdiLimits = defaultEdiLimits) =>
+  Effect.flatMap(looksDue(directory, standings, limits), (looks) => Effect.all(looks, { concurrency: "unbounded", discard: true }))
 
 /**
  * A look at each partner that is not looked at already, those first that waited longest. The caller runs them at the same time, so that none holds up
  * another. A problem of a profile is logged once, until it changes.
  */
-export const looksDue = Effect.fnUntraced(function*(directory: string, memory: EdiMemory, limits: EdiLimits = defaultEdiLimits) {
-  const { cleanedAt, full, lookedAt, problems, running, unread } = memory
+export const looksDue = Effect.fnUntraced(function*(directory: string, standings: Standings, limits: EdiLimits = defaultEdiLimits) {
   const tenants = yield* Tenants
-  const ready: Array<Partner> = []
+  const ready: Array<readonly [Partner, Standing]> = []
   const present = new Set<string>()
   for (const { partner, tenantId } of yield* Effect.promise(() => foldersIn(directory))) {
     const folder = join(directory, tenantId, partner)
     present.add(folder)
+    const standing = standings.get(folder) ?? { tenantId, isRunning: false, lookedAt: -1, cleanedAt: -Infinity, problem: undefined, isFull: false, idle: new Map(), unread: new Map() }
+    standings.set(folder, standing)
     const profile = yield* Effect.promise(() => profileIn(folder))
     const problem = "problem" in profile
       ? profile.problem
       : yield* Effect.match(tenants.admit(tenantId), { onSuccess: (tenant) => Option.isSome(tenant) ? undefined : `There is no tenant ${tenantId}. Create it, or rename the folder ${join(directory, tenantId)}.`, onFailure: (error) => error.message })
-    if (problem !== undefined && problems.get(folder) !== problem) {
+    if (problem !== undefined && standing.problem !== problem) {
       yield* Effect.logWarning(`EDI partner not read: ${problem}`).pipe(Effect.annotateLogs({ tenant: tenantId, partner }))
     }
-    if (problem === undefined) problems.delete(folder)
-    else problems.set(folder, problem)
-    if (problem === undefined && !("problem" in profile) && !running.has(folder)) ready.push({ tenantId, folder, profile })
+    standing.problem = problem
+    if (problem === undefined && !("problem" in profile) && !standing.isRunning) ready.push([{ tenantId, folder, profile }, standing])
   }
-  for (const known of [cleanedAt, full, lookedAt, problems, unread]) for (const folder of known.keys()) if (!present.has(folder)) known.delete(folder)
+  for (const [folder, { isRunning }] of standings) if (!present.has(folder) && !isRunning) standings.delete(folder)
   const now = yield* monotonicMillis
   const looks: Array<ReturnType<typeof lookAt>> = []
-  for (const partner of ready.sort((a, b) => (lookedAt.get(a.folder) ?? -1) - (lookedAt.get(b.folder) ?? -1))) {
-    const { folder, tenantId } = partner
-    if (running.size >= maxLooks || [...running.values()].filter((each) => each === tenantId).length >= maxLooksOfTenant) continue
-    running.set(folder, tenantId)
-    lookedAt.set(folder, now)
-    looks.push(Effect.ensuring(lookAt(partner, memory, limits), Effect.sync(() => void running.delete(folder))))
+  for (const [partner, standing] of ready.sort(([, a], [, b]) => a.lookedAt - b.lookedAt)) {
+    const running = [...standings.values()].filter(({ isRunning }) => isRunning)
+    if (running.length >= maxLooks || running.filter(({ tenantId }) => tenantId === partner.tenantId).length >= maxLooksOfTenant) continue
+    standing.isRunning = true
+    standing.lookedAt = now
+    looks.push(Effect.ensuring(lookAt(partner, standing, limits), Effect.sync(() => void (standing.isRunning = false))))
   }
   return looks
 })
 
 /** A partner whose data cannot be stored or read now does not stop the others. */
-const lookAt = (partner: Partner, memory: EdiMemory, limits: EdiLimits) =>
+const lookAt = (partner: Partner, standing: Standing, limits: EdiLimits) =>
   startSending(partner).pipe(
-    Effect.andThen(removeOldFiles(partner, memory, limits)),
-    Effect.andThen(hasRoom(partner, memory, limits)),
-    Effect.flatMap((room) => room ? Effect.andThen(receiveOf(partner, memory), sendTo(partner, memory.idle)) : Effect.void),
+    Effect.andThen(removeOldFiles(partner, standing, limits)),
+    Effect.andThen(hasRoom(partner, standing, limits)),
+    Effect.flatMap((room) => room ? Effect.andThen(receiveOf(partner, standing), sendTo(partner, standing.idle)) : Effect.void),
     Effect.catchCause((cause) => Effect.logError("EDI folder of a partner not checked, trying again.", cause).pipe(Effect.annotateLogs({ tenant: partner.tenantId, partner: partner.profile.partner })))
   )
 
 /** Nothing is sent to a partner that takes no files away, and nothing is read from it, because each file would need an acknowledgement. It is logged once, until there is room. */
-const hasRoom = Effect.fnUntraced(function*({ folder, profile, tenantId }: Partner, { full }: EdiMemory, { maxWaitingFiles }: EdiLimits) {
-  if (!(yield* Effect.promise(() => isFull(folder, "outbox", maxWaitingFiles)))) {
-    full.delete(folder)
-    return true
-  }
-  if (!full.has(folder)) {
+const hasRoom = Effect.fnUntraced(function*({ folder, profile, tenantId }: Partner, standing: Standing, { maxWaitingFiles }: EdiLimits) {
+  const wasFull = standing.isFull
+  standing.isFull = yield* Effect.promise(() => isFull(folder, "outbox", maxWaitingFiles))
+  if (standing.isFull && !wasFull) {
     yield* Effect.logWarning("EDI partner not read and sent nothing, outbox full.").pipe(Effect.annotateLogs({ tenant: tenantId, partner: profile.partner, files: maxWaitingFiles }))
   }
-  full.add(folder)
-  return false
+  return !standing.isFull
 })
 
-const removeOldFiles = Effect.fnUntraced(function*({ folder, profile, tenantId }: Partner, { cleanedAt }: EdiMemory, { keepMillis }: EdiLimits) {
+const removeOldFiles = Effect.fnUntraced(function*({ folder, profile, tenantId }: Partner, standing: Standing, { keepMillis }: EdiLimits) {
   const now = yield* monotonicMillis
-  if (now - (cleanedAt.get(folder) ?? -Infinity) < cleanUpMillis) return
-  cleanedAt.set(folder, now)
+  if (now - standing.cleanedAt < cleanUpMillis) return
+  standing.cleanedAt = now
   const before = (yield* Clock.currentTimeMillis) - keepMillis
   const removed = yield* Effect.promise(() => removeKept(folder, before))
   if (removed > 0) yield* Effect.logInfo("Old EDI files removed.").pipe(Effect.annotateLogs({ tenant: tenantId, partner: profile.partner, files: removed }))
 })
 
-const receiveOf = Effect.fnUntraced(function*(partner: Partner, { unread }: EdiMemory) {
-  const failed = unread.get(partner.folder) ?? new Map<string, Unread>()
+const receiveOf = Effect.fnUntraced(function*(partner: Partner, { unread }: Standing) {
   const now = yield* monotonicMillis
-  const skip = new Set([...failed].flatMap(([name, { dueAt }]) => dueAt > now ? [name] : []))
+  const skip = new Set([...unread].flatMap(([name, { dueAt }]) => dueAt > now ? [name] : []))
   const handlers = yield* handlersOf(partner)
   const files: Array<ReceivedFile | UnreadFile> = []
   // in `posted` are only files of processes that ended while they read them
@@ -156,11 +153,9 @@ const receiveOf = Effect.fnUntraced(function*(partner: Partner, { unread }: EdiM
     yield* Effect.promise(() => receiveWaiting({ partner: partner.profile, transport, handlers, skip, onFile: (file) => files.push(file) }))
   }
   for (const file of files) {
-    remember(failed, file, now)
+    remember(unread, file, now)
     yield* logged(partner, file)
   }
-  if (failed.size > 0) unread.set(partner.folder, failed)
-  else unread.delete(partner.folder)
 })
 
 const remember = (failed: Map<string, Unread>, file: ReceivedFile | UnreadFile, now: number) => {

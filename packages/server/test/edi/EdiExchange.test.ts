@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { onTestFinished } from "vitest"
 import { exchangeDue, type Standings } from "../../src/edi/EdiExchange.ts"
 import { defaultEdiLimits } from "../../src/edi/EdiPartners.ts"
-import { ediMemory, lookAtPartners } from "../../src/edi/EdiWorker.ts"
+import { lookAtPartners } from "../../src/edi/EdiWorker.ts"
 import { directory } from "../program/Program.ts"
 import { noSshd, startSshd, transportTo } from "./Sshd.ts"
 
@@ -94,7 +94,7 @@ describe("exchanges of EDI files with partners", () => {
     assert.deepStrictEqual([names(folder, "inbox"), names(sshd.root, "taken")], [["a.edi"], ["a.edi"]])
     // its writer has finished
     utimesSync(join(folder, "inbox/a.edi"), 0, 0)
-    yield* lookAtPartners(root, ediMemory())
+    yield* lookAtPartners(root, new Map())
     assert.deepStrictEqual(names(folder, "outbox"), ["acme-000000001.edi"])
     assert.strictEqual(yield* exchange(root, standings), 0)
     yield* TestClock.adjust(60_000)

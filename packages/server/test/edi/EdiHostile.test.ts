@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
-import { ediMemory, lookAtPartners } from "../../src/edi/EdiWorker.ts"
+import { lookAtPartners } from "../../src/edi/EdiWorker.ts"
 import { directory } from "../program/Program.ts"
 import { fileOf, partnerFolder, profile, put, reportOf, segmentsIn, sentTo } from "./EdiFolder.ts"
 
@@ -25,7 +25,7 @@ const receive = Effect.fnUntraced(function*(files: Readonly<Record<string, strin
   const root = directory()
   const folder = partnerFolder(root, tenant.tenantId, shipper)
   for (const [name, text] of Object.entries({ ...files, "good.edi": good })) put(folder, name, text)
-  for (let count = 0; count < 2; count++) yield* lookAtPartners(root, ediMemory())
+  for (let count = 0; count < 2; count++) yield* lookAtPartners(root, new Map())
   const { data } = yield* pickups.changes(tenant.carrier, {})
   const ordered = data.map((body) => (JSON.parse(decoder.decode(body)) as PickupChangeEntry).request.shipmentDetails![0]!.shipperRef)
   const names = (kept: "done" | "failed") => readdirSync(folder).includes(kept) ? readdirSync(join(folder, kept)).filter((name) => !name.endsWith(".jsonl")).sort() : []

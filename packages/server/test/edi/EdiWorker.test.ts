@@ -9,7 +9,7 @@ import { cpSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { openEdiCarrier } from "../../src/demo/DemoEdi.ts"
 import { defaultEdiLimits } from "../../src/edi/EdiPartners.ts"
-import { ediMemory, lookAtPartners, looksDue } from "../../src/edi/EdiWorker.ts"
+import { lookAtPartners, looksDue, type Standings } from "../../src/edi/EdiWorker.ts"
 import { journeyFrom } from "../../src/demo/DemoJourney.ts"
 import { directory } from "../program/Program.ts"
 import { fileOf, partnerFolder, profile, put, reportOf } from "./EdiFolder.ts"
@@ -28,7 +28,7 @@ describe("the EDI worker", () => {
     yield* (yield* ShipmentIntake).report({ ...tenant.carrier, dot: "1234567" }, postedShipment("0123456789"))
     put(folder, "a.edi", status)
     put(folder, "b.edi", invoice("26378"))
-    yield* lookAtPartners(root, ediMemory())
+    yield* lookAtPartners(root, new Map())
     assert.deepStrictEqual(readdirSync(join(folder, "done")).sort(), ["a.edi", "a.edi.report.jsonl", "b.edi", "b.edi.report.jsonl"])
     assert.lengthOf(readdirSync(join(folder, "outbox")), 2)
     const page = yield* (yield* TransitEvents).list(tenant.carrier, {})
@@ -45,10 +45,10 @@ describe("the EDI worker", () => {
     const root = directory()
     const folder = partnerFolder(root, tenant.tenantId)
     put(folder, "a.edi", invoice("26378"))
-    yield* lookAtPartners(root, ediMemory())
+    yield* lookAtPartners(root, new Map())
     put(folder, "again.edi", invoice("26378"))
     put(folder, "b.edi", invoice("26379"))
-    yield* lookAtPartners(root, ediMemory())
+    yield* lookAtPartners(root, new Map())
     assert.include(reportOf(join(folder, "done"), "again.edi"), "\"duplicates\":1")
     assert.include(reportOf(join(folder, "failed"), "b.edi"), "exists already with other content")
   }))
@@ -62,7 +62,7 @@ describe("the EDI worker", () => {
     const read = Effect.suspend(() => {
       put(folder, "a.edi", status)
       put(folder, "b.edi", invoice("26378"))
-      return lookAtPartners(root, ediMemory())
+      return lookAtPartners(root, new Map())
     })
     yield* read
     yield* TestWaybill.pass("800 days")
@@ -80,10 +80,10 @@ describe("the EDI worker", () => {
     const folder = partnerFolder(root, tenant.tenantId)
     put(folder, "a.edi", status)
     yield* tenants.suspend(tenant.tenantId)
-    yield* lookAtPartners(root, ediMemory())
+    yield* lookAtPartners(root, new Map())
     assert.deepStrictEqual(readdirSync(join(folder, "inbox")), ["a.edi"])
     yield* tenants.resume(tenant.tenantId)
-    yield* lookAtPartners(root, ediMemory())
+    yield* lookAtPartners(root, new Map())
     assert.deepStrictEqual(readdirSync(join(folder, "inbox")), [])
   }))
 
@@ -94,11 +94,11 @@ describe("the EDI worker", () => {
     const wrong = partnerFolder(join(root), `${tenant.tenantId}-x`, { partner: "acme" })
     const folder = partnerFolder(root, tenant.tenantId)
     put(folder, "a.edi", status)
-    const memory = ediMemory()
-    yield* lookAtPartners(root, memory)
+    const standings: Standings = new Map()
+    yield* lookAtPartners(root, standings)
     assert.deepStrictEqual(readdirSync(join(folder, "inbox")), [])
-    assert.include(memory.problems.get(wrong), "/them: This field is required.")
-    assert.lengthOf([...memory.problems.keys()], 2)
+    assert.include(standings.get(wrong)?.problem, "/them: This field is required.")
+    assert.lengthOf([...standings.values()].filter(({ problem }) => problem !== undefined), 2)
   }))
 
   test("reads a partner's files while those of another one take long", Effect.gen(function*() {
@@ -116,9 +116,9 @@ describe("the EDI worker", () => {
       ...intake,
       report: (principal, events) => principal.client === "key:edi-acme" ? Effect.andThen(Deferred.await(released), intake.report(principal, events)) : intake.report(principal, events)
     })
-    const memory = ediMemory()
+    const standings: Standings = new Map()
     yield* Effect.gen(function*() {
-      const looks = yield* looksDue(root, memory)
+      const looks = yield* looksDue(root, standings)
       assert.lengthOf(looks, 2)
       const first = yield* Deferred.make<void>()
       const fibers = yield* Effect.forEach(looks, (look) => Effect.forkScoped(Effect.ensuring(look, Deferred.succeed(first, undefined))))
@@ -139,14 +139,15 @@ describe("the EDI worker", () => {
       cpSync(source, folder, { recursive: true })
       writeFileSync(join(folder, "profile.json"), JSON.stringify({ ...profile, partner: `p-${count}` }))
     }
-    const memory = ediMemory()
+    const standings: Standings = new Map()
     const looked = new Set<string>()
     for (let count = 0; count < 5; count++) {
-      const looks = yield* looksDue(root, memory)
-      assert.deepStrictEqual([...memory.running.values()].sort(), ["many", "many", "many", "many", "other"])
-      for (const folder of memory.running.keys()) looked.add(folder)
+      const looks = yield* looksDue(root, standings)
+      const running = [...standings].filter(([, { isRunning }]) => isRunning)
+      assert.deepStrictEqual(running.map(([, { tenantId }]) => tenantId).sort(), ["many", "many", "many", "many", "other"])
+      for (const [folder] of running) looked.add(folder)
       // while they run, no other look is due
-      assert.lengthOf(yield* looksDue(root, memory), 0)
+      assert.lengthOf(yield* looksDue(root, standings), 0)
       yield* Effect.all(looks)
       yield* TestClock.adjust("2 seconds")
     }
@@ -162,11 +163,11 @@ describe("the EDI worker", () => {
     const intake = yield* TransitEventIntake
     let tries = 0
     const failing = TransitEventIntake.of({ ...intake, report: () => Effect.suspend(() => Effect.die(new Error(`failure ${tries += 1}`))) })
-    const memory = ediMemory()
+    const standings: Standings = new Map()
     put(folder, "a.edi", status)
     yield* Effect.gen(function*() {
       for (let seconds = 0; seconds < 60; seconds += 2) {
-        yield* lookAtPartners(root, memory)
+        yield* lookAtPartners(root, standings)
         if (seconds === 0) yield* TestClock.setTime(0)
         yield* TestClock.adjust("2 seconds")
       }
@@ -174,43 +175,43 @@ describe("the EDI worker", () => {
     // after 2, 4, 8, 16 seconds
     assert.strictEqual(tries, 5)
     put(folder, "b.edi", invoice("26378"))
-    yield* lookAtPartners(root, memory)
+    yield* lookAtPartners(root, standings)
     assert.deepStrictEqual(readdirSync(join(folder, "inbox")), ["a.edi"])
     yield* TestClock.adjust("1 minute")
-    yield* lookAtPartners(root, memory)
-    assert.deepStrictEqual([readdirSync(join(folder, "inbox")), [...memory.unread]], [[], []])
+    yield* lookAtPartners(root, standings)
+    assert.deepStrictEqual([readdirSync(join(folder, "inbox")), [...standings.get(folder)!.unread]], [[], []])
   }))
 
   test("reads no files of a partner whose outbox is full, and all of them when there is room", Effect.gen(function*() {
     const tenant = yield* TestWaybill.tenant()
     const root = directory()
     const folder = partnerFolder(root, tenant.tenantId)
-    const memory = ediMemory()
-    const look = lookAtPartners(root, memory, { ...defaultEdiLimits, maxWaitingFiles: 1 })
+    const standings: Standings = new Map()
+    const look = lookAtPartners(root, standings, { ...defaultEdiLimits, maxWaitingFiles: 1 })
     put(folder, "a.edi", status)
     yield* look
     const [acknowledgement] = readdirSync(join(folder, "outbox"))
     put(folder, "b.edi", invoice("26378"))
     yield* look
-    assert.deepStrictEqual([readdirSync(join(folder, "inbox")), [...memory.full]], [["b.edi"], [folder]])
+    assert.deepStrictEqual([readdirSync(join(folder, "inbox")), standings.get(folder)!.isFull], [["b.edi"], true])
     rmSync(join(folder, "outbox", acknowledgement!))
     yield* look
-    assert.deepStrictEqual([readdirSync(join(folder, "inbox")), [...memory.full]], [[], []])
+    assert.deepStrictEqual([readdirSync(join(folder, "inbox")), standings.get(folder)!.isFull], [[], false])
   }))
 
   test("removes files that were read, with their reports, after their days", Effect.gen(function*() {
     const tenant = yield* TestWaybill.tenant()
     const root = directory()
     const folder = partnerFolder(root, tenant.tenantId)
-    const memory = ediMemory()
+    const standings: Standings = new Map()
     put(folder, "a.edi", status)
     yield* TestClock.setTime(Date.now())
-    yield* lookAtPartners(root, memory)
+    yield* lookAtPartners(root, standings)
     yield* TestClock.adjust("364 days")
-    yield* lookAtPartners(root, memory)
+    yield* lookAtPartners(root, standings)
     assert.deepStrictEqual(readdirSync(join(folder, "done")), ["a.edi", "a.edi.report.jsonl"])
     yield* TestClock.adjust("2 days")
-    yield* lookAtPartners(root, memory)
+    yield* lookAtPartners(root, standings)
     assert.deepStrictEqual(readdirSync(join(folder, "done")), [])
     assert.lengthOf(readdirSync(join(folder, "outbox")), 1)
   }))
@@ -225,7 +226,7 @@ describe("the EDI worker", () => {
     for (let count = 0; count < 2; count++) {
       yield* Effect.promise(() => publish(events))
       for (const [index, name] of readdirSync(inbox).sort().entries()) utimesSync(join(inbox, name), 1_000 + index, 1_000 + index)
-      yield* lookAtPartners(root, ediMemory())
+      yield* lookAtPartners(root, new Map())
     }
     const page = yield* (yield* TransitEvents).list(tenant.carrier, { pageSize: 500 })
     assert.strictEqual(page.totalCount, events.length)
