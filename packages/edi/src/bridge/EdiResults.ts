@@ -1,5 +1,5 @@
 /** What became of a file: a result for each transaction set, and counts. */
-import type { EdiWarning, KeptElement } from "../mapping/ReadSet.ts"
+import type { SetFindings } from "../mapping/ReadSet.ts"
 import type { EdiFault } from "../x12/EdiFault.ts"
 
 /** What became of a set. */
@@ -15,7 +15,7 @@ export interface RecordResult {
 }
 
 /** What became of a set, with its faults. */
-export interface SetResult {
+export interface SetResult extends SetFindings {
   /** Interchange, group and set control numbers, with the sender and the date: the same file again has the same keys. */
   readonly key: string
   /** ST-01, such as `214`. */
@@ -26,9 +26,6 @@ export interface SetResult {
   /** `duplicate`: everything in it was known. */
   readonly outcome: SetOutcome
   readonly records: ReadonlyArray<RecordResult>
-  readonly faults: ReadonlyArray<EdiFault>
-  readonly warnings: ReadonlyArray<EdiWarning>
-  readonly kept: ReadonlyArray<KeptElement>
 }
 
 /** An acknowledgement that the partner sent: AK1 and AK9. */

@@ -4,6 +4,7 @@
  */
 import { makePace } from "@waybill/core"
 import { Effect } from "effect"
+import { own } from "../mapping/Members.ts"
 import type { Steps } from "../mapping/ReadSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { GroupAcknowledgement, interchangeAcknowledgement } from "../x12/Acknowledgement.ts"
@@ -130,7 +131,7 @@ class FileReceiving {
       if (this.#refused === undefined && envelope.length === 0 && this.#acknowledged.length < 1000) this.#acknowledged.push(acknowledgementIn(set))
       return
     }
-    const reader = Object.hasOwn(setReaders, set.id) ? setReaders[set.id] : undefined
+    const reader = own(setReaders, set.id)
     const agreed = reader !== undefined && (partner.sets as ReadonlyArray<string>).includes(set.id) && handlers[reader.handler] !== undefined
     const notAgreed: EdiFault = { level: "set", code: setFaults.notSupported, segment: "ST", position: 1, element: 1, value: set.id, detail: `Transaction set ${set.id} has not been agreed with ${partner.partner}.` }
     const before = this.#refused !== undefined ? [this.#refused] : envelope.length > 0 ? envelope : agreed ? [] : [notAgreed]

@@ -1,5 +1,5 @@
 /** Codecs of 210: charges, their amounts, and the parties. */
-import { coded, type Codec, hundredths, identifier, type ReadContext, text } from "../mapping/Codec.ts"
+import { coded, type Codec, hundredths, identifier, named, type ReadContext, text } from "../mapping/Codec.ts"
 import { elementFaults } from "../x12/EdiFault.ts"
 
 /** A line with freight in it is an item; any other is a charge of the whole invoice. */
@@ -27,8 +27,7 @@ export const lineDescription: Codec = {
   read: ([value = ""], context) => isItem(context) ? [value.trimEnd() || undefined, undefined] : [undefined, value.trimEnd() || undefined],
   write: ([ofItem, ofCharge, type], context) => {
     const isOfItem = type === "ITEM_CHARGE"
-    const written = text(50).write([isOfItem ? ofItem : ofCharge], { ...context, lose: (_, reason) => context.lose(isOfItem ? 0 : 1, reason) })
-    return written
+    return text(50).write([isOfItem ? ofItem : ofCharge], { ...context, lose: (_, reason) => context.lose(isOfItem ? 0 : 1, reason) })
   }
 }
 
@@ -89,21 +88,16 @@ const chargeCodes: Readonly<Record<string, string>> = { FUE: "FUEL" }
 /** Lines without a code are the freight itself. */
 export const lineHaul = "LINEHAUL"
 
+const namedCharge = named(chargeCodes, {
+  agreed: ({ codes }) => codes?.charges,
+  isCode: /^[A-Z0-9]{3}$/u,
+  missing: "it has no code; name one in the partner profile, codes.charges"
+})
+
 export const chargeCode: Codec = {
   note: `${coded(chargeCodes).note}; no code is ${lineHaul}; codes of three characters stay as they are`,
-  read: ([code = ""], { partner }) => {
-    const agreed = Object.entries(partner.codes?.charges ?? {}).find(([, written]) => written === code)?.[0]
-    return [agreed ?? (Object.hasOwn(chargeCodes, code) ? chargeCodes[code] : code)]
-  },
-  write: ([name], { lose, partner }) => {
-    if (typeof name !== "string") return undefined
-    if (name === lineHaul) return [""]
-    const agreed = partner.codes?.charges ?? {}
-    const code = (Object.hasOwn(agreed, name) ? agreed[name] : undefined) ?? Object.keys(chargeCodes).find((each) => chargeCodes[each] === name)
-    if (code !== undefined || (/^[A-Z0-9]{3}$/u.test(name) && !Object.hasOwn(chargeCodes, name))) return [code ?? name]
-    lose(0, "it has no code; name one in the partner profile, codes.charges")
-    return undefined
-  }
+  read: namedCharge.read,
+  write: (members, context) => members[0] === lineHaul ? [""] : namedCharge.write(members, context)
 }
 
 /** Weight: L0-04, 05, 11. Members: weight.value, weight.unitOfMeasure. */

@@ -1,7 +1,7 @@
 /** 210 and invoices, in both directions. */
 import type { Invoice } from "@waybill/core/invoices"
 import { member } from "../mapping/Members.ts"
-import { type EdiWarning, finish, type KeptElement, type ReadRecord, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
+import { finish, type ReadOne, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
 import { type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults } from "../x12/EdiFault.ts"
@@ -9,27 +9,16 @@ import type { TransactionSet } from "../x12/Interchange.ts"
 import { lineHaul } from "./InvoiceCodecs.ts"
 import { mapping210 } from "./Mapping210.ts"
 
-/** The invoice of a 210. */
-export interface ReadInvoice {
-  /** Absent if faults refuse the set. */
-  readonly invoice: Invoice | undefined
-  readonly position: number
-  readonly sources: ReadRecord["sources"]
-  readonly faults: ReadonlyArray<EdiFault>
-  readonly warnings: ReadonlyArray<EdiWarning>
-  readonly kept: ReadonlyArray<KeptElement>
-}
-
 type Data = Readonly<Record<string, unknown>>
 
 /** Reads the invoice of a set. Its id comes from the SCAC and the invoice number, so the same invoice again has the same id. */
-export const invoiceOf210 = (set: TransactionSet, partner: PartnerProfile): ReadInvoice => finish(readInvoice(set, partner))
+export const invoiceOf210 = (set: TransactionSet, partner: PartnerProfile): ReadOne<Invoice> => finish(readInvoice(set, partner))
 
-export function* readInvoice(set: TransactionSet, partner: PartnerProfile): Steps<ReadInvoice> {
+export function* readInvoice(set: TransactionSet, partner: PartnerProfile): Steps<ReadOne<Invoice>> {
   const { faults, kept, records: [read], warnings } = yield* readSetInSteps(mapping210, set, partner)
   const more = read === undefined ? [] : missingIn(read.record, partner)
   const all = [...faults, ...more]
-  return { invoice: read === undefined || all.length > 0 ? undefined : invoiceOf(read.record, partner), position: 2, sources: read?.sources ?? new Map(), faults: all, warnings, kept }
+  return { value: read === undefined || all.length > 0 ? undefined : invoiceOf(read.record, partner), sources: read?.sources ?? new Map(), faults: all, warnings, kept }
 }
 
 const shipmentIdOf = (record: Data, partner: PartnerProfile): unknown => {

@@ -3,6 +3,7 @@ import { parseInstant } from "@waybill/core"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import type { Group } from "../x12/Interchange.ts"
 import { elementFaults } from "../x12/EdiFault.ts"
+import { own } from "./Members.ts"
 
 /** What a codec may look at while it reads. */
 export interface ReadContext {
@@ -92,7 +93,7 @@ export const coded = (table: Readonly<Record<string, string>>): Codec => {
   return {
     note: Object.entries(table).map(([code, meaning]) => `${code} ${meaning}`).join(", "),
     read: ([code = ""], { keep }) => {
-      const meaning = Object.hasOwn(table, code) ? table[code] : undefined
+      const meaning = own(table, code)
       if (meaning === undefined) keep(0)
       return [meaning]
     },
@@ -104,6 +105,25 @@ export const coded = (table: Readonly<Record<string, string>>): Codec => {
   }
 }
 
+/** Where the partner profile has names and codes of its own, and what is wrong with a name that has no code. */
+interface Agreement {
+  readonly agreed: (partner: PartnerProfile) => Readonly<Record<string, string>> | undefined
+  readonly isCode: RegExp
+  readonly missing: string
+}
+
+/** A code with a usual name, or the partner's own. Codes without a name stay what they are; names without a code are not written. */
+export const named = (usual: Readonly<Record<string, string>>, { agreed, isCode, missing }: Agreement): Pick<Codec, "read" | "write"> => ({
+  read: ([code = ""], { partner }) => [Object.entries(agreed(partner) ?? {}).find(([, written]) => written === code)?.[0] ?? own(usual, code) ?? code],
+  write: ([name], { lose, partner }) => {
+    if (typeof name !== "string") return undefined
+    const code = own(agreed(partner) ?? {}, name) ?? Object.keys(usual).find((each) => usual[each] === name)
+    if (code !== undefined || (isCode.test(name) && !Object.hasOwn(usual, name))) return [code ?? name]
+    lose(0, missing)
+    return undefined
+  }
+})
+
 /** `USA` in Waybill; two letters are usual in X12, and both are read. */
 const countries: Readonly<Record<string, string>> = { US: "USA", CA: "CAN", MX: "MEX" }
 
@@ -111,7 +131,7 @@ export const country: Codec = {
   note: "US, CA and MX are written with two letters, other countries with three; two letters of other countries are kept and listed",
   read: ([code = ""], { keep }) => {
     const plain = code.trim().toUpperCase()
-    const found = Object.hasOwn(countries, plain) ? countries[plain] : /^[A-Z]{3}$/u.test(plain) ? plain : undefined
+    const found = own(countries, plain) ?? (/^[A-Z]{3}$/u.test(plain) ? plain : undefined)
     if (found === undefined) keep(0)
     return [found]
   },

@@ -2,6 +2,9 @@
 
 type Data = Readonly<Record<string, unknown>>
 
+/** The value of a table under a key of its own, not one that every object has. */
+export const own = <A>(table: Readonly<Record<string, A>>, key: unknown): A | undefined => typeof key === "string" && Object.hasOwn(table, key) ? table[key] : undefined
+
 const isData = (value: unknown): value is Data => typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** `name`, or `list[type]`. */
@@ -37,7 +40,7 @@ export const member = (data: unknown, path: string, used?: Set<string>): unknown
   for (const { name, type } of partsOf(path)) {
     if (!isData(value)) return undefined
     if (type === undefined) {
-      value = Object.hasOwn(value, name) ? value[name] : undefined
+      value = own(value, name)
       at = at === "" ? name : `${at}.${name}`
       typeAt = undefined
       continue

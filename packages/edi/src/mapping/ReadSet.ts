@@ -33,12 +33,24 @@ export interface ReadRecord {
   readonly sources: ReadonlyMap<string, { readonly segment: string; readonly position: number; readonly element: number }>
 }
 
-/** What a set became, and what has no place. */
-export interface ReadSetResult {
-  readonly records: ReadonlyArray<ReadRecord>
+/** What was found in a set beside its records. */
+export interface SetFindings {
+  /** They refuse the set. */
   readonly faults: ReadonlyArray<EdiFault>
   readonly warnings: ReadonlyArray<EdiWarning>
   readonly kept: ReadonlyArray<KeptElement>
+}
+
+/** What a set became, and what has no place. */
+export interface ReadSetResult extends SetFindings {
+  readonly records: ReadonlyArray<ReadRecord>
+}
+
+/** What a set with one record became. */
+export interface ReadOne<A> extends SetFindings {
+  /** Absent if faults refuse the set. */
+  readonly value: A | undefined
+  readonly sources: ReadRecord["sources"]
 }
 
 interface Reading {

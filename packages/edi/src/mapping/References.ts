@@ -1,5 +1,5 @@
 /** Codecs of references and of the ids of parties. */
-import { coded, type Codec, identifier } from "./Codec.ts"
+import { coded, type Codec, identifier, named } from "./Codec.ts"
 
 /** Element 128, L11-02. */
 const referenceQualifiers: Readonly<Record<string, string>> = {
@@ -14,23 +14,19 @@ const referenceQualifiers: Readonly<Record<string, string>> = {
   SN: "SEAL"
 }
 
-const isQualifier = (text: string) => /^[A-Z0-9]{2,3}$/u.test(text)
-
 /** Qualifiers without a name stay what they are; names without a qualifier are not written. */
 export const referenceType: Codec = {
   note: `${coded(referenceQualifiers).note}; other qualifiers stay as they are`,
-  read: ([code = ""], { partner }) => {
-    const agreed = Object.entries(partner.codes?.references ?? {}).find(([, qualifier]) => qualifier === code)?.[0]
-    return [agreed ?? (Object.hasOwn(referenceQualifiers, code) ? referenceQualifiers[code] : code)]
-  },
-  write: ([type], { lose, partner }) => {
-    if (typeof type !== "string") return undefined
-    const agreed = partner.codes?.references ?? {}
-    const code = (Object.hasOwn(agreed, type) ? agreed[type] : undefined) ?? Object.keys(referenceQualifiers).find((qualifier) => referenceQualifiers[qualifier] === type)
-    if (code !== undefined || (isQualifier(type) && !Object.hasOwn(referenceQualifiers, type))) return [code ?? type]
-    lose(0, "it has no qualifier; name one in the partner profile, codes.references")
-    return undefined
-  }
+  ...named(referenceQualifiers, {
+    agreed: ({ codes }) => codes?.references,
+    isCode: /^[A-Z0-9]{2,3}$/u,
+    missing: "it has no qualifier; name one in the partner profile, codes.references"
+  })
+}
+
+const writeAssigned: Codec["write"] = ([id], context) => {
+  const written = identifier(80).write([id], context)
+  return written === undefined ? undefined : ["93", ...written]
 }
 
 /** Elements: N1-03, 04. The id is a member, whose id it is has no place. */
@@ -40,10 +36,7 @@ export const partyId: Codec = {
     if (kind !== "93") keep(0)
     return [id.trim() || undefined]
   },
-  write: ([id], context) => {
-    const written = identifier(80).write([id], context)
-    return written === undefined ? undefined : ["93", ...written]
-  }
+  write: writeAssigned
 }
 
 /** Element 66: a customer's number with the carrier. */
@@ -57,10 +50,7 @@ export const payerAccount: Codec = {
     for (const index of [0, 1]) keep(index)
     return [undefined]
   },
-  write: ([id], context) => {
-    const written = identifier(80).write([id], context)
-    return written === undefined ? undefined : ["93", ...written]
-  }
+  write: writeAssigned
 }
 
 /** Elements: N1-03, 04 of an order, which the shipper sends: 93 and 94 are as often its own codes of places as accounts with the carrier. */

@@ -34,6 +34,8 @@ interface Written {
 
 const nothing: Written = { segments: [], hasData: false }
 
+const joined = (all: ReadonlyArray<Written>): Written => ({ segments: all.flatMap(({ segments }) => segments), hasData: all.some(({ hasData }) => hasData) })
+
 /** Writes a record as a set by its mapping. */
 export const writeSet = (mapping: Mapping, record: unknown, partner: PartnerProfile, version: string): WriteSetResult => {
   const writing: Writing = { record, partner, version, used: new Set(), lost: [], missing: [] }
@@ -56,14 +58,14 @@ const writeRules = (writing: Writing, rules: ReadonlyArray<Rule>, data: unknown,
     if (rule.only !== "in") written.set(rule, isLoop(rule) ? writeLoop(writing, rule, data, at) : writeSegments(writing, rule, data, at))
   }
   const all = rules.map((rule) => written.get(rule) ?? nothing)
-  return { segments: all.flatMap(({ segments }) => segments), hasData: all.some(({ hasData }) => hasData) }
+  return joined(all)
 }
 
 const writeLoop = (writing: Writing, rule: LoopRule, data: unknown, at: string): Written => {
   if (rule.list !== undefined) {
     const list = member(data, rule.list)
     const all = (Array.isArray(list) ? list : []).map((item, index) => writeOne(writing, rule, item, within(within(at, rule.list!), String(index)), index + 1))
-    return { segments: all.flatMap(({ segments }) => segments), hasData: all.some(({ hasData }) => hasData) }
+    return joined(all)
   }
   const inner = rule.member === undefined ? data : member(data, rule.member)
   return inner === undefined ? nothing : writeOne(writing, rule, inner, within(at, rule.member ?? ""), 1)
@@ -93,7 +95,7 @@ const writeSegments = (writing: Writing, rule: SegmentRule, data: unknown, at: s
     for (const each of one.used) writing.used.add(each)
     return [written]
   })
-  return { segments: all.flatMap(({ segments }) => segments), hasData: all.some(({ hasData }) => hasData) }
+  return joined(all)
 }
 
 const writeSegment = (writing: Writing, rule: SegmentRule, data: unknown, at: string): Written => {

@@ -4,6 +4,7 @@
  */
 import { link, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { codeOf } from "../transports/FileErrors.ts"
 import { makeDirectory } from "../transports/MakeDirectory.ts"
 
 /** A step of what was sent: where the feed continues, and the file of the step. */
@@ -64,7 +65,7 @@ export const outgoingLog = (directory: string): OutgoingLog => {
     try {
       await link(hidden, join(directory, `${nameOf(number)}.json`))
     } catch (error) {
-      if ((error as { readonly code?: unknown }).code === "EEXIST") return false
+      if (codeOf(error) === "EEXIST") return false
       throw error
     } finally {
       await rm(hidden, { force: true })

@@ -1,11 +1,10 @@
 /** 990 as the answer to an order of a pickup, in both directions. */
-import { finish, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
+import { finish, type ReadOne, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
 import { type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults } from "../x12/EdiFault.ts"
 import { keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
 import { mapping990 } from "./Mapping990.ts"
-import type { ReadOne } from "./Orders.ts"
 
 /** An answer to a pickup order. */
 export interface EdiPickupAnswer {

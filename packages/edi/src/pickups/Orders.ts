@@ -1,7 +1,8 @@
 /** 204, 211 and 216 as orders of a pickup. */
 import type { PickupInput } from "@waybill/core/pickups"
 import type { Mapping } from "../mapping/Mapping.ts"
-import { type EdiWarning, finish, type KeptElement, type ReadRecord, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
+import { own } from "../mapping/Members.ts"
+import { finish, type ReadOne, type ReadRecord, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults, segmentFaults } from "../x12/EdiFault.ts"
 import { keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
@@ -21,16 +22,6 @@ export interface EdiPickupOrder {
   /** The shipper's number, which the answer names. A 216 may have none. */
   readonly shipmentNumber?: string
   readonly request: PickupInput
-}
-
-/** What a set with one record became. */
-export interface ReadOne<A> {
-  /** Absent if faults refuse the set. */
-  readonly value: A | undefined
-  readonly sources: ReadRecord["sources"]
-  readonly faults: ReadonlyArray<EdiFault>
-  readonly warnings: ReadonlyArray<EdiWarning>
-  readonly kept: ReadonlyArray<KeptElement>
 }
 
 /** A set that orders a pickup. */
@@ -138,7 +129,7 @@ const inRequest: Readonly<Record<string, string>> = {
 
 /** Faults of intake name members of the request. */
 const sourcesOf = (sources: ReadRecord["sources"] = new Map()): ReadRecord["sources"] =>
-  new Map([...sources].map(([path, source]) => [Object.hasOwn(inRequest, path) ? inRequest[path]! : path, source]))
+  new Map([...sources].map(([path, source]) => [own(inRequest, path) ?? path, source]))
 
 const fieldOf = { "204": { stop: "S5", weight: "L3" }, "211": { stop: "N1", weight: "AT2" }, "216": { stop: "N1", weight: "TEM" } } as const
 

@@ -1,5 +1,6 @@
 /** Codecs of orders (204, 211, 216): purpose, times, whole weights and commodity codes. Orders are read only. */
 import type { Codec, Read } from "../mapping/Codec.ts"
+import { own } from "../mapping/Members.ts"
 import { elementFaults } from "../x12/EdiFault.ts"
 
 const readOnly = (note: string, read: Codec["read"]): Codec => ({ note, read, write: () => undefined })
@@ -32,7 +33,7 @@ const localOf = (date: string, time: string, dateIndex: number, timeIndex: numbe
 export const pickupTime: Codec = readOnly(
   "10, 37 and 69 are the earliest time of the pickup, 38 is the latest; 53 is the earliest time of the delivery, 54 the latest, and 02, 68 and 70 its date; others are kept; times are local",
   ([qualifier = "", date = "", , time = ""], { keep }) => {
-    const delivery = Object.hasOwn(deliveries, qualifier) ? deliveries[qualifier] : undefined
+    const delivery = own(deliveries, qualifier)
     if (!ready.has(qualifier) && !close.has(qualifier) && delivery === undefined) {
       for (const index of [0, 1, 2, 3]) keep(index)
       return []

@@ -3,6 +3,7 @@
  * code, from the state or province of the event, or from the partner profile.
  */
 import { DateTime } from "effect"
+import { own } from "../mapping/Members.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 
 /** Zones of letter codes whose offset depends on the date. */
@@ -78,9 +79,9 @@ export interface ZonedTime {
 
 /** A local time `CCYY-MM-DDTHH:MM:SS` with its offset; `undefined` if no zone is known. */
 export const zoned = (local: string, code: string, place: ClockPlace | undefined, partner: PartnerProfile): ZonedTime | undefined => {
-  const fixed = Object.hasOwn(offsetsOfCodes, code) ? offsetsOfCodes[code] : offsetOfNumber(code)
+  const fixed = own(offsetsOfCodes, code) ?? offsetOfNumber(code)
   if (fixed !== undefined) return { text: `${local}${offsetText(fixed)}`, source: "code", isAmbiguous: false }
-  const ofCode = Object.hasOwn(zonesOfCodes, code) ? zonesOfCodes[code] : undefined
+  const ofCode = own(zonesOfCodes, code)
   if (code !== "" && code !== "LT" && ofCode === undefined) return undefined
   const ofState = place === undefined ? undefined : zoneOf(place, partner)
   const zone = ofCode ?? ofState ?? partner.times?.zone

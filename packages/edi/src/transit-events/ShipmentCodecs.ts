@@ -1,5 +1,6 @@
 /** Codecs of 214: routing and equipment. */
 import { coded, type Codec } from "../mapping/Codec.ts"
+import { own } from "../mapping/Members.ts"
 
 /** Element 91, MS3-04. */
 const modes: Readonly<Record<string, string>> = { LT: "LTL", M: "FTL", A: "AIR", R: "RAIL", S: "OCEAN", O: "OCEAN", X: "INTERMODAL", U: "PARCEL" }
@@ -8,7 +9,7 @@ const modes: Readonly<Record<string, string>> = { LT: "LTL", M: "FTL", A: "AIR",
 export const routing: Codec = {
   note: `${coded(modes).note}; M is the mode of the partner profile if it has one; a carrier other than B10-03 is the partner of an interline shipment`,
   read: ([scac = "", , mode = ""], { keep, look, partner }) => {
-    const found = mode === "M" && partner.mode !== undefined ? partner.mode : Object.hasOwn(modes, mode) ? modes[mode] : undefined
+    const found = mode === "M" && partner.mode !== undefined ? partner.mode : own(modes, mode)
     if (mode !== "" && found === undefined) keep(2)
     return [scac === look("B10", 3) ? undefined : scac, found]
   },

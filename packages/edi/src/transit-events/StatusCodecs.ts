@@ -1,11 +1,10 @@
 /** Codecs of 214: the status of AT7, its reason and its time, and the place of MS1. */
 import { parseInstant } from "@waybill/core"
 import type { Codec, ReadContext, WriteContext } from "../mapping/Codec.ts"
+import { own } from "../mapping/Members.ts"
 import { elementFaults } from "../x12/EdiFault.ts"
 import { codeOfOffset, offsetOf, zoned } from "./LocalTime.ts"
 import { appointmentCodes, codeOfType, delayReasons, normalAppointment, statusCodes } from "./StatusCodes.ts"
-
-const own = <A>(table: Readonly<Record<string, A>>, key: unknown): A | undefined => typeof key === "string" && Object.hasOwn(table, key) ? table[key] : undefined
 
 /** Members: type, status, statusCode, appointmentCode, exception, custody, appointmentStatus. Elements: AT7-01, AT7-03. */
 export const statusCodec: Codec = {

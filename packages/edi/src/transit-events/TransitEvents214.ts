@@ -1,7 +1,7 @@
 /** 214 and transit events, in both directions. */
 import type { ReportedEvent } from "@waybill/core/transit-events"
-import { member } from "../mapping/Members.ts"
-import { type KeptElement, type EdiWarning, finish, type ReadRecord, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
+import { member, own } from "../mapping/Members.ts"
+import { finish, type ReadRecord, readSetInSteps, type SetFindings, type Steps } from "../mapping/ReadSet.ts"
 import { type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults, segmentFaults } from "../x12/EdiFault.ts"
@@ -22,12 +22,8 @@ export interface ReadEvent {
 }
 
 /** The events of a 214. */
-export interface ReadEvents {
+export interface ReadEvents extends SetFindings {
   readonly events: ReadonlyArray<ReadEvent>
-  /** They refuse the set. */
-  readonly faults: ReadonlyArray<EdiFault>
-  readonly warnings: ReadonlyArray<EdiWarning>
-  readonly kept: ReadonlyArray<KeptElement>
 }
 
 /** Reads the events of a set. Their ids come from its control numbers, so the same file again has the same ids. */
@@ -71,8 +67,7 @@ interface Attributes {
 
 /** What Q7 says. */
 const exceptionIn = (attributes: Attributes | undefined): string | undefined => {
-  for (const { code } of attributes?.edi?.exceptions ?? []) if (code !== undefined && Object.hasOwn(ladingExceptions, code)) return ladingExceptions[code]
-  return undefined
+  return (attributes?.edi?.exceptions ?? []).map(({ code }) => own(ladingExceptions, code)).find((exception) => exception !== undefined)
 }
 
 const shipmentIdOf = (record: unknown, partner: PartnerProfile): string | undefined => {

@@ -10,6 +10,7 @@ import { randomUUID } from "node:crypto"
 import { isUnfinished } from "./EdiMailbox.ts"
 import type { EdiSpool } from "./EdiSpool.ts"
 import type { EdiTransport } from "./EdiTransport.ts"
+import { codeOf, ignoreMissing } from "./FileErrors.ts"
 import { makeDirectory } from "./MakeDirectory.ts"
 
 /** Folders of a directory, and when a file in it is complete. */
@@ -190,14 +191,6 @@ const created = async (path: string): Promise<boolean> => {
     if (codeOf(error) === "EEXIST") return false
     throw error
   }
-}
-
-const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code
-
-/** Another process was faster. */
-const ignoreMissing = (error: unknown): undefined => {
-  if (codeOf(error) !== "ENOENT") throw error
-  return undefined
 }
 
 /** Names that are counted. */

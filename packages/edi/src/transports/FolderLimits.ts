@@ -2,6 +2,7 @@
 import { lstat, opendir, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { isUnfinished } from "./EdiMailbox.ts"
+import { ignoreMissing } from "./FileErrors.ts"
 
 /** Folders whose files are only kept to look them up. */
 const keptFolders = ["done", "failed", "sent"]
@@ -37,9 +38,4 @@ export const removeKept = async (directory: string, before: number): Promise<num
 async function* entriesIn(path: string) {
   const folder = await opendir(path).catch(ignoreMissing)
   if (folder !== undefined) yield* folder
-}
-
-const ignoreMissing = (error: unknown): undefined => {
-  if ((error as { readonly code?: unknown } | null)?.code !== "ENOENT") throw error
-  return undefined
 }

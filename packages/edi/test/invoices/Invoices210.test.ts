@@ -21,7 +21,7 @@ const invoiceIn = (segments: ReadonlyArray<string>, more?: Partial<PartnerProfil
 const faultsIn = (segments: ReadonlyArray<string>, more?: Partial<PartnerProfile>) => invoiceIn(segments, more).faults.map((fault) => `${placeOf(fault)} ${fault.code}`)
 
 describe("reading 210", () => {
-  const { faults, invoice, kept, warnings } = invoiceIn(full)
+  const { faults, kept, value: invoice, warnings } = invoiceIn(full)
 
   it("makes an invoice with exact amounts, its lines and its parties", () => {
     expect([faults, warnings]).toEqual([[], []])
@@ -56,7 +56,7 @@ describe("reading 210", () => {
 
   it("takes the carrier's customer code of the payer for its account", () => {
     const read = invoiceIn(full.map((segment) => segment.replace("*93*A-1", "*25*A-1")))
-    expect(read.invoice?.attributes).toContainEqual({ type: "accountNumber", value: "A-1" })
+    expect(read.value?.attributes).toContainEqual({ type: "accountNumber", value: "A-1" })
     expect(read.kept).toEqual(kept)
   })
 
@@ -65,7 +65,7 @@ describe("reading 210", () => {
   })
 
   it.each([["5", "0.05"], ["0", "0.00"], ["-120", "-1.20"], ["00000100", "1.00"], ["123456789012345", "1234567890123.45"]])("reads the amount %s as %s", (amount, value) => {
-    expect(invoiceIn([`B3**1***L*20261120*${amount}****ABCD`]).invoice?.invoiceHeader.invoiceAmount).toEqual({ currencyCode: "USD", value })
+    expect(invoiceIn([`B3**1***L*20261120*${amount}****ABCD`]).value?.invoiceHeader.invoiceAmount).toEqual({ currencyCode: "USD", value })
   })
 
   it("names what is wrong or missing", () => {
@@ -183,7 +183,7 @@ describe("laws of 210", () => {
       const invoice = invoiceFor(random)
       const { lost, set } = segmentsOf(invoice, partner, version)
       expect(lost).toEqual([])
-      const { faults, invoice: back, warnings } = again(set.segments, partner, version)
+      const { faults, value: back, warnings } = again(set.segments, partner, version)
       expect([faults, warnings]).toEqual([[], []])
       expect(back).toEqual(invoice)
     }))
@@ -193,7 +193,7 @@ describe("laws of 210", () => {
       const value = `${random.chance(0.3) ? "-" : ""}${random.text([..."0123456789"], 0, 16)}${random.chance(0.7) ? `.${random.text([..."0123456789"], 1, 6)}` : "0"}`
       const result = write210(invoiceSample({ total: value }), partnerFor({ scac: "ABCD" }))
       if ("refused" in result) return
-      const back = again(result.set.segments, partnerFor(), "004010").invoice!.invoiceHeader.invoiceAmount.value
+      const back = again(result.set.segments, partnerFor(), "004010").value!.invoiceHeader.invoiceAmount.value
       const exact = (text: string) => BigInt(text.replace(/^(-?)(\d*)\.?(\d*)$/u, (_, sign: string, whole: string, fraction: string) => `${sign}${whole}${fraction.padEnd(10, "0")}`.replace(/^-?$/u, "0")))
       expect(exact(back)).toBe(exact(value))
     }))

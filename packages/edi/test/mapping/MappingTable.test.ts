@@ -1,6 +1,7 @@
 import { expect, it } from "vitest"
 import { readFileSync, writeFileSync } from "node:fs"
-import { appointmentCodes, mapping204, mapping210, mapping211, mapping216, mapping214, mapping990, type Mapping, rowsOf, statusCodes, tableOf } from "@waybill/edi"
+import { appointmentCodes, mapping204, mapping210, mapping211, mapping216, mapping214, mapping990, type Mapping, statusCodes } from "@waybill/edi"
+import { rowsOf, tableOf } from "./MappingTable.ts"
 
 const page = new URL("../../../../docs/edi.md", import.meta.url)
 

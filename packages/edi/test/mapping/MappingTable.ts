@@ -1,7 +1,7 @@
 /** The table of the documentation, made from a mapping. */
-import { elementName } from "../x12/Segment.ts"
-import { type Direction, isLoop, type Mapping, type Rule, type SegmentRule, type Where } from "./Mapping.ts"
-import { within } from "./Members.ts"
+import { elementName } from "../../src/x12/Segment.ts"
+import { type Direction, isLoop, type Mapping, type Rule, type SegmentRule, type Where } from "../../src/mapping/Mapping.ts"
+import { within } from "../../src/mapping/Members.ts"
 
 /** A row of the table of a mapping in `docs/edi.md`. */
 export interface MappingRow {

@@ -1,0 +1,10 @@
+/** Errors of the file system where several processes use a folder. */
+
+/** Such as `ENOENT`. */
+export const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code
+
+/** Another process was faster, or a folder is created with its first file. */
+export const ignoreMissing = (error: unknown): undefined => {
+  if (codeOf(error) !== "ENOENT") throw error
+  return undefined
+}
