@@ -1,5 +1,5 @@
 /** Helpers for conformance suites: separate tenants, subscriptions with their destinations, published events. */
-import { AccessStore, Transaction } from "@waybill/core"
+import { AccessStore, type StoredSince, Transaction } from "@waybill/core"
 import { defaultPolicy, DeliveryQueue, type DeliveryPolicy, type DestinationSettings, type DestinationState, type StoredSecret } from "@waybill/core/delivery"
 import {
   allTypes,
@@ -184,6 +184,29 @@ export const seed = Effect.fnUntraced(function*(
   const all = Object.entries(events).flatMap(([shipmentId, count]) => Array.from({ length: count }, () => ({ shipmentId })))
   if (all.length > 0) yield* publish(tenantId, all, { accounts: ["A"] })
 })
+
+/** Reads a list page by page, each after the last item of the one before, until one is short. */
+export const allPages = <A, E, R>(limit: number, page: (after: A | undefined) => Effect.Effect<ReadonlyArray<A>, E, R>): Effect.Effect<ReadonlyArray<A>, E, R> =>
+  Effect.gen(function*() {
+    const all: Array<A> = []
+    for (;;) {
+      const items = yield* page(all.at(-1))
+      all.push(...items)
+      if (items.length < limit) return all
+    }
+  })
+
+/** Reads everything that was stored since a position, and where it ends. */
+export const allSince = <A, E, R>(first: string, since: (position: string) => Effect.Effect<StoredSince<A>, E, R>) =>
+  Effect.gen(function*() {
+    const rows: Array<A> = []
+    for (let position = first;;) {
+      const page = yield* since(position)
+      rows.push(...page.rows)
+      position = page.position
+      if (!page.more) return { rows, position }
+    }
+  })
 
 /** Polls until the result matches, with a timeout for slow databases. */
 export const eventually = <A, E, R>(ask: Effect.Effect<A, E, R>, willDo: (answer: A) => boolean): Effect.Effect<A, E, R> =>

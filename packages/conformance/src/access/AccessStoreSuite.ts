@@ -1,8 +1,8 @@
 /** Conformance of `AccessStore`. The suite of the event log tests which events clients see. */
-import { AccessStore, type StoredApiKey } from "@waybill/core"
+import { AccessStore, type StoredApiKey, type Tenant } from "@waybill/core"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { bytesOf, freshTenant, idOf } from "../StorageFixtures.ts"
+import { allPages, bytesOf, freshTenant, idOf } from "../StorageFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 const key = (n: number, parts: Partial<StoredApiKey> = {}): StoredApiKey => ({
@@ -39,15 +39,8 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
   test("lists tenants page by page, by id", function*({ store }) {
     const mine = [freshTenant(), freshTenant(), freshTenant()].toSorted()
     for (const tenantId of mine) yield* store.putTenant({ tenantId, name: tenantId, hosts: ["a.example"] })
-    const walked: Array<string> = []
-    let after: string | undefined
-    for (;;) {
-      const rows = yield* store.pageTenants({ after, limit: 2 })
-      if (rows.length === 0) break
-      assert.isAtMost(rows.length, 2)
-      walked.push(...rows.map((each) => each.tenantId))
-      after = rows.at(-1)!.tenantId
-    }
+    const pages = allPages(2, (after: Tenant | undefined) => store.pageTenants({ after: after?.tenantId, limit: 2 }))
+    const walked = (yield* pages).map((each) => each.tenantId)
     assert.deepStrictEqual(walked, walked.toSorted())
     assert.deepStrictEqual(walked.filter((each) => mine.includes(each)), mine)
     assert.deepStrictEqual(yield* store.pageTenants({ after: walked.at(-1)!, limit: 2 }), [])

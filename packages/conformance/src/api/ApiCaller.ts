@@ -1,4 +1,5 @@
 /** Calls the implementation under test, whatever it does: every call has a deadline, and time, calls and bytes are limited. */
+import { bytesUpTo } from "./BytesUpTo.ts"
 import type { Credentials } from "./Fixtures.ts"
 import { type Area, Violation } from "./Rule.ts"
 
@@ -102,7 +103,7 @@ export class ApiCaller {
     const timeoutMillis = Math.round(this.#limits.timeoutMillis + (sent?.length ?? 0) / slowestUpload)
     try {
       const response = await fetch(url, { method, headers, ...(sent === undefined ? {} : { body: sent }), redirect: "manual", signal: AbortSignal.timeout(Math.min(timeoutMillis, this.leftMillis)) })
-      const answer = await readLimited(response, this.#limits.maxAnswerBytes)
+      const answer = response.body === null ? "" : (await bytesUpTo(this.#limits.maxAnswerBytes, response.body))?.toString("utf8")
       this.answered = true
       if (answer === undefined) throw new Violation(`${method} ${path} answered ${response.status} with more than ${this.#limits.maxAnswerBytes} bytes, which were not read.`)
       return { method, url, caller: bearer === undefined ? as : "token", sent, status: response.status, headers: response.headers, text: answer, json: jsonOf(answer) }
@@ -126,19 +127,6 @@ const queryOf = (query: NonNullable<CallOptions["query"]>): string => {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) for (const each of typeof value === "string" ? [value] : value) parameters.append(name, each)
   return parameters.size === 0 ? "" : `?${parameters.toString()}`
-}
-
-/** `undefined` when the body is longer. Never holds more than the limit and one chunk. */
-const readLimited = async (response: Response, maxBytes: number): Promise<string | undefined> => {
-  if (response.body === null) return ""
-  const chunks: Array<Uint8Array> = []
-  let length = 0
-  for await (const chunk of response.body) {
-    length += chunk.byteLength
-    if (length > maxBytes) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString("utf8")
 }
 
 const jsonOf = (text: string): unknown => {

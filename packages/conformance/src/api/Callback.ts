@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
+import { bytesUpTo } from "./BytesUpTo.ts"
 
 /** A received request. */
 export interface Post {
@@ -86,17 +87,6 @@ export interface Callback {
   readonly close: () => void
 }
 
-const bodyOf = async (request: IncomingMessage): Promise<Uint8Array | undefined> => {
-  const chunks: Array<Uint8Array> = []
-  let length = 0
-  for await (const chunk of request as AsyncIterable<Uint8Array>) {
-    length += chunk.length
-    if (length > mostBytes) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
 const listen = (server: Server, host: string, port: number): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once("error", reject)
@@ -118,7 +108,7 @@ export const openCallback = async (options: { readonly host: string; readonly po
   }
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const inbox = inboxes.get((request.url ?? "").split(/[/?]/u).at(-1)!)
-    const body = inbox === undefined ? undefined : await bodyOf(request)
+    const body = inbox === undefined ? undefined : await bytesUpTo(mostBytes, request)
     const answer = inbox === undefined ? 404 : body === undefined ? 413 : received(request, body, inbox)
     if (answer === "drop") return void request.socket.destroy()
     response.writeHead(answer, { "content-length": 0, ...(body === undefined ? { connection: "close" } : {}) }).end()

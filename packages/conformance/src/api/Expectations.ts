@@ -1,6 +1,6 @@
 /** What checks expect of answers and deliveries. Each one throws `Violation` with the answer or the delivery. */
 import { verifyDelivery, WebhookSecretUnusable } from "@waybill/client"
-import { Exit, Schema } from "effect"
+import { Result, Schema } from "effect"
 import type { Post } from "./Callback.ts"
 import type { Exchange } from "./ApiCaller.ts"
 import { type RuleContext, Violation } from "./Rule.ts"
@@ -25,11 +25,9 @@ export const expectUnauthorized = async (...calls: ReadonlyArray<(as: "nobody" |
 
 /** Decodes a value. Unknown members are ignored. */
 export const read = <S extends Schema.Codec<unknown, unknown>>(schema: S, value: unknown, what: string, evidence?: Exchange | Post): S["Type"] => {
-  const exit = Schema.decodeUnknownExit(schema)(value, { errors: "all" })
-  if (Exit.isSuccess(exit)) return exit.value
-  const reason = exit.cause.reasons[0]
-  const error = reason !== undefined && "error" in reason ? reason.error : exit.cause
-  throw new Violation(`${what} is not as the interface defines it: ${String(error instanceof Error ? error.message : error).replaceAll(/\s+/g, " ").slice(0, 500)}.`, evidence)
+  const decoded = Schema.decodeUnknownResult(schema)(value, { errors: "all" })
+  if (Result.isSuccess(decoded)) return decoded.success
+  throw new Violation(`${what} is not as the interface defines it: ${decoded.failure.message.replaceAll(/\s+/g, " ").slice(0, 500)}.`, evidence)
 }
 
 const mediaTypeOf = (header: string | null | undefined): string => (header ?? "").split(";")[0]!.trim().toLowerCase()

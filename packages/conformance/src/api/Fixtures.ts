@@ -1,5 +1,5 @@
 /** What the check cannot find out or create by itself: credentials, and things of the implementation that exist. */
-import { Exit, Schema } from "effect"
+import { Result, Schema } from "effect"
 
 const text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(10_000))
 
@@ -74,11 +74,9 @@ export const parseFixtures = (json: string, environment: Readonly<Record<string,
   } catch (error) {
     throw new RangeError(`The fixtures are not JSON: ${error instanceof Error ? error.message : String(error)}.`, { cause: error })
   }
-  const exit = Schema.decodeUnknownExit(Fixtures)(withVariables(value, environment), { onExcessProperty: "error", errors: "all" })
-  if (Exit.isSuccess(exit)) return exit.value
-  const reason = exit.cause.reasons[0]
-  const error = reason !== undefined && "error" in reason ? reason.error : exit.cause
-  throw new RangeError(`The fixtures are not as documented: ${String(error instanceof Error ? error.message : error).replaceAll(/\s+/g, " ").slice(0, 500)}`)
+  const read = Schema.decodeUnknownResult(Fixtures)(withVariables(value, environment), { onExcessProperty: "error", errors: "all" })
+  if (Result.isSuccess(read)) return read.success
+  throw new RangeError(`The fixtures are not as documented: ${read.failure.message.replaceAll(/\s+/g, " ").slice(0, 500)}`)
 }
 
 /** The valid bearer token of the customer. */

@@ -2,7 +2,7 @@
 import { type DocumentFilter, DocumentStore, type InvoiceViewer } from "@waybill/core/invoices"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { freshTenant, publish, rolledBack } from "../StorageFixtures.ts"
+import { allPages, freshTenant, publish, rolledBack } from "../StorageFixtures.ts"
 import { accountsOf, acme, carrierOf, documentFile, documentRecord, everything } from "./InvoiceFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -100,14 +100,7 @@ export const suite = storeSuite("DocumentStore", DocumentStore, (test) => {
       [{ dot: "", mc: "2" }, { dot: "1", mc: "" }, { dot: "1", mc: "2" }].map((carrier) => documentRecord(invoiceNumber, { carrier })))
     yield* add(tenantId, ...records.toReversed())
     for (const limit of [1, 4, 100]) {
-      const walked = []
-      let last: { readonly invoiceNumber: string; readonly carrier: typeof acme } | undefined
-      while (true) {
-        const page = yield* store.list(tenantId, everything, anything, { after: last, limit })
-        walked.push(...page)
-        if (page.length < limit) break
-        last = page[page.length - 1]
-      }
+      const walked = yield* allPages(limit, (after: typeof records[number] | undefined) => store.list(tenantId, everything, anything, { after, limit }))
       assert.deepStrictEqual(walked, records)
     }
   })

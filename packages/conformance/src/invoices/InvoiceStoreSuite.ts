@@ -3,7 +3,7 @@ import { maxHistoryBytes } from "@waybill/core"
 import { DocumentStore, type InvoiceFilter, type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer } from "@waybill/core/invoices"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { bytesOf, freshTenant, occurredAt, publish, rolledBack, textOf } from "../StorageFixtures.ts"
+import { allPages, allSince, bytesOf, freshTenant, occurredAt, publish, rolledBack, textOf } from "../StorageFixtures.ts"
 import { accountsOf, acme, carrierOf, documentRecord, everything, invoiceRow, putInvoices } from "./InvoiceFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -147,14 +147,7 @@ export const suite = storeSuite("InvoiceStore", InvoiceStore, (test) => {
       [{ dot: "", mc: "2" }, { dot: "1", mc: "" }, { dot: "1", mc: "2" }].map((carrier) => invoiceRow(uniqueId, { carrier })))
     yield* putInvoices(tenantId, ...rows.toReversed())
     for (const limit of [1, 2, 5, 100]) {
-      const walked = []
-      let last: { readonly uniqueId: string; readonly carrier: typeof acme } | undefined
-      while (true) {
-        const page = yield* store.list(tenantId, everything, anything, { after: last, limit })
-        walked.push(...page)
-        if (page.length < limit) break
-        last = page[page.length - 1]
-      }
+      const walked = yield* allPages(limit, (after: typeof rows[number] | undefined) => store.list(tenantId, everything, anything, { after, limit }))
       assert.deepStrictEqual(walked, rows)
     }
   })
@@ -260,16 +253,9 @@ export const suite = storeSuite("InvoiceStore", InvoiceStore, (test) => {
     assert.deepStrictEqual([start.rows, start.more], [[], false])
     yield* putInvoices(tenantId, ...["I1", "I2", "I3"].map((id) => invoiceRow(id, { accounts: ["A"] })), invoiceRow("I2", { accounts: ["A"], body: bytesOf("{}") }))
     yield* putInvoices(other, invoiceRow("I4", { accounts: ["A"] }))
-    const walk = Effect.fnUntraced(function*(first: string, viewer: InvoiceViewer) {
-      const found = new Map<string, string>()
-      let position = first
-      for (;;) {
-        const page = yield* store.since(tenantId, viewer, position, 2)
-        for (const { body, uniqueId } of page.rows) found.set(uniqueId, textOf(body))
-        position = page.position
-        if (!page.more) return { found, position }
-      }
-    })
+    const walk = (first: string, viewer: InvoiceViewer) =>
+      Effect.map(allSince(first, (position) => store.since(tenantId, viewer, position, 2)), ({ position, rows }) =>
+        ({ position, found: new Map(rows.map(({ body, uniqueId }) => [uniqueId, textOf(body)])) }))
     const all = yield* walk(start.position, everything)
     assert.deepStrictEqual([...all.found.keys()].sort(), ["I1", "I2", "I3"])
     assert.strictEqual(all.found.get("I2"), "{}")

@@ -3,7 +3,7 @@ import { maxHistoryBytes, type Visibility } from "@waybill/core"
 import { type EventFilter, type PageCursor, type PageRequest, TransitEventStore } from "@waybill/core/transit-events"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { eventOf, freshTenant, letSee, letSeeAll, occurredAt, publish, subscribe, textOf } from "../StorageFixtures.ts"
+import { allSince, eventOf, freshTenant, letSee, letSeeAll, occurredAt, publish, subscribe, textOf } from "../StorageFixtures.ts"
 import { drain, drainedBodies, drainedEvents } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -363,26 +363,17 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
     assert.deepStrictEqual([start.rows, start.more], [[], false])
     yield* publish(tenantId, ["S", "T", "S", "R", "S"].map((shipmentId, n) => ({ shipmentId, eventId: `e${n}` })), { accounts: ["A"] })
     yield* publish(other, [{ shipmentId: "S", eventId: "other" }], { accounts: ["A"] })
-    const walk = Effect.fnUntraced(function*(first: string, visibility: Visibility, limit: number) {
-      const found: Array<{ readonly eventId: string; readonly shipmentId: string }> = []
-      let position = first
-      for (;;) {
-        const page = yield* store.since(tenantId, visibility, position, limit)
-        assert.isAtMost(page.rows.length, limit)
-        found.push(...page.rows)
-        position = page.position
-        if (!page.more) return { found, position }
-      }
-    })
+    const walk = (first: string, visibility: Visibility, limit: number) =>
+      allSince(first, (position) => Effect.tap(store.since(tenantId, visibility, position, limit), ({ rows }) => Effect.sync(() => assert.isAtMost(rows.length, limit))))
     const all = yield* walk(start.position, { _tag: "All" }, 2)
-    assert.deepStrictEqual(ids({ rows: all.found }).sort(), ["e0", "e1", "e2", "e3", "e4"])
-    assert.deepStrictEqual(ids({ rows: all.found.filter(({ shipmentId }) => shipmentId === "S") }), ["e0", "e2", "e4"])
+    assert.deepStrictEqual(ids(all).sort(), ["e0", "e1", "e2", "e3", "e4"])
+    assert.deepStrictEqual(ids({ rows: all.rows.filter(({ shipmentId }) => shipmentId === "S") }), ["e0", "e2", "e4"])
     yield* publish(tenantId, [{ shipmentId: "S", eventId: "later" }], { accounts: ["A"] })
     yield* publish(tenantId, [{ shipmentId: "U", eventId: "hidden" }], { accounts: ["B"] })
-    assert.deepStrictEqual(ids({ rows: (yield* walk(all.position, sees("A"), 10)).found }), ["later"])
+    assert.deepStrictEqual(ids(yield* walk(all.position, sees("A"), 10)), ["later"])
     const end = yield* walk(all.position, { _tag: "All" }, 10)
-    assert.deepStrictEqual(ids({ rows: end.found }).sort(), ["hidden", "later"])
-    assert.deepStrictEqual((yield* walk(end.position, { _tag: "All" }, 10)).found, [])
+    assert.deepStrictEqual(ids(end).sort(), ["hidden", "later"])
+    assert.deepStrictEqual((yield* walk(end.position, { _tag: "All" }, 10)).rows, [])
   })
 
   test("stores a large publication in one transaction", function*({ tenantId }) {

@@ -50,7 +50,7 @@ const dayMillis = 86_400_000
 
 export type PickupBody = ReturnType<typeof pickupBody>
 
-/** A valid request for a test pickup in a week. Nobody is sent. */
+/** A valid request for a test pickup in a week, with the members that every request must have. Nobody is sent. */
 export const pickupBody = ({ fixtures }: RuleContext, changes: { readonly pro?: string; readonly number?: string; readonly weight?: number } = {}) => {
   const day = new Date(Date.now() + 7 * dayMillis).toISOString().slice(0, 10)
   const { pro = `7${randomInt(1e11).toString().padStart(11, "0")}`, number: carrierPickupNumber = null, weight = 1250 } = changes
@@ -137,13 +137,6 @@ const shipmentDetail = (proNumber: string) => ({
   specialInstructionsDelivery: null,
   specialInstructionsPickup: "Ring at dock 3."
 })
-
-/** Members that every request must have. */
-export const requiredMembers = [
-  "isTest", "pickupAddress", "customer", "emergencyContact", "grossPickupWeight", "weightUofM", "handlingUnitCount", "cubicFeet", "linearFeet", "trailerNumber", "loadedBy", "sealNumber", "readyDate",
-  "readyTime", "closeTime", "pickupLocationTimeZone", "dockDoorNumber", "dockContactEmail", "dockContactName", "dockContactPhone", "confirmationEmail", "shipmentDetails", "destinationAddress",
-  "billToAddress", "requestFunction", "carrierPickupNumber"
-] as const
 
 export const pickupPath = (number: string): string => `/v1/pickups/${encodeURIComponent(number)}`
 
