@@ -117,27 +117,18 @@ export const publicOf = (shipment: ShipmentView): Omit<PublicShipment, "Shipment
   EstimatedStandardDay: shipment.EstimatedStandardDay
 })
 
-/** JSON of a full answer. A separate class, so that it cannot be returned as a public answer by mistake. */
-export class VerifiedBody {
-  // a private member makes the two classes incompatible although their members are equal
-  readonly #shows = "every field"
+class AnswerBody<Shows extends string> {
+  /** Makes the two kinds of answers incompatible although their members are equal. */
+  declare protected readonly shows: Shows
   readonly bytes: Uint8Array
+
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
-  }
-  get shows(): string {
-    return this.#shows
   }
 }
 
+/** JSON of a full answer. A separate class, so that it cannot be returned as a public answer by mistake. */
+export class VerifiedBody extends AnswerBody<"every field"> {}
+
 /** JSON of a public answer. */
-export class PublicBody {
-  readonly #shows = "four fields"
-  readonly bytes: Uint8Array
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes
-  }
-  get shows(): string {
-    return this.#shows
-  }
-}
+export class PublicBody extends AnswerBody<"four fields"> {}

@@ -30,8 +30,7 @@ describe("the public answer", () => {
     const verified = new VerifiedBody(new Uint8Array([1]))
     // @ts-expect-error a verified body is not a public body
     const shown: PublicBody = verified
-    assert.strictEqual(shown.shows, "every field")
-    assert.strictEqual(new PublicBody(new Uint8Array()).shows, "four fields")
+    assert.notInstanceOf(shown, PublicBody)
   })
 })
 
