@@ -59,32 +59,6 @@ export class PgArray {
 /** Array types that can be sent. */
 export type PgArrayType = "bool" | "bytea" | "float8" | "int4" | "int8" | "text" | "timestamptz" | "uuid"
 
-type Elements<A> = ReadonlyArray<A | null>
-
-/** For `$n::int8[]`. */
-export const int8Array = (elements: Elements<number | bigint>): PgArray => new PgArray("int8", elements)
-
-/** For `$n::int4[]`. */
-export const int4Array = (elements: Elements<number>): PgArray => new PgArray("int4", elements)
-
-/** For `$n::float8[]`. */
-export const float8Array = (elements: Elements<number>): PgArray => new PgArray("float8", elements)
-
-/** For `$n::bool[]`. */
-export const boolArray = (elements: Elements<boolean>): PgArray => new PgArray("bool", elements)
-
-/** For `$n::text[]`. Postgres stores no NUL character in text and fails the statement. */
-export const textArray = (elements: Elements<string>): PgArray => new PgArray("text", elements)
-
-/** For `$n::bytea[]`. */
-export const byteaArray = (elements: Elements<Uint8Array>): PgArray => new PgArray("bytea", elements)
-
-/** For `$n::uuid[]`. */
-export const uuidArray = (elements: Elements<string>): PgArray => new PgArray("uuid", elements)
-
-/** For `$n::timestamptz[]`: milliseconds since 1970, rounded to whole ones; infinite numbers are Postgres' infinities. */
-export const timestamptzArray = (elements: Elements<number>): PgArray => new PgArray("timestamptz", elements)
-
 type Encoder = (elements: ReadonlyArray<unknown>) => Buffer
 
 const header = 20

@@ -55,52 +55,25 @@ export interface PgResult {
   readonly command?: string
 }
 
-/** Sends the statements of a {@link PgWireConnection}. */
-export interface PgWire {
-  readonly run: (statement: PgStatement) => Effect.Effect<PgResult, SqlError>
-  /** Missing if the host begins transactions. */
-  readonly begin?: (text: string) => void
-  readonly isHosted: boolean
-  readonly isLost: () => boolean
-  readonly hostClient: PgConnection["hostClient"]
-}
-
 export type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
 /**
- * A connection over a session of Waybill's own pool, or over a pg client of the host application.
+ * A connection over a session of Waybill's own pool, or over a pg client of the host application. All its statements go through `run`.
  *
  * @stability unstable
  */
-export class PgWireConnection implements PgConnection {
-  private readonly wire: PgWire
-
-  constructor(wire: PgWire) {
-    this.wire = wire
-  }
-
-  get isHosted(): boolean {
-    return this.wire.isHosted
-  }
-
-  isLost(): boolean {
-    return this.wire.isLost()
-  }
-
-  get hostClient(): PgConnection["hostClient"] {
-    return this.wire.hostClient
-  }
-
-  begin(text: string): void {
-    this.wire.begin?.(text)
-  }
+export abstract class PgWireConnection implements PgConnection {
+  abstract readonly isHosted: boolean
+  abstract readonly hostClient: PgConnection["hostClient"]
+  abstract isLost(): boolean
+  abstract run(statement: PgStatement): Effect.Effect<PgResult, SqlError>
 
   execute(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
     return rowsOf(this.executeRaw(text, values), transformRows)
   }
 
   executeRaw(text: string, values: ReadonlyArray<unknown>) {
-    return this.wire.run({ text, values, prepare: true, asArrays: false, isBulk: false, deadlineMs: undefined })
+    return this.run({ text, values, prepare: true, asArrays: false, isBulk: false, deadlineMs: undefined })
   }
 
   /** Fetches all rows before it emits them, because there is no cursor. Read large tables page by page. */
@@ -109,24 +82,24 @@ export class PgWireConnection implements PgConnection {
   }
 
   executeValues(text: string, values: ReadonlyArray<unknown>) {
-    return rowsOf(this.wire.run({ text, values, prepare: true, asArrays: true, isBulk: false, deadlineMs: undefined }), undefined)
+    return rowsOf(this.run({ text, values, prepare: true, asArrays: true, isBulk: false, deadlineMs: undefined }), undefined)
   }
 
   executeValuesUnprepared(text: string, values: ReadonlyArray<unknown>) {
-    return rowsOf(this.wire.run({ text, values, prepare: false, asArrays: true, isBulk: false, deadlineMs: undefined }), undefined)
+    return rowsOf(this.run({ text, values, prepare: false, asArrays: true, isBulk: false, deadlineMs: undefined }), undefined)
   }
 
   executeUnprepared(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
-    return rowsOf(this.wire.run({ text, values, prepare: false, asArrays: false, isBulk: false, deadlineMs: undefined }), transformRows)
+    return rowsOf(this.run({ text, values, prepare: false, asArrays: false, isBulk: false, deadlineMs: undefined }), transformRows)
   }
 
   executeBulk(text: string, values: ReadonlyArray<BulkValue>) {
-    return rowsOf(this.wire.run({ text, values, prepare: true, asArrays: true, isBulk: true, deadlineMs: undefined }), undefined)
+    return rowsOf(this.run({ text, values, prepare: true, asArrays: true, isBulk: true, deadlineMs: undefined }), undefined)
   }
 
   /** COMMIT is sent all the time, and never fails to be planned. */
   control(text: string, deadlineMs: number) {
-    return this.wire.run({ text, values: [], prepare: text === "COMMIT", asArrays: false, isBulk: false, deadlineMs })
+    return this.run({ text, values: [], prepare: text === "COMMIT", asArrays: false, isBulk: false, deadlineMs })
   }
 }
 

@@ -62,16 +62,23 @@ export const hostConnection = (
   if (isPool(host)) {
     return Effect.fail(refusal("That is a pool, not a client in a transaction. Pass the client that sent BEGIN.", "join"))
   }
-  const exclusive = exclusiveOn(host)
-  return Effect.succeed(
-    new PgWireConnection({
-      run: (statement) =>
-        exclusive(async () => lastResult(await host.query(new PgQuery(statement, statementName).plain()) as PgResult)),
-      isHosted: true,
-      isLost: () => false,
-      hostClient: noClient
-    })
-  )
+  return Effect.succeed(new HostedClient(host, statementName))
+}
+
+class HostedClient extends PgWireConnection {
+  readonly isHosted = true
+  readonly hostClient = noClient
+  readonly run: PgWireConnection["run"]
+
+  constructor(host: HostClient, statementName: (text: string) => string | undefined) {
+    super()
+    const exclusive = exclusiveOn(host)
+    this.run = (statement) => exclusive(async () => lastResult(await host.query(new PgQuery(statement, statementName).plain()) as PgResult))
+  }
+
+  isLost(): boolean {
+    return false
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { setTimeout as after } from "node:timers/promises"
 import type pg from "pg"
 import { requestCancel } from "./PgCancel.ts"
-import { cancelDeadlineMs, type PgResult, type PgStatement, type PgWire, PgWireConnection } from "./PgConnection.ts"
+import { cancelDeadlineMs, type PgResult, type PgStatement, PgWireConnection } from "./PgConnection.ts"
 import { connectionLost, sqlError } from "./PgErrors.ts"
 import { type PgLending, withReservedConnection } from "./PgLending.ts"
 import { lastResult, PgQuery } from "./PgQuery.ts"
@@ -20,11 +20,11 @@ export const lendFrom = (pool: pg.Pool, statementName: StatementName): PgLending
   const borrower: PgLending["borrower"] = (use) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(restore(taken), (client) =>
-        Effect.onExit(restore(use(new PgWireConnection(client))), () => Effect.sync(() => client.giveBack())))
+        Effect.onExit(restore(use(client)), () => Effect.sync(() => client.giveBack())))
     )
   const acquirer = Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(restore(taken), (client) =>
-      Effect.as(Effect.addFinalizer(() => Effect.sync(() => client.giveBack())), new PgWireConnection(client)))
+      Effect.as(Effect.addFinalizer(() => Effect.sync(() => client.giveBack())), client))
   )
   return withReservedConnection(pool.options.max, { borrower, acquirer })
 }
@@ -49,7 +49,7 @@ const takeFrom = (pool: pg.Pool, statementName: StatementName): Effect.Effect<Ta
 type StatementName = (text: string) => string | undefined
 
 /** A client between the pool's `connect` and its `release`. */
-class TakenClient implements PgWire {
+class TakenClient extends PgWireConnection {
   readonly isHosted = false
   /** The error that closed the connection. */
   private lost: SqlError | undefined = undefined
@@ -63,6 +63,7 @@ class TakenClient implements PgWire {
   }
 
   constructor(client: pg.PoolClient, statementName: StatementName) {
+    super()
     this.client = client
     this.statementName = statementName
     client.on("error", this.onError)

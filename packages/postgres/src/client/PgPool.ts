@@ -69,14 +69,14 @@ export const openPool = Effect.fnUntraced(function*(options: PoolOptions) {
         Effect.onExit(
           Effect.suspend(() => {
             session.lend()
-            return use(session.asConnection)
+            return use(session)
           }),
           () => giveBack(session)
         )),
     acquirer: Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(restore(Pool.get(pool)), (session) => {
         session.lend()
-        return Effect.as(Effect.addFinalizer(() => giveBack(session)), session.asConnection)
+        return Effect.as(Effect.addFinalizer(() => giveBack(session)), session)
       })
     )
   }

@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { ResultCodecs } from "./PgCodecs.ts"
 import { largestMessage, type SessionConfig } from "./PgAddress.ts"
-import { cancelDeadlineMs, noClient, type PgResult, type PgStatement, type PgWire, PgWireConnection } from "./PgConnection.ts"
+import { cancelDeadlineMs, noClient, type PgResult, type PgStatement, PgWireConnection } from "./PgConnection.ts"
 import { connectionLost, sqlError, sqlPgError } from "./PgErrors.ts"
 import { NoTimeout } from "./PgLending.ts"
 import { FrameReader } from "./PgFrames.ts"
@@ -82,11 +82,9 @@ const hasTypes = (known: ReadonlyArray<number>, types: ReadonlyArray<number>): b
   return true
 }
 
-export class PgSession implements PgWire {
+export class PgSession extends PgWireConnection {
   readonly isHosted = false
   readonly hostClient = noClient
-  /** Sends its statements. */
-  readonly asConnection = new PgWireConnection(this)
   /** When the server last answered. */
   answeredAt = performance.now()
   isLent = false
@@ -120,6 +118,7 @@ export class PgSession implements PgWire {
   private readonly cancel: Effect.Effect<void>
 
   constructor(connection: SqlPg.PgConnection, codecs: ResultCodecs, options: SessionOptions, begunAt: number) {
+    super()
     this.codecs = codecs
     this.options = options
     this.syncMillis = Math.max(1, connectMillisOf(options) - (performance.now() - begunAt))
