@@ -29,12 +29,7 @@ export const AuditStoreMemory = {
               .sort((a, b) => compareText(b.id, a.id))
               .slice(0, limit)
           ),
-        prune: (before) =>
-          operate(() => {
-            const old = [...entries.keys()].filter((id) => id < before)
-            for (const id of old) journal.drop(entries, id)
-            return old.length
-          })
+        prune: (before) => operate(() => journal.dropWhere(entries, ({ id }) => id < before))
       })
     })
   )

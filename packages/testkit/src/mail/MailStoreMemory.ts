@@ -67,13 +67,7 @@ export const MailStoreMemory = {
             if (row !== undefined) journal.put(own, id, { ...row, dueAt: now + millis, scheduledAt: now })
           }),
         remove: (tenantId, id) => operate(() => journal.drop(of(tenantId), id)),
-        prune: (tenantId, before) =>
-          operate(() => {
-            const own = of(tenantId)
-            const old = [...own].filter(([, { createdAt }]) => createdAt < before).slice(0, mailsPerPrune)
-            for (const [id] of old) journal.drop(own, id)
-            return old.length
-          })
+        prune: (tenantId, before) => operate(() => journal.dropWhere(of(tenantId), ({ createdAt }) => createdAt < before, mailsPerPrune))
       })
     })
   )

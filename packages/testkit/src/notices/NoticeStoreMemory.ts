@@ -53,13 +53,7 @@ export const NoticeStoreMemory = {
           }),
         // bodies are parts of their deliveries
         pruneBodies: () => Effect.succeed(0),
-        prune: (tenantId, beforeDay) =>
-          operate(() => {
-            const { claims } = of(tenantId)
-            const old = [...claims].filter(([, { day }]) => day < beforeDay).slice(0, noticesPerPrune)
-            for (const [name] of old) journal.drop(claims, name)
-            return old.length
-          })
+        prune: (tenantId, beforeDay) => operate(() => journal.dropWhere(of(tenantId).claims, ({ day }) => day < beforeDay, noticesPerPrune))
       })
     })
   )

@@ -191,15 +191,13 @@ class PickupRows extends AreaRows<TenantPickups> {
   prune(tenantId: string, before: { readonly ordered: number; readonly answered: number }): number {
     const { answers, changes, history, rows } = this.of(tenantId)
     const old = [...rows.values()].filter((row) => row.createdAt < before.ordered).slice(0, pruneLimit)
-    const forgotten = [...answers].filter(([, { storedAt }]) => storedAt < before.answered).slice(0, pruneLimit)
     const removed = new Set(old.map(({ pickupId }) => pickupId))
-    for (const { changeNo, pickupId } of changes.values()) if (removed.has(pickupId)) this.journal.drop(changes, changeNo)
+    this.journal.dropWhere(changes, ({ pickupId }) => removed.has(pickupId))
     for (const { pickupId } of old) {
       this.unlink(tenantId, pickupId)
       this.journal.drop(history, pickupId)
     }
-    for (const [key] of forgotten) this.journal.drop(answers, key)
-    return old.length + forgotten.length
+    return old.length + this.journal.dropWhere(answers, ({ storedAt }) => storedAt < before.answered, pruneLimit)
   }
 }
 

@@ -114,6 +114,13 @@ export class Journal {
     })
   }
 
+  /** Drops the first entries with a chosen value, at most `most`, and returns their number. */
+  dropWhere<K, V>(map: Map<K, V>, isChosen: (value: V) => boolean, most = Infinity): number {
+    const chosen = [...map].filter(([, value]) => isChosen(value)).slice(0, most)
+    for (const [key] of chosen) this.drop(map, key)
+    return chosen.length
+  }
+
   add<V>(set: Set<V>, value: V): void {
     if (set.has(value)) return
     this.make(() => {

@@ -51,11 +51,7 @@ export const ShipmentStatusStoreMemory = {
           .slice(0, pruneLimit)
         for (const each of old) rows.forget(tenantId, each)
         const inUse = destinations.payloadsInUse(tenantId)
-        const unused = [...own.notices.values()]
-          .filter((each) => each.storedAt < before.noticed && !inUse.has(each.body))
-          .slice(0, pruneLimit)
-        for (const each of unused) journal.drop(own.notices, each.noticeId)
-        return old.length + unused.length
+        return old.length + journal.dropWhere(own.notices, ({ body, storedAt }) => storedAt < before.noticed && !inUse.has(body), pruneLimit)
       }
 
       return ShipmentStatusStore.of({
