@@ -1,12 +1,11 @@
 /** Tenants, API keys and clients' access, on Postgres. */
 import { AccessStore, type ClientRows, type FoundApiKey, type ListRange, type StoredApiKey } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
-import { PgClient } from "../client/PgClient.ts"
 import { bool, type Decoded, int4, optional, text, timestamptz } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
 import { raiseDestinationsOfAccounts } from "../delivery/secrets/SecretSql.ts"
+import { database } from "../shared/Database.ts"
 import { type Operations, operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
 import * as clients from "./ClientSql.ts"
 import * as keys from "./KeySql.ts"
 import * as tenants from "./TenantSql.ts"
@@ -14,8 +13,8 @@ import * as tenants from "./TenantSql.ts"
 export const layer = Layer.effect(
   AccessStore,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema, name } = yield* WaybillSchema
+    const own = yield* database
+    const { schema, sql } = own
 
     const findLimits = (tenantId: string, forUpdate: boolean) =>
       Effect.map(sql.rows(optional(text), tenants.findLimits(schema, tenantId, forUpdate)), (rows) =>
@@ -27,8 +26,8 @@ export const layer = Layer.effect(
     const isChanged = (statement: Statement) => Effect.map(sql.rows(text, statement), (rows) => rows.length > 0)
 
     return operationsOf(AccessStore, {
-      ...keyStatements({ schema, sql }),
-      ...clientStatements({ schema, sql }),
+      ...keyStatements(own),
+      ...clientStatements(own),
 
       putTenant: (tenant) => firstTenant(tenants.putTenant(schema, tenant)),
 
@@ -50,7 +49,7 @@ export const layer = Layer.effect(
 
       deletedTenants: sql.rows(text, tenants.deletedTenants(schema)),
 
-      purgeTenant: (tenantId, limit) => purgeTenant({ schema, sql }, name, tenantId, limit),
+      purgeTenant: (tenantId, limit) => purgeTenant(own, tenantId, limit),
 
       dropTenant: (tenantId, graceMillis) => isChanged(tenants.dropTenant(schema, tenantId, graceMillis))
     })
@@ -62,15 +61,12 @@ type ClientOperations = Pick<
   "putClientAccess" | "clientRows" | "findClientState" | "holdClient" | "dropClient" | "markEnding" | "clientsDue" | "pageClients"
 >
 
-interface Database {
-  readonly sql: (typeof PgClient)["Service"]
-  readonly schema: Statement
-}
+type Database = Effect.Success<typeof database>
 
 /** Deletes at most `limit` rows, table by table. Each statement is its own transaction. */
-const purgeTenant = Effect.fnUntraced(function*({ schema, sql }: Database, schemaName: string, tenantId: string, limit: number) {
+const purgeTenant = Effect.fnUntraced(function*({ name, schema, sql }: Database, tenantId: string, limit: number) {
   let removed = 0
-  for (const table of yield* sql.rows(text, tenants.tablesOfTenants(schemaName))) {
+  for (const table of yield* sql.rows(text, tenants.tablesOfTenants(name))) {
     if (removed >= limit) break
     removed += yield* sql.one(int4, tenants.purgeTable(schema, tenantId, table, limit - removed))
   }

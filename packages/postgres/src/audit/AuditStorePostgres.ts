@@ -1,11 +1,10 @@
 /** The audit log on Postgres. */
 import { type AuditRange, type AuditRecord, AuditStore } from "@waybill/core"
 import { Effect, Layer } from "effect"
-import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, int4, int4Array, int8, only, optional, row, text, textArray, timestamptz, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { database } from "../shared/Database.ts"
 import { operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
 
 /** Entries removed by one call of `prune`. */
 const pruneSize = raw("5000")
@@ -61,8 +60,7 @@ const deleteEntries = (schema: Statement, tenantId: string, ids: ReadonlyArray<s
 export const layer = Layer.effect(
   AuditStore,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+    const { schema, sql } = yield* database
 
     const tenantOf = ({ tenantId }: { readonly tenantId: string }) => tenantId
     /** One statement per tenant, so that no statement crosses tenants. */

@@ -2,12 +2,11 @@
 import { ChargeSubscriptionStore, type StoredChargeSubscription } from "@waybill/core/freight-charges"
 import { Effect, Layer, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
-import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, float8, int8, nullable, text, uuid } from "../client/SqlRow.ts"
 import { type Statement, statement } from "../client/SqlStatement.ts"
 import { makeTakeLock } from "../shared/AdvisoryLock.ts"
+import { database } from "../shared/Database.ts"
 import { operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { makeDocuments } from "../subscriptions/SubscriptionDocuments.ts"
 import * as statements from "./ChargeSubscriptionSql.ts"
@@ -17,8 +16,7 @@ import * as bills from "./FreightBillSql.ts"
 export const layer = Layer.effect(
   ChargeSubscriptionStore,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+    const { schema, sql } = yield* database
     const lookup = yield* makeLookup
     const takeLock = yield* makeTakeLock
 

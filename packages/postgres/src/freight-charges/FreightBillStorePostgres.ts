@@ -2,19 +2,17 @@
 import { accountOfGrant } from "@waybill/core"
 import { type BillChanges, FreightBillStore } from "@waybill/core/freight-charges"
 import { Effect, Layer } from "effect"
-import { PgClient } from "../client/PgClient.ts"
 import { int8 } from "../client/SqlRow.ts"
+import { database } from "../shared/Database.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./FreightBillSql.ts"
 import { pruneNotices, pruneWindows } from "./FreightChargePayloads.ts"
 
 export const layer = Layer.effect(
   FreightBillStore,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+    const { schema, sql } = yield* database
     const lookup = yield* makeLookup
 
     const append = Effect.fnUntraced(function*(tenantId: string, { bills, ...changes }: BillChanges) {

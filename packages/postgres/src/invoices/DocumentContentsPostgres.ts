@@ -4,10 +4,9 @@ import { DocumentContents } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { isUuid } from "../access/AccessStorePostgres.ts"
-import { PgClient } from "../client/PgClient.ts"
 import { bytea, int4, int8, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
+import { database } from "../shared/Database.ts"
 
 /** A multiple of three, so that each chunk can be encoded as base64 separately. */
 const chunkBytes = 192 * 1024
@@ -17,8 +16,7 @@ const swept = new Error("Document content was removed before its upload finished
 export const layer = Layer.effect(
   DocumentContents,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+    const { schema, sql } = yield* database
 
     /** Fails if the content was swept: a chunk written after the sweep would never be removed. */
     const insertChunk = (tenantId: string, contentId: string, chunk: number, bytes: Uint8Array) =>

@@ -1,18 +1,16 @@
 /** Which documents support which invoice, on Postgres. */
 import { type DocumentRecord, DocumentStore } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
-import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, int8, uuid } from "../client/SqlRow.ts"
+import { database } from "../shared/Database.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./DocumentSql.ts"
 
 export const layer = Layer.effect(
   DocumentStore,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+    const { schema, sql } = yield* database
     const lookup = yield* makeLookup
 
     const select = (...[tenantId, viewer, filter, range]: Tail<Parameters<typeof statements.selectRecords>>) =>

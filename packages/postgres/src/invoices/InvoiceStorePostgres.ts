@@ -2,12 +2,11 @@
 import { maxHistoryBytes } from "@waybill/core"
 import { type InvoiceCarrier, type InvoiceRow, InvoiceStore } from "@waybill/core/invoices"
 import { Effect, Layer, Option } from "effect"
-import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, textArray } from "../client/SqlRow.ts"
 import { tenant } from "../client/SqlStatement.ts"
+import { database } from "../shared/Database.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
 import { lockInvoiced as lockShipments } from "../shared/ShipmentSql.ts"
 import { makeTakeLock } from "../shared/AdvisoryLock.ts"
 import { makeSettled } from "../shared/SettledOnCitus.ts"
@@ -17,8 +16,7 @@ import * as statements from "./InvoiceSql.ts"
 export const layer = Layer.effect(
   InvoiceStore,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+    const { schema, sql } = yield* database
     const lookup = yield* makeLookup
     const settled = yield* makeSettled
     const takeLock = yield* makeTakeLock

@@ -1,11 +1,10 @@
 /** Waiting e-mails on Postgres. */
 import { type Mail, mailsPerPrune, mailsPerTenant, MailStore } from "@waybill/core"
 import { Effect, Layer } from "effect"
-import { PgClient } from "../client/PgClient.ts"
 import { float8, int4, int8, row, text, timestamptz } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { database } from "../shared/Database.ts"
 import { operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
 
 /** Returns a row unless too many wait, also for an id that is there. */
 const putMail = (schema: Statement, tenantId: string, mail: Mail) => statement`
@@ -52,8 +51,6 @@ taken AS (
 SELECT t.id, t.recipient, t.subject, t.body, t.attempts, extract(epoch FROM now() - t.created_at)::float8 * 1000 AS waited_millis
 FROM taken AS t ORDER BY t.due_at`
 
-const lagRow = row({ lagMillis: float8 })
-
 const mailLag = (schema: Statement) => statement`
 SELECT coalesce(greatest(extract(epoch FROM now() - min(due_at)), 0), 0)::float8 * 1000 AS lag_millis FROM ${schema}.mails`
 
@@ -63,8 +60,6 @@ WHERE tenant_id = ${tenant(tenantId)} AND id = ${text(id)}`
 
 const removeMail = (schema: Statement, tenantId: string, id: string) =>
   statement`DELETE FROM ${schema}.mails WHERE tenant_id = ${tenant(tenantId)} AND id = ${text(id)}`
-
-const prunedRow = row({ pruned: int8 })
 
 const pruneMails = (schema: Statement, tenantId: string, before: number) => statement`
 WITH old AS (
@@ -78,18 +73,17 @@ SELECT count(*) AS pruned FROM gone`
 export const layer = Layer.effect(
   MailStore,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+    const { schema, sql } = yield* database
     return operationsOf(MailStore, {
       put: (tenantId, mail) => Effect.map(sql.rows(text, putMail(schema, tenantId, mail)), (rows) => rows.length > 0),
       tenants: (limit) => sql.rows(text, tenantsWithMail(schema, limit)),
       take: (tenantId, limit, leaseMillis) =>
         Effect.map(sql.rows(takenRow, takeMails(schema, tenantId, limit, leaseMillis)), (rows) =>
           rows.map(({ attempts, body, id, recipient, subject, waitedMillis }) => ({ id, to: recipient, subject, text: body, attempt: attempts, waitedMillis }))),
-      lagMillis: Effect.map(sql.one(lagRow, mailLag(schema)), ({ lagMillis }) => lagMillis),
+      lagMillis: sql.one(float8, mailLag(schema)),
       postpone: (tenantId, id, millis) => sql.run(postponeMail(schema, tenantId, id, millis)),
       remove: (tenantId, id) => sql.run(removeMail(schema, tenantId, id)),
-      prune: (tenantId, before) => Effect.map(sql.one(prunedRow, pruneMails(schema, tenantId, before)), ({ pruned }) => pruned)
+      prune: (tenantId, before) => sql.one(int8, pruneMails(schema, tenantId, before))
     })
   })
 )

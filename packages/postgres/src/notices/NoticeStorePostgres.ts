@@ -1,14 +1,13 @@
 /** Notices to customers on Postgres. */
 import { type NoticeContacts, type NoticeKey, type NoticeKind, noticesPerPrune, NoticeStore, type WebhookNotice } from "@waybill/core"
 import { Effect, Layer } from "effect"
-import { PgClient } from "../client/PgClient.ts"
 import { bytea, int4, int8, only, optional, row, text, textArray, uuid } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
+import { database } from "../shared/Database.ts"
 import { operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
 
 /** A notice is queued for its own client only. */
 export const noticePayloads: PayloadSource = {
@@ -49,8 +48,6 @@ const dropContacts = (schema: Statement, tenantId: string, client: string) =>
 const clearWebhook = (schema: Statement, tenantId: string, client: string, webhookId: string) => statement`
 UPDATE ${schema}.notice_contacts SET webhook_id = NULL WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} AND webhook_id = ${uuid(webhookId)}`
 
-const claimedRow = row({ destinationId: uuid })
-
 /** Returns a row for the one process whose insert found no other. */
 const claimNotice = (schema: Statement, tenantId: string, { day, kind, subscriptionId }: NoticeKey) => statement`
 INSERT INTO ${schema}.endpoint_notices (tenant_id, destination_id, kind, day)
@@ -80,8 +77,6 @@ ${signalQueued(schema, tenant(tenantId))}`
 const pruneBodies = (schema: Statement, tenantId: string, before: number) =>
   pruneLowest(schema, tenantId, before, { table: "webhook_notices", number: "notice_no", payloads: noticePayloads, most: noticesPerPrune })
 
-const prunedRow = row({ pruned: int8 })
-
 const pruneNotices = (schema: Statement, tenantId: string, beforeDay: number) => statement`
 WITH old AS (
   SELECT destination_id, kind, day FROM ${schema}.endpoint_notices
@@ -97,8 +92,7 @@ SELECT count(*) AS pruned FROM gone`
 export const layer = Layer.effect(
   NoticeStore,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+    const { schema, sql } = yield* database
     return operationsOf(NoticeStore, {
       contacts: (tenantId, client, forUpdate = false) =>
         Effect.map(sql.rows(contactsRow, forUpdate ? lockContacts(schema, tenantId, client) : contactsOf(schema, tenantId, client)), ([found = nobody]) => found),
@@ -107,8 +101,8 @@ export const layer = Layer.effect(
       endWebhook: (tenantId, client, webhookId) => sql.run(clearWebhook(schema, tenantId, client, webhookId)),
       queue: (tenantId, notice) => sql.run(queueNotice(schema, tenantId, notice)),
       pruneBodies: (tenantId, before) => sql.one(int8, pruneBodies(schema, tenantId, before)),
-      claim: (tenantId, key) => Effect.map(sql.rows(claimedRow, claimNotice(schema, tenantId, key)), (rows) => rows.length > 0),
-      prune: (tenantId, beforeDay) => Effect.map(sql.one(prunedRow, pruneNotices(schema, tenantId, beforeDay)), ({ pruned }) => pruned)
+      claim: (tenantId, key) => Effect.map(sql.rows(uuid, claimNotice(schema, tenantId, key)), (rows) => rows.length > 0),
+      prune: (tenantId, beforeDay) => sql.one(int8, pruneNotices(schema, tenantId, beforeDay))
     })
   })
 )

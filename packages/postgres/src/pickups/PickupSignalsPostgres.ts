@@ -2,9 +2,8 @@
 import { PickupSignals, WaitingCalls } from "@waybill/core/pickups"
 import { Effect, Latch, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { PgClient } from "../client/PgClient.ts"
 import { statement } from "../client/SqlStatement.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
+import { database } from "../shared/Database.ts"
 
 /** The channel of a schema; `schema` is unquoted. A payload is `<pickupId> <tenant>`. */
 const pickupChannel = (schema: string): string => `waybill_pickups_${createHash("sha256").update(schema).digest("hex").slice(0, 16)}`
@@ -12,8 +11,7 @@ const pickupChannel = (schema: string): string => `waybill_pickups_${createHash(
 export const layer = Layer.effect(
   PickupSignals,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { name } = yield* WaybillSchema
+    const { name, sql } = yield* database
     const channel = pickupChannel(name)
     const calls = new WaitingCalls()
     const keyOf = (tenantId: string, pickupId: string) => `${pickupId} ${tenantId}`

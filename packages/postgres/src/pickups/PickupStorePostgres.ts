@@ -11,20 +11,18 @@ import {
 import { Effect, Layer, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { isUuid } from "../access/AccessStorePostgres.ts"
-import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, int8, type StatementRunner } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
 import { makeTakeLock } from "../shared/AdvisoryLock.ts"
+import { database } from "../shared/Database.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./PickupSql.ts"
 
 export const layer = Layer.effect(
   PickupStore,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+    const { schema, sql } = yield* database
     const lookup = yield* makeLookup
     const takeLock = yield* makeTakeLock
 

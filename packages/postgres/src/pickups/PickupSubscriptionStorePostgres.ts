@@ -3,12 +3,11 @@ import type { ListRange } from "@waybill/core"
 import { type PickupSubscriptionRecord, PickupSubscriptionStore, type TimeRange } from "@waybill/core/pickups"
 import { Effect, Layer, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
-import { PgClient } from "../client/PgClient.ts"
 import { bool, int8, row, timestamptz, uuid } from "../client/SqlRow.ts"
 import { nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
+import { database } from "../shared/Database.ts"
 import { operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
 import { makeEditable } from "../subscriptions/EditableSubscriptions.ts"
 import { selectSubscriptions, subscriptionOf, subscriptionRow } from "../subscriptions/SubscriptionSql.ts"
 import { clientSeesAccounts } from "./PickupPayloads.ts"
@@ -58,8 +57,7 @@ SELECT EXISTS (SELECT FROM wanted) AS found, (SELECT count(*) FROM queued) AS qu
 export const layer = Layer.effect(
   PickupSubscriptionStore,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+    const { schema, sql } = yield* database
     const table = statement`${schema}.pickup_subscriptions`
 
     const { documents, find, remove } = makeEditable(sql, schema, table, (tenantId, id) => sql.run(emptySubscription(schema, tenantId, id)))

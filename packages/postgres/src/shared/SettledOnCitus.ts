@@ -1,11 +1,10 @@
 /** Whether the node of a tenant shows everything that the coordinator of a Citus cluster has committed. */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { PgClient, type PgClientService } from "../client/PgClient.ts"
 import { textArray } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { makeIsDistributed } from "./Citus.ts"
-import { WaybillSchema } from "./Schema.ts"
+import { database } from "./Database.ts"
 
 /** False: rows that an earlier snapshot of the coordinator shows may still be missing on the tenant's node. Without Citus always true. */
 export type Settled = (tenantId: string) => Effect.Effect<boolean, SqlError>
@@ -23,9 +22,8 @@ const askMillis = 20
  * The coordinator commits a write of several nodes after the nodes have prepared it, and before they commit it. So what a snapshot of the
  * coordinator shows is on the node, or prepared there: it is there once the transactions have ended that were prepared after the snapshot was taken.
  */
-export const makeSettled: Effect.Effect<Settled, never, PgClientService | WaybillSchema> = Effect.gen(function*() {
-  const sql = yield* PgClient
-  const { identifier: schema, name } = yield* WaybillSchema
+export const makeSettled: Effect.Effect<Settled, never, Effect.Services<typeof database>> = Effect.gen(function*() {
+  const { name, schema, sql } = yield* database
   const isDistributed = yield* makeIsDistributed(name)
   return Effect.fnUntraced(function*(tenantId) {
     if (!(yield* isDistributed)) return true

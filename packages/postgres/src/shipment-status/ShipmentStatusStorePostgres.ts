@@ -8,19 +8,17 @@ import {
   type StatusWrite
 } from "@waybill/core/shipment-status"
 import { Effect, Layer } from "effect"
-import { PgClient } from "../client/PgClient.ts"
 import { bool, bytea, int8, type StatementRunner, text } from "../client/SqlRow.ts"
+import { database } from "../shared/Database.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
 import { makeCarriersOf, makeLockShipments } from "../shared/ShipmentLocks.ts"
 import * as statements from "./ShipmentStatusSql.ts"
 
 export const layer = Layer.effect(
   ShipmentStatusStore,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+    const { schema, sql } = yield* database
     const lookup = yield* makeLookup
     const lockShipments = makeLockShipments(sql, schema)
     const carriers = makeCarriersOf(sql, schema)

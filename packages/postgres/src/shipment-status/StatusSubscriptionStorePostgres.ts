@@ -2,19 +2,17 @@
 import { StatusSubscriptionStore } from "@waybill/core/shipment-status"
 import { Effect, Layer } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
-import { PgClient } from "../client/PgClient.ts"
 import { statement } from "../client/SqlStatement.ts"
 import { int8 } from "../client/SqlRow.ts"
+import { database } from "../shared/Database.ts"
 import { operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
 import { makeDocuments } from "../subscriptions/SubscriptionDocuments.ts"
 import * as statements from "./StatusSubscriptionSql.ts"
 
 export const layer = Layer.effect(
   StatusSubscriptionStore,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+    const { schema, sql } = yield* database
     const documents = makeDocuments(sql, statement`${schema}.shipment_status_subscriptions`)
 
     return operationsOf(StatusSubscriptionStore, {

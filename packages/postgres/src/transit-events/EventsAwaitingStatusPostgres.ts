@@ -1,11 +1,10 @@
 /** Events that were published from SQL and have not changed the status of their shipment. */
 import { EventsAwaitingStatus } from "@waybill/core"
 import { Effect, Layer } from "effect"
-import { PgClient } from "../client/PgClient.ts"
 import { int8, text, textArray } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { database } from "../shared/Database.ts"
 import { operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
 import { eventRow } from "./TransitEventSql.ts"
 
 /** One look at the index for each tenant, however many events wait. */
@@ -32,8 +31,7 @@ ORDER BY e.event_no`
 export const layer = Layer.effect(
   EventsAwaitingStatus,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+    const { schema, sql } = yield* database
 
     return operationsOf(EventsAwaitingStatus, {
       tenants: (limit) => sql.rows(text, waitingTenants(schema, limit)),

@@ -14,13 +14,12 @@ import {
 } from "@waybill/core/transit-events"
 import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, int8, type StatementRunner, text, textArray, timestamptz } from "../client/SqlRow.ts"
 import { tenant } from "../client/SqlStatement.ts"
 import { makeIsDistributed } from "../shared/Citus.ts"
+import { database } from "../shared/Database.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
 import { makeSettled } from "../shared/SettledOnCitus.ts"
 import { storedSince } from "../shared/StoredSince.ts"
 import { makeCarriersOf, makeLockShipments } from "../shared/ShipmentLocks.ts"
@@ -30,8 +29,7 @@ import * as statements from "./TransitEventSql.ts"
 export const layer = Layer.effect(
   TransitEventStore,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema, name } = yield* WaybillSchema
+    const { name, schema, sql } = yield* database
     const isDistributed = yield* makeIsDistributed(name)
     const settled = yield* makeSettled
     const lookup = yield* makeLookup

@@ -3,10 +3,9 @@ import type { DestinationState } from "@waybill/core/delivery"
 import { type ReplayRequest, type SubscriptionRecord, TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { Effect, Layer, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
-import { PgClient } from "../client/PgClient.ts"
 import { bool, int8 } from "../client/SqlRow.ts"
+import { database } from "../shared/Database.ts"
 import { operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
 import { makeEditable } from "../subscriptions/EditableSubscriptions.ts"
 import { subscriptionOf, subscriptionRow } from "../subscriptions/SubscriptionSql.ts"
 import * as statements from "./TransitSubscriptionSql.ts"
@@ -14,8 +13,7 @@ import * as statements from "./TransitSubscriptionSql.ts"
 export const layer = Layer.effect(
   TransitSubscriptionStore,
   Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+    const { schema, sql } = yield* database
     const table = statements.transitSubscriptions(schema)
 
     const replaceRoutes = (tenantId: string, record: SubscriptionRecord) =>
