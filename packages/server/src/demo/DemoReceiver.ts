@@ -1,8 +1,9 @@
 /** The customer's receiver in the demo: verifies deliveries and prints one line for each. */
 import { DeliveryReceiver, SeenInMemory } from "@waybill/client"
 import { Effect, type Scope } from "effect"
-import { createServer, type IncomingMessage, type Server } from "node:http"
+import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
+import { bytesUpTo } from "../BytesUpTo.ts"
 import { messageOf } from "../ErrorMessage.ts"
 import { chargeLine, eventLine, statusLine } from "./DemoLines.ts"
 
@@ -33,7 +34,7 @@ export const runDemoReceiver = (options: {
     onError: (error) => print(`  ✗ the demo receiver failed: ${messageOf(error)}`)
   })
   const server = createServer((request, response) => {
-    void bodyOf(request).then(async (body) => {
+    void bytesUpTo(mostBytes, request).catch(() => undefined).then(async (body) => {
       const answer = request.url === demoReceiverPath && request.method === "POST" && body !== undefined
         ? await receiver.answer({ headers: request.headers, body })
         : { status: 404, headers: {}, body: "" }
@@ -63,18 +64,3 @@ const listenOn = (server: Server, port: number): Promise<number> =>
       resolve((server.address() as AddressInfo).port)
     })
   })
-
-const bodyOf = async (request: IncomingMessage): Promise<Uint8Array | undefined> => {
-  const chunks: Array<Uint8Array> = []
-  let length = 0
-  try {
-    for await (const chunk of request as AsyncIterable<Uint8Array>) {
-      length += chunk.length
-      if (length > mostBytes) return undefined
-      chunks.push(chunk)
-    }
-    return Buffer.concat(chunks)
-  } catch {
-    return undefined
-  }
-}

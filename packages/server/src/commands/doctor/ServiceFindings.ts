@@ -2,6 +2,7 @@
 import { Transaction } from "@waybill/core"
 import { DocumentContents } from "@waybill/core/invoices"
 import { Effect, Layer, Logger } from "effect"
+import { bytesUpTo } from "../../BytesUpTo.ts"
 import { documentsText, type ServerConfig } from "../../config/ServerConfig.ts"
 import { placeLayer } from "../../serve/Documents.ts"
 import { counted } from "../shared/Output.ts"
@@ -20,7 +21,9 @@ export const jwksFinding = ({ jwt }: Pick<ServerConfig, "jwt">): Effect.Effect<F
     try {
       const response = await fetch(jwt.jwksUrl, { signal: AbortSignal.timeout(timeoutMillis), redirect: "manual" })
       if (!response.ok) return broken(name, `${jwt.jwksUrl} answers ${response.status}`, todo)
-      const keys = keysIn(await textOf(response))
+      const answer = await bytesUpTo(mostBytes, response.body ?? [])
+      if (answer === undefined) throw new Error(`the answer is larger than ${mostBytes} bytes`)
+      const keys = keysIn(answer.toString())
       return keys === undefined || keys === 0
         ? broken(name, `${jwt.jwksUrl} answers no JSON with keys`, todo)
         : ok(name, `${counted(keys, "key")} at ${jwt.jwksUrl}`)
@@ -29,17 +32,6 @@ export const jwksFinding = ({ jwt }: Pick<ServerConfig, "jwt">): Effect.Effect<F
       return broken(name, `${jwt.jwksUrl} cannot be fetched: ${cause instanceof Error && cause.message !== "" ? cause.message : message}`, todo)
     }
   })
-}
-
-const textOf = async (response: Response): Promise<string> => {
-  const chunks: Array<Uint8Array> = []
-  let length = 0
-  for await (const chunk of response.body ?? []) {
-    length += chunk.length
-    if (length > mostBytes) throw new Error(`the answer is larger than ${mostBytes} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 const keysIn = (text: string): number | undefined => {
