@@ -2,6 +2,7 @@
 import { assert, describe, inject, it } from "@effect/vitest"
 import { Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
+import pg from "pg"
 import { int4Array } from "../../src/client/Sql.ts"
 import { PgClient } from "../../src/client/index.ts"
 import { pool, table } from "./database.ts"
