@@ -1,6 +1,7 @@
 /** Helpers for conformance suites: separate tenants, subscriptions with their destinations, published events. */
 import { AccessStore, type StoredSince, Transaction } from "@waybill/core"
 import { defaultPolicy, DeliveryQueue, type DeliveryPolicy, type DestinationSettings, type DestinationState, type StoredSecret } from "@waybill/core/delivery"
+import { type StatusClaim, ShipmentStatusStore } from "@waybill/core/shipment-status"
 import {
   allTypes,
   eventBatchEnvelope,
@@ -130,6 +131,10 @@ export interface PublishFixture {
   readonly accounts?: ReadonlyArray<string>
   readonly traceparent?: string
 }
+
+/** Gives shipments to accounts and carriers. */
+export const claim = (tenantId: string, claims: ReadonlyArray<StatusClaim>) =>
+  Effect.flatMap(Transaction, (transaction) => transaction.run(Effect.flatMap(ShipmentStatusStore, (store) => store.lock(tenantId, claims))))
 
 /** A sample event with the given sequence. */
 export const eventOf = (fixture: EventFixture, sequence: number): NewEvent => {

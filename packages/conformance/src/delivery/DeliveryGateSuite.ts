@@ -1,10 +1,9 @@
 /** What a `DeliveryStore` keeps back: what a client may not see at the moment of sending. */
-import { AccessStore, Transaction } from "@waybill/core"
+import { AccessStore } from "@waybill/core"
 import { DeliveryQueue, DeliveryStore, type SecretOwner, SecretStore } from "@waybill/core/delivery"
-import { ShipmentStatusStore } from "@waybill/core/shipment-status"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { bytesOf, idOf, letSee, letSeeAll, publish, seed, single, storedSecret, subscribe } from "../StorageFixtures.ts"
+import { bytesOf, claim, idOf, letSee, letSeeAll, publish, seed, single, storedSecret, subscribe } from "../StorageFixtures.ts"
 import { acquire, drain, drainedEvents, drop, end, eventIdsOf, find, from, hasWork, outcomeOf, release, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -115,12 +114,11 @@ export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (
     test(`sends a carrier with ${many} numbers its own freight, also that without accounts`, function*({ tenantId }) {
       yield* letSeeAll(tenantId, "client")
       yield* subscribe(tenantId)
-      const [transaction, statuses] = [yield* Transaction, yield* ShipmentStatusStore]
-      yield* transaction.run(statuses.lock(tenantId, [
+      yield* claim(tenantId, [
         { shipmentId: "R", accounts: undefined, carrier: [" dot 1", " mc 1"] },
         { shipmentId: "S", accounts: ["A"], carrier: [" dot 2"] },
-        { shipmentId: "T", accounts: ["1"], carrier: undefined }
-      ]))
+        { shipmentId: "T", accounts: ["1"] }
+      ])
       for (const shipmentId of ["R", "S", "T", "U"]) yield* publish(tenantId, [{ shipmentId }])
       yield* letSee(tenantId, "client", Array.from({ length: many }, (_, n) => ` dot ${n + 1 === 2 ? 0 : n + 1}`))
       const { deliveries, found } = yield* takeFrom(yield* acquire(tenantId))
