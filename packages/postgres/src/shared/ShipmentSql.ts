@@ -88,21 +88,27 @@ export type AddressedInvoices =
   | { readonly uniqueId: Expression; readonly dot: Expression; readonly mc: Expression }
   | { readonly shipmentIds: Expression }
 
+/** One lookup for each shipment, because Postgres before 17 may read all invoices of the tenant for an array of them. */
+const addressed = (schema: Statement, tenant: Expression, invoices: AddressedInvoices) =>
+  "shipmentIds" in invoices
+    ? statement`unnest(${invoices.shipmentIds}) AS named (shipment_id)
+  CROSS JOIN LATERAL (
+    SELECT i.* FROM ${schema}.invoices AS i
+    WHERE i.tenant_id = ${tenant} AND i.shipment_id = named.shipment_id AND i.accounts = '{}'
+    OFFSET 0
+  )`
+    : statement`(SELECT i.* FROM ${schema}.invoices AS i WHERE i.tenant_id = ${tenant} AND i.unique_id = ${invoices.uniqueId} AND i.dot = ${invoices.dot} AND i.mc = ${invoices.mc})`
+
 /** Accounts find invoices by this table: those that an invoice names, or else those of its shipment. The rows of the shipments are locked. */
 export const replaceInvoiceAccounts = (schema: Statement, tenant: Expression, invoices: AddressedInvoices) => statement`
 WITH given AS MATERIALIZED (
   SELECT i.unique_id, i.dot, i.mc, CASE WHEN i.accounts = '{}' THEN coalesce(s.accounts, '{}') ELSE i.accounts END AS accounts
-  FROM ${schema}.invoices AS i
+  FROM ${addressed(schema, tenant, invoices)} AS i
   LEFT JOIN LATERAL (
     SELECT s.accounts FROM ${schema}.shipments AS s
     WHERE s.tenant_id = ${tenant} AND s.shipment_id = i.shipment_id
     OFFSET 0
   ) AS s ON true
-  WHERE i.tenant_id = ${tenant} AND ${
-  "shipmentIds" in invoices
-    ? statement`i.shipment_id = ANY (${invoices.shipmentIds}) AND i.accounts = '{}'`
-    : statement`i.unique_id = ${invoices.uniqueId} AND i.dot = ${invoices.dot} AND i.mc = ${invoices.mc}`
-}
 ),
 dropped AS (
   DELETE FROM ${schema}.invoice_accounts AS ia
