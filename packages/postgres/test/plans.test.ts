@@ -396,16 +396,6 @@ plans("of an installation that was analysed while all of it was empty", (schema)
     yield* analyse(schema, tables.map(({ name }) => name))
   }), queueScans)
 
-const oneScan = freshSchema()
-
-layer(testStorage(oneScan), { excludeTestServices: true })("access in a take", (it) => {
-  it.effect("is one scan of the shipments, and none for each account of the client", Effect.fnUntraced(function*() {
-    const plan = JSON.stringify(yield* planOf(findForTake(Sql.raw(`"${oneScan}"`), [events.transitEventPayloads], taking).text))
-    assert.include(plan, '"Relation Name":"shipments"')
-    assert.notInclude(plan, '"Relation Name":"shipment_accounts"')
-  }))
-})
-
 const prepared = freshSchema()
 
 layer(testStorage(prepared), { excludeTestServices: true })("prepared statements", (it) => {

@@ -94,7 +94,7 @@ export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (
   })
 
   // stores may look up what clients with few accounts see in another way than what those with many see
-  for (const many of [0, 1, 16, 64, 65]) {
+  for (const many of [0, 1, 2, 3, 65]) {
     test(`skips entries that a client with ${many} accounts may not see`, function*({ tenantId }) {
       yield* letSee(tenantId, "client", ["D"])
       yield* subscribe(tenantId)
@@ -110,7 +110,7 @@ export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (
     })
   }
 
-  for (const many of [1, 65]) {
+  for (const many of [1, 2, 3, 65]) {
     test(`sends a carrier with ${many} numbers its own freight, also that without accounts`, function*({ tenantId }) {
       yield* letSeeAll(tenantId, "client")
       yield* subscribe(tenantId)

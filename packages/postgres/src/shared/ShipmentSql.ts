@@ -178,8 +178,8 @@ export const clientSees = (schema: Statement, tenant: Expression, client: Expres
   OR ${accountsSee(schema, tenant, client, shipmentId)}
 )`
 
-/** A client with more accounts is looked up by the accounts of each shipment. */
-const fewAccounts = 64
+/** A client with more accounts is looked up by the accounts of each shipment: a scan for each account would cost more, most of all before Postgres 17. */
+const fewAccounts = 2
 
 /** The accounts of a client; null if they are not few. Like the conditions below, a text of the delivery queue's, with the tenant as `$1`. */
 export const fewAccountsOf = (schema: string, client: string): string => `
@@ -187,13 +187,16 @@ export const fewAccountsOf = (schema: string, client: string): string => `
   FROM (SELECT ca.account FROM ${schema}.client_accounts AS ca WHERE ca.tenant_id = $1 AND ca.client = ${client} ORDER BY ca.origin LIMIT ${fewAccounts + 1}) AS ca`
 
 /**
- * Those of an array of shipments that a client with few accounts sees by them. One scan of the shipments' index finds all, whatever the number of accounts; a scan of
- * `shipment_accounts` for each account costs up to a lookup for each shipment and account.
+ * Those of an array of shipments that a client with few accounts sees by them: one scan of `shipment_accounts` for each account, where its shipments are side by side.
  */
 export const seenByAccounts = (schema: string, accounts: string, shipmentIds: string): string => `
-  SELECT sh.shipment_id
-  FROM ${schema}.shipments AS sh
-  WHERE sh.tenant_id = $1 AND sh.shipment_id = ANY (${shipmentIds}) AND (sh.accounts COLLATE "C" && ${accounts} OR sh.carrier COLLATE "C" && ${accounts})`
+  SELECT sa.shipment_id
+  FROM unnest(${accounts}) AS a (account)
+  CROSS JOIN LATERAL (
+    SELECT sa.shipment_id FROM ${schema}.shipment_accounts AS sa
+    WHERE sa.tenant_id = $1 AND sa.account = a.account AND sa.shipment_id = ANY (${shipmentIds})
+    OFFSET 0
+  ) AS sa`
 
 export const clientSeesText = (schema: string, client: string, shipmentId: string): string =>
   clientSees(raw(schema), raw("$1"), raw(client), raw(shipmentId)).text
