@@ -41,6 +41,13 @@ describe("the ledger of a chaos run", () => {
       for (const each of workload.entitled({ shipment: 0, number: 1 })) ledger.arrive(each, `a${each.index}`, "sha", [event(1)])
       ledger.judgeLosses()
     }],
+    ["every event is finally accepted", (ledger) => {
+      for (const each of workload.entitled({ shipment: 0, number: 1 })) {
+        ledger.arrive(each, `a${each.index}`, "sha", [event(1)])
+        ledger.accept(each, [event(2), event(3)])
+      }
+      ledger.judgeLosses()
+    }],
     ["an event is in one delivery per subscription", (ledger) => {
       arrives(ledger, "a", event(1))
       arrives(ledger, "b", event(1))

@@ -7,13 +7,6 @@ export interface ArrivedEvent {
   readonly sequence: number
 }
 
-interface Progress {
-  /** The highest received event; all wanted events up to it were received. */
-  arrived: number
-  /** The highest event that this receiver accepted. */
-  accepted: number
-}
-
 const offendersKept = 10
 
 export class Ledger {
@@ -27,21 +20,23 @@ export class Ledger {
   duplicates = 0
   /** Largest difference of webhook-timestamps to this machine's clock when requests were read, in both directions. */
   readonly clockSeconds = { behind: 0, ahead: 0 }
-  private readonly progress: ReadonlyArray<Map<number, Progress>>
+  /** The highest received event of each shipment, by subscriber. */
+  private readonly arrived: ReadonlyArray<Map<number, number>>
+  /** The events that each subscriber accepted. A later event of a shipment says nothing about earlier ones. */
+  private readonly accepted: ReadonlyArray<Set<number>>
   /** The delivery of each event, by subscriber. */
   private readonly carriedBy: ReadonlyArray<Map<number, string>>
   private readonly bodies = new Map<string, string>()
   private readonly sequences = new Map<number, number>()
   private readonly acked = new Set<number>()
   private readonly expectedOf: Array<number>
-  private readonly accepted: Array<number>
 
   constructor(workload: Workload) {
     this.workload = workload
-    this.progress = workload.subscribers.map(() => new Map())
+    this.arrived = workload.subscribers.map(() => new Map())
+    this.accepted = workload.subscribers.map(() => new Set())
     this.carriedBy = workload.subscribers.map(() => new Map())
     this.expectedOf = workload.subscribers.map(() => 0)
-    this.accepted = workload.subscribers.map(() => 0)
   }
 
   get deliveries(): number {
@@ -107,11 +102,11 @@ export class Ledger {
     }
     carried.set(key, webhookId)
     this.arrivals += 1
-    const progress = this.progressOf(subscriber, place.shipment)
+    const arrived = this.arrived[subscriber.index]!.get(place.shipment) ?? 0
     const before = this.workload.before(subscriber, place)
-    if (progress.arrived !== before) this.violated("first arrivals are in order", `${offender}, after ${progress.arrived}`)
-    if (before !== beforeInBody && progress.accepted < before) this.violated("an event is sent after the previous one is accepted", offender)
-    progress.arrived = Math.max(progress.arrived, place.number)
+    if (arrived !== before) this.violated("first arrivals are in order", `${offender}, after ${arrived}`)
+    if (before > 0 && before !== beforeInBody && !this.isAccepted(subscriber, { ...place, number: before })) this.violated("an event is sent after the previous one is accepted", offender)
+    this.arrived[subscriber.index]!.set(place.shipment, Math.max(arrived, place.number))
   }
 
   /** The receiver accepts them now. */
@@ -119,21 +114,12 @@ export class Ledger {
     for (const event of events) {
       const place = this.workload.placeOf(event.eventId)
       if (place === undefined || !this.workload.receives(subscriber, place)) continue
-      const progress = this.progressOf(subscriber, place.shipment)
-      if (place.number > progress.accepted) {
-        progress.accepted = place.number
-        this.accepted[subscriber.index]! += 1
-      }
+      this.accepted[subscriber.index]!.add(this.key(place))
     }
   }
 
-  private progressOf(subscriber: Subscriber, shipment: number): Progress {
-    const all = this.progress[subscriber.index]!
-    const known = all.get(shipment)
-    if (known !== undefined) return known
-    const made = { arrived: 0, accepted: 0 }
-    all.set(shipment, made)
-    return made
+  private isAccepted(subscriber: Subscriber, place: EventPlace): boolean {
+    return this.accepted[subscriber.index]!.has(this.key(place))
   }
 
   /** An event keeps its sequence, and later events have greater ones. */
@@ -152,7 +138,7 @@ export class Ledger {
 
   /** Whether acknowledged events are still missing at this subscriber. */
   isMissingEvents(subscriber: Subscriber): boolean {
-    return this.accepted[subscriber.index]! < this.expectedOf[subscriber.index]!
+    return this.accepted[subscriber.index]!.size < this.expectedOf[subscriber.index]!
   }
 
   get settled(): boolean {
@@ -160,7 +146,7 @@ export class Ledger {
   }
 
   get acceptances(): number {
-    return this.accepted.reduce((sum, each) => sum + each, 0)
+    return this.accepted.reduce((sum, each) => sum + each.size, 0)
   }
 
   /** At the end: every acknowledged event was received by every subscription that must get it. */
@@ -170,7 +156,7 @@ export class Ledger {
       for (const subscriber of this.workload.entitled(place)) {
         if (!this.carriedBy[subscriber.index]!.has(key)) {
           this.violated("no event is lost", `${subscriber.tenant}/${subscriber.index} ${this.workload.eventId(place)}`)
-        } else if (this.progressOf(subscriber, place.shipment).accepted < place.number) {
+        } else if (!this.isAccepted(subscriber, place)) {
           this.violated("every event is finally accepted", `${subscriber.tenant}/${subscriber.index} ${this.workload.eventId(place)}`)
         }
       }
