@@ -2,7 +2,7 @@
 import type { Authenticator, StoragePorts, TransportPorts, Waybill } from "@waybill/core"
 import type { AuthenticatorHost, AuthenticatorStandard, TransportHttp, WaybillHttp } from "@waybill/http"
 import type { PgClient, SqlPgClient, StoragePostgres } from "@waybill/postgres"
-import type { HostTransactions, KeptChanges, ScriptedReceivers, StorageMemory, TestWaybill } from "@waybill/testkit"
+import type { HostTransactions, KeptChanges, ScriptedReceivers, StorageCrash, StorageMemory, TestWaybill } from "@waybill/testkit"
 import type { Layer } from "effect"
 import type { HttpRouter } from "effect/http"
 import type { SqlClient } from "effect/sql"
@@ -19,6 +19,7 @@ interface Named {
   readonly ScriptedReceivers: ScriptedReceivers
   readonly Services: Waybill.Services
   readonly SqlClient: SqlClient.SqlClient
+  readonly StorageCrash: StorageCrash
   readonly "@effect/sql-pg/PgClient": SqlPgClient
   readonly StoragePorts: StoragePorts
   readonly TransportPorts: TransportPorts
@@ -49,9 +50,9 @@ const layers: Readonly<Record<string, { readonly provides: ReadonlyArray<Name>; 
   "WaybillHttp.layer(options)": layer<ReturnType<typeof WaybillHttp.layer>>()([], ["HttpRouter", "Authenticator", "Services", "StoragePorts"]),
   "AuthenticatorStandard.layer(options)": layer<ReturnType<typeof AuthenticatorStandard.layer>>()(["Authenticator"], ["Services", "StoragePorts"]),
   "AuthenticatorHost.layer(authenticate)": layer<ReturnType<typeof AuthenticatorHost.layer>>()(["Authenticator"], ["StoragePorts"]),
-  "StorageMemory.layer": layer<typeof StorageMemory.layer>()(["StoragePorts", "HostTransactions", "KeptChanges"], []),
+  "StorageMemory.layer": layer<typeof StorageMemory.layer>()(["StoragePorts", "HostTransactions", "KeptChanges", "StorageCrash"], []),
   "TestWaybill.layer(options)": layer<ReturnType<typeof TestWaybill.layer>>()(
-    ["Services", "StoragePorts", "TransportPorts", "ScriptedReceivers", "HostTransactions", "KeptChanges"],
+    ["Services", "StoragePorts", "TransportPorts", "ScriptedReceivers", "HostTransactions", "KeptChanges", "StorageCrash"],
     []
   )
 }

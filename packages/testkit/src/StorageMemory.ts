@@ -19,6 +19,7 @@ import { NoticeStoreMemory } from "./notices/NoticeStoreMemory.ts"
 import { KeptChanges } from "./shared/KeptChanges.ts"
 import { MemoryDatabase } from "./shared/MemoryDatabase.ts"
 import { HostTransactions } from "./shared/TestClient.ts"
+import { StorageCrash } from "./shared/StorageCrash.ts"
 import { TransactionMemory } from "./shared/TransactionMemory.ts"
 
 type Area = typeof memoryAreas[number]
@@ -43,6 +44,7 @@ export const StorageMemory = {
     ...moreStores,
     WakeupsMemory.layer,
     KeptChanges.layer,
+    StorageCrash.layer,
     HostTransactions.layer
   ).pipe(
     Layer.provide(Layer.mergeAll(firstTables!, ...moreTables)),

@@ -1,9 +1,9 @@
 /** What a `DeliveryStore` promises of partitions: one owner at a time, and nothing lost when the owner changes. */
-import { DeliveryStore } from "@waybill/core/delivery"
+import { DeliveryStore, type WrittenOutcome } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { destinationSettings, eventually, freshTenant, idOf, letSee, occurredAt, publish, seed, single, subscribe, subscribeEach } from "../StorageFixtures.ts"
-import { acquire, changeOf, drop, end, eventIdsOf, everyPartition, find, from, hasWork, load, outcomeOf, release, settle, take, takeFrom, takeOne, takeRequest, waitingIn, workerId } from "../WorkerFixtures.ts"
+import { acquire, changeOf, drop, end, eventIdsOf, everyPartition, find, from, hasWork, load, outcomeOf, type OwningWorker, release, settle, take, takeFrom, takeOne, takeRequest, waitingIn, workerId } from "../WorkerFixtures.ts"
 import { type Suite, storeSuite } from "../StoreSuite.ts"
 
 const look = (worker: string, tenantId: string) =>
@@ -29,6 +29,7 @@ export const suite: Suite = (name, storage) => {
   leases(name, storage)
   takeovers(name, storage)
   lostTakes(name, storage)
+  lostOutcomes(name, storage)
 }
 
 const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => {
@@ -325,5 +326,50 @@ const lostTakes = storeSuite("DeliveryStore, reclaim", DeliveryStore, (test) => 
     assert.deepStrictEqual([owned, destinations], [[], []])
     const again = yield* takeOne(owner, 1, { again: [delivery.deliveryId] })
     assert.deepStrictEqual([again.attempt, again.tries], [2, 2])
+  })
+})
+
+/** The worker with the last outcome of every partition. */
+const knowing = <Worker extends OwningWorker>(worker: Worker, lastOutcome: WrittenOutcome): Worker =>
+  ({ ...worker, owned: worker.owned.map((each) => ({ ...each, lastOutcome })) })
+
+const lostOutcomes = storeSuite("DeliveryStore, outcomes that a crash lost", DeliveryStore, (test) => {
+  test("does nothing for an owner whose last outcome is not there", function*({ store, tenantId }) {
+    yield* seed(tenantId, { A: 1, B: 1 }, single)
+    const worker = yield* acquire(tenantId)
+    const { deliveries: [a] } = yield* takeFrom(worker, 1, { batches: 1 })
+    const ahead = knowing(worker, { deliveryId: a!.deliveryId.replace(/....$/, "ffff"), attempt: 1 })
+    const taken = yield* take(ahead, { from: [from(1)] })
+    assert.deepStrictEqual([taken.owned, taken.deliveries, taken.signals], [[], [], []])
+    assert.deepStrictEqual(yield* end(ahead, [a!]), [])
+    assert.deepStrictEqual((yield* store.reclaim(tenantId, ahead.owned, a!.flight)).owned, [])
+    assert.deepStrictEqual(yield* drop(ahead, { closed: [idOf(1)] }), { dropped: 0, more: false })
+    yield* release(ahead, false)
+    assert.deepStrictEqual((yield* acquire(tenantId)).owned, [])
+    assert.strictEqual((yield* find(tenantId, a!.deliveryId)).state, "sending")
+  })
+
+  test("knows an outcome as long as its delivery is not sent by the same attempt", function*({ tenantId }) {
+    yield* seed(tenantId, { A: 1 }, single)
+    const worker = yield* acquire(tenantId)
+    const first = yield* takeOne(worker)
+    const owns = (attempt: number) => Effect.map(settle(knowing(worker, { deliveryId: first.deliveryId, attempt }), {}), ({ length }) => length === everyPartition.length)
+    assert.isFalse(yield* owns(1))
+    yield* end(worker, [first], { state: "waiting" })
+    assert.isTrue(yield* owns(1))
+    const second = yield* takeOne(worker, 1, { again: [first.deliveryId], batches: 0 })
+    assert.deepStrictEqual([yield* owns(1), yield* owns(2)], [true, false])
+    yield* end(worker, [second])
+    assert.deepStrictEqual([yield* owns(1), yield* owns(2)], [true, true])
+  })
+
+  test("refuses only those partitions whose last outcome is not there", function*({ tenantId }) {
+    yield* seed(tenantId, { A: 1 }, single)
+    const worker = yield* acquire(tenantId)
+    const first = yield* takeOne(worker)
+    yield* end(worker, [first])
+    const [known, forgotten] = [{ deliveryId: first.deliveryId, attempt: 1 }, { deliveryId: first.deliveryId.replace(/....$/, "ffff"), attempt: 1 }]
+    const owned = worker.owned.map((each) => each.partition === 0 ? each : { ...each, lastOutcome: each.partition % 2 === 0 ? known : forgotten })
+    assert.deepStrictEqual((yield* settle({ ...worker, owned }, {})).toSorted(), [0, 2, 4, 6])
   })
 })

@@ -64,7 +64,7 @@ export const reportPaused = (tenantId: string, subscription: string, reason: str
 export const reportLost = (tenantId: string, partitions: number): Effect.Effect<void> =>
   Effect.andThen(
     Metric.update(metrics.lostLeasesTotal, partitions),
-    Effect.logWarning("Leases lost: they expired and another worker took them over, or the tenant was deleted.").pipe(
+    Effect.logWarning("Partitions lost: their leases expired and another worker took them over, their tenant was deleted, or the database crashed.").pipe(
       Effect.annotateLogs({ tenant: tenantId, partitions })
     )
   )

@@ -2,8 +2,8 @@
  * Storage port of a delivery worker: partitions, takes from their destinations, and outcomes.
  *
  * A worker owns partitions, fixed shares of a tenant's destinations. Only the owner takes entries, sends deliveries and writes their
- * outcomes, so due deliveries, deliveries in flight and limits are in its memory. Every write has the epoch of the ownership; a write with an
- * earlier epoch changes nothing and reports that.
+ * outcomes, so due deliveries, deliveries in flight and limits are in its memory. Every write has the epoch of the ownership and the last outcome that it
+ * wrote. After another worker's acquisition, or a crash in which the store lost that outcome, it changes nothing and reports that.
  *
  * All values are plain. Instants are milliseconds since 1970 by the store's clock. Keys are in the order of their code points.
  */
@@ -31,9 +31,18 @@ export interface Partition {
   readonly partition: number
 }
 
-/** A partition with the epoch that fences its owner's writes. Every owner has a higher epoch than the previous one. */
+/** A partition with what fences its owner's writes. */
 export interface OwnedPartition extends Partition {
+  /** Every owner has a higher one than the previous owner. */
   readonly epoch: number
+  /** The last outcome in it that the store answered as written; undefined before the first one. Without it the store has crashed, and the owner's memory is ahead of it. */
+  readonly lastOutcome?: WrittenOutcome | undefined
+}
+
+/** An outcome that was written: its delivery has ended, waits, or is sent by a later attempt. */
+export interface WrittenOutcome {
+  readonly deliveryId: string
+  readonly attempt: number
 }
 
 /** A delivery that waits for its next attempt. */
@@ -184,7 +193,7 @@ export interface Signal {
 export interface Taken {
   /** The store's clock. */
   readonly now: number
-  /** Partitions of `owned` whose epoch was current. Nothing was taken from the others. */
+  /** Partitions of `owned` that the caller still owned. Nothing was taken from the others. */
   readonly owned: ReadonlyArray<number>
   readonly signals: ReadonlyArray<Signal>
   /** Whether unread signals remain. */
@@ -257,14 +266,13 @@ export interface WorkerLease {
 export class DeliveryStore extends Context.Service<DeliveryStore, {
   /**
    * Registers the worker as alive and extends its leases. Returns the partitions that it still owns, the number of live workers, this one included, and
-   * the number of partitions with an owner. `startedAt`: when the store last started; outcomes that were settled just before may be lost.
+   * the number of partitions with an owner.
    *
    * A lease that ends later than twice its duration from now was granted before the clock was set back. It is shortened to one duration: a live owner renews it
    * in that time. A worker whose registration ends as late does not count as alive.
    */
   readonly renew: (worker: WorkerLease) => Effect.Effect<{
     readonly now: number
-    readonly startedAt: number
     readonly owned: ReadonlyArray<OwnedPartition>
     readonly workers: number
     readonly active: number
@@ -295,7 +303,10 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
     readonly owned: ReadonlyArray<OwnedPartition>
     readonly destinations: ReadonlyArray<string>
   }, StorageError>
-  /** Writes outcomes, without waiting for the disk. Returns the partitions whose epoch was current; nothing was written for the others. */
+  /**
+   * Writes outcomes, without waiting for the disk; a request without outcomes waits. Returns the partitions that the caller still owned; nothing was written for
+   * the others. After a crash the last outcomes may be missing, and with them everything that was settled later.
+   */
   readonly settle: (request: SettleRequest) => Effect.Effect<ReadonlyArray<number>, StorageError>
   /** Removes entries that must not be sent, in bounded steps. Returns the number of dropped entries and whether another call is needed. */
   readonly drop: (request: DropRequest) => Effect.Effect<{ readonly dropped: number; readonly more: boolean }, StorageError>

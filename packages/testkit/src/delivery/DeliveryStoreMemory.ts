@@ -23,7 +23,7 @@ export const DeliveryStoreMemory = {
   layer: Layer.effect(
     DeliveryStore,
     Effect.gen(function*() {
-      const { operate } = yield* MemoryDatabase
+      const { operate, operateUnflushed } = yield* MemoryDatabase
       const rows = yield* DestinationTables
       const secrets = yield* SecretTables
       const access = yield* AccessTables
@@ -44,7 +44,7 @@ export const DeliveryStoreMemory = {
           ),
         take: (request) => operate((now) => new Take(request, rows, now).run()),
         reclaim: (tenantId, owned, flight) => operate((now) => ownership.reclaim(rows.tenant(tenantId), owned, flight, now)),
-        settle: (request) => operate((now) => writes.settle(request, now)),
+        settle: (request) => (request.outcomes.length === 0 ? operate : operateUnflushed)((now) => writes.settle(request, now)),
         drop: (request) => operate((now) => writes.drop(request, now)),
         release: (tenantId, partitions, rateMarks) => operate((now) => ownership.release(rows.tenant(tenantId), partitions, rateMarks, now))
       })

@@ -12,7 +12,8 @@ import {
   type OwnedPartition,
   partitionOf,
   type Signal,
-  withdrawnReason
+  withdrawnReason,
+  type WrittenOutcome
 } from "@waybill/core/delivery"
 import { Context, Effect, Layer, Option } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
@@ -131,9 +132,14 @@ export interface Tenant {
   readonly leases: Map<number, LeaseRow>
 }
 
-/** The partitions whose epoch still holds. */
-export const partitionsHeld = ({ epochs }: Tenant, owned: ReadonlyArray<OwnedPartition>): ReadonlySet<number> =>
-  new Set(owned.filter(({ epoch, partition }) => epochs.get(partition) === epoch).map(({ partition }) => partition))
+/** The partitions that are still owned. */
+export const partitionsHeld = ({ deliveries, epochs }: Tenant, owned: ReadonlyArray<OwnedPartition>): ReadonlySet<number> => {
+  const isThere = ({ attempt, deliveryId }: WrittenOutcome) => {
+    const delivery = deliveries.get(deliveryId)
+    return delivery !== undefined && (delivery.state !== "sending" || delivery.attempt > attempt)
+  }
+  return new Set(owned.filter(({ epoch, lastOutcome, partition }) => epochs.get(partition) === epoch && (lastOutcome === undefined || isThere(lastOutcome))).map(({ partition }) => partition))
+}
 
 export const flightKey = (partition: number, flight: string): string => `${partition}/${flight}`
 

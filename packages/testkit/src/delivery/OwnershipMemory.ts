@@ -38,7 +38,6 @@ export class Ownership {
     }
     return {
       now,
-      startedAt: 0,
       owned: own.map(({ partition, tenant, tenantId }) => ({ tenantId, partition, epoch: tenant.epochs.get(partition)! })),
       workers: [...this.rows.workers.values()].filter((each) => each.aliveUntil > now && !isAhead(each.aliveUntil, each, now)).length,
       active: this.leases().filter(({ lease }) => lease.leasedUntil > now).length

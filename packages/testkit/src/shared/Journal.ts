@@ -10,6 +10,8 @@ export class Journal {
   private readonly steps: Array<Step> = []
   /** The changes that are not counted. */
   private readonly uncounted = new Set<Step>()
+  /** The kept changes that `lose` undoes. */
+  private unflushed: Array<Step> = []
 
   /** The total number of kept changes. */
   kept = 0
@@ -31,11 +33,18 @@ export class Journal {
     }
   }
 
-  /** Keeps all changes. */
-  forget(): void {
+  /** Keeps all changes. Those that are not flushed are lost in a crash, until later changes are flushed. */
+  forget(isFlushed = true): void {
+    if (!isFlushed) this.unflushed.push(...this.steps)
+    else if (this.steps.length > 0) this.unflushed = []
     this.kept += this.steps.length - this.uncounted.size
     this.steps.length = 0
     this.uncounted.clear()
+  }
+
+  /** Undoes the kept changes that are not flushed. */
+  lose(): void {
+    for (const { undo } of this.unflushed.splice(0).toReversed()) undo()
   }
 
   /** Runs `read` on the last kept state. Returns `undefined` and undoes everything if it makes changes. */

@@ -35,6 +35,10 @@ export class MemoryDatabase extends Context.Service<MemoryDatabase, {
   readonly purge: (tenantId: string) => Effect.Effect<number>
   /** One store operation: part of the caller's transaction, or its own transaction. `now` is the store's clock. */
   readonly operate: <A>(work: (now: number) => A) => Effect.Effect<A>
+  /** The same, as its own transaction whose commit does not wait for the disk. */
+  readonly operateUnflushed: <A>(work: (now: number) => A) => Effect.Effect<A>
+  /** Loses what was committed without waiting for the disk since the last other change, as in a crash of a database. */
+  readonly crash: Effect.Effect<void>
   /** The open transaction of the caller. */
   readonly current: Effect.Effect<{ readonly open: boolean } | undefined>
   /** Runs operations in one transaction. Inside another transaction it is a savepoint: a failure undoes only this part. */
@@ -61,14 +65,14 @@ export class MemoryDatabase extends Context.Service<MemoryDatabase, {
           }))
       })
 
-    const outermost = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    const outermost = <A, E, R>(effect: Effect.Effect<A, E, R>, isFlushed = true): Effect.Effect<A, E, R> =>
       turn.withPermits(1)(Effect.suspend(() => {
         const transaction: Current = { open: true, atCommit: undefined }
         return undoing(Effect.provideService(effect, CurrentTransaction, transaction)).pipe(
           Effect.onExit(() =>
             Effect.sync(() => {
               transaction.open = false
-              journal.forget()
+              journal.forget(isFlushed)
             })
           )
         )
@@ -116,6 +120,8 @@ export class MemoryDatabase extends Context.Service<MemoryDatabase, {
           })
         })
       },
+      operateUnflushed: (work) => outermost(Effect.map(Clock.currentTimeMillis, work), false),
+      crash: turn.withPermits(1)(Effect.sync(() => journal.lose())),
       atCommit: (work) => Effect.map(CurrentTransaction, (current) => void (current?.open === true && current.atCommit !== undefined ? current.atCommit.push(work) : work())),
       begin,
       abandon: Effect.suspend(() => begun?.rollback ?? Effect.void)

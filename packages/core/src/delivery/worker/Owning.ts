@@ -34,11 +34,15 @@ export class Owning {
   private emptyLooks = 0
   private renewedAt = -Infinity
   private workers = 1
-  private storeStartedAt: number | undefined
   private active = 0
 
   constructor(parts: EngineState) {
     this.parts = parts
+    // the next renewal acquires those again whose leases this worker still has
+    parts.work.onRefused = () => {
+      this.nextRenewal = -Infinity
+      this.workAvailable.openUnsafe()
+    }
   }
 
   get turn(): Effect.Effect<void, StorageError> {
@@ -104,7 +108,7 @@ export class Owning {
     return Effect.gen({ self: this }, function*() {
       const asked = yield* monotonicMillis
       this.nextRenewal = this.renewedAt = asked
-      const { active, now, owned, startedAt, workers } = yield* store.renew(worker)
+      const { active, now, owned, workers } = yield* store.renew(worker)
       const answered = yield* monotonicMillis
       yield* this.parts.learnTime(now, asked, answered)
       const kept = new Map(owned.map((each) => [`${each.tenantId} ${each.partition}`, each.epoch]))
@@ -114,11 +118,6 @@ export class Owning {
         return answeredEpoch < epoch || answeredEpoch > epoch && tenant.lostFlights.size === 0
       })
       for (const each of lost) work.lose(each)
-      // after a crash of the store, memory may be ahead of it, so everything is acquired again
-      if (startedAt !== (this.storeStartedAt ??= startedAt)) {
-        this.storeStartedAt = startedAt
-        for (const each of work.partitions) work.lose(each)
-      }
       const hadRunOut = answered >= this.parts.leasedUntil
       // from now on owned partitions may send
       this.parts.leasedUntil = asked + options.leaseMillis
@@ -128,7 +127,7 @@ export class Owning {
       this.workers = workers
       this.active = active
       for (const [tenantId, { length }] of byTenant(lost.filter(({ partition, tenantId }) => !kept.has(`${tenantId} ${partition}`)))) yield* reportLost(tenantId, length)
-      // acquired by a call without a response, or before the store was restarted
+      // acquired by a call without a response, or refused after a crash of the store
       const unknown = owned.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
       if (unknown.length > 0) yield* this.acquire(unknown, true)
       this.share(asked)
@@ -226,7 +225,10 @@ export class Owning {
         const isWhole = work.tenants.get(tenantId)?.lostFlights.size === 0
         yield* store.release(
           tenantId,
-          partitions.map((each) => ({ tenantId, partition: each.partition, epoch: each.epoch, othersUntil: each.othersUntil, idle: isWhole && work.tidy(each, now) })),
+          partitions.map((each) => {
+            const { epoch, lastOutcome, othersUntil, partition } = each
+            return { tenantId, partition, epoch, lastOutcome, othersUntil, idle: isWhole && work.tidy(each, now) }
+          }),
           partitions.flatMap(({ destinations }) =>
             Array.from(destinations.values()).flatMap((each) => {
               const { destinationId, rateMark: mark = now } = each

@@ -96,6 +96,7 @@ export class Settling {
       if (kept.has(destination.owned.partition)) {
         const open = flightOf(each)
         if (open !== undefined) open.left -= 1
+        destination.owned.lastOutcome = each.outcome
         written.push(each)
       } else if (destination.owned.lost) this.forget([each])
       else again.ended.push(each)

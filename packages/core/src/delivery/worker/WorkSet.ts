@@ -3,13 +3,14 @@ import { Latch } from "effect"
 import { Heap } from "../../shared/Heap.ts"
 import { isMarkAhead, moved, moveInstants } from "./ClockChange.ts"
 import { type Destination, hasWork, makeDestination, signalled } from "./Destination.ts"
-import { type AcquiredPartition, type OwnedPartition, partitionOf } from "../DeliveryStore.ts"
+import { type AcquiredPartition, type OwnedPartition, partitionOf, type WrittenOutcome } from "../DeliveryStore.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
 
 /** A partition of this worker. */
 export interface OwnedPartitionState extends OwnedPartition {
   readonly tenant: OwnedTenant
   epoch: number
+  lastOutcome: WrittenOutcome | undefined
   /** The last time at which a previous owner may have sent, by the store's clock, if it did not release the partition with its rate marks. */
   othersUntil: number | undefined
   readonly destinations: Map<string, Destination>
@@ -75,6 +76,8 @@ export class WorkSet {
   readonly workAvailable = Latch.makeUnsafe(false)
   private readonly scheduledChecks = new Heap<ScheduledCheck>((one, other) => one.at < other.at)
   private events = 0
+  /** Called when the store refused partitions. */
+  onRefused: () => void = () => {}
 
   /** Numbers requests, signals and writes, to compare their order. */
   nextEvent(): number {
@@ -137,13 +140,14 @@ export class WorkSet {
     this.demand.delete(tenant)
   }
 
-  /** Loses partitions whose epoch the store refused, unless this worker has raised it since. Returns their number. */
+  /** Loses partitions that the store refused, unless this worker has raised their epoch since. Returns their number. */
   loseRefused(refused: ReadonlyArray<OwnedPartition>): number {
     const lost = refused.flatMap(({ epoch, partition, tenantId }) => {
       const owned = this.partition(tenantId, partition)
       return owned?.epoch === epoch ? [owned] : []
     })
     for (const owned of lost) this.lose(owned)
+    if (lost.length > 0) this.onRefused()
     return lost.length
   }
 
@@ -250,9 +254,9 @@ export class WorkSet {
   }
 }
 
-/** Partitions with their epochs, as a call names them. */
+/** Partitions as a call names them. */
 export const ownershipOf = (partitions: Iterable<OwnedPartitionState>): ReadonlyArray<OwnedPartition> =>
-  Array.from(partitions, ({ epoch, partition, tenantId }) => ({ tenantId, partition, epoch }))
+  Array.from(partitions, ({ epoch, lastOutcome, partition, tenantId }) => ({ tenantId, partition, epoch, lastOutcome }))
 
 /** Whether entries wait to be dropped. */
 export const hasDrops = ({ drops }: OwnedTenant): boolean => drops.closed.size + drops.keys.length + drops.deliveries.length > 0
@@ -277,6 +281,7 @@ export const makePartition = (tenant: OwnedTenant, { epoch, othersUntil, partiti
   tenantId,
   partition,
   epoch,
+  lastOutcome: undefined,
   // it was stored before the clock was set back if it is later
   othersUntil: othersUntil === undefined ? undefined : Math.min(othersUntil, now),
   destinations: new Map(),

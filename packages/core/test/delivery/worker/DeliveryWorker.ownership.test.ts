@@ -2,10 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { StorageError } from "@waybill/core"
 import { type DeliveryStore, partitionOf, partitionsPerTenant, Wakeups, wrapCalls } from "@waybill/core/delivery"
-import { TestWaybill } from "@waybill/testkit"
+import { Receiver, StorageCrash, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Latch } from "effect"
 import * as Clock from "effect/Clock"
-import { account, inEngine, inEngineWith, makeEngine, outOfOrder, storeCalls, workerOn } from "../Engine.ts"
+import { account, hook, inEngine, inEngineWith, makeEngine, outOfOrder, storeCalls, workerOn } from "../Engine.ts"
 
 /** The guaranteed maximum: a lease and five seconds. */
 const takeover = 25_000
@@ -327,27 +327,49 @@ describe("a lost response", () => {
     }))))
 })
 
-describe("a worker whose store was restarted after a crash", () => {
+describe("a worker whose store crashed", () => {
+  const crash = Effect.flatten(StorageCrash)
+
   it.effect("sends deliveries again whose outcomes were lost", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-      let startedAt = 0
-      let losesOutcomes = true
-      const worker = yield* workerOn((store) => ({
-        ...store,
-        renew: (lease) => Effect.map(store.renew(lease), (answer) => ({ ...answer, startedAt })),
-        settle: (request) => losesOutcomes ? Effect.succeed(request.owned.map(({ partition }) => partition)) : store.settle(request)
-      }))
-      yield* Effect.forkScoped(worker.run)
+      yield* TestWaybill.run
       yield* engine.publish("S")
-      yield* TestWaybill.pass("1 second")
-      assert.deepStrictEqual(yield* engine.delivered(), ["S/1"])
+      yield* TestWaybill.pass(100)
+      assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["delivered"])
+      yield* crash
       assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["sending"])
-      losesOutcomes = false
-      startedAt = 1
-      // by the next renewal; an idle partition would be released and acquired again only later
-      yield* TestWaybill.pass("8 seconds")
+      // nothing else is to do, so the worker notices it when it releases the idle partition
+      yield* TestWaybill.pass("1 minute")
       assert.deepStrictEqual(yield* engine.delivered(), ["S/1", "S/1"])
       assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["delivered"])
-    }).pipe(Effect.scoped)))
+    })))
+
+  it.effect("loses no delivery of a flight whose other deliveries end after the crash", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+      // the first window of a destination has two attempts
+      yield* engine.receivers.script(hook, [Receiver.fail(503), Receiver.delay(500), Receiver.accept()])
+      yield* TestWaybill.run
+      yield* engine.publish("A", "B")
+      yield* TestWaybill.pass(200)
+      assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state).toSorted(), ["sending", "waiting"])
+      yield* crash
+      yield* TestWaybill.pass("1 minute")
+      assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["delivered", "delivered"])
+      assert.deepStrictEqual([...new Set(yield* engine.delivered())].toSorted(), ["A/1", "B/1"])
+    })))
+
+  it.effect("sends no event before the shipment's previous one, whose failure was lost", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 5 } })
+      yield* engine.receivers.script(hook, [Receiver.fail(503), Receiver.accept()])
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass(200)
+      yield* crash
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("1 minute")
+      assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2"])
+    })))
 })

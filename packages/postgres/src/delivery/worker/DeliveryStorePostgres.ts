@@ -142,7 +142,7 @@ const release = Effect.fnUntraced(function*(
 })
 
 const settle = ({ schema, sql }: Storage, request: SettleRequest, isRepeated: boolean) =>
-  sql.withTransaction(Effect.andThen(sql.run(doNotWaitForDisk), sql.rows(int4, writeOutcomes(schema, request, isRepeated))))
+  sql.withTransaction(Effect.andThen(request.outcomes.length === 0 ? Effect.void : sql.run(doNotWaitForDisk), sql.rows(int4, writeOutcomes(schema, request, isRepeated))))
 
 const drop = Effect.fnUntraced(function*({ schema, sources, sql }: Storage, { closed, deliveries, keys, owned, tenantId }: DropRequest) {
   const held = yield* sql.rows(int4, lockFence(schema, tenantId, owned))

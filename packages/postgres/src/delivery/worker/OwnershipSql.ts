@@ -81,10 +81,10 @@ CROSS JOIN LATERAL (
 ) AS p
 WHERE l.worker_id = ${text(workerId)} AND l.leased_until > now()`
 
-export const shareRow = row({ now: float8, startedAt: float8, workers: int4, active: int4 })
+export const shareRow = row({ now: float8, workers: int4, active: int4 })
 
 export const shares = (schema: Statement) => statement`
-SELECT ${nowColumn}, floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::float8 AS started_at,
+SELECT ${nowColumn},
        (SELECT count(*)::int4 FROM ${schema}.delivery_workers WHERE ${isAlive}) AS workers,
        (SELECT count(*)::int4 FROM ${schema}.delivery_leases WHERE leased_until > now()) AS active`
 
@@ -190,7 +190,7 @@ SELECT ${tenant(tenantId)}, g.partition, ${newEpoch} FROM unnest(${int4Array(par
 ON CONFLICT (tenant_id, partition) DO UPDATE SET epoch = greatest(p.epoch + 1, EXCLUDED.epoch)
 RETURNING p.partition::int4 AS partition, p.epoch, p.others_until`
 
-/** Raises those epochs that still hold. */
+/** Raises the epochs of those that are still owned. */
 export const replaceEpochs = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>) => statement`
 WITH ${fenced(schema, tenantId, owned, "NO KEY UPDATE")}
 UPDATE ${schema}.delivery_partitions AS p SET epoch = greatest(p.epoch + 1, ${newEpoch})

@@ -1,11 +1,11 @@
-/** The statement that writes outcomes. Its commit does not wait for the disk. */
+/** The statement that writes outcomes. Their commit does not wait for the disk. */
 import { type DeliveryOutcome, type DestinationChange, partitionOf, type SettleRequest } from "@waybill/core/delivery"
 import { boolArray, float8Array, int4Array, textArray, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { fenced } from "./PartitionSql.ts"
 import { partitionOfSql } from "../DeliveryEntrySql.ts"
 
-/** After a crash of the database some outcomes may be unknown, and their deliveries go out again under the same ids. */
+/** After a crash of the database the last outcomes may be missing; nothing else that their owner wants to write is accepted then, and their deliveries go out again under the same ids. */
 export const doNotWaitForDisk = raw("SET LOCAL synchronous_commit TO off")
 
 /** What is sent for the first time stands in the flight that its id names. A first attempt that was undone is in another one. */
