@@ -2,7 +2,7 @@
 import { OperatorClient, TransitEventsClient } from "@waybill/client"
 import { partitionOf } from "@waybill/core/delivery"
 import { randomBytes } from "node:crypto"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type BuiltProgram, buildProgram } from "../program/buildProgram.ts"
@@ -121,6 +121,7 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
 
     ledger.judgeLosses()
     resumes.judgeRest()
+    await keepRows(console, ledger, artifacts)
     if (left.dead > 0) violated("no delivery is a dead letter", `${left.dead} deliveries`)
     if (left.unsettled > 0) violated("every delivery is finally settled", `${left.unsettled} deliveries`)
     if (left.entries > 0) violated("no entry is left waiting", `${left.entries} entries`)
@@ -139,7 +140,7 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
         arrivals: ledger.arrivals,
         duplicates: ledger.duplicates,
         kills: faults.kills,
-        restarts: faults.restarts.fast + faults.restarts.immediate,
+        restarts: faults.restarts.fast + faults.restarts.immediate + faults.restarts.killed,
         exhaustions: faults.exhaustions,
         terminated: faults.terminated,
         halfOpen: faults.halfOpen.database + faults.halfOpen.receivers + faults.halfOpen.intake,
@@ -282,6 +283,14 @@ const leftOver = async (console: Console): Promise<LeftOver> => {
   return { deliveries: Number(deliveries), attempts: Number(attempts), dead: Number(dead), unsettled: Number(unsettled), entries: Number(entries) }
 }
 
+/** Keeps the rows of the deliveries that violations name. */
+const keepRows = async (console: Console, ledger: Ledger, artifacts: string): Promise<void> => {
+  const ids = [...ledger.violations.values()].flatMap(({ first }) => first.flatMap((offender) => offender.match(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g) ?? []))
+  if (ids.length === 0) return
+  const rows = await console.run<{ row: string }>(`SELECT row_to_json(d)::text AS row FROM ${schema}.deliveries AS d WHERE d.delivery_id = ANY ($1::uuid[])`, [ids])
+  writeFileSync(join(artifacts, "deliveries.jsonl"), rows.map(({ row }) => `${row}\n`).join(""))
+}
+
 /** Waits until the condition holds, or until there was no progress for that long. */
 const withoutStandstill = async (seconds: number, isSo: () => boolean | Promise<boolean>, progress: () => number): Promise<void> => {
   let reached = -1
@@ -321,7 +330,7 @@ const countsOf = (given: {
     "duplicates received": ledger.duplicates,
     "refused, dropped, answered late": `${receivers.refusals}, ${receivers.dropped}, ${receivers.late}`,
     "kill -9": `${faults.kills}, ${faults.killsWhileSending} while sending`,
-    "restarts of Postgres": `${faults.restarts.fast} fast, ${faults.restarts.immediate} immediate`,
+    "restarts of Postgres": `${faults.restarts.fast} fast, ${faults.restarts.immediate} immediate, ${faults.restarts.killed} after one of its processes was killed`,
     "back ends terminated": faults.terminated,
     "connections half open": `${faults.halfOpen.database} to the database, ${faults.halfOpen.receivers} to receivers, ${faults.halfOpen.intake} to intake`,
     "connections reset": `${faults.resets.database} to the database, ${faults.resets.receivers} to receivers, ${faults.resets.intake} to intake`,

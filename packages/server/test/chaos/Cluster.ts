@@ -14,7 +14,8 @@ import { place, type Placement } from "../../src/database/Placement.ts"
 import { type Postmaster, startPostmaster } from "../../src/database/Postmaster.ts"
 import { pause } from "./Plan.ts"
 
-export type RestartMode = "fast" | "immediate"
+/** `killed`: one of its processes is killed, after which it recovers and goes on by itself. */
+export type RestartMode = "fast" | "immediate" | "killed"
 
 const user = "waybill"
 
@@ -77,7 +78,7 @@ export class Cluster {
   }
 
   /** Stops it for that long and starts it again. */
-  async restart(mode: RestartMode, downMillis: number): Promise<void> {
+  async restart(mode: Exclude<RestartMode, "killed">, downMillis: number): Promise<void> {
     const { postmaster } = this
     if (postmaster === undefined) throw new Error("The cluster is not running.")
     this.stopping = true

@@ -22,6 +22,8 @@ export interface FaultInjectionOptions {
   readonly say: (line: string) => void
 }
 
+const restartModes: ReadonlyArray<RestartMode> = ["fast", "immediate", "killed"]
+
 const exhaustionSeconds = 4
 const lockSeconds = 1.5
 
@@ -29,7 +31,7 @@ export class FaultInjection {
   kills = 0
   /** Kills of a process with deliveries in flight. */
   killsWhileSending = 0
-  restarts = { fast: 0, immediate: 0 }
+  restarts: Record<RestartMode, number> = { fast: 0, immediate: 0, killed: 0 }
   terminated = 0
   exhaustions = 0
   locks = 0
@@ -58,7 +60,7 @@ export class FaultInjection {
     ]
     await Promise.all([
       this.spread(plan.kills, 0.02, () => this.kill()),
-      this.spread(plan.restarts, 0.08, (index) => this.restart(index % 2 === 0 ? "fast" : "immediate")),
+      this.spread(plan.restarts, 0.08, (index) => this.restart(restartModes[index % restartModes.length]!)),
       this.spread(plan.exhaustions, 0.15, () => this.exhaust()),
       pause(Math.max(0, began + plan.seconds * 1000 - Date.now()))
     ])
@@ -138,7 +140,8 @@ export class FaultInjection {
     const release = await this.acquireExclusive()
     const over = resumes.outage()
     try {
-      await cluster.restart(mode, random() * 1_500)
+      if (mode === "killed") await this.killBackend()
+      else await cluster.restart(mode, random() * 1_500)
     } finally {
       over()
       release()
@@ -148,6 +151,18 @@ export class FaultInjection {
     for (const subscriber of missingEvents) resumes.await(subscriber, `${mode} restart of Postgres`, now, true)
     this.restarts[mode] += 1
     say(`${mode} restart of Postgres done; ${missingEvents.length} healthy subscriptions have waiting entries`)
+  }
+
+  /** Postgres ends all connections, and recovers as after a power failure. */
+  private async killBackend(): Promise<void> {
+    const { console } = this.options
+    const [row] = await console.run<{ pid: number }>("SELECT pid FROM pg_stat_activity WHERE application_name = 'waybill' ORDER BY random() LIMIT 1")
+    if (row === undefined) return
+    process.kill(row.pid, "SIGKILL")
+    for (let isThere = false; !isThere;) {
+      await pause(50)
+      isThere = await console.run("SELECT 1").then(() => true, () => false)
+    }
   }
 
   /** Another client takes all remaining connections. */

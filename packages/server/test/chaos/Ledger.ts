@@ -154,10 +154,11 @@ export class Ledger {
     for (const key of this.acked) {
       const place = { shipment: Math.floor(key / 1000), number: key % 1000 }
       for (const subscriber of this.workload.entitled(place)) {
-        if (!this.carriedBy[subscriber.index]!.has(key)) {
+        const delivery = this.carriedBy[subscriber.index]!.get(key)
+        if (delivery === undefined) {
           this.violated("no event is lost", `${subscriber.tenant}/${subscriber.index} ${this.workload.eventId(place)}`)
         } else if (!this.isAccepted(subscriber, place)) {
-          this.violated("every event is finally accepted", `${subscriber.tenant}/${subscriber.index} ${this.workload.eventId(place)}`)
+          this.violated("every event is finally accepted", `${subscriber.tenant}/${subscriber.index} ${this.workload.eventId(place)} in ${delivery}`)
         }
       }
     }

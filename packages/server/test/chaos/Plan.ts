@@ -56,7 +56,7 @@ export const shortPlan: ChaosPlan = {
   tenants: 2,
   processes: 3,
   kills: 5,
-  restarts: 2,
+  restarts: 3,
   exhaustions: 1,
   seconds: 20,
   drainSeconds: 30,
