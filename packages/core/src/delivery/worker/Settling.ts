@@ -44,7 +44,15 @@ export class Settling {
         else of(each.destination).ended.push(each)
       }
       for (const destination of changed) if (!destination.owned.lost) of(destination).changed.add(destination)
-      yield* Effect.forEach(tenants, ([tenant, own]) => this.ofTenant(tenant, own), { concurrency: tenantsAtOnce, discard: true })
+      const left = new Map(tenants)
+      const write = ([tenant, own]: readonly [OwnedTenant, OfTenant]) => Effect.suspend(() => {
+        left.delete(tenant)
+        return this.ofTenant(tenant, own)
+      })
+      yield* Effect.forEach(tenants, write, { concurrency: tenantsAtOnce, discard: true }).pipe(Effect.onError(() => Effect.sync(() => {
+        // after a failure the others do not begin
+        for (const own of left.values()) outcomes.putBack(own)
+      })))
     })
   }
 
@@ -58,9 +66,9 @@ export class Settling {
     const { outcomes, store } = this.parts
     const request = requestOf(tenant.tenantId, own)
     const pauses = new Map(Array.from(own.changed, (destination) => [destination, destination.pause]))
-    return Effect.gen({ self: this }, function*() {
+    return Effect.uninterruptibleMask((restore) => Effect.gen({ self: this }, function*() {
       const asked = yield* monotonicMillis
-      const kept = yield* store.settle(request).pipe(Effect.onError(() => Effect.sync(() => outcomes.putBack(own))))
+      const kept = yield* restore(store.settle(request)).pipe(Effect.onError(() => Effect.sync(() => outcomes.putBack(own))))
       const answered = yield* monotonicMillis
       const now = this.parts.storeTime(answered)
       this.writeMillis += (answered - asked - this.writeMillis) / 4
@@ -76,7 +84,7 @@ export class Settling {
       const crashed = written.filter(({ outcome, sent }) => sent === undefined && outcome.state === "dead")
       for (const { outcome } of crashed) yield* reportCrashed(tenant.tenantId, outcome, this.parts.deadLetters)
       yield* this.parts.services.observe(tenant.tenantId, finished)
-    })
+    }))
   }
 
   /** Returns the written outcomes. Others are written again, unless their partition has another owner. */

@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryWorker, SecretStore } from "@waybill/core/delivery"
-import { Receiver, type ReceivedRequest, TestWaybill } from "@waybill/testkit"
+import { StorageError } from "@waybill/core"
+import { Deliveries, DeliveryWorker, SecretStore } from "@waybill/core/delivery"
+import { TransitEvents } from "@waybill/core/transit-events"
+import { Receiver, type ReceivedRequest, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber, Logger, Option, References } from "effect"
 import * as Clock from "effect/Clock"
-import { eventsOf, hook, inEngine, inEngineWith, makeEngine } from "../Engine.ts"
+import { account, eventsOf, hook, inEngine, inEngineWith, makeEngine, workerOver } from "../Engine.ts"
 
 const hour = 3_600_000
 
@@ -162,6 +164,32 @@ describe("failures", () => {
       yield* engine.publish(...Array.from({ length: 40 }, (_, n) => `S${n}`))
       yield* TestWaybill.pass("3 hours")
       for (const delivery of yield* engine.list()) assert.isAtMost(delivery.attempts.length, 3)
+    }, inEngine))
+
+    it.effect("writes the outcomes of all tenants after the write of one has failed", Effect.fnUntraced(function*() {
+      const [events, receivers, deliveries] = [yield* TransitEvents, yield* ScriptedReceivers, yield* Deliveries]
+      const tenantIds = Array.from({ length: 12 }, (_, n) => `tenant-${n}`)
+      const tenants = yield* Effect.forEach(tenantIds, Effect.fnUntraced(function*(tenantId) {
+        const tenant = yield* TestWaybill.tenant(tenantId)
+        yield* TestWaybill.subscribe(tenant, tenant.customer("client", [account]), { endpointUrl: `https://${tenantId}.example/` })
+        return tenant
+      }))
+      let writes = 0
+      // while the first write takes a second, the other tenants' attempts end; the next write fails
+      yield* workerOver((store) => ({
+        settle: (request) => Effect.suspend(() => {
+          writes += 1
+          if (writes === 1) return Effect.andThen(Effect.sleep(1000), store.settle(request))
+          return writes === 2 ? Effect.fail(new StorageError({ operation: "DeliveryStore.settle", cause: "connection lost" })) : store.settle(request)
+        })
+      }))
+      yield* receivers.scriptOthers(Receiver.delay(500))
+      yield* receivers.script("https://tenant-0.example/", Receiver.accept())
+      yield* TestWaybill.pass(100)
+      yield* Effect.forEach(tenants, ({ carrier }) => events.append(carrier, [reportedEvent("S", { accounts: [account] })]))
+      yield* TestWaybill.pass(10_000)
+      const states = yield* Effect.forEach(tenantIds, (tenantId) => Effect.map(Effect.orDie(deliveries.list(tenantId, {})), ({ data }) => data.map(({ state }) => state).join()))
+      assert.deepStrictEqual(states, tenantIds.map(() => "delivered"))
     }, inEngine))
 
     it.effect("counts an outcome once that is written twice", Effect.fnUntraced(function*() {
