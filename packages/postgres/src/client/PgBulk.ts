@@ -1,7 +1,7 @@
 /** Bulk statements: arrays as parameters in Postgres' binary format, and result rows as plain arrays. */
 import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { type ColumnHint, columns, epochOffsetMs, int64Max, int64Min } from "./PgTypes.ts"
+import { type ColumnHint, columns, epochOffsetMs, int64Max, int64Min, textsOf } from "./PgTypes.ts"
 
 /** Parameters of a bulk statement: {@link PgArray} and the usual scalars. */
 export type BulkValue = PgArray | string | number | bigint | boolean | Date | Uint8Array | null
@@ -57,7 +57,8 @@ export class PgArray {
 }
 
 /** Array types that can be sent. */
-export type PgArrayType = "bool" | "bytea" | "float8" | "int4" | "int8" | "text" | "timestamptz" | "uuid"
+export const arrayTypes = ["bool", "bytea", "float8", "int4", "int8", "text", "timestamptz", "uuid"] as const
+export type PgArrayType = typeof arrayTypes[number]
 
 type Encoder = (elements: ReadonlyArray<unknown>) => Buffer
 
@@ -225,12 +226,8 @@ const writeTimestamp = (into: Buffer, ms: number, at: number): void => {
 
 export const timestampText = (ms: number): string => {
   if (!Number.isFinite(ms)) return ms > 0 ? "infinity" : "-infinity"
-  const [, sign, year, rest] = /^([+-]?)(\d+)(-.*)Z$/.exec(new Date(Math.round(ms)).toISOString()) as unknown as
-    [string, string, string, string]
-  // year 0 is 1 BC
-  return sign === "-" || Number(year) === 0
-    ? `${String(Number(year) + 1).padStart(4, "0")}${rest}+00 BC`
-    : `${String(Number(year)).padStart(4, "0")}${rest}+00`
+  const [date, time, era] = textsOf(Math.round(ms))
+  return `${date}T${time}+00${era}`
 }
 
 /** A single time. One that is out of range fails the statement when it is sent, like an element of an array. */

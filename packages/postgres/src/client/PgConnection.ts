@@ -4,8 +4,7 @@ import type { Connection } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type pg from "pg"
-import type { BulkValue } from "./PgBulk.ts"
-import type { ColumnHint } from "./PgTypes.ts"
+import type { BulkRunner, BulkValue } from "./PgBulk.ts"
 
 /**
  * Effect's connection, plus the bulk path.
@@ -13,11 +12,7 @@ import type { ColumnHint } from "./PgTypes.ts"
  * @stability unstable
  */
 export interface PgConnection extends Connection {
-  readonly executeBulk: (
-    statement: string,
-    values: ReadonlyArray<BulkValue>,
-    columns: ReadonlyArray<ColumnHint> | undefined
-  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError>
+  readonly executeBulk: BulkRunner["bulk"]
   /** Ends a transaction, or begins or ends a savepoint. Effect makes these uninterruptible, so they have their own deadline. */
   readonly control: (text: string, deadlineMs: number) => Effect.Effect<PgResult, SqlError>
   /** The host application began this connection's transaction and ends it; Waybill never does. */

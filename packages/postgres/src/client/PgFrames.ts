@@ -1,4 +1,5 @@
 /** Cuts the bytes of a server into messages, and decodes rows where they are. */
+import { int32 } from "./PgTypes.ts"
 import type { FieldReader, SessionMessage, SessionParser } from "./SqlPgInternals.ts"
 
 const dataRow = 0x44
@@ -95,8 +96,6 @@ export class FrameReader implements SessionParser {
     this.others.pushEach(bytes.subarray(start, start + length), onMessage)
   }
 }
-
-const int32 = (bytes: Uint8Array, at: number): number => bytes[at]! << 24 | bytes[at + 1]! << 16 | bytes[at + 2]! << 8 | bytes[at + 3]!
 
 /** Of the whole message. */
 const lengthOf = (bytes: Uint8Array, start: number): number => 1 + int32(bytes, start + 1)

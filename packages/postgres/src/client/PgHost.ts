@@ -136,15 +136,11 @@ export type ColumnHints = ReadonlyArray<ColumnHint | undefined>
 export class RowsConnection implements PgConnection {
   readonly isHosted: boolean
   readonly hostClient = noClient
-  private readonly send: RowsConnectionOptions["send"]
-  private readonly ordinary: RowsConnectionOptions["ordinary"]
-  private readonly columnsOf: RowsConnectionOptions["columnsOf"]
+  private readonly options: RowsConnectionOptions
 
-  constructor({ columnsOf, isHosted, ordinary, send }: RowsConnectionOptions) {
-    this.columnsOf = columnsOf
-    this.isHosted = isHosted
-    this.send = send
-    this.ordinary = ordinary
+  constructor(options: RowsConnectionOptions) {
+    this.isHosted = options.isHosted
+    this.options = options
   }
 
   isLost(): boolean {
@@ -152,18 +148,18 @@ export class RowsConnection implements PgConnection {
   }
 
   execute(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
-    return Effect.map(this.send(text, values), (result) => {
-      const rows = result.rows.map(this.ordinary)
+    return Effect.map(this.options.send(text, values), (result) => {
+      const rows = result.rows.map(this.options.ordinary)
       return transformRows === undefined ? rows : transformRows(rows)
     })
   }
 
   executeRaw(text: string, values: ReadonlyArray<unknown>) {
-    return this.send(text, values)
+    return this.options.send(text, values)
   }
 
   control(text: string) {
-    return this.send(text, [])
+    return this.options.send(text, [])
   }
 
   executeStream(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
@@ -171,7 +167,7 @@ export class RowsConnection implements PgConnection {
   }
 
   executeValues(text: string, values: ReadonlyArray<unknown>) {
-    return Effect.map(this.send(text, values), ({ rows }) => rows.map((row) => Object.values(this.ordinary(row))))
+    return Effect.map(this.options.send(text, values), ({ rows }) => rows.map((row) => Object.values(this.options.ordinary(row))))
   }
 
   executeValuesUnprepared(text: string, values: ReadonlyArray<unknown>) {
@@ -183,9 +179,10 @@ export class RowsConnection implements PgConnection {
   }
 
   executeBulk(text: string, values: ReadonlyArray<BulkValue>, hints: ColumnHints = []) {
-    const answer = this.columnsOf === undefined
-      ? Effect.map(this.send(text, values), ({ rows }) => ({ rows, columns: hints }))
-      : this.columnsOf(text, values)
+    const { columnsOf } = this.options
+    const answer = columnsOf === undefined
+      ? Effect.map(this.options.send(text, values), ({ rows }) => ({ rows, columns: hints }))
+      : columnsOf(text, values)
     return Effect.flatMap(answer, ({ columns, rows }) =>
       Effect.try({
         try: () => rows.map((row) => Object.values(row).map((value, index) => decoded(value, columns[index]))),

@@ -17,16 +17,13 @@ import { StatementTurns } from "./StatementTurns.ts"
  */
 export const lendFrom = (pool: pg.Pool, statementName: StatementName): PgLending => {
   const taken = takeFrom(pool, statementName)
-  const borrower: PgLending["borrower"] = (use) =>
-    Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(restore(taken), (client) =>
-        Effect.onExit(restore(use(client)), () => Effect.sync(() => client.giveBack())))
-    )
-  const acquirer = Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(restore(taken), (client) =>
-      Effect.as(Effect.addFinalizer(() => Effect.sync(() => client.giveBack())), client))
-  )
-  return withReservedConnection(pool.options.max, { borrower, acquirer })
+  const giveBack = (client: TakenClient) => Effect.sync(() => client.giveBack())
+  return withReservedConnection(pool.options.max, {
+    borrower: (use) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(restore(taken), (client) => Effect.onExit(restore(use(client)), () => giveBack(client)))),
+    acquirer: Effect.acquireRelease(taken, giveBack, { interruptible: true })
+  })
 }
 
 /** An interrupted wait stays in the pool's queue; its client is returned unused. */

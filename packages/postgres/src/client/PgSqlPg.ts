@@ -11,7 +11,7 @@ import { sqlError, sqlPgError } from "./PgErrors.ts"
 import { type ColumnHints, decoded, RowsConnection } from "./PgHost.ts"
 import { type Listener, received } from "./PgListen.ts"
 import { textParameters } from "./PgParameters.ts"
-import { type ColumnHint, columns } from "./PgTypes.ts"
+import { hints } from "./PgTypes.ts"
 
 /** The client of `@effect/sql-pg`, as far as Waybill uses it. */
 export interface SqlPgClient extends SqlClient.SqlClient {
@@ -82,13 +82,6 @@ interface SqlPgResult {
   readonly rows: ReadonlyArray<object>
   readonly fields: ReadonlyArray<{ readonly dataTypeId: number }>
 }
-
-const hints: ReadonlyMap<number, ColumnHint> = new Map(
-  Object.entries(columns).flatMap(([type, { arrayOid, oid }]): ReadonlyArray<[number, ColumnHint]> => {
-    const scalar: [number, ColumnHint] = [oid, type as ColumnHint]
-    return arrayOid === undefined ? [scalar] : [scalar, [arrayOid, `${type}[]` as ColumnHint]]
-  })
-)
 
 /** Listens on a connection of the host's pool. */
 export const sqlPgListener = (client: SqlPgClient): Listener => (channel, ready, onPayload) =>

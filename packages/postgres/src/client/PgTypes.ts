@@ -46,7 +46,7 @@ const bytesOfMessage: BinaryDecoder = (bytes, at, size) => {
   return 2 * size > bytes.length ? view : Buffer.from(view)
 }
 
-const int32 = (bytes: Uint8Array, at: number): number =>
+export const int32 = (bytes: Uint8Array, at: number): number =>
   (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
 
 const uint32 = (bytes: Uint8Array, at: number): number => int32(bytes, at) >>> 0
@@ -79,10 +79,15 @@ export const columns: Record<ColumnType, Column> = {
   xid8: { oid: 5069, arrayOid: 271, binary: (bytes, at) => bufferOf(bytes, at, 8).readBigUInt64BE(0).toString(), text: same }
 }
 
-const byOid = new Map(Object.values(columns).map((column) => [column.oid, column]))
-const byArrayOid = new Map(Object.values(columns).flatMap((column) => column.arrayOid === undefined ? [] : [[column.arrayOid, column]]))
-
 type Parser = (raw: any) => unknown
+
+/** Which column, or array of a column, has an oid. */
+export const hints: ReadonlyMap<number, ColumnHint> = new Map(
+  Object.entries(columns).flatMap(([type, { arrayOid, oid }]): ReadonlyArray<[number, ColumnHint]> => {
+    const scalar: [number, ColumnHint] = [oid, type as ColumnHint]
+    return arrayOid === undefined ? [scalar] : [scalar, [arrayOid, `${type}[]` as ColumnHint]]
+  })
+)
 
 /** pg's `types` option: the parsers of result columns, which arrive as text. */
 export interface ResultTypes {
@@ -96,7 +101,7 @@ export interface ResultTypes {
  * @stability unstable
  */
 export const bulkTypes: ResultTypes = {
-  getTypeParser: (oid) => textParser(oid)
+  getTypeParser: (oid) => bulkParsers.get(oid) ?? unsupported(oid)
 }
 
 /**
@@ -110,34 +115,18 @@ export const rowTypes: ResultTypes = {
   getTypeParser: (oid) => rowParsers.get(oid) ?? same
 }
 
-const rowScalars: ReadonlyArray<readonly [ColumnType, Parser]> = [
-  ...(["bool", "bytea", "float4", "float8", "int2", "int4", "int8", "oid", "void"] as const)
-    .map((type) => [type, columns[type].text] as const),
-  ["json", JSON.parse],
-  ["jsonb", JSON.parse],
-  ["timestamptz", (text) => new Date(millisecondsOfText(text))],
-  ...(["bpchar", "date", "name", "text", "uuid", "varchar", "xid8"] as const).map((type) => [type, same] as const)
-]
-
-const rowParsers = new Map<number, Parser>(rowScalars.flatMap(([type, parse]) => {
-  const { arrayOid, oid } = columns[type]
-  return arrayOid === undefined
-    ? [[oid, parse]] as const
-    : [[oid, parse], [arrayOid, (text: string) => arrayOfText(text, parse)]] as const
-}))
-
 /** The text parser of a column by its hint, for executors that do not report column types. */
-export const hintedParser = (hint: ColumnHint): (text: string) => unknown => {
-  const { text } = columns[hint.replace("[]", "") as ColumnType]
-  return hint.endsWith("[]") ? (literal) => arrayOfText(literal, text) : text
+export const hintedParser = (hint: ColumnHint, others: Partial<Record<ColumnType, Parser>> = {}): Parser => {
+  const type = hint.replace("[]", "") as ColumnType
+  const parse = others[type] ?? columns[type].text
+  return hint === type ? parse : (literal) => arrayOfText(literal, parse)
 }
 
-const textParser = (oid: number): Parser => {
-  const scalar = byOid.get(oid)
-  if (scalar !== undefined) return scalar.text
-  const element = byArrayOid.get(oid)
-  return element === undefined ? unsupported(oid) : (text) => arrayOfText(text, element.text)
-}
+const parsersOf = (others: Partial<Record<ColumnType, Parser>>): ReadonlyMap<number, Parser> =>
+  new Map(Array.from(hints, ([oid, hint]) => [oid, hintedParser(hint, others)]))
+
+const bulkParsers = parsersOf({})
+const rowParsers = parsersOf({ json: JSON.parse, jsonb: JSON.parse, timestamptz: (text) => new Date(millisecondsOfText(text)) })
 
 export const unsupported = (oid: number): Parser => () => {
   throw new Error(`A bulk result cannot carry a column of type oid ${oid}. Cast it in the statement, to text for example.`)
@@ -230,25 +219,25 @@ export const timestampTextOfBytes: BinaryDecoder = (bytes, at) => {
   if (micros === int64Min) return "-infinity"
   const fraction = Number(((micros % 1_000_000n) + 1_000_000n) % 1_000_000n)
   const ms = Number((micros - BigInt(fraction)) / 1000n) + epochOffsetMs
-  const [date, era] = dateText(ms).split(" ")
-  const time = new Date(ms).toISOString().slice(-13, -5)
+  const [date, time, era] = textsOf(ms)
   const digits = fraction === 0 ? "" : `.${String(fraction).padStart(6, "0").replace(/0+$/, "")}`
-  return `${date} ${time}${digits}${era === undefined ? "" : ` ${era}`}`
+  return `${date} ${time.slice(0, 8)}${digits}${era}`
 }
 
 const dayOfBinary = (days: number): string => {
   if (days === 2 ** 31 - 1) return "infinity"
   if (days === -(2 ** 31)) return "-infinity"
-  return dateText(epochOffsetMs + days * 86_400_000)
+  const [date, , era] = textsOf(epochOffsetMs + days * 86_400_000)
+  return date + era
 }
 
-/** Formats a date as Postgres does: no sign, at least four digits of year, `BC` at the end. */
-const dateText = (ms: number): string => {
-  const [, sign, year = "", rest = ""] = /^([+-]?)(\d+)(-\d\d-\d\d)/.exec(new Date(ms).toISOString()) ?? []
+/** The date, the time and the era of a time as Postgres writes them: no sign, at least four digits of year, `BC` at the end. */
+export const textsOf = (ms: number): readonly [date: string, time: string, era: string] => {
+  const [, sign, year = "", day = "", time = ""] = /^([+-]?)(\d+)(-\d\d-\d\d)T(.*)Z$/.exec(new Date(ms).toISOString()) ?? []
   // year 0 is 1 BC
   const beforeChrist = sign === "-" || Number(year) === 0
   const shown = beforeChrist ? Number(year) + 1 : Number(year)
-  return `${String(shown).padStart(4, "0")}${rest}${beforeChrist ? " BC" : ""}`
+  return [`${String(shown).padStart(4, "0")}${day}`, time, beforeChrist ? " BC" : ""]
 }
 
 const timestampPattern =

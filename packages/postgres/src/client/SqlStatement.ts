@@ -1,5 +1,5 @@
 /** Statements as tagged templates: values become parameters, and statements inside a template are inserted. */
-import { type BulkValue, PgArray, type PgArrayType } from "./PgBulk.ts"
+import { arrayTypes, type BulkValue, PgArray, type PgArrayType } from "./PgBulk.ts"
 
 /** An argument of a template: a value, a parameter, or another statement. */
 export type StatementPart = BulkValue | Parameter | Statement
@@ -102,9 +102,7 @@ interface Compiled {
 
 type Value = Exclude<StatementPart, Statement>
 
-const arrayForms = Object.fromEntries(
-  (["bool", "bytea", "float8", "int4", "int8", "text", "timestamptz", "uuid"] satisfies ReadonlyArray<PgArrayType>).map((type) => [type, `$::${type}[]`])
-) as Record<PgArrayType, string>
+const arrayForms = Object.fromEntries(arrayTypes.map((type) => [type, `$::${type}[]`])) as Record<PgArrayType, string>
 
 const formOf = (part: Value): string => part instanceof Parameter ? part.form : part instanceof PgArray ? arrayForms[part.type] : "$"
 
