@@ -2,7 +2,7 @@
 import { AccessStore, type Mail, mailsPerTenant, MailStore } from "@waybill/core"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { freshTenant } from "../StorageFixtures.ts"
+import { eventually, freshTenant } from "../StorageFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 const mailOf = (id: string): Mail => ({ id, to: "edi@shipper.example", subject: `Subject of ${id}`, text: "First line\nsecond line\n" })
@@ -41,6 +41,22 @@ export const suite = storeSuite("MailStore", MailStore, (test) => {
     for (const id of ["a.1", "a.2", "a.3"]) yield* store.remove(tenantId, id)
     yield* store.postpone(tenantId, "a.1", 0)
     assert.deepStrictEqual(yield* store.take(tenantId, 5, minute), [])
+  })
+
+  test("gives the mails that are due longest first, and no more than asked for", function*({ store }) {
+    const tenantId = yield* tenantWithMail("a.1", "a.2", "a.3", "a.4")
+    for (const [id, minutes] of [["a.1", 1], ["a.2", 3], ["a.3", 2]] as const) yield* store.postpone(tenantId, id, -minutes * minute)
+    yield* store.postpone(tenantId, "a.4", minute)
+    assert.deepStrictEqual((yield* store.take(tenantId, 2, minute)).map(({ id }) => id), ["a.2", "a.3"])
+    assert.deepStrictEqual((yield* store.take(tenantId, 2, minute)).map(({ id }) => id), ["a.1"])
+  })
+
+  test("counts the time that a mail waits from when it was put, over all its attempts", function*({ store }) {
+    const tenantId = yield* tenantWithMail("a.1")
+    // each attempt and postponement sets a new due time
+    const attempt = Effect.tap(store.take(tenantId, 1, minute), () => store.postpone(tenantId, "a.1", 0))
+    const [last] = yield* eventually(attempt, ([mail]) => mail!.waitedMillis > 100)
+    assert.isAbove(last!.attempt, 1)
   })
 
   test("keeps a mail once under its id, separately for each tenant", function*({ store }) {
