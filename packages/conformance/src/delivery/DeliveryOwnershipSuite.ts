@@ -79,6 +79,27 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
     assert.deepStrictEqual(yield* look(workerId(), tenantId), { signalled: [], free: [2] })
   })
 
+  test("returns the partitions that wait longest first, and no more than asked for", function*({ store, tenantId }) {
+    for (const n of [1, 2, 3, 6]) {
+      yield* letSee(tenantId, `client ${n}`, [`A${n}`])
+      yield* subscribe(tenantId, { n, client: `client ${n}` })
+    }
+    const signal = (n: number) => publish(tenantId, [{ shipmentId: `S${n}` }], { accounts: [`A${n}`] })
+    yield* Effect.forEach([3, 1, 2, 3], signal)
+    assert.deepStrictEqual((yield* look(workerId(), tenantId)).free, [3, 1, 2])
+    const worker = workerId()
+    const own = (leaseMillis: number, ...partitions: ReadonlyArray<number>) => store.acquire({ workerId: worker, leaseMillis }, tenantId, partitions)
+    yield* own(600_000, 1, 2, 3)
+    assert.deepStrictEqual(yield* look(worker, tenantId), { signalled: [3, 1, 2], free: [] })
+    assert.deepStrictEqual((yield* store.look(worker, 2)).signalled, [{ tenantId, partition: 3 }, { tenantId, partition: 1 }])
+    yield* own(1, 6)
+    yield* own(1, 5)
+    yield* eventually(look(workerId(), tenantId), ({ free }) => free.length === 2)
+    yield* signal(6)
+    assert.deepStrictEqual(yield* look(worker, tenantId), { signalled: [3, 1, 2], free: [6, 5] })
+    assert.lengthOf((yield* store.look(worker, 1)).free, 1)
+  })
+
   test("extends the leases of a worker, and returns its partitions", function*({ store, tenantId }) {
     const worker = yield* acquire(tenantId, { leaseMillis: 5000 })
     const { owned } = yield* store.renew({ workerId: worker.workerId, leaseMillis: 600_000 })

@@ -274,7 +274,7 @@ const loads = storeSuite("DeliveryStore, load", DeliveryStore, (test) => {
   })
 
   test("returns waiting deliveries by due time, and reports that there are more", function*({ tenantId }) {
-    const count = waitingPerDestination + 1
+    const count = waitingPerDestination + 2
     yield* seed(tenantId, Object.fromEntries(Array.from({ length: count }, (_, n) => [`S${n}`, 1])), single)
     const worker = yield* acquire(tenantId)
     const { deliveries } = yield* takeFrom(worker, 1, { batches: count })
