@@ -91,7 +91,7 @@ export const lineHaul = "LINEHAUL"
 const namedCharge = named(chargeCodes, {
   agreed: ({ codes }) => codes?.charges,
   isCode: /^[A-Z0-9]{3}$/u,
-  missing: "it has no code; name one in the partner profile, codes.charges"
+  missing: "has no code; name one in the partner profile, codes.charges"
 })
 
 export const chargeCode: Codec = {

@@ -2,7 +2,7 @@
 import type { Invoice } from "@waybill/core/invoices"
 import { member } from "../mapping/Members.ts"
 import { finish, type ReadOne, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
-import { type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"
+import { type LostMember, type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults } from "../x12/EdiFault.ts"
 import type { TransactionSet } from "../x12/Interchange.ts"
@@ -52,7 +52,10 @@ const invoiceOf = (record: Data, partner: PartnerProfile): Invoice => {
   } as unknown as Invoice
 }
 
-const isAmountOfCharge = ({ member }: { readonly member: string }): boolean => /^invoiceCharges\.\d+\.cost\.value$/u.test(member)
+const isAmountOfCharge = ({ member }: LostMember): boolean => /^invoiceCharges\.\d+\.cost\.value$/u.test(member)
+
+/** Whether a member that was not written is the code of a charge. Readers take a line without L1-08 for the freight itself. */
+export const isCodeOfCharge = ({ member }: LostMember): boolean => /^invoiceCharges\.\d+\.chargeCode$/u.test(member)
 
 /** Writes one invoice as the contents of a set. Refuses one with a charge whose amount a 210 cannot carry: its lines would not add up to the amount due. */
 export const write210 = (invoice: Invoice, partner: PartnerProfile, version: string = partner.version): WriteSetResult => {

@@ -105,7 +105,7 @@ export const coded = (table: Readonly<Record<string, string>>): Codec => {
   }
 }
 
-/** Where the partner profile has names and codes of its own, and what is wrong with a name that has no code. */
+/** Where the partner profile has names and codes of its own, and what the reason says after a name that has no code. */
 interface Agreement {
   readonly agreed: (partner: PartnerProfile) => Readonly<Record<string, string>> | undefined
   readonly isCode: RegExp
@@ -119,7 +119,7 @@ export const named = (usual: Readonly<Record<string, string>>, { agreed, isCode,
     if (typeof name !== "string") return undefined
     const code = own(agreed(partner) ?? {}, name) ?? Object.keys(usual).find((each) => usual[each] === name)
     if (code !== undefined || (isCode.test(name) && !Object.hasOwn(usual, name))) return [code ?? name]
-    lose(0, missing)
+    lose(0, `${JSON.stringify(name.slice(0, 40))} ${missing}`)
     return undefined
   }
 })

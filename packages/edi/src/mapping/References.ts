@@ -20,7 +20,7 @@ export const referenceType: Codec = {
   ...named(referenceQualifiers, {
     agreed: ({ codes }) => codes?.references,
     isCode: /^[A-Z0-9]{2,3}$/u,
-    missing: "it has no qualifier; name one in the partner profile, codes.references"
+    missing: "has no qualifier; name one in the partner profile, codes.references"
   })
 }
 

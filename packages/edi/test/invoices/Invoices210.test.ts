@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { Invoice } from "@waybill/core/invoices"
-import { invoiceOf210, type PartnerProfile, placeOf, receiveFile, write210, type WrittenSegment, writeInvoices } from "@waybill/edi"
+import { invoiceOf210, isCodeOfCharge, type PartnerProfile, placeOf, receiveFile, write210, type WrittenSegment, writeInvoices } from "@waybill/edi"
 import { invoiceSample, startTestWaybill } from "@waybill/testkit"
 import { Schema } from "effect"
 import { fileOf, partnerOf, setOf } from "../Partner.ts"
@@ -124,6 +124,18 @@ describe("writing 210", () => {
     expect(withCost({ currencyCode: "CAD", value: "2.00" })).toEqual({ refused: [{ member: "invoiceCharges.1.cost.value", reason: "210 has one currency, that of the invoice amount" }] })
     expect(withCost({ currencyCode: "USD", value: "2.005" })).toEqual({ refused: [{ member: "invoiceCharges.1.cost.value", reason: "the element has two decimals and at most 15 digits" }] })
     expect(withCost({ currencyCode: "USD", value: "2.000" })).toHaveProperty("set")
+  })
+
+  it("writes a charge whose code the partner has none for, without L1-08, and lists it", () => {
+    const invoice = invoiceSample({ costs: ["1.00", "2.00"] })
+    const withCode = (chargeCode: string, partner?: PartnerProfile) => segmentsOf({ ...invoice, invoiceCharges: [invoice.invoiceCharges[0]!, { ...invoice.invoiceCharges[1]!, chargeCode }] } as Invoice, partner)
+    const lineOf = ({ set }: ReturnType<typeof segmentsOf>) => set.segments.filter(([id]) => id === "L1")[1]
+    const { lost, ...written } = withCode("RESIDENTIAL")
+    expect(lineOf({ lost, ...written })).toEqual(["L1", "", "", "", "200"])
+    expect(lost.filter(isCodeOfCharge)).toEqual([{ member: "invoiceCharges.1.chargeCode", reason: "\"RESIDENTIAL\" has no code; name one in the partner profile, codes.charges" }])
+    expect(withCode("").lost.filter(isCodeOfCharge)).toHaveLength(1)
+    const agreed = withCode("RESIDENTIAL", partnerFor({ scac: "ABCD", codes: { charges: { RESIDENTIAL: "REP" } } }))
+    expect([lineOf(agreed), agreed.lost.filter(isCodeOfCharge)]).toEqual([["L1", "", "", "", "200", "", "", "", "REP"], []])
   })
 
   it("writes a file that reads the same", () => {

@@ -3,7 +3,7 @@ import { AuditLog, type Principal } from "@waybill/core"
 import { type Invoice, Invoices } from "@waybill/core/invoices"
 import { type PickupChangeEntry, type PickupRecord, Pickups } from "@waybill/core/pickups"
 import { TransitEvents } from "@waybill/core/transit-events"
-import { type EdiEvent, type EdiPickupAnswer, type PartnerProfile, writeInvoices, writePickupAnswers, writeTransitEvents } from "@waybill/edi"
+import { type EdiEvent, type EdiPickupAnswer, isCodeOfCharge, type PartnerProfile, writeInvoices, writePickupAnswers, writeTransitEvents } from "@waybill/edi"
 import { directoryTransport, type FeedPage, type IdlePosition, outgoingLog, type SendNewOptions, type SentFile, sendNew, startOutgoing } from "@waybill/edi/transports"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
@@ -106,11 +106,28 @@ export const sendTo = Effect.fnUntraced(function*(partner: Partner, idle: Map<st
   }
 })
 
-const logged = Effect.fnUntraced(function*({ profile, tenantId }: Partner, set: WrittenSet, { name, notWritten, sets }: SentFile) {
+/** What the log says about the items of a file that are not in it as they are. Other members without an element are usual, and are not logged. */
+const problemsIn = ({ notWritten }: SentFile) => {
   const refused = notWritten.filter((item) => item.refused)
-  const [first] = refused[0]?.members ?? []
-  const log = refused.length > 0 ? Effect.logWarning("EDI file written, without some items.") : Effect.logInfo("EDI file written.")
-  yield* log.pipe(Effect.annotateLogs({ tenant: tenantId, partner: profile.partner, set, ...name === undefined ? {} : { file: name }, sets, ...refused.length === 0 ? {} : { notWritten: refused.length }, ...first === undefined ? {} : { fault: `${first.member}: ${first.reason}` } }))
+  const uncoded = notWritten.filter((item) => !item.refused && item.members.some(isCodeOfCharge))
+  const first = refused[0]?.members[0] ?? uncoded[0]?.members.find(isCodeOfCharge)
+  const fields = {
+    ...refused.length === 0 ? {} : { notWritten: refused.length },
+    ...uncoded.length === 0 ? {} : { withoutCode: uncoded.length },
+    ...first === undefined ? {} : { fault: `${first.member}: ${first.reason}` }
+  }
+  const log = refused.length > 0
+    ? Effect.logWarning("EDI file written, without some items.")
+    : uncoded.length > 0
+    ? Effect.logWarning("EDI file written, with charges without a code. The partner takes them for the freight itself.")
+    : Effect.logInfo("EDI file written.")
+  return { fields, log }
+}
+
+const logged = Effect.fnUntraced(function*({ profile, tenantId }: Partner, set: WrittenSet, file: SentFile) {
+  const { name, sets } = file
+  const { fields, log } = problemsIn(file)
+  yield* log.pipe(Effect.annotateLogs({ tenant: tenantId, partner: profile.partner, set, ...name === undefined ? {} : { file: name }, sets, ...fields }))
   if (name === undefined) return
   yield* (yield* AuditLog).later(
     { actor: { kind: "client", name: clientOf(profile) }, address: undefined, action: "edi.send", tenantId, object: { kind: "edi-file", id: name }, requestId: "" },

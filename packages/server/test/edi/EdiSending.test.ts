@@ -3,7 +3,7 @@ import { AuditLog, Tenants, TransitEventIntake } from "@waybill/core"
 import { type Invoice, Invoices } from "@waybill/core/invoices"
 import type { EventType } from "@waybill/core/transit-events"
 import { invoiceSample, reportedEvent, TestWaybill } from "@waybill/testkit"
-import { Effect } from "effect"
+import { Effect, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 import { lookAtPartners } from "../../src/edi/EdiWorker.ts"
 import { directory } from "../program/Program.ts"
@@ -24,7 +24,11 @@ describe("the server writes for an EDI partner", () => {
     const look = lookAtPartners(root, new Map())
     const report = (shipmentId: string, type: EventType, accounts = ["A-1"]) =>
       events.report(tenant.carrier, [reportedEvent(shipmentId, { type, accounts, eventId: `${shipmentId} ${type}`, more: { shipment: { shipmentId, scac: "WAYB", references: [{ type: "PRO", value: shipmentId }], origin: {}, destination: {} } } })])
-    const bill = (uniqueID: string, accounts = ["A-1"]) => invoices.create(tenant.carrier, invoiceSample({ uniqueID, accounts }))
+    const bill = (uniqueID: string, accounts = ["A-1"], secondCharge?: string) => {
+      const invoice = invoiceSample({ uniqueID, accounts })
+      const [first, second] = invoice.invoiceCharges
+      return invoices.create(tenant.carrier, secondCharge === undefined ? invoice : { ...invoice, invoiceCharges: [first!, { ...second!, chargeCode: secondCharge }] })
+    }
     return { bill, events, folder, invoices, look, report, root, tenant }
   })
 
@@ -61,6 +65,25 @@ describe("the server writes for an EDI partner", () => {
     yield* invoices.replace(tenant.carrier, "I-1", { ...invoice, invoiceHeader: { ...invoice.invoiceHeader, invoiceAmount: { ...invoice.invoiceHeader.invoiceAmount, value: "1.00" } } })
     yield* look
     assert.deepStrictEqual(segmentsIn(sentTo(folder, "210"), "B3").map((segment) => segment.split("*")[7]).at(-1), "100")
+  }))
+
+  test("an invoice with a charge that has no code for the partner, and a warning that names the charge", Effect.gen(function*() {
+    const lines: Array<readonly [level: string, message: string, withoutCode: unknown, fault: unknown]> = []
+    const log = Logger.layer([Logger.make(({ fiber, logLevel, message }) => {
+      const { fault, withoutCode } = fiber.getRef(References.CurrentLogAnnotations)
+      lines.push([logLevel, [message].flat().join(" "), withoutCode, fault])
+    })])
+    const { bill, folder, look } = yield* partner()
+    yield* look
+    yield* bill("I-1")
+    yield* Effect.provide(look, log)
+    yield* bill("I-2", ["A-1"], "RESIDENTIAL")
+    yield* Effect.provide(look, log)
+    assert.deepStrictEqual(segmentsIn(sentTo(folder, "210"), "L1").map((segment) => segment.split("*")[8]), [undefined, "FUE", undefined, undefined])
+    assert.deepStrictEqual(lines, [
+      ["Info", "EDI file written.", undefined, undefined],
+      ["Warn", "EDI file written, with charges without a code. The partner takes them for the freight itself.", 1, "invoiceCharges.1.chargeCode: \"RESIDENTIAL\" has no code; name one in the partner profile, codes.charges"]
+    ])
   }))
 
   test("only what its profile names", Effect.gen(function*() {
