@@ -25,7 +25,8 @@ export const pageOf = async <A>(
  *
  * Follows the `next` relation of the `Link` header (RFC 8288), which keeps the pages consistent while the list grows.
  * Only its query is used and sent to the address of this client, so a proxy may rewrite host or path, and credentials
- * never go to an address from a header. Servers without a `Link` header are paged by number.
+ * never go to an address from a header. Servers without a `Link` header are paged by number: up to `totalPages`, or,
+ * because it may be `null`, until a page is not full.
  */
 export async function* itemsOf<A>(
   connection: Connection,
@@ -61,7 +62,8 @@ const queryOfNext = (link: string | null, answer: Answer): URLSearchParams | und
 }
 
 const queryOfNumber = (search: URLSearchParams, page: NumberedPage<unknown>): URLSearchParams | undefined => {
-  if (page.data.length === 0 || page.page >= (page.totalPages ?? 0)) return undefined
+  const isLast = page.totalPages === null || page.totalPages === undefined ? page.data.length < page.pageSize : page.page >= page.totalPages
+  if (isLast || page.data.length === 0) return undefined
   const next = new URLSearchParams(search)
   next.set("page", String(page.page + 1))
   return next

@@ -91,15 +91,21 @@ describe("TransitEventsClient", () => {
       ])
     })
 
-    it("ends after one page without links or totals", async () => {
-      const { client, received } = clientOf(() => json(page(events)))
-      expect(await Array.fromAsync(client.allEvents())).toEqual(events)
-      expect(received).toHaveLength(1)
+    it.each([
+      ["that is not full", events, 3],
+      ["that is empty", events.slice(0, 4), 3]
+    ])("ends without links or totals at a page %s", async (_, all, pages) => {
+      for (const totals of [{}, { totalPages: undefined }]) {
+        const { client, received } = clientOf((_, count) => json(page(all.slice(count * 2, count * 2 + 2), { page: count + 1, ...totals })))
+        expect(await Array.fromAsync(client.allEvents())).toEqual(all)
+        expect(received).toHaveLength(pages)
+      }
     })
 
     it("fails on a page or link that repeats", async () => {
       const same = clientOf(() => json(page(events), 200, next("?cursor=1")))
-      await expect(Array.fromAsync(same.client.allEvents())).rejects.toMatchObject({ reason: "unreadable_answer", message: expect.stringContaining("the same page again") })
+      const unnumbered = clientOf(() => json(page(events)))
+      for (const { client } of [same, unnumbered]) await expect(Array.fromAsync(client.allEvents())).rejects.toMatchObject({ reason: "unreadable_answer", message: expect.stringContaining("the same page again") })
       const broken = clientOf(() => json(page(events), 200, next("http://[")))
       await expect(Array.fromAsync(broken.client.allEvents())).rejects.toMatchObject({ reason: "unreadable_answer" })
     })
