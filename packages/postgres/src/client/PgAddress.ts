@@ -36,7 +36,7 @@ export const sessionConfig = (config: PgPoolConfig): SessionConfig => {
     maxMessageSize: largestMessage,
     prepare: !isPlain,
     preparedStatementCacheSize: mostPrepared,
-    startupOptions: url.options ?? (isPlain ? undefined : timeouts(config).join(" ")),
+    startupOptions: url.options ?? (isPlain ? undefined : settings(config).join(" ")),
     startupParameters: isPlain && config.statementTimeout !== undefined
       ? { statement_timeout: String(millis(config.statementTimeout)) }
       : undefined
@@ -55,7 +55,9 @@ const defaultStatementTimeout: Duration.Input = "45 seconds"
  * A runaway statement must not hold its locks and its connection forever. Waybill never waits between two statements of a
  * transaction, so an idle transaction means that the process vanished; without a timeout its locks would stay for hours.
  */
-const timeouts = ({ idleTransactionTimeout, statementTimeout }: PgPoolConfig): ReadonlyArray<string> => [
+const settings = ({ idleTransactionTimeout, statementTimeout }: PgPoolConfig): ReadonlyArray<string> => [
+  // of single statements; transactions set their own
+  "-c default_transaction_isolation=read\\ committed",
   `-c statement_timeout=${millis(statementTimeout ?? defaultStatementTimeout)}`,
   `-c idle_in_transaction_session_timeout=${millis(idleTransactionTimeout ?? "10 seconds")}`
 ]

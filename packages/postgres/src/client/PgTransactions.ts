@@ -122,11 +122,14 @@ interface Ending {
   readonly undo: Effect.Effect<void>
 }
 
+/** The default of a database or a role may be stricter. A statement that waited for another would then not see what that wrote, or fail. */
+const beginText = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
 /** BEGIN is sent with the first statement, which is interruptible. */
 const outermost = <A, E, R>(lending: PgLending, fiber: Fiber.Fiber<unknown, unknown>, within: (connection: PgConnection) => Effect.Effect<A, E, R>) => {
   const joining = fiber.getRef(Joining)
   if (joining !== undefined) return within(joining)
-  const begin = fiber.getRef(SqlClient.BeginTransaction) ?? "BEGIN"
+  const begin = fiber.getRef(SqlClient.BeginTransaction) ?? beginText
   return lending.borrower((connection) => {
     connection.begin?.(begin)
     return within(connection)

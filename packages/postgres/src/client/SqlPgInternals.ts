@@ -70,8 +70,14 @@ const messagesOf = (text: string): Uint8Array =>
     encodeExecute({ portal: "", maxRows: 0 })
   ])
 
+/** Almost all transactions begin in the same way. */
+let lastBegin: { readonly text: string; readonly frame: Uint8Array } = { text: "", frame: new Uint8Array() }
+
 /** The statement that follows is part of the transaction. */
-export const beginFrame = (text: string): AheadFrame => ({ frame: messagesOf(text), answers: 3 })
+export const beginFrame = (text: string): AheadFrame => {
+  if (lastBegin.text !== text) lastBegin = { text, frame: messagesOf(text) }
+  return { frame: lastBegin.frame, answers: 3 }
+}
 
 /** Is answered without any work. */
 export const syncFrame: AheadFrame = { frame: encodeSync(), answers: 1 }

@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import { BeginTransaction } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash } from "node:crypto"
 import { PgClient, type PgClientService } from "../client/PgClient.ts"
@@ -267,8 +266,6 @@ export const lockedForMigration = <A, E>(
       return yield* effect
     }))
   }).pipe(
-    // with a stricter default isolation level the transaction would not see migrations committed before it got the lock
-    Effect.provideService(BeginTransaction, "BEGIN ISOLATION LEVEL READ COMMITTED"),
     // other processes may be migrating, and a large table takes long
     Effect.provideService(NoTimeout, true)
   )

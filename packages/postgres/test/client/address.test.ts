@@ -27,10 +27,10 @@ describe("the options of a connection", () => {
     assert.strictEqual(configOf("postgres://db/freight?sslmode=disable", { ssl: true }).ssl, false, "the URL takes precedence")
   })
 
-  it("name the application and the timeouts, but no settings of the planner, unless the URL does", () => {
+  it("name the application, the isolation and the timeouts, but no settings of the planner, unless the URL does", () => {
     const plain = configOf("postgres://db/freight", { applicationName: "ours", statementTimeout: "2 seconds" })
     assert.strictEqual(plain.applicationName, "ours")
-    assert.strictEqual(plain.startupOptions, "-c statement_timeout=2000 -c idle_in_transaction_session_timeout=10000")
+    assert.strictEqual(plain.startupOptions, "-c default_transaction_isolation=read\\ committed -c statement_timeout=2000 -c idle_in_transaction_session_timeout=10000")
     const own = configOf("postgres://db/freight?application_name=theirs&options=-c%20geqo%3Doff", { applicationName: "ours" })
     assert.deepStrictEqual([own.applicationName, own.startupOptions], ["theirs", "-c geqo=off"])
   })

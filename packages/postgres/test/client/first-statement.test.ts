@@ -37,7 +37,7 @@ describe("the first statement of a transaction", () => {
       }))
     }
     assert.strictEqual(new Set(xids).size, 3)
-    assert.deepStrictEqual(roundTrips(), [1, 2, 3].flatMap(() => [`BEGIN; ${text}`, text, "COMMIT"]))
+    assert.deepStrictEqual(roundTrips(), [1, 2, 3].flatMap(() => [`BEGIN ISOLATION LEVEL READ COMMITTED; ${text}`, text, "COMMIT"]))
   }))
 
   it.live("leaves the connection usable when it fails: the next transaction prepares and runs", recorded(function*(sql) {
@@ -71,7 +71,7 @@ describe("the first statement of a transaction", () => {
   it.live("of any kind is sent with BEGIN", recorded(function*(sql, roundTrips) {
     yield* sql.withTransaction(sql`SELECT 1`)
     yield* sql.withTransaction(sql.withTransaction(sql`SELECT 1`))
-    assert.deepStrictEqual(roundTrips(), ["BEGIN; SELECT 1", "COMMIT", "BEGIN; SAVEPOINT waybill_1", "SELECT 1", "RELEASE SAVEPOINT waybill_1", "COMMIT"])
+    assert.deepStrictEqual(roundTrips(), ["BEGIN ISOLATION LEVEL READ COMMITTED; SELECT 1", "COMMIT", "BEGIN ISOLATION LEVEL READ COMMITTED; SAVEPOINT waybill_1", "SELECT 1", "RELEASE SAVEPOINT waybill_1", "COMMIT"])
   }))
 
   it.live("is not run when BEGIN fails", recorded(function*(sql) {

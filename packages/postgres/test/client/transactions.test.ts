@@ -1,8 +1,9 @@
-import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Tracer } from "effect"
+import { assert, inject, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Redacted, Tracer } from "effect"
 import { Reactivity } from "effect/reactivity"
+import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
-import { pool } from "./database.ts"
+import { administer, pool } from "./database.ts"
 
 layer(pool({ applicationName: "transactions-test" }), { excludeTestServices: true })("a transaction", (it) => {
   it.effect("runs the callbacks of a savepoint with its own, and drops those of a savepoint that was undone", Effect.fnUntraced(function*() {
@@ -53,4 +54,27 @@ layer(pool({ applicationName: "transactions-test" }), { excludeTestServices: tru
     assert.strictEqual(statement!.parent._tag === "Some" && statement!.parent.value.spanId, transaction!.spanId)
     assert.deepStrictEqual((transaction as Tracer.NativeSpan).events.map(([name]) => name), ["effect.sql.transaction.commit"])
   }))
+
+  it.effect("runs at READ COMMITTED in a database whose default is stricter, unless it is the host's", () => Effect.scoped(Effect.gen(function*() {
+    const name = `strict_${crypto.randomUUID().slice(0, 8)}`
+    yield* Effect.acquireRelease(administer(`CREATE DATABASE ${name} TEMPLATE template0`), () => administer(`DROP DATABASE ${name} WITH (FORCE)`))
+    yield* administer(`ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`)
+    const url = Object.assign(new URL(inject("pgUrl")), { pathname: `/${name}` }).href
+    const host = yield* Effect.acquireRelease(Effect.sync(() => new pg.Pool({ connectionString: url, max: 2 })), (it) => Effect.promise(() => it.end()))
+    const level = Effect.flatMap(PgClient.PgClient, (sql) => Effect.map(sql`SHOW transaction_isolation`.values, (rows) => rows.flat().join()))
+    const inTransaction = Effect.flatMap(PgClient.PgClient, (sql) => sql.withTransaction(level))
+    const own = pool({ url: Redacted.make(url) })
+    assert.deepStrictEqual(yield* Effect.provide(Effect.all([level, inTransaction]), own), ["read committed", "read committed"])
+    const plain = pool({ url: Redacted.make(url), prepare: false })
+    assert.deepStrictEqual(yield* Effect.provide(Effect.all([level, inTransaction]), plain), ["serializable", "read committed"])
+    yield* Effect.provide(Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      assert.strictEqual(yield* inTransaction, "read committed")
+      const client = yield* Effect.promise(() => host.connect())
+      yield* Effect.promise(() => client.query("BEGIN"))
+      assert.strictEqual(yield* sql.joined(client)(inTransaction), "serializable")
+      yield* Effect.promise(() => client.query("ROLLBACK"))
+      client.release()
+    }), PgClient.layerFromPool(host))
+  })))
 })
