@@ -22,8 +22,7 @@ export const FreightChargesContract = contract({
   access: "caller",
   endpoints: {
     createChargeSubscription: {
-      method: "POST",
-      path: "/v1/subscriptions",
+      route: "POST /v1/subscriptions",
       summary: "Subscribe to freight charges",
       description: "For accounts of the caller. Bills in flight now are kept for the in-flight list.",
       body: { schema: ChargeSubscriptionCreate, maxBytes: maxSubscriptionBytes },
@@ -37,8 +36,7 @@ export const FreightChargesContract = contract({
       }
     },
     getChargeSubscription: {
-      method: "GET",
-      path: "/v1/subscriptions/{subscriptionId}",
+      route: "GET /v1/subscriptions/{subscriptionId}",
       summary: "Get a subscription",
       description: "As it was created, with its status.",
       params: subscriptionId,
@@ -46,8 +44,7 @@ export const FreightChargesContract = contract({
       refusals: { 404: notFound }
     },
     cancelChargeSubscription: {
-      method: "DELETE",
-      path: "/v1/subscriptions/{subscriptionId}",
+      route: "DELETE /v1/subscriptions/{subscriptionId}",
       summary: "Cancel a subscription",
       description: "Ends the subscription; nothing more is sent. Can be repeated.",
       params: subscriptionId,
@@ -55,8 +52,7 @@ export const FreightChargesContract = contract({
       refusals: { 404: notFound }
     },
     listInFlight: {
-      method: "GET",
-      path: "/v1/subscriptions/{subscriptionId}/inflight",
+      route: "GET /v1/subscriptions/{subscriptionId}/inflight",
       summary: "List bills that were in flight",
       description: "Bills of the subscribed accounts that were open when the subscription was created; an empty array when there were none.",
       params: subscriptionId,
@@ -64,8 +60,7 @@ export const FreightChargesContract = contract({
       refusals: { 404: notFound }
     },
     testWebhook: {
-      method: "POST",
-      path: "/webhooks/test",
+      route: "POST /webhooks/test",
       summary: "Test a receiver",
       description: "Sends a sample, marked as a test. If it is accepted, suspended subscriptions of the caller with this address are resumed, " +
         "except those that an operator paused.",

@@ -114,8 +114,7 @@ export const IntakeContract = contract({
   access: "caller",
   endpoints: {
     reportTransitEvents: {
-      method: "POST",
-      path: "/v1/transit-events",
+      route: "POST /v1/transit-events",
       audit: { action: "transit-events.publish", object: "transit-events" },
       summary: "Report transit events",
       description: "eventId and sequence may be left out; the service assigns them, gap-free per shipment. The same content under the same " +
@@ -127,8 +126,7 @@ export const IntakeContract = contract({
       }
     },
     registerShipments: {
-      method: "POST",
-      path: "/v1/shipments",
+      route: "POST /v1/shipments",
       audit: { action: "shipments.register", object: "shipments" },
       summary: "Register shipments",
       description: "By shipmentId: the first call makes it known, later ones replace its fields. What reports have established is changed only where " +
@@ -138,8 +136,7 @@ export const IntakeContract = contract({
       answers: { 200: { description: "Result of each shipment", schema: reportOf("Shipment", { shipmentId: text }) } }
     },
     getShipmentRecord: {
-      method: "GET",
-      path: "/v1/shipments/{shipmentId}",
+      route: "GET /v1/shipments/{shipmentId}",
       summary: "Get the record of a shipment",
       description: `Its fields, the accounts that have access, and the outcome of every report: the newest ${maxHistoryBytes / 1_000_000} MB of them, if they are longer.`,
       params: { shipmentId: "The id it was registered under." },
@@ -147,8 +144,7 @@ export const IntakeContract = contract({
       refusals: { 404: "No such shipment, or not visible to the caller." }
     },
     reportStatusUpdates: {
-      method: "POST",
-      path: "/v1/status-updates",
+      route: "POST /v1/status-updates",
       audit: { action: "status-updates.report", object: "status-updates" },
       summary: "Report movements and information",
       description: "Fields of a delivery update or a delivery information, with shipmentId or proNumber. A move that is not permitted is refused with " +
@@ -158,8 +154,7 @@ export const IntakeContract = contract({
       answers: { 200: { description: "Result of each update", schema: reportOf("StatusUpdate", { shipmentId: text, eventId: text, outcome: Schema.optionalKey(outcome), notified, notNotified: text }) } }
     },
     reportFreightCharges: {
-      method: "POST",
-      path: "/v1/freight-charges",
+      route: "POST /v1/freight-charges",
       audit: { action: "freight-charges.publish", object: "freight-charges" },
       summary: "Report freight bills",
       description: "By pfc.uniqueID. header.function may be left out; the service counts. Without accounts, the debtor is the account it bills to.",
@@ -168,8 +163,7 @@ export const IntakeContract = contract({
       answers: { 200: { description: "Result of each bill", schema: reportOf("FreightCharge", { uniqueID: text, version: integer }) } }
     },
     reportPickupStatus: {
-      method: "POST",
-      path: "/v1/pickups/{pickupId}/status",
+      route: "POST /v1/pickups/{pickupId}/status",
       audit: { action: "pickup.report-status", object: "pickup", id: "pickupId" },
       summary: "Report the progress of a pickup",
       description: "A transition that is not permitted is refused with the reason. Repeating the last report is a duplicate.",
@@ -179,8 +173,7 @@ export const IntakeContract = contract({
       refusals: { 404: noPickup }
     },
     listPickupChanges: {
-      method: "GET",
-      path: "/v1/pickups",
+      route: "GET /v1/pickups",
       summary: "List the changes of pickups",
       description: "The carrier's work list: every order, change, cancellation, decision and report once, in commit order, without test pickups. " +
         "A carrier with a dot or mc number is shown what it or no carrier has decided.",
@@ -193,8 +186,7 @@ export const IntakeContract = contract({
       answers: { 200: { description: "A page of changes, oldest first", schema: PickupChanges } }
     },
     decidePickup: {
-      method: "POST",
-      path: "/v1/pickups/{pickupId}/decision",
+      route: "POST /v1/pickups/{pickupId}/decision",
       audit: { action: "pickup.decide", object: "pickup", id: "pickupId" },
       summary: "Decide on a pickup",
       description: "On an order, or on a change of it, that waits for a decision; 409 if there is none. The shipper's call is answered with it. After " +
@@ -205,8 +197,7 @@ export const IntakeContract = contract({
       refusals: { 404: noPickup, 409: "The pickup is decided already." }
     },
     getPickupRecord: {
-      method: "GET",
-      path: "/v1/pickups/{pickupId}",
+      route: "GET /v1/pickups/{pickupId}",
       summary: "Get the record of a pickup",
       description: `The request, its visibility, and its history: the newest ${maxHistoryBytes / 1_000_000} MB of it, if it is longer.`,
       params: pickupId,
@@ -214,8 +205,7 @@ export const IntakeContract = contract({
       refusals: { 404: noPickup }
     },
     createPickupSubscription: {
-      method: "POST",
-      path: "/v1/subscriptions",
+      route: "POST /v1/subscriptions",
       audit: { action: "pickup-subscription.create", object: "subscription", id: "id" },
       summary: "Subscribe to pickups",
       description: "The entries of the work list are sent to endpointUrl from now on, those of one pickup in order.",
@@ -231,8 +221,7 @@ export const IntakeContract = contract({
       refusals: { 409: "A quota is used up, or the secret does not exist or belongs to another client." }
     },
     listPickupSubscriptions: {
-      method: "GET",
-      path: "/v1/subscriptions",
+      route: "GET /v1/subscriptions",
       summary: "List subscriptions to pickups",
       description: "The caller's own, by id.",
       query: {
@@ -242,8 +231,7 @@ export const IntakeContract = contract({
       answers: { 200: { description: "A page of subscriptions", schema: PickupSubscriptions, closed: true } }
     },
     getPickupSubscription: {
-      method: "GET",
-      path: "/v1/subscriptions/{subscriptionId}",
+      route: "GET /v1/subscriptions/{subscriptionId}",
       summary: "Get a subscription to pickups",
       description: "With its delivery settings and its status.",
       params: subscriptionId,
@@ -251,8 +239,7 @@ export const IntakeContract = contract({
       refusals: { 404: noSubscription }
     },
     updatePickupSubscription: {
-      method: "PATCH",
-      path: "/v1/subscriptions/{subscriptionId}",
+      route: "PATCH /v1/subscriptions/{subscriptionId}",
       audit: { action: "pickup-subscription.change", object: "subscription", id: "subscriptionId" },
       summary: "Change a subscription to pickups",
       description: patchDescription("delivery or one of its members"),
@@ -262,8 +249,7 @@ export const IntakeContract = contract({
       refusals: { 404: noSubscription, 409: patchConflict }
     },
     deletePickupSubscription: {
-      method: "DELETE",
-      path: "/v1/subscriptions/{subscriptionId}",
+      route: "DELETE /v1/subscriptions/{subscriptionId}",
       audit: { action: "pickup-subscription.delete", object: "subscription", id: "subscriptionId" },
       summary: "Delete a subscription to pickups",
       description: deleteDescription,

@@ -71,8 +71,7 @@ export const InvoicesContract = contract({
   access: "caller",
   endpoints: {
     createInvoice: {
-      method: "POST",
-      path: "/invoices",
+      route: "POST /invoices",
       summary: "Create an invoice",
       description: "Idempotent: the same content gets the same response. Other content with a known uniqueID is refused.",
       body: { schema: Invoice, maxBytes: maxInvoiceBodyBytes },
@@ -80,8 +79,7 @@ export const InvoicesContract = contract({
       refusals: { 403: notAllowed }
     },
     listInvoices: {
-      method: "GET",
-      path: "/invoices",
+      route: "GET /invoices",
       summary: "List invoices",
       description: "Invoices that the caller has access to, by uniqueID; all filters must match.",
       query: {
@@ -94,8 +92,7 @@ export const InvoicesContract = contract({
       answers: { 200: { description: "The invoices; may be an empty list", schema: Schema.Array(Invoice), headers: pageHeaders } }
     },
     getInvoice: {
-      method: "GET",
-      path: "/invoices/{uniqueID}",
+      route: "GET /invoices/{uniqueID}",
       summary: "Get an invoice",
       description: "As it was last written.",
       params: uniqueID,
@@ -104,8 +101,7 @@ export const InvoicesContract = contract({
       refusals: { 404: noInvoice }
     },
     updateInvoice: {
-      method: "PUT",
-      path: "/invoices/{uniqueID}",
+      route: "PUT /invoices/{uniqueID}",
       summary: "Replace an invoice",
       description: "Replaces the whole invoice. The ids in path and body must be equal.",
       params: uniqueID,
@@ -115,8 +111,7 @@ export const InvoicesContract = contract({
       refusals: { 403: notAllowed, 404: noInvoice }
     },
     deleteInvoice: {
-      method: "DELETE",
-      path: "/invoices/{uniqueID}",
+      route: "DELETE /invoices/{uniqueID}",
       summary: "Delete an invoice",
       description: "Lists and lookups no longer show it. Its history is kept.",
       params: uniqueID,
@@ -125,8 +120,7 @@ export const InvoicesContract = contract({
       refusals: { 403: notAllowed, 404: noInvoice }
     },
     uploadDocument: {
-      method: "POST",
-      path: "/documents",
+      route: "POST /documents",
       summary: "Upload supporting documents",
       description: "Each string in files is one PDF, TIF, JPEG or PNG in base64, of at most 25 MiB decoded. Files are added to existing documents of " +
         "the invoice number. Either all files are stored, or none.",
@@ -142,8 +136,7 @@ export const InvoicesContract = contract({
       refusals: { 403: notAllowed, 409: quotaUsedUp, 413: "A file or the other part of the body is too large." }
     },
     listDocuments: {
-      method: "GET",
-      path: "/documents",
+      route: "GET /documents",
       summary: "List supporting documents",
       description: "Documents that the caller has access to, by invoice number, with contents; all filters must match.",
       query: {
@@ -155,8 +148,7 @@ export const InvoicesContract = contract({
       answers: { 200: { description: "The documents; may be an empty list", schema: Schema.Array(DocumentResponse), headers: pageHeaders } }
     },
     getDocument: {
-      method: "GET",
-      path: "/documents/{invoiceNumber}",
+      route: "GET /documents/{invoiceNumber}",
       summary: "Get supporting documents",
       description: "All files of the invoice number, with their contents.",
       params: invoiceNumber,
@@ -165,8 +157,7 @@ export const InvoicesContract = contract({
       refusals: { 404: noDocuments }
     },
     deleteDocument: {
-      method: "DELETE",
-      path: "/documents/{invoiceNumber}",
+      route: "DELETE /documents/{invoiceNumber}",
       summary: "Delete supporting documents",
       description: "Deletes all files of the invoice number, or all named files, or none.",
       params: invoiceNumber,

@@ -90,8 +90,7 @@ export const OperatorContract = contract({
   access: "operator",
   endpoints: {
     putTenant: {
-      method: "PUT",
-      path: "/v1/tenants/{tenantId}",
+      route: "PUT /v1/tenants/{tenantId}",
       audit: { action: "tenant.put", object: "tenant", id: "tenantId" },
       summary: "Create or change a tenant",
       description: "Its name, and the hosts whose public lookups are about it.",
@@ -101,16 +100,14 @@ export const OperatorContract = contract({
       refusals: { 409: "A deleted tenant of this id is still being removed, or another tenant has one of the hosts." }
     },
     listTenants: {
-      method: "GET",
-      path: "/v1/tenants",
+      route: "GET /v1/tenants",
       summary: "List tenants",
       description: "By tenantId.",
       query: pageOf(TenantListQuery.fields),
       answers: { 200: { description: "Tenants", schema: TenantsPage } }
     },
     suspendTenant: {
-      method: "POST",
-      path: "/v1/tenants/{tenantId}/suspend",
+      route: "POST /v1/tenants/{tenantId}/suspend",
       audit: { action: "tenant.suspend", object: "tenant", id: "tenantId" },
       summary: "Suspend a tenant",
       description: "Its carriers, customers and public lookups are refused with 403, and nothing is sent. Takes effect on every node immediately. Operators' calls still work.",
@@ -118,8 +115,7 @@ export const OperatorContract = contract({
       answers: { 200: { description: "The tenant's state", schema: TenantStateShown } }
     },
     resumeTenant: {
-      method: "POST",
-      path: "/v1/tenants/{tenantId}/resume",
+      route: "POST /v1/tenants/{tenantId}/resume",
       audit: { action: "tenant.resume", object: "tenant", id: "tenantId" },
       summary: "Resume a suspended tenant",
       description: "Sends the waiting entries.",
@@ -127,8 +123,7 @@ export const OperatorContract = contract({
       answers: { 200: { description: "The tenant's state", schema: TenantStateShown } }
     },
     deleteTenant: {
-      method: "DELETE",
-      path: "/v1/tenants/{tenantId}",
+      route: "DELETE /v1/tenants/{tenantId}",
       audit: { action: "tenant.delete", object: "tenant", id: "tenantId" },
       summary: "Delete a tenant with all its data",
       description: "Calls are refused immediately, as for an unknown tenant. Its data is removed in the background; until then its id cannot be used again (409).",
@@ -137,16 +132,14 @@ export const OperatorContract = contract({
       answers: { 204: { description: "Deleted" } }
     },
     getLimits: {
-      method: "GET",
-      path: "/v1/tenants/{tenantId}/limits",
+      route: "GET /v1/tenants/{tenantId}/limits",
       summary: "Get the quotas of a tenant",
       description: "All quotas, defaults included.",
       ...ofTenant,
       answers: { 200: { description: "The quotas", schema: LimitsShown } }
     },
     putLimits: {
-      method: "PUT",
-      path: "/v1/tenants/{tenantId}/limits",
+      route: "PUT /v1/tenants/{tenantId}/limits",
       audit: { action: "limits.put", object: "tenant", id: "tenantId" },
       summary: "Change quotas of a tenant",
       description: "Any of them; null resets one to its default. Data above a lowered quota stays. Other processes use the new quotas within seconds.",
@@ -155,8 +148,7 @@ export const OperatorContract = contract({
       answers: { 200: { description: "All quotas", schema: LimitsShown } }
     },
     listAudit: {
-      method: "GET",
-      path: "/v1/audit",
+      route: "GET /v1/audit",
       summary: "List the audit log",
       description: "Newest first: every write of operators and of intake, refused ones too, and every read of a delivery's body.",
       query: {
@@ -168,8 +160,7 @@ export const OperatorContract = contract({
       answers: { 200: { description: "Entries", schema: AuditPage } }
     },
     createApiKey: {
-      method: "POST",
-      path: "/v1/tenants/{tenantId}/api-keys",
+      route: "POST /v1/tenants/{tenantId}/api-keys",
       audit: { action: "api-key.create", object: "api-key", id: "id" },
       summary: "Create an API key",
       description: "Keys of the same name are the same client, so a replaced key keeps its subscriptions.",
@@ -178,8 +169,7 @@ export const OperatorContract = contract({
       answers: { 201: { description: "The key, shown once", schema: ApiKey } }
     },
     listApiKeys: {
-      method: "GET",
-      path: "/v1/tenants/{tenantId}/api-keys",
+      route: "GET /v1/tenants/{tenantId}/api-keys",
       summary: "List API keys",
       description: "Keys that are not revoked, expired ones included, in order of creation. Never returns a key's value.",
       ...ofTenant,
@@ -187,8 +177,7 @@ export const OperatorContract = contract({
       answers: { 200: { description: "Keys", schema: ApiKeysPage } }
     },
     listClients: {
-      method: "GET",
-      path: "/v1/tenants/{tenantId}/clients",
+      route: "GET /v1/tenants/{tenantId}/clients",
       summary: "List clients",
       description: "Clients of API keys, and clients that have used a token, by client.",
       ...ofTenant,
@@ -196,8 +185,7 @@ export const OperatorContract = contract({
       answers: { 200: { description: "Clients", schema: ClientsPage } }
     },
     removeClient: {
-      method: "DELETE",
-      path: "/v1/tenants/{tenantId}/clients/{client}",
+      route: "DELETE /v1/tenants/{tenantId}/clients/{client}",
       audit: { action: "client.delete", object: "client", id: "client" },
       summary: "Remove a client",
       description: "Revokes its keys, closes its subscriptions of all areas, drops waiting entries, and removes its access.",
@@ -206,8 +194,7 @@ export const OperatorContract = contract({
       refusals: { 404: noClient }
     },
     createPortalLink: {
-      method: "POST",
-      path: "/v1/tenants/{tenantId}/portal-links",
+      route: "POST /v1/tenants/{tenantId}/portal-links",
       audit: { action: "portal-link.create", object: "client", id: "client" },
       summary: "Create a link to a client's portal",
       description: "It opens the client's own subscriptions, deliveries and secrets to everyone who has it, until it expires: after an hour by " +
@@ -218,8 +205,7 @@ export const OperatorContract = contract({
       refusals: { 404: noClient }
     },
     revokeApiKey: {
-      method: "DELETE",
-      path: "/v1/tenants/{tenantId}/api-keys/{id}",
+      route: "DELETE /v1/tenants/{tenantId}/api-keys/{id}",
       audit: { action: "api-key.revoke", object: "api-key", id: "id" },
       summary: "Revoke an API key",
       description: "Takes effect on every node immediately.",
@@ -228,8 +214,7 @@ export const OperatorContract = contract({
       refusals: { 404: noApiKey }
     },
     putSecret: {
-      method: "PUT",
-      path: "/v1/tenants/{tenantId}/secrets/{hmacSecretId}",
+      route: "PUT /v1/tenants/{tenantId}/secrets/{hmacSecretId}",
       audit: { action: "secret.put", object: "secret", id: "hmacSecretId" },
       summary: "Register or rotate a signing secret",
       description: "Without `secret` one is generated. After a rotation the old and the new secret both sign for overlapSeconds, a day by default. " +
@@ -241,8 +226,7 @@ export const OperatorContract = contract({
       refusals: { 404: noTenant }
     },
     listSecrets: {
-      method: "GET",
-      path: "/v1/tenants/{tenantId}/secrets",
+      route: "GET /v1/tenants/{tenantId}/secrets",
       summary: "List signing secrets with their owners",
       description: "By hmacSecretId. Never returns the secret's value.",
       ...ofTenant,
@@ -250,8 +234,7 @@ export const OperatorContract = contract({
       answers: { 200: { description: "Secrets", schema: SecretsPage } }
     },
     deleteSecret: {
-      method: "DELETE",
-      path: "/v1/tenants/{tenantId}/secrets/{hmacSecretId}",
+      route: "DELETE /v1/tenants/{tenantId}/secrets/{hmacSecretId}",
       audit: { action: "secret.delete", object: "secret", id: "hmacSecretId" },
       summary: "Delete a signing secret",
       description: "409 while a subscription is signed with it.",
@@ -260,8 +243,7 @@ export const OperatorContract = contract({
       refusals: { 404: noSecret, 409: "A subscription names the secret." }
     },
     listDeliveries: {
-      method: "GET",
-      path: "/v1/tenants/{tenantId}/deliveries",
+      route: "GET /v1/tenants/{tenantId}/deliveries",
       summary: "List deliveries",
       description: "Each with its attempts, newest first by default. A cursor keeps the order of its first page. " +
         "A page passes over 2,500 others at most, so for a client or an endpoint with many subscriptions, or for an error, it may be short, or empty, with a nextCursor.",
@@ -285,8 +267,7 @@ export const OperatorContract = contract({
       answers: { 200: { description: "Deliveries", schema: DeliveriesPage } }
     },
     getDelivery: {
-      method: "GET",
-      path: "/v1/tenants/{tenantId}/deliveries/{deliveryId}",
+      route: "GET /v1/tenants/{tenantId}/deliveries/{deliveryId}",
       audit: { action: "delivery.read-body", object: "delivery", id: "deliveryId" },
       showsBodies: true,
       summary: "Get a delivery",
@@ -296,8 +277,7 @@ export const OperatorContract = contract({
       refusals: { 404: noDelivery }
     },
     retryDelivery: {
-      method: "POST",
-      path: "/v1/tenants/{tenantId}/deliveries/{deliveryId}/retry",
+      route: "POST /v1/tenants/{tenantId}/deliveries/{deliveryId}/retry",
       audit: { action: "delivery.retry", object: "delivery", id: "deliveryId" },
       summary: "Send a delivery again",
       description: "The same bytes under the same id, with a full series of attempts.",
@@ -306,8 +286,7 @@ export const OperatorContract = contract({
       refusals: { 404: noDelivery, 409: "The delivery is being sent, or its subscription does not exist any more." }
     },
     dismissDelivery: {
-      method: "POST",
-      path: "/v1/tenants/{tenantId}/deliveries/{deliveryId}/dismiss",
+      route: "POST /v1/tenants/{tenantId}/deliveries/{deliveryId}/dismiss",
       audit: { action: "delivery.dismiss", object: "delivery", id: "deliveryId" },
       summary: "Dismiss a dead letter",
       description: "It no longer counts as dead and is not recovered. It can still be retried.",
@@ -316,8 +295,7 @@ export const OperatorContract = contract({
       refusals: { 404: noDelivery, 409: "The delivery is not a dead letter." }
     },
     retryDeadLetters: {
-      method: "POST",
-      path: "/v1/tenants/{tenantId}/dead-letters/retry",
+      route: "POST /v1/tenants/{tenantId}/dead-letters/retry",
       audit: { action: "dead-letters.retry", object: "tenant", id: "tenantId" },
       summary: "Send all dead letters that match again",
       description: `${inSteps} They are sent like single ones: the same bytes under the same id, with a full series of attempts.`,
@@ -326,8 +304,7 @@ export const OperatorContract = contract({
       answers: { 202: { description: "Queued for sending", schema: Schema.Struct({ retried: Count, nextCursor }).annotate({ identifier: "RetriedDeadLetters" }) } }
     },
     dismissDeadLetters: {
-      method: "POST",
-      path: "/v1/tenants/{tenantId}/dead-letters/dismiss",
+      route: "POST /v1/tenants/{tenantId}/dead-letters/dismiss",
       audit: { action: "dead-letters.dismiss", object: "tenant", id: "tenantId" },
       summary: "Dismiss all dead letters that match",
       description: `${inSteps} Each can still be retried.`,
@@ -336,8 +313,7 @@ export const OperatorContract = contract({
       answers: { 202: { description: "Dismissed", schema: Schema.Struct({ dismissed: Count, nextCursor }).annotate({ identifier: "DismissedDeadLetters" }) } }
     },
     purgeSubscriptions: {
-      method: "POST",
-      path: "/v1/tenants/{tenantId}/purge",
+      route: "POST /v1/tenants/{tenantId}/purge",
       audit: { action: "subscriptions.purge", object: "tenant", id: "tenantId" },
       summary: "Drop the waiting entries of several subscriptions",
       description: "Of the subscriptions with these ids, or of those that match at least one of client, endpoint and state, in order of their ids. A call looks at 100 " +
@@ -353,8 +329,7 @@ export const OperatorContract = contract({
       refusals: { 404: noSubscription }
     },
     listAllSubscriptions: {
-      method: "GET",
-      path: "/v1/tenants/{tenantId}/subscriptions",
+      route: "GET /v1/tenants/{tenantId}/subscriptions",
       summary: "List subscriptions of every client and area",
       description: "By subscriptionId, each with its delivery state and the reason for it, waiting entries, dead letters, and last attempt.",
       ...ofTenant,
@@ -373,16 +348,14 @@ export const OperatorContract = contract({
       answers: { 200: { description: "Subscriptions", schema: OperatorSubscriptionsPage } }
     },
     getSubscriptionStatus: {
-      method: "GET",
-      path: subscriptionPath,
+      route: `GET ${subscriptionPath}`,
       summary: "Get a subscription with its delivery state",
       description: "Of any area, with the reason for its state, its waiting entries and its last attempt.",
       ...ofSubscription,
       answers: { 200: { description: "The subscription", schema: OperatorSubscription } }
     },
     editSubscription: {
-      method: "PATCH",
-      path: subscriptionPath,
+      route: `PATCH ${subscriptionPath}`,
       audit: { action: "subscription.edit", object: "subscription", id: "subscriptionId" },
       summary: "Change the settings of a subscription",
       description: "JSON merge patch (RFC 7396) of endpointUrl, hmacSecretId, delivery and, for transit events, filters: members that are not named stay as they are; null takes filters, delivery " +
@@ -394,8 +367,7 @@ export const OperatorContract = contract({
       refusals: { 404: noSubscription, 409: "The secret does not exist, or its client may not use it." }
     },
     pauseSubscription: {
-      method: "POST",
-      path: `${subscriptionPath}/pause`,
+      route: `POST ${subscriptionPath}/pause`,
       audit: { action: "subscription.pause", object: "subscription", id: "subscriptionId" },
       summary: "Pause a subscription of any area",
       description: "Nothing more is sent and new entries wait, until an operator resumes it. Its client can read the reason, and cannot resume it. " +
@@ -405,8 +377,7 @@ export const OperatorContract = contract({
       answers: { 200: { description: "The paused subscription", schema: OperatorSubscription } }
     },
     recoverSubscription: {
-      method: "POST",
-      path: `${subscriptionPath}/recover`,
+      route: `POST ${subscriptionPath}/recover`,
       audit: { action: "subscription.recover", object: "subscription", id: "subscriptionId" },
       summary: "Send dead letters again",
       description: "Queues every dead letter since the given instant again, under the same id.",
@@ -415,8 +386,7 @@ export const OperatorContract = contract({
       answers: { 202: { description: "Queued for sending", schema: Schema.Struct({ recovered: Count }) } }
     },
     resumeSubscription: {
-      method: "POST",
-      path: `${subscriptionPath}/resume`,
+      route: `POST ${subscriptionPath}/resume`,
       audit: { action: "subscription.resume", object: "subscription", id: "subscriptionId" },
       summary: "Resume a subscription of any area",
       description: "Works for every pause, by its client, the service or an operator. For freight charges, dead letters since the pause are sent first, then the waiting entries, in order. " +
@@ -425,8 +395,7 @@ export const OperatorContract = contract({
       answers: { 200: { description: "The subscription", schema: OperatorSubscription } }
     },
     purgeSubscription: {
-      method: "POST",
-      path: `${subscriptionPath}/purge`,
+      route: `POST ${subscriptionPath}/purge`,
       audit: { action: "subscription.purge", object: "subscription", id: "subscriptionId" },
       summary: "Drop the waiting entries of a subscription",
       description: "Waiting entries are removed, and deliveries that wait for a retry are cancelled. Attempts in flight are completed.",
@@ -434,8 +403,7 @@ export const OperatorContract = contract({
       answers: { 202: { description: "The number of dropped entries", schema: Schema.Struct({ dropped: Count }) } }
     },
     removeSubscription: {
-      method: "DELETE",
-      path: subscriptionPath,
+      route: `DELETE ${subscriptionPath}`,
       audit: { action: "subscription.delete", object: "subscription", id: "subscriptionId" },
       summary: "Delete a subscription of any area",
       description: "Has the same effect as a deletion by its client: nothing more is sent, and waiting entries are dropped.",
@@ -443,8 +411,7 @@ export const OperatorContract = contract({
       answers: { 204: { description: "Deleted" } }
     },
     explainDelivery: {
-      method: "GET",
-      path: "/v1/tenants/{tenantId}/explain",
+      route: "GET /v1/tenants/{tenantId}/explain",
       summary: "Explain why a subscription did or did not receive an event",
       description: "Name one of eventId, shipmentId, pro and pickupId. A freight bill is found by its PRO, its id or its shipment, a pickup also by a PRO or shipment of its request.",
       params: tenant,
@@ -459,15 +426,13 @@ export const OperatorContract = contract({
       refusals: { 404: noSubscription }
     },
     getHealth: {
-      method: "GET",
-      path: "/v1/health",
+      route: "GET /v1/health",
       summary: "Get the delivery health of all tenants",
       description: "Tenants with the most failing or paused subscriptions first; covers the first 1,000 tenants by tenantId.",
       answers: { 200: { description: "Tenants", schema: Health } }
     },
     getStatistics: {
-      method: "GET",
-      path: "/v1/tenants/{tenantId}/statistics",
+      route: "GET /v1/tenants/{tenantId}/statistics",
       summary: "Get deliveries, failures, latency and waiting entries over time",
       description: "One series for each subscriptionId; otherwise one for the client or the whole tenant. Counts of a minute appear within two minutes, waiting entries are sampled about every five. " +
         "Minutes are kept for a day, hours for 90 days by default. At most 1,500 points for each series, and 10,000 in all.",
@@ -482,8 +447,7 @@ export const OperatorContract = contract({
       answers: { 200: { description: "Series", schema: StatisticsShown } }
     },
     replaySubscription: {
-      method: "POST",
-      path: `${subscriptionPath}/replay`,
+      route: `POST ${subscriptionPath}/replay`,
       audit: { action: "subscription.replay", object: "subscription", id: "subscriptionId" },
       summary: "Send history again",
       description: "As new deliveries of the same events, limited to events that match the filters and that the client has access to now. For a subscription to pickups, " +
@@ -493,8 +457,7 @@ export const OperatorContract = contract({
       answers: { 202: { description: "History is queued", schema: Schema.Struct({ queued: Count }) } }
     },
     findShipments: {
-      method: "GET",
-      path: "/v1/tenants/{tenantId}/shipments",
+      route: "GET /v1/tenants/{tenantId}/shipments",
       summary: "Find shipments by any of their numbers",
       description: "From all areas, 20 at most. Without a match the list is empty.",
       ...ofTenant,
@@ -504,8 +467,7 @@ export const OperatorContract = contract({
       answers: { 200: { description: "Shipments", schema: NamedShipments } }
     },
     getShipmentJourney: {
-      method: "GET",
-      path: "/v1/tenants/{tenantId}/shipments/{shipmentId}/journey",
+      route: "GET /v1/tenants/{tenantId}/shipments/{shipmentId}/journey",
       summary: "Get the journey of a shipment",
       description: "The newest 500 entries of all areas, and the deliveries with data of the shipment. " +
         "A shipment without a shipmentId is found by its PRO. Deliveries of hourly and daily charges are not included.",
@@ -514,8 +476,7 @@ export const OperatorContract = contract({
       refusals: { 404: noShipment }
     },
     listPickups: {
-      method: "GET",
-      path: "/v1/tenants/{tenantId}/pickups",
+      route: "GET /v1/tenants/{tenantId}/pickups",
       summary: "List the pickups of a tenant",
       description: "Of all clients, test pickups included, the latest order first; with state=waiting those that wait for the carrier's decision, the oldest order first.",
       ...ofTenant,
@@ -526,8 +487,7 @@ export const OperatorContract = contract({
       answers: { 200: { description: "Pickups", schema: PickupsPage } }
     },
     decidePickupForCarrier: {
-      method: "POST",
-      path: "/v1/tenants/{tenantId}/pickups/{pickupId}/decision",
+      route: "POST /v1/tenants/{tenantId}/pickups/{pickupId}/decision",
       audit: { action: "pickup.decide-for-carrier", object: "pickup", id: "pickupId" },
       summary: "Decide on a pickup for the carrier",
       description: "The same as the carrier's decision over intake: on an order, or on a change of it, that waits for a decision; 409 if there is none. " +

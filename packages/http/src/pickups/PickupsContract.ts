@@ -40,8 +40,7 @@ export const PickupsContract = contract({
   access: "caller",
   endpoints: {
     createPickup: {
-      method: "POST",
-      path: "/v1/pickups/",
+      route: "POST /v1/pickups/",
       summary: "Order a pickup",
       description: "The carrier accepts, rejects, or asks for a call.",
       headers: {
@@ -55,8 +54,7 @@ export const PickupsContract = contract({
       refusals: { 503: deskFailed }
     },
     getPickup: {
-      method: "GET",
-      path: "/v1/pickups/",
+      route: "GET /v1/pickups/",
       summary: "Get the status of a pickup",
       description: "By its number, or by a PRO of one of its shipments. Read-only: a requestType of Cancel cancels nothing.",
       query: {
@@ -76,8 +74,7 @@ export const PickupsContract = contract({
       refusals: { 404: notFound }
     },
     updatePickup: {
-      method: "PUT",
-      path: "/v1/pickups/{pickupId}",
+      route: "PUT /v1/pickups/{pickupId}",
       summary: "Change a pickup",
       description: "The complete request, with requestFunction ModifyExisting and the number in path and body. Until the carrier accepts it, " +
         "the previous agreement is valid.",
@@ -87,8 +84,7 @@ export const PickupsContract = contract({
       refusals: { 400: arrived, 404: notFound, 503: deskFailed }
     },
     deletePickup: {
-      method: "DELETE",
-      path: "/v1/pickups/{pickupId}",
+      route: "DELETE /v1/pickups/{pickupId}",
       summary: "Cancel a pickup",
       description: "Until the driver has arrived. Cancelling again succeeds as well.",
       params: pickupId,

@@ -21,15 +21,13 @@ export const PortalContract = contract({
   access: "portal",
   endpoints: {
     getPortalSession: {
-      method: "GET",
-      path: "/v1/session",
+      route: "GET /v1/session",
       summary: "Get the caller and the theme of its link",
       description: "Whom the link or the API key stands for, and until when. The theme is what the operator gave with the link.",
       answers: { 200: { description: "The session", schema: PortalSession, closed: true } }
     },
     listPortalSubscriptions: {
-      method: "GET",
-      path: "/v1/subscriptions",
+      route: "GET /v1/subscriptions",
       summary: "List the caller's subscriptions of every area",
       description: "By subscriptionId, each with its delivery state and the reason for it, waiting entries, dead letters, and last attempt.",
       query: {
@@ -39,8 +37,7 @@ export const PortalContract = contract({
       answers: { 200: { description: "Subscriptions", schema: OperatorSubscriptionsPage } }
     },
     getPortalSubscription: {
-      method: "GET",
-      path: "/v1/subscriptions/{subscriptionId}",
+      route: "GET /v1/subscriptions/{subscriptionId}",
       summary: "Get a subscription with its delivery state",
       description: "Of the caller only; another client's subscription is unknown.",
       params: ofSubscription,
@@ -48,8 +45,7 @@ export const PortalContract = contract({
       refusals: { 404: noSubscription }
     },
     pausePortalSubscription: {
-      method: "POST",
-      path: "/v1/subscriptions/{subscriptionId}/pause",
+      route: "POST /v1/subscriptions/{subscriptionId}/pause",
       audit: { action: "portal-subscription.pause", object: "subscription", id: "subscriptionId" },
       summary: "Pause an active subscription",
       description: "Nothing more is sent until it is resumed; new entries wait. A subscription that is not active does not change.",
@@ -58,8 +54,7 @@ export const PortalContract = contract({
       refusals: { 404: noSubscription }
     },
     resumePortalSubscription: {
-      method: "POST",
-      path: "/v1/subscriptions/{subscriptionId}/resume",
+      route: "POST /v1/subscriptions/{subscriptionId}/resume",
       audit: { action: "portal-subscription.resume", object: "subscription", id: "subscriptionId" },
       summary: "Resume a paused subscription",
       description: "Sends the waiting entries. For freight charges, deliveries that were not accepted since the pause are sent again first.",
@@ -68,8 +63,7 @@ export const PortalContract = contract({
       refusals: { 404: noSubscription, 409: "An operator paused it, or its secret does not belong to the caller any more." }
     },
     testPortalSubscription: {
-      method: "POST",
-      path: "/v1/subscriptions/{subscriptionId}/test",
+      route: "POST /v1/subscriptions/{subscriptionId}/test",
       audit: { action: "portal-subscription.test", object: "subscription", id: "subscriptionId" },
       summary: "Send a test event to the endpoint of a subscription",
       description: "A signed POST whose JSON has the type webhook.test and no freight data. It is not retried and changes no delivery state.",
@@ -78,8 +72,7 @@ export const PortalContract = contract({
       refusals: { 404: noSubscription, 409: "The subscription's secret does not belong to the caller any more." }
     },
     listPortalDeliveries: {
-      method: "GET",
-      path: "/v1/deliveries",
+      route: "GET /v1/deliveries",
       summary: "List the caller's deliveries",
       description: "Each with its attempts, newest first by default. Excludes deliveries of deleted subscriptions. With many subscriptions a page may be short, or empty, with a nextCursor.",
       query: {
@@ -92,8 +85,7 @@ export const PortalContract = contract({
       answers: { 200: { description: "Deliveries", schema: DeliveriesPage } }
     },
     getPortalDelivery: {
-      method: "GET",
-      path: "/v1/deliveries/{deliveryId}",
+      route: "GET /v1/deliveries/{deliveryId}",
       summary: "Get a delivery",
       description: "With every attempt, and its exact body once there was an attempt.",
       params: ofDelivery,
@@ -101,8 +93,7 @@ export const PortalContract = contract({
       refusals: { 404: noDelivery }
     },
     retryPortalDelivery: {
-      method: "POST",
-      path: "/v1/deliveries/{deliveryId}/retry",
+      route: "POST /v1/deliveries/{deliveryId}/retry",
       audit: { action: "portal-delivery.retry", object: "delivery", id: "deliveryId" },
       summary: "Send a delivery again",
       description: "The same bytes under the same id, with a full series of attempts.",
@@ -111,15 +102,13 @@ export const PortalContract = contract({
       refusals: { 404: noDelivery, 409: "The delivery is being sent, or was cancelled." }
     },
     getPortalContact: {
-      method: "GET",
-      path: "/v1/contact",
+      route: "GET /v1/contact",
       summary: "Get where notices are sent",
       description: "Notices say that an endpoint of the caller fails and its attempts end soon, that it has failed for long, that a delivery has used up its attempts, or that the service paused a subscription.",
       answers: { 200: { description: "The e-mail address, whether this service sends e-mail, the webhook, and the chosen kinds", schema: PortalContact } }
     },
     putPortalContact: {
-      method: "PUT",
-      path: "/v1/contact",
+      route: "PUT /v1/contact",
       audit: { action: "portal-contact.put", object: "client" },
       summary: "Set where notices are sent",
       description: "A notice is sent once a day for each subscription and kind of trouble. `null` in place of an address ends notices there; what is left out, other than `email`, stays as it is. `emailKinds` and `webhookKinds` choose kinds of notices; `null` is all of them. Another webhook replaces " +
@@ -129,16 +118,14 @@ export const PortalContract = contract({
       refusals: { 409: "The quota of subscriptions is used up." }
     },
     listPortalSecrets: {
-      method: "GET",
-      path: "/v1/secrets",
+      route: "GET /v1/secrets",
       summary: "List the caller's signing secrets",
       description: "Secrets that belong to the caller alone, by hmacSecretId. Never returns the secret's value.",
       query: pageOf(SecretListQuery.fields),
       answers: { 200: { description: "Secrets", schema: SecretsPage } }
     },
     rotatePortalSecret: {
-      method: "POST",
-      path: "/v1/secrets/{hmacSecretId}/rotate",
+      route: "POST /v1/secrets/{hmacSecretId}/rotate",
       audit: { action: "portal-secret.rotate", object: "secret", id: "hmacSecretId" },
       summary: "Rotate a signing secret of the caller",
       description: "Generates a new secret. The old and the new secret both sign for overlapSeconds, a day by default.",

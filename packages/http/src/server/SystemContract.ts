@@ -18,41 +18,35 @@ export const SystemContract = contract({
   access: "public",
   endpoints: {
     health: {
-      method: "GET",
-      path: "/healthz",
+      route: "GET /healthz",
       summary: "Liveness of the process",
       answers: { 200: { description: "The process is alive", schema: Health } }
     },
     readiness: {
-      method: "GET",
-      path: "/readyz",
+      route: "GET /readyz",
       summary: "Readiness of the process",
       answers: { 200: { description: "Ready", schema: Readiness }, 503: { description: "Not ready, with the failed checks", schema: Readiness } }
     },
     metrics: {
-      method: "GET",
-      path: "/metrics",
+      route: "GET /metrics",
       access: "operator",
       summary: "Metrics as Prometheus text",
       answers: { 200: { description: "Metrics", schema: Schema.String, contentType: "text/plain" } }
     },
     openApi: {
-      method: "GET",
-      path: "/openapi.json",
+      route: "GET /openapi.json",
       summary: "This document",
       answers: { 200: { description: "OpenAPI 3.1, every area", schema: anything } }
     },
     openApiOfArea: {
-      method: "GET",
-      path: "/openapi/{document}",
+      route: "GET /openapi/{document}",
       summary: "One area of this document",
       params: { document: "The area's name and .json, such as transit-events.json." },
       answers: { 200: { description: "OpenAPI 3.1, one area", schema: anything } },
       refusals: { 404: "No such area." }
     },
     docs: {
-      method: "GET",
-      path: "/docs",
+      route: "GET /docs",
       summary: "This document to read",
       answers: { 200: { description: "A page", schema: Schema.String, contentType: "text/html" } }
     }
@@ -63,7 +57,7 @@ const { docs: _docs, metrics, ...forEverybody } = SystemContract.endpoints
 
 /** The same with metrics for everyone who reaches the address. */
 export const withPublicMetrics = (spec: typeof SystemContract) =>
-  contract({ ...spec, endpoints: { ...spec.endpoints, metrics: { ...metrics, access: "public" } } })
+  ({ ...spec, endpoints: { ...spec.endpoints, metrics: { ...metrics, access: "public" } } }) as const
 
 /** The public part, when the operator API is served elsewhere. */
-export const CustomersSystemContract = contract({ ...SystemContract, endpoints: forEverybody })
+export const CustomersSystemContract = { ...SystemContract, endpoints: forEverybody }

@@ -122,21 +122,30 @@ export interface ContractSpec {
   readonly statuses?: Readonly<Partial<Record<Failure["_tag"], number>>>
 }
 
-/** A contract as it is written: calls without `access` have that of the contract. */
+/** A contract as it is written: `route` is method and path in one text, and calls without `access` have that of the contract. */
 interface ContractDraft extends Omit<ContractSpec, "endpoints"> {
   readonly access: Access
-  readonly endpoints: Readonly<Record<string, Omit<EndpointSpec, "access"> & { readonly access?: Access }>>
+  readonly endpoints: Readonly<Record<string, Omit<EndpointSpec, "access" | "method" | "path"> & { readonly route: `${Method} /${string}`; readonly access?: Access }>>
 }
+
+type Routed<Route> = Route extends `${infer M extends Method} ${infer Path}` ? { readonly method: M; readonly path: Path } : never
 
 type Contracted<C extends ContractDraft> = Omit<C, "endpoints"> & {
   readonly endpoints: {
-    readonly [Name in keyof C["endpoints"]]: C["endpoints"][Name] & { readonly access: C["endpoints"][Name] extends { readonly access: infer A } ? A : C["access"] }
+    readonly [Name in keyof C["endpoints"]]: Omit<C["endpoints"][Name], "route"> & Routed<C["endpoints"][Name]["route"]> & {
+      readonly access: C["endpoints"][Name] extends { readonly access: infer A } ? A : C["access"]
+    }
   }
 }
 
 /** Keeps `area` and the endpoint names and paths as literal types, which handlers are checked against. */
-export const contract = <const C extends ContractDraft>(spec: C): Contracted<C> =>
-  ({ ...spec, endpoints: Object.fromEntries(Object.entries(spec.endpoints).map(([name, endpoint]) => [name, { access: spec.access, ...endpoint }])) }) as unknown as Contracted<C>
+export const contract = <const C extends ContractDraft>(spec: C): Contracted<C> => {
+  const endpoints = Object.entries(spec.endpoints).map(([name, { route, ...endpoint }]) => {
+    const [method, path] = route.split(" ")
+    return [name, { access: spec.access, method, path, ...endpoint }]
+  })
+  return { ...spec, endpoints: Object.fromEntries(endpoints) } as unknown as Contracted<C>
+}
 
 export const shapeOf = (spec: ContractSpec): ProblemShape => spec.shape ?? problemDetails
 

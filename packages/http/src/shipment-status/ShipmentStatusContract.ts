@@ -46,8 +46,7 @@ export const ShipmentStatusContract = contract({
   access: "caller",
   endpoints: {
     verifiedByPro: {
-      method: "GET",
-      path: "/shipment/pro/{proNumber}/verified",
+      route: "GET /shipment/pro/{proNumber}/verified",
       summary: "Look up a shipment by PRO number",
       description: severalMatch,
       params: pro,
@@ -55,8 +54,7 @@ export const ShipmentStatusContract = contract({
       refusals: verifiedRefusals
     },
     verifiedByBol: {
-      method: "GET",
-      path: "/shipment/bol/{bolNumber}/{originPostalCode}/verified",
+      route: "GET /shipment/bol/{bolNumber}/{originPostalCode}/verified",
       summary: "Look up a shipment by BOL number and origin",
       description: severalMatch,
       params: bol,
@@ -64,8 +62,7 @@ export const ShipmentStatusContract = contract({
       refusals: verifiedRefusals
     },
     verifiedByPo: {
-      method: "GET",
-      path: "/shipment/po/{poNumber}/{destinationPostalCode}/verified",
+      route: "GET /shipment/po/{poNumber}/{destinationPostalCode}/verified",
       summary: "Look up a shipment by PO number and destination",
       description: severalMatch,
       params: po,
@@ -73,8 +70,7 @@ export const ShipmentStatusContract = contract({
       refusals: verifiedRefusals
     },
     pickedUp: {
-      method: "GET",
-      path: "/shipment/po/{accountNumber}/{startDate}/{endDate}/verified",
+      route: "GET /shipment/po/{accountNumber}/{startDate}/{endDate}/verified",
       summary: "List an account's shipments by pick-up date",
       description: "Both ends belong to the range.",
       params: {
@@ -89,8 +85,7 @@ export const ShipmentStatusContract = contract({
       refusals: { 401: noAccess, 404: "No such account.", 429: tooMany }
     },
     publicByPro: {
-      method: "GET",
-      path: "/shipment/pro/{proNumber}/public",
+      route: "GET /shipment/pro/{proNumber}/public",
       access: "anonymous",
       summary: "Look up a shipment's public fields by PRO number",
       description: publicLookup,
@@ -99,8 +94,7 @@ export const ShipmentStatusContract = contract({
       refusals: publicRefusals
     },
     publicByBol: {
-      method: "GET",
-      path: "/shipment/bol/{bolNumber}/{originPostalCode}/public",
+      route: "GET /shipment/bol/{bolNumber}/{originPostalCode}/public",
       access: "anonymous",
       summary: "Look up a shipment's public fields by BOL number and origin",
       description: publicLookup,
@@ -109,8 +103,7 @@ export const ShipmentStatusContract = contract({
       refusals: publicRefusals
     },
     publicByPo: {
-      method: "GET",
-      path: "/shipment/po/{poNumber}/{destinationPostalCode}/public",
+      route: "GET /shipment/po/{poNumber}/{destinationPostalCode}/public",
       access: "anonymous",
       summary: "Look up a shipment's public fields by PO number and destination",
       description: publicLookup,
@@ -119,8 +112,7 @@ export const ShipmentStatusContract = contract({
       refusals: publicRefusals
     },
     subscribe: {
-      method: "POST",
-      path: "/notifications/subscribe",
+      route: "POST /notifications/subscribe",
       summary: "Follow shipments",
       description: "By any of their references, which may belong to no shipment yet. What is sent is limited to what the caller may see then.",
       body: { schema: SubscribeRequest, maxBytes: maxSubscribeBytes },
@@ -128,8 +120,7 @@ export const ShipmentStatusContract = contract({
       refusals: { 401: noAccess, 409: "A quota is used up; the message names it." }
     },
     unsubscribe: {
-      method: "DELETE",
-      path: "/notifications/unsubscribe/{transactionId}",
+      route: "DELETE /notifications/unsubscribe/{transactionId}",
       summary: "Follow no longer",
       description: "Ends the whole subscription. Nothing more is sent.",
       params: { transactionId: "As received from subscribing." },

@@ -45,8 +45,7 @@ export const TransitEventsContract = contract({
   access: "caller",
   endpoints: {
     listEvents: {
-      method: "GET",
-      path: "/v1/events",
+      route: "GET /v1/events",
       summary: "List shipment events",
       description: "A page of the events that the caller has access to, by shipmentId, sequence and eventId. " +
         "Pages reached by the Link header show one snapshot; new events do not move their content.",
@@ -87,8 +86,7 @@ export const TransitEventsContract = contract({
       }
     },
     listSubscriptions: {
-      method: "GET",
-      path: "/v1/subscriptions",
+      route: "GET /v1/subscriptions",
       summary: "List subscriptions",
       description: "The caller's own subscriptions in one status, by id.",
       query: {
@@ -104,8 +102,7 @@ export const TransitEventsContract = contract({
       answers: { 200: { description: "A page of subscriptions", schema: SubscriptionsPage, closed: true, headers: pageHeaders } }
     },
     createSubscription: {
-      method: "POST",
-      path: "/v1/subscriptions",
+      route: "POST /v1/subscriptions",
       summary: "Create a subscription",
       description: "With filters.shipmentIds, every earlier event of those shipments is delivered first.",
       body: { schema: SubscriptionCreate, closed: true, maxBytes: maxSubscriptionBytes },
@@ -120,8 +117,7 @@ export const TransitEventsContract = contract({
       refusals: { 409: "A quota is used up, or the secret does not exist or belongs to another client." }
     },
     getSubscription: {
-      method: "GET",
-      path: "/v1/subscriptions/{subscriptionId}",
+      route: "GET /v1/subscriptions/{subscriptionId}",
       summary: "Get a subscription",
       description: "With its filters, its delivery settings and its status.",
       params: subscriptionId,
@@ -129,8 +125,7 @@ export const TransitEventsContract = contract({
       refusals: { 404: notFound }
     },
     updateSubscription: {
-      method: "PATCH",
-      path: "/v1/subscriptions/{subscriptionId}",
+      route: "PATCH /v1/subscriptions/{subscriptionId}",
       summary: "Change a subscription",
       description: patchDescription("filters, delivery or one of their members"),
       params: subscriptionId,
@@ -139,8 +134,7 @@ export const TransitEventsContract = contract({
       refusals: { 404: notFound, 409: patchConflict }
     },
     deleteSubscription: {
-      method: "DELETE",
-      path: "/v1/subscriptions/{subscriptionId}",
+      route: "DELETE /v1/subscriptions/{subscriptionId}",
       summary: "Delete a subscription",
       description: deleteDescription,
       params: subscriptionId,

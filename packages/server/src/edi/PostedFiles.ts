@@ -24,8 +24,7 @@ const PostedFilesContract = contract({
   access: "caller",
   endpoints: {
     sendEdiFile: {
-      method: "POST",
-      path: "/v1/files",
+      route: "POST /v1/files",
       audit: { action: "edi.receive", object: "edi-file" },
       summary: "Send a file",
       description: "One or more X12 interchanges. They are stored before the answer, which has an interchange with 997 or 999 for each of them. The same file again " +
