@@ -9,10 +9,10 @@ export const FreightChargesHandlers = Effect.gen(function*() {
   const subscriptions = yield* ChargeSubscriptions
   const handlers: HandlersOf<typeof FreightChargesContract> = {
     createChargeSubscription: ({ body, principal }) => Effect.map(subscriptions.create(principal, body), (created) => json(created, { status: 201 })),
-    getChargeSubscription: ({ params, principal }) => Effect.map(subscriptions.get(principal, params.subscriptionId), (found) => json(found)),
+    getChargeSubscription: ({ params, principal }) => Effect.map(subscriptions.get(principal, params.subscriptionId), json),
     cancelChargeSubscription: ({ params, principal }) => Effect.as(subscriptions.cancel(principal, params.subscriptionId), noContent),
     listInFlight: ({ params, principal }) => Effect.map(subscriptions.inFlight(principal, params.subscriptionId), encodedStream),
-    testWebhook: ({ body, principal }) => Effect.map(subscriptions.testWebhook(principal, body), (tested) => json(tested))
+    testWebhook: ({ body, principal }) => Effect.map(subscriptions.testWebhook(principal, body), json)
   }
   return handlers
 })

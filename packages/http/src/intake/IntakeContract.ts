@@ -19,7 +19,7 @@ import { ReportedEvent } from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
-import { deleteDescription, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
+import { createConflict, createdHeaders, deleteDescription, ownSubscription, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
 import { signedHeaders } from "../shared/WebhookHeaders.ts"
 import { ProblemFault } from "../shared/ProblemDetails.ts"
 
@@ -97,10 +97,6 @@ const PickupSubscriptions = Schema.Struct({
   nextCursor: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "PickupSubscriptionsPage" })
 
-const subscriptionId = { subscriptionId: "Id of one of the caller's own subscriptions. Any other id answers 404." }
-
-const noSubscription = "No such subscription of this caller."
-
 const pickupId = { pickupId: "The carrierPickupNumber; while there is none, the service's own id." }
 
 const noPickup = "No such pickup, or not visible to the caller."
@@ -121,9 +117,7 @@ export const IntakeContract = contract({
         "eventId again is a duplicate and changes nothing. The shipment's status follows.",
       query: partial,
       body: { schema: Events, maxBytes: maxIntakeBytes, items: "events" },
-      answers: {
-        200: { description: "Result of each event", schema: reportOf("Intake", { eventId: text, shipmentId: text, sequence: integer }) }
-      }
+      answers: { 200: { description: "Result of each event", schema: reportOf("Intake", { eventId: text, shipmentId: text, sequence: integer }) } }
     },
     registerShipments: {
       route: "POST /v1/shipments",
@@ -210,15 +204,8 @@ export const IntakeContract = contract({
       summary: "Subscribe to pickups",
       description: "The entries of the work list are sent to endpointUrl from now on, those of one pickup in order.",
       body: { schema: PickupSubscriptionCreate, closed: true, maxBytes: 1024 * 1024 },
-      answers: {
-        201: {
-          description: "Created",
-          schema: PickupSubscription,
-          closed: true,
-          headers: { "Location": { description: "Where the subscription is.", schema: Schema.String.annotate({ format: "uri-reference" }) } }
-        }
-      },
-      refusals: { 409: "A quota is used up, or the secret does not exist or belongs to another client." }
+      answers: { 201: { description: "Created", schema: PickupSubscription, closed: true, headers: createdHeaders } },
+      refusals: { 409: createConflict }
     },
     listPickupSubscriptions: {
       route: "GET /v1/subscriptions",
@@ -234,28 +221,26 @@ export const IntakeContract = contract({
       route: "GET /v1/subscriptions/{subscriptionId}",
       summary: "Get a subscription to pickups",
       description: "With its delivery settings and its status.",
-      params: subscriptionId,
-      answers: { 200: { description: "The subscription", schema: PickupSubscription, closed: true } },
-      refusals: { 404: noSubscription }
+      ...ownSubscription,
+      answers: { 200: { description: "The subscription", schema: PickupSubscription, closed: true } }
     },
     updatePickupSubscription: {
       route: "PATCH /v1/subscriptions/{subscriptionId}",
       audit: { action: "pickup-subscription.change", object: "subscription", id: "subscriptionId" },
       summary: "Change a subscription to pickups",
       description: patchDescription("delivery or one of its members"),
-      params: subscriptionId,
+      params: ownSubscription.params,
       body: { schema: PickupSubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: 1024 * 1024 },
       answers: { 200: { description: "The changed subscription", schema: PickupSubscription, closed: true } },
-      refusals: { 404: noSubscription, 409: patchConflict }
+      refusals: { ...ownSubscription.refusals, 409: patchConflict }
     },
     deletePickupSubscription: {
       route: "DELETE /v1/subscriptions/{subscriptionId}",
       audit: { action: "pickup-subscription.delete", object: "subscription", id: "subscriptionId" },
       summary: "Delete a subscription to pickups",
       description: deleteDescription,
-      params: subscriptionId,
-      answers: { 204: { description: "Deleted" } },
-      refusals: { 404: noSubscription }
+      ...ownSubscription,
+      answers: { 204: { description: "Deleted" } }
     }
   },
   webhooks: {

@@ -253,11 +253,7 @@ export const OperatorContract = contract({
         subscriptionId: { kind: "text", schema: DeliveryListQuery.fields.subscriptionId.schema, description: "Only deliveries of this subscription." },
         client: { kind: "text", schema: DeliveryListQuery.fields.client.schema, description: "Only deliveries of this client's subscriptions, except deleted ones. A bare name means key:<name>." },
         endpoint: { kind: "text", schema: DeliveryListQuery.fields.endpoint.schema, description: `${ofEndpoint} Deliveries of deleted subscriptions are left out.` },
-        error: {
-          kind: "text",
-          schema: DeliveryListQuery.fields.error.schema,
-          description: "Only deliveries whose last attempt had this outcome, and that wait for a retry or are dead letters."
-        },
+        error: { kind: "text", schema: DeliveryListQuery.fields.error.schema, description: "Only deliveries whose last attempt had this outcome, and that wait for a retry or are dead letters." },
         since: { kind: "instant", schema: DeliveryListQuery.fields.since.schema, description: "Created at or after this instant." },
         until: { kind: "instant", schema: DeliveryListQuery.fields.until.schema, description: "Created before this instant." },
         total: withTotal,

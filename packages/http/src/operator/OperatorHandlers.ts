@@ -23,7 +23,7 @@ import { Deliveries, SigningSecrets } from "@waybill/core/delivery"
 import { Effect, Redacted } from "effect"
 import { makePortalTokens } from "../portal/PortalTokens.ts"
 import { portalLinkOf, PortalPage } from "../portal/PortalPage.ts"
-import { accepted, json, jsonWithList, noContent } from "../shared/Answer.ts"
+import { accepted, json, jsonWithList, listPage, noContent } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
 import { existingTenant } from "./ExistingTenant.ts"
 import type { OperatorContract } from "./OperatorContract.ts"
@@ -50,18 +50,18 @@ export const OperatorHandlers = Effect.gen(function*() {
   const within = existingTenant(tenants)
 
   const handlers: HandlersOf<typeof OperatorContract> = {
-    putTenant: ({ body, params }) => Effect.map(tenants.put(params.tenantId, body), (tenant) => json(tenant)),
-    listTenants: ({ query }) => Effect.flatMap(tenants.page(query), (page) => jsonWithList(page, "data")),
+    putTenant: ({ body, params }) => Effect.map(tenants.put(params.tenantId, body), json),
+    listTenants: ({ query }) => Effect.flatMap(tenants.page(query), listPage),
     suspendTenant: ({ params: { tenantId } }) => within(tenantId, Effect.map(tenants.suspend(tenantId), stateOf)),
     resumeTenant: ({ params: { tenantId } }) => within(tenantId, Effect.map(tenants.resume(tenantId), stateOf)),
     deleteTenant: ({ params: { tenantId }, query: { confirm } }) =>
       confirm === tenantId ? within(tenantId, Effect.as(removal.remove(tenantId), noContent)) : Effect.fail(unconfirmed(tenantId)),
-    listApiKeys: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(apiKeys.list(tenantId, query), (page) => jsonWithList(page, "data"))),
-    listClients: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(clients.list(tenantId, query), (page) => jsonWithList(page, "data"))),
+    listApiKeys: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(apiKeys.list(tenantId, query), listPage)),
+    listClients: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(clients.list(tenantId, query), listPage)),
     removeClient: ({ params: { client, tenantId } }) => within(tenantId, Effect.as(clients.remove(tenantId, client), noContent)),
-    getLimits: ({ params: { tenantId } }) => Effect.map(limits.get(tenantId), (all) => json(all)),
-    putLimits: ({ body, params: { tenantId } }) => Effect.map(limits.put(tenantId, body), (all) => json(all)),
-    listAudit: ({ query }) => Effect.flatMap(audit.list(query), (page) => jsonWithList(page, "data")),
+    getLimits: ({ params: { tenantId } }) => Effect.map(limits.get(tenantId), json),
+    putLimits: ({ body, params: { tenantId } }) => Effect.map(limits.put(tenantId, body), json),
+    listAudit: ({ query }) => Effect.flatMap(audit.list(query), listPage),
     createApiKey: ({ body, params: { tenantId } }) =>
       within(tenantId, Effect.map(apiKeys.create(tenantId, body), ({ id, key }) => json({ id, key: Redacted.value(key) }, { status: 201 }))),
     createPortalLink: ({ body, params: { tenantId }, site }) =>
@@ -73,53 +73,40 @@ export const OperatorHandlers = Effect.gen(function*() {
       })),
     revokeApiKey: ({ params: { id, tenantId } }) => within(tenantId, Effect.as(apiKeys.revoke(tenantId, id), noContent)),
     putSecret: ({ body, params: { hmacSecretId, tenantId } }) =>
-      within(
-        tenantId,
-        Effect.map(secrets.put(tenantId, hmacSecretId, body), (put) =>
-          json({ hmacSecretId: put.hmacSecretId, secret: Redacted.value(put.secret) }))
-      ),
-    listSecrets: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(secrets.list(tenantId, query), (page) => jsonWithList(page, "data"))),
+      within(tenantId, Effect.map(secrets.put(tenantId, hmacSecretId, body), (put) => json({ hmacSecretId: put.hmacSecretId, secret: Redacted.value(put.secret) }))),
+    listSecrets: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(secrets.list(tenantId, query), listPage)),
     deleteSecret: ({ params: { hmacSecretId, tenantId } }) => within(tenantId, Effect.as(secrets.remove(tenantId, hmacSecretId), noContent)),
-    listDeliveries: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(deliveries.list(tenantId, query), (page) => jsonWithList(page, "data"))),
-    getDelivery: ({ params: { deliveryId, tenantId } }) =>
-      within(tenantId, Effect.map(deliveries.get(tenantId, deliveryId), (delivery) => json(delivery))),
-    retryDelivery: ({ params: { deliveryId, tenantId } }) =>
-      within(tenantId, Effect.as(deliveries.retry(tenantId, deliveryId), accepted)),
-    dismissDelivery: ({ params: { deliveryId, tenantId } }) =>
-      within(tenantId, Effect.as(deliveries.dismiss(tenantId, deliveryId), accepted)),
+    listDeliveries: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(deliveries.list(tenantId, query), listPage)),
+    getDelivery: ({ params: { deliveryId, tenantId } }) => within(tenantId, Effect.map(deliveries.get(tenantId, deliveryId), json)),
+    retryDelivery: ({ params: { deliveryId, tenantId } }) => within(tenantId, Effect.as(deliveries.retry(tenantId, deliveryId), accepted)),
+    dismissDelivery: ({ params: { deliveryId, tenantId } }) => within(tenantId, Effect.as(deliveries.dismiss(tenantId, deliveryId), accepted)),
     retryDeadLetters: ({ body, params: { tenantId } }) =>
       within(tenantId, Effect.map(deliveries.retryDeadLetters(tenantId, body), ({ changed, nextCursor }) => json({ retried: changed, nextCursor }, { status: 202 }))),
     dismissDeadLetters: ({ body, params: { tenantId } }) =>
       within(tenantId, Effect.map(deliveries.dismissDeadLetters(tenantId, body), ({ changed, nextCursor }) => json({ dismissed: changed, nextCursor }, { status: 202 }))),
     purgeSubscriptions: ({ body, params: { tenantId } }) =>
       within(tenantId, Effect.map(subscriptions.purgeMatching(tenantId, body), (purged) => json(purged, { status: 202 }))),
-    listAllSubscriptions: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(subscriptions.list(tenantId, query), (page) => jsonWithList(page, "data"))),
-    getSubscriptionStatus: ({ params: { subscriptionId, tenantId } }) =>
-      within(tenantId, Effect.map(subscriptions.get(tenantId, subscriptionId), (subscription) => json(subscription))),
-    editSubscription: ({ body, params: { subscriptionId, tenantId } }) =>
-      within(tenantId, Effect.map(edits.edit(tenantId, subscriptionId, body), (edited) => json(edited))),
-    pauseSubscription: ({ body, params: { subscriptionId, tenantId } }) =>
-      within(tenantId, Effect.map(subscriptions.pause(tenantId, subscriptionId, body), (paused) => json(paused))),
+    listAllSubscriptions: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(subscriptions.list(tenantId, query), listPage)),
+    getSubscriptionStatus: ({ params: { subscriptionId, tenantId } }) => within(tenantId, Effect.map(subscriptions.get(tenantId, subscriptionId), json)),
+    editSubscription: ({ body, params: { subscriptionId, tenantId } }) => within(tenantId, Effect.map(edits.edit(tenantId, subscriptionId, body), json)),
+    pauseSubscription: ({ body, params: { subscriptionId, tenantId } }) => within(tenantId, Effect.map(subscriptions.pause(tenantId, subscriptionId, body), json)),
     purgeSubscription: ({ params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.map(subscriptions.purge(tenantId, subscriptionId), (dropped) => json({ dropped }, { status: 202 }))),
-    removeSubscription: ({ params: { subscriptionId, tenantId } }) =>
-      within(tenantId, Effect.as(subscriptions.remove(tenantId, subscriptionId), noContent)),
-    explainDelivery: ({ params: { tenantId }, query }) =>
-      within(tenantId, Effect.map(explanations.explain(tenantId, query), (explanation) => json(explanation))),
-    getHealth: () => Effect.map(healths.all, (health) => json(health)),
-    getStatistics: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(statistics.get(tenantId, query), (found) => json(found))),
+    removeSubscription: ({ params: { subscriptionId, tenantId } }) => within(tenantId, Effect.as(subscriptions.remove(tenantId, subscriptionId), noContent)),
+    explainDelivery: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(explanations.explain(tenantId, query), json)),
+    getHealth: () => Effect.map(healths.all, json),
+    getStatistics: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(statistics.get(tenantId, query), json)),
     recoverSubscription: ({ body, params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.map(deliveries.recover(tenantId, subscriptionId, body), (recovered) => json({ recovered }, { status: 202 }))),
-    resumeSubscription: ({ params: { subscriptionId, tenantId } }) =>
-      within(tenantId, Effect.map(subscriptions.resume(tenantId, subscriptionId), (resumed) => json(resumed))),
+    resumeSubscription: ({ params: { subscriptionId, tenantId } }) => within(tenantId, Effect.map(subscriptions.resume(tenantId, subscriptionId), json)),
     replaySubscription: ({ body, params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.map(subscriptions.replay(tenantId, subscriptionId, body), (queued) => json({ queued }, { status: 202 }))),
-    findShipments: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(journeys.find(tenantId, query), (found) => json(found))),
+    findShipments: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(journeys.find(tenantId, query), json)),
     getShipmentJourney: ({ params: { shipmentId, tenantId } }) =>
       within(tenantId, Effect.flatMap(journeys.get(tenantId, shipmentId), (journey) => jsonWithList(journey, "entries"))),
-    listPickups: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(pickups.list(tenantId, query), (page) => jsonWithList(page, "data"))),
+    listPickups: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(pickups.list(tenantId, query), listPage)),
     decidePickupForCarrier: ({ body, params: { pickupId, tenantId }, principal }) =>
-      within(tenantId, Effect.map(pickups.decide(tenantId, principal.client, pickupId, body), (decided) => json(decided)))
+      within(tenantId, Effect.map(pickups.decide(tenantId, principal.client, pickupId, body), json))
   }
   return handlers
 })

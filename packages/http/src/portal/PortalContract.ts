@@ -7,11 +7,15 @@ import { pageOf } from "../shared/PageQuery.ts"
 import { signedHeaders, signedWhereRegistered } from "../shared/WebhookHeaders.ts"
 import { PortalContact, PortalDelivery, PortalSession, PortalTest } from "./PortalViews.ts"
 
-const ofSubscription = { subscriptionId: "Id of one of the caller's own subscriptions, of any area." }
-const ofDelivery = { deliveryId: "The deliveryId, which receivers also know as webhook-id." }
-
-const noSubscription = "No such subscription of this caller."
-const noDelivery = "No such delivery of this caller."
+const ofSubscription = {
+  params: { subscriptionId: "Id of one of the caller's own subscriptions, of any area." },
+  answers: { 200: { description: "The subscription", schema: OperatorSubscription } },
+  refusals: { 404: "No such subscription of this caller." }
+}
+const ofDelivery = {
+  params: { deliveryId: "The deliveryId, which receivers also know as webhook-id." },
+  refusals: { 404: "No such delivery of this caller." }
+}
 
 /** Calls of a customer's portal: paths, schemas and statuses. */
 export const PortalContract = contract({
@@ -40,36 +44,31 @@ export const PortalContract = contract({
       route: "GET /v1/subscriptions/{subscriptionId}",
       summary: "Get a subscription with its delivery state",
       description: "Of the caller only; another client's subscription is unknown.",
-      params: ofSubscription,
-      answers: { 200: { description: "The subscription", schema: OperatorSubscription } },
-      refusals: { 404: noSubscription }
+      ...ofSubscription
     },
     pausePortalSubscription: {
       route: "POST /v1/subscriptions/{subscriptionId}/pause",
       audit: { action: "portal-subscription.pause", object: "subscription", id: "subscriptionId" },
       summary: "Pause an active subscription",
       description: "Nothing more is sent until it is resumed; new entries wait. A subscription that is not active does not change.",
-      params: ofSubscription,
-      answers: { 200: { description: "The subscription", schema: OperatorSubscription } },
-      refusals: { 404: noSubscription }
+      ...ofSubscription
     },
     resumePortalSubscription: {
       route: "POST /v1/subscriptions/{subscriptionId}/resume",
       audit: { action: "portal-subscription.resume", object: "subscription", id: "subscriptionId" },
       summary: "Resume a paused subscription",
       description: "Sends the waiting entries. For freight charges, deliveries that were not accepted since the pause are sent again first.",
-      params: ofSubscription,
-      answers: { 200: { description: "The subscription", schema: OperatorSubscription } },
-      refusals: { 404: noSubscription, 409: "An operator paused it, or its secret does not belong to the caller any more." }
+      ...ofSubscription,
+      refusals: { ...ofSubscription.refusals, 409: "An operator paused it, or its secret does not belong to the caller any more." }
     },
     testPortalSubscription: {
       route: "POST /v1/subscriptions/{subscriptionId}/test",
       audit: { action: "portal-subscription.test", object: "subscription", id: "subscriptionId" },
       summary: "Send a test event to the endpoint of a subscription",
       description: "A signed POST whose JSON has the type webhook.test and no freight data. It is not retried and changes no delivery state.",
-      params: ofSubscription,
+      ...ofSubscription,
       answers: { 200: { description: "Whether the endpoint accepted it", schema: PortalTest } },
-      refusals: { 404: noSubscription, 409: "The subscription's secret does not belong to the caller any more." }
+      refusals: { ...ofSubscription.refusals, 409: "The subscription's secret does not belong to the caller any more." }
     },
     listPortalDeliveries: {
       route: "GET /v1/deliveries",
@@ -88,18 +87,17 @@ export const PortalContract = contract({
       route: "GET /v1/deliveries/{deliveryId}",
       summary: "Get a delivery",
       description: "With every attempt, and its exact body once there was an attempt.",
-      params: ofDelivery,
-      answers: { 200: { description: "The delivery", schema: PortalDelivery } },
-      refusals: { 404: noDelivery }
+      ...ofDelivery,
+      answers: { 200: { description: "The delivery", schema: PortalDelivery } }
     },
     retryPortalDelivery: {
       route: "POST /v1/deliveries/{deliveryId}/retry",
       audit: { action: "portal-delivery.retry", object: "delivery", id: "deliveryId" },
       summary: "Send a delivery again",
       description: "The same bytes under the same id, with a full series of attempts.",
-      params: ofDelivery,
+      ...ofDelivery,
       answers: { 202: { description: "Queued for sending" } },
-      refusals: { 404: noDelivery, 409: "The delivery is being sent, or was cancelled." }
+      refusals: { ...ofDelivery.refusals, 409: "The delivery is being sent, or was cancelled." }
     },
     getPortalContact: {
       route: "GET /v1/contact",

@@ -63,6 +63,9 @@ export const jsonWithList = <A extends object, K extends keyof A & string>(value
   )
 }
 
+/** A page of values, and where the next one starts. */
+export const listPage = (page: { readonly data: ReadonlyArray<unknown> }) => jsonWithList(page, "data")
+
 /** Larger bodies are sent in chunks of about this size, without a copy of the whole. */
 const pieceBytes = 64 * 1024
 

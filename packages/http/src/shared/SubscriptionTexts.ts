@@ -1,4 +1,15 @@
-/** What the documents say of subscriptions in area D and of those of carriers to pickups, which are changed and deleted alike. */
+/** What the documents say of a caller's own subscriptions. Those in area D and those of carriers to pickups are created, changed and deleted alike. */
+import { Schema } from "effect"
+
+/** Of calls that concern one subscription. */
+export const ownSubscription = {
+  params: { subscriptionId: "Id of one of the caller's own subscriptions. Any other id answers 404." },
+  refusals: { 404: "No such subscription of this caller." }
+}
+
+export const createdHeaders = { "Location": { description: "Where the subscription is.", schema: Schema.String.annotate({ format: "uri-reference" }) } }
+
+export const createConflict = "A quota is used up, or the secret does not exist or belongs to another client."
 
 /** `reset`: the members that null takes back, such as "delivery or one of its members". */
 export const patchDescription = (reset: string): string =>

@@ -20,18 +20,21 @@ const notFound = "No such shipment, or not picked up yet."
 const noAccess = "Not logged in, or no access."
 const tooMany = "Too many lookups of others' freight, or too many requests. Retry-After says when to send it again."
 
-const verifiedAnswers = {
-  200: { description: "The shipment, every field", schema: VerifiedShipment },
-  202: { description: "Found, but not of the caller's accounts: the public fields", schema: PublicShipment }
+const verifiedLookup = {
+  description: "Of several shipments the caller's own comes first, then the one picked up last.",
+  answers: {
+    200: { description: "The shipment, every field", schema: VerifiedShipment },
+    202: { description: "Found, but not of the caller's accounts: the public fields", schema: PublicShipment }
+  },
+  refusals: { 401: noAccess, 404: notFound, 429: tooMany }
 }
-const verifiedRefusals = { 401: noAccess, 404: notFound, 429: tooMany }
 
-const publicAnswers = { 200: { description: "The public fields", schema: PublicShipment } }
-const publicRefusals = { 401: "Credentials were sent that are not valid.", 404: notFound, 429: tooMany }
-
-const severalMatch = "Of several shipments the caller's own comes first, then the one picked up last."
-
-const publicLookup = "Needs no credentials. Credentials that are sent have to be valid."
+const publicLookup = {
+  access: "anonymous",
+  description: "Needs no credentials. Credentials that are sent have to be valid.",
+  answers: { 200: { description: "The public fields", schema: PublicShipment } },
+  refusals: { 401: "Credentials were sent that are not valid.", 404: notFound, 429: tooMany }
+} as const
 
 /** Room for a thousand references in any script. */
 const maxSubscribeBytes = 1024 * 1024
@@ -48,26 +51,20 @@ export const ShipmentStatusContract = contract({
     verifiedByPro: {
       route: "GET /shipment/pro/{proNumber}/verified",
       summary: "Look up a shipment by PRO number",
-      description: severalMatch,
       params: pro,
-      answers: verifiedAnswers,
-      refusals: verifiedRefusals
+      ...verifiedLookup
     },
     verifiedByBol: {
       route: "GET /shipment/bol/{bolNumber}/{originPostalCode}/verified",
       summary: "Look up a shipment by BOL number and origin",
-      description: severalMatch,
       params: bol,
-      answers: verifiedAnswers,
-      refusals: verifiedRefusals
+      ...verifiedLookup
     },
     verifiedByPo: {
       route: "GET /shipment/po/{poNumber}/{destinationPostalCode}/verified",
       summary: "Look up a shipment by PO number and destination",
-      description: severalMatch,
       params: po,
-      answers: verifiedAnswers,
-      refusals: verifiedRefusals
+      ...verifiedLookup
     },
     pickedUp: {
       route: "GET /shipment/po/{accountNumber}/{startDate}/{endDate}/verified",
@@ -86,30 +83,21 @@ export const ShipmentStatusContract = contract({
     },
     publicByPro: {
       route: "GET /shipment/pro/{proNumber}/public",
-      access: "anonymous",
       summary: "Look up a shipment's public fields by PRO number",
-      description: publicLookup,
       params: pro,
-      answers: publicAnswers,
-      refusals: publicRefusals
+      ...publicLookup
     },
     publicByBol: {
       route: "GET /shipment/bol/{bolNumber}/{originPostalCode}/public",
-      access: "anonymous",
       summary: "Look up a shipment's public fields by BOL number and origin",
-      description: publicLookup,
       params: bol,
-      answers: publicAnswers,
-      refusals: publicRefusals
+      ...publicLookup
     },
     publicByPo: {
       route: "GET /shipment/po/{poNumber}/{destinationPostalCode}/public",
-      access: "anonymous",
       summary: "Look up a shipment's public fields by PO number and destination",
-      description: publicLookup,
       params: po,
-      answers: publicAnswers,
-      refusals: publicRefusals
+      ...publicLookup
     },
     subscribe: {
       route: "POST /notifications/subscribe",

@@ -24,8 +24,8 @@ export const ShipmentStatusHandlers = Effect.gen(function*() {
     publicByPro: ({ params, anonymous }) => shownToAnybody(anonymous, { kind: "pro", ...params }),
     publicByBol: ({ params, anonymous }) => shownToAnybody(anonymous, { kind: "bol", ...params }),
     publicByPo: ({ params, anonymous }) => shownToAnybody(anonymous, { kind: "po", ...params }),
-    subscribe: ({ body, principal }) => Effect.map(subscriptions.subscribe(principal, body), (subscribed) => json(subscribed)),
-    unsubscribe: ({ params, principal }) => Effect.map(subscriptions.unsubscribe(principal, params.transactionId), (ended) => json(ended))
+    subscribe: ({ body, principal }) => Effect.map(subscriptions.subscribe(principal, body), json),
+    unsubscribe: ({ params, principal }) => Effect.map(subscriptions.unsubscribe(principal, params.transactionId), json)
   }
   return handlers
 })

@@ -16,7 +16,7 @@ import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { pageHeaders } from "../shared/Paging.ts"
 import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
-import { deleteDescription, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
+import { createConflict, createdHeaders, deleteDescription, ownSubscription, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
 import { signedHeaders } from "../shared/WebhookHeaders.ts"
 
 const page = {
@@ -34,10 +34,6 @@ const generatedAt = { description: "When this answer was put together.", schema:
 /** Room for a thousand shipment ids in any script. */
 const maxSubscriptionBytes = 1024 * 1024
 
-const subscriptionId = { subscriptionId: "Id of one of the caller's own subscriptions. Any other id answers 404." }
-
-const notFound = "No such subscription of this caller."
-
 export const TransitEventsContract = contract({
   area: "transit-events",
   title: "In-transit events",
@@ -51,39 +47,19 @@ export const TransitEventsContract = contract({
         "Pages reached by the Link header show one snapshot; new events do not move their content.",
       query: {
         shipmentId: { kind: "text", schema: EventQuery.fields.shipmentId.schema, description: "Only events of this shipment." },
-        eventTypes: {
-          kind: "list",
-          schema: EventQuery.fields.eventTypes.schema,
-          description: "Only events of these types; repeated or separated by commas."
-        },
+        eventTypes: { kind: "list", schema: EventQuery.fields.eventTypes.schema, description: "Only events of these types; repeated or separated by commas." },
         occurredFrom: { kind: "instant", schema: EventQuery.fields.occurredFrom.schema, description: "occurredAt at or after this instant." },
         occurredTo: { kind: "instant", schema: EventQuery.fields.occurredTo.schema, description: "occurredAt before this instant." },
         page: { kind: "integer", schema: EventQuery.fields.page.schema, description: "Page number, from 1.", default: 1 },
-        pageSize: {
-          kind: "integer",
-          schema: EventQuery.fields.pageSize.schema,
-          description: "Most results on a page.",
-          default: defaultEventPageSize
-        },
-        order: {
-          kind: "text",
-          schema: EventQuery.fields.order.schema,
-          description: "Direction of the whole order: shipmentId, sequence, eventId.",
-          default: "asc"
-        },
+        pageSize: { kind: "integer", schema: EventQuery.fields.pageSize.schema, description: "Most results on a page.", default: defaultEventPageSize },
+        order: { kind: "text", schema: EventQuery.fields.order.schema, description: "Direction of the whole order: shipmentId, sequence, eventId.", default: "asc" },
         cursor: {
           kind: "text",
           schema: EventQuery.fields.cursor.schema,
           description: "Part of the addresses in the Link header; keeps the pages of one list consistent. Never construct it yourself."
         }
       },
-      answers: {
-        200: {
-          description: "A page of events",
-          schema: EventsPage,
-          headers: { ...pageHeaders, "Date": generatedAt, "Last-Modified": generatedAt }
-        }
-      }
+      answers: { 200: { description: "A page of events", schema: EventsPage, headers: { ...pageHeaders, "Date": generatedAt, "Last-Modified": generatedAt } } }
     },
     listSubscriptions: {
       route: "GET /v1/subscriptions",
@@ -92,12 +68,7 @@ export const TransitEventsContract = contract({
       query: {
         status: { kind: "text", schema: SubscriptionStatus, description: "Only subscriptions in this status.", default: "active" },
         page: { kind: "integer", schema: PageNumber, description: "Page number, from 1.", default: 1 },
-        pageSize: {
-          kind: "integer",
-          schema: pageSizeUpTo(maxSubscriptionPageSize),
-          description: "Most results on a page.",
-          default: defaultSubscriptionPageSize
-        }
+        pageSize: { kind: "integer", schema: pageSizeUpTo(maxSubscriptionPageSize), description: "Most results on a page.", default: defaultSubscriptionPageSize }
       },
       answers: { 200: { description: "A page of subscriptions", schema: SubscriptionsPage, closed: true, headers: pageHeaders } }
     },
@@ -106,40 +77,31 @@ export const TransitEventsContract = contract({
       summary: "Create a subscription",
       description: "With filters.shipmentIds, every earlier event of those shipments is delivered first.",
       body: { schema: SubscriptionCreate, closed: true, maxBytes: maxSubscriptionBytes },
-      answers: {
-        201: {
-          description: "Created",
-          schema: TransitSubscription,
-          closed: true,
-          headers: { "Location": { description: "Where the subscription is.", schema: Schema.String.annotate({ format: "uri-reference" }) } }
-        }
-      },
-      refusals: { 409: "A quota is used up, or the secret does not exist or belongs to another client." }
+      answers: { 201: { description: "Created", schema: TransitSubscription, closed: true, headers: createdHeaders } },
+      refusals: { 409: createConflict }
     },
     getSubscription: {
       route: "GET /v1/subscriptions/{subscriptionId}",
       summary: "Get a subscription",
       description: "With its filters, its delivery settings and its status.",
-      params: subscriptionId,
-      answers: { 200: { description: "The subscription", schema: TransitSubscription, closed: true } },
-      refusals: { 404: notFound }
+      ...ownSubscription,
+      answers: { 200: { description: "The subscription", schema: TransitSubscription, closed: true } }
     },
     updateSubscription: {
       route: "PATCH /v1/subscriptions/{subscriptionId}",
       summary: "Change a subscription",
       description: patchDescription("filters, delivery or one of their members"),
-      params: subscriptionId,
+      params: ownSubscription.params,
       body: { schema: SubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: maxSubscriptionBytes },
       answers: { 200: { description: "The changed subscription", schema: TransitSubscription, closed: true } },
-      refusals: { 404: notFound, 409: patchConflict }
+      refusals: { ...ownSubscription.refusals, 409: patchConflict }
     },
     deleteSubscription: {
       route: "DELETE /v1/subscriptions/{subscriptionId}",
       summary: "Delete a subscription",
       description: deleteDescription,
-      params: subscriptionId,
-      answers: { 204: { description: "Deleted" } },
-      refusals: { 404: notFound }
+      ...ownSubscription,
+      answers: { 204: { description: "Deleted" } }
     }
   },
   webhooks: {

@@ -18,14 +18,12 @@ export const TransitEventsHandlers = Effect.gen(function*() {
           // SPEC-GAP-D26: published rules require the time of generation, and no body has a member for it.
           "last-modified": httpDate(site.now)
         })),
-    listSubscriptions: ({ principal, query, site }) =>
-      Effect.flatMap(subscriptions.list(principal, query), (page) => pageOf(page, headersOfPage(page, query, site))),
+    listSubscriptions: ({ principal, query, site }) => Effect.flatMap(subscriptions.list(principal, query), (page) => pageOf(page, headersOfPage(page, query, site))),
     createSubscription: ({ body, principal, site }) =>
       Effect.map(subscriptions.create(principal, body), (created) =>
         json(created, { status: 201, headers: { location: site.urlOf(`${site.path}/${created.id}`) } })),
-    getSubscription: ({ params, principal }) => Effect.map(subscriptions.get(principal, params.subscriptionId), (found) => json(found)),
-    updateSubscription: ({ body, params, principal }) =>
-      Effect.map(subscriptions.patch(principal, params.subscriptionId, body), (patched) => json(patched)),
+    getSubscription: ({ params, principal }) => Effect.map(subscriptions.get(principal, params.subscriptionId), json),
+    updateSubscription: ({ body, params, principal }) => Effect.map(subscriptions.patch(principal, params.subscriptionId, body), json),
     deleteSubscription: ({ params, principal }) => Effect.as(subscriptions.remove(principal, params.subscriptionId), noContent)
   }
   return handlers
