@@ -157,9 +157,6 @@ const write = async (res: ServerResponse, response: Response): Promise<void> => 
 }
 
 const writeLost = (res: ServerResponse): void => {
-  const body = problemDetails.write(
-    { status: 500, code: "body_already_read", title: "Internal server error", detail: bodyWasRead },
-    instanceOf(crypto.randomUUID())
-  )
+  const body = problemDetails.write({ status: 500, code: "body_already_read", detail: bodyWasRead }, instanceOf(crypto.randomUUID()))
   res.writeHead(500, { "content-type": problemDetails.contentType, "content-length": Buffer.byteLength(body) }).end(body)
 }

@@ -204,7 +204,6 @@ const unavailable = failureProblemOf(new StorageError({ operation: "createWaybil
 const bodyWasUsed: Problem = {
   status: 500,
   code: "body_already_read",
-  title: "Internal server error",
   detail: "The request's body was read before Waybill got the request. Pass the request unread, or a request.clone() made before."
 }
 

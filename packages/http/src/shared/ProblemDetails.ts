@@ -31,7 +31,8 @@ export const problemContentType = "application/problem+json"
 export interface Problem<Code extends string = string> {
   readonly status: number
   readonly code: Code
-  readonly title: string
+  /** Default: the one of the status. */
+  readonly title?: string
   readonly detail: string
   readonly errors?: ReadonlyArray<ProblemFault>
   /** The subject's ids by name, for formats with a place for them. */
@@ -63,9 +64,27 @@ export const problemDetails = {
   write: (problem: Problem, instance: string) => JSON.stringify(detailsOf(problem, instance))
 } satisfies ProblemShape
 
+const titles: Readonly<Record<number, string>> = {
+  400: "Bad request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not found",
+  405: "Method not allowed",
+  408: "Request timeout",
+  409: "Conflict",
+  413: "Content too large",
+  414: "URI too long",
+  415: "Unsupported media type",
+  417: "Expectation failed",
+  429: "Too many requests",
+  500: "Internal server error",
+  501: "Not implemented",
+  503: "Service unavailable"
+}
+
 export const detailsOf = (problem: Problem, instance: string): ProblemDetails => ({
   status: problem.status,
-  title: problem.title,
+  title: problem.title ?? titles[problem.status]!,
   detail: cut(problem.detail, 4096),
   instance,
   code: problem.code,

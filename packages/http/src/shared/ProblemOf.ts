@@ -71,17 +71,6 @@ export type FailureCode = (typeof kinds)[keyof typeof kinds][1] | "invalid_input
 
 export const failureCodes: ReadonlyArray<FailureCode> = [...new Set(["invalid_input" as const, ...Object.values(kinds).map(([, code]) => code)])]
 
-const titles: Readonly<Record<number, string>> = {
-  400: "Bad request",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "Not found",
-  409: "Conflict",
-  413: "Content too large",
-  429: "Too many requests",
-  503: "Service unavailable"
-}
-
 /** `isParameter` says which names are in the path or query; all other errors are in the body. `statuses` are the overrides of an area. */
 export const problemOf = (failure: Failure, isParameter?: (name: string) => boolean, statuses?: ContractSpec["statuses"]): Problem =>
   failure._tag === "Refused" ? failure.problem : failureProblemOf(failure, isParameter, statuses)
@@ -93,21 +82,13 @@ export const failureProblemOf = (
 ): Problem<FailureCode> => {
   if (failure._tag === "InvalidInput") return invalid(failure, isParameter)
   const [usual, code, details]: readonly [number, FailureCode, Kind[2]?] = kinds[failure._tag]
-  const status = statuses[failure._tag] ?? usual
-  return {
-    status,
-    code,
-    title: titles[status]!,
-    detail: failure.message,
-    ...details?.(failure as never)
-  }
+  return { status: statuses[failure._tag] ?? usual, code, detail: failure.message, ...details?.(failure as never) }
 }
 
 /** An unexpected error. Its cause is in the log, with the same correlation id. */
 export const internalProblem: Problem<"internal_error"> = {
   status: 500,
   code: "internal_error",
-  title: "Internal server error",
   detail: "The service failed. Report the x-request-id of this response to its operator."
 }
 
@@ -115,7 +96,6 @@ export const internalProblem: Problem<"internal_error"> = {
 export const interruptedProblem: Problem<"interrupted"> = {
   status: 503,
   code: "interrupted",
-  title: "Service unavailable",
   detail: "The call was broken off before it was done. Send it again.",
   headers: { "retry-after": "1" }
 }
@@ -126,7 +106,6 @@ const invalid = (failure: InvalidInput, isParameter: (name: string) => boolean):
   return {
     status: 400,
     code: "invalid_input",
-    title: "Bad request",
     detail: errors.length > 1 ? `${first} And ${errors.length - 1} more: see errors.` : first,
     errors
   }
