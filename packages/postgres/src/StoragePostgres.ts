@@ -91,6 +91,6 @@ export const stores = (options: StoragePostgresOptions) => {
     MailStorePostgres.layer,
     WakeupsPostgres.layer({ listen: options.listen ?? true })
   ).pipe(
-    Layer.provide(Layer.succeed(WaybillSchema, { name, quoted: quoteSchema(name), identifier: raw(quoteSchema(name)) }))
+    Layer.provide(Layer.succeed(WaybillSchema, { name, identifier: raw(quoteSchema(name)) }))
   )
 }

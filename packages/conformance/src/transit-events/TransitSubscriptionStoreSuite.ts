@@ -36,7 +36,7 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
       { ...found, destination: found.destination.state },
       { id: idOf(1), client: "client", doc: record.doc, createdAt: occurredAt + 1, updatedAt: occurredAt + 2, destination: "paused" }
     )
-    assert.deepStrictEqual(yield* store.findForUpdate(tenantId, "client", idOf(1)), Option.some(found))
+    assert.deepStrictEqual(yield* store.find(tenantId, "client", idOf(1), true), Option.some(found))
   })
 
   test("finds nothing for another client, an unknown id or a malformed id", function*({ store, tenantId }) {
@@ -44,7 +44,7 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
     assert.isTrue(Option.isNone(yield* store.find(tenantId, "somebody else", idOf(1))))
     for (const id of foreignIds) {
       assert.isTrue(Option.isNone(yield* store.find(tenantId, "client", id)), id)
-      assert.isTrue(Option.isNone(yield* store.findForUpdate(tenantId, "client", id)), id)
+      assert.isTrue(Option.isNone(yield* store.find(tenantId, "client", id, true)), id)
       assert.strictEqual(yield* store.remove(tenantId, "client", id), "unknown", id)
       assert.isTrue(Option.isNone(yield* store.replay(tenantId, id, replayAll)), id)
     }

@@ -63,7 +63,7 @@ export class PickupSubscriptions extends Context.Service<PickupSubscriptions, {
         rowOf: (row) => row,
         updatedAt: (stored) => stored.updatedAt,
         missing: (id) => new DestinationNotFound({ destinationId: id }),
-        store: { ...store, findForUpdate: (tenantId, client, id) => store.find(tenantId, client, id, true) }
+        store
       })
 
       const list = Effect.fn("PickupSubscriptions.list")(function*(principal: Principal, input: unknown = {}) {

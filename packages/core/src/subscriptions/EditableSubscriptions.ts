@@ -53,8 +53,7 @@ interface SubscriptionArea<Settings extends WebhookSettings, Row extends NewRow,
   readonly store: {
     readonly insert: (tenantId: string, row: Row) => Effect.Effect<void, StorageError>
     readonly update: (tenantId: string, row: Row) => Effect.Effect<void, StorageError>
-    readonly find: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<Stored>, StorageError>
-    readonly findForUpdate: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<Stored>, StorageError>
+    readonly find: (tenantId: string, client: string, id: string, forUpdate?: boolean) => Effect.Effect<Option.Option<Stored>, StorageError>
     readonly remove: (tenantId: string, client: string, id: string) => Effect.Effect<"removed" | "gone" | "unknown", StorageError>
   }
 }
@@ -123,7 +122,7 @@ export const makeEditableSubscriptions = Effect.fnUntraced(function*<Settings ex
     const changed = yield* transaction.run(Effect.gen(function*() {
       // this may wait for another call of the client, so it runs before the destination is locked, for which workers would wait
       yield* editor.begin
-      const found = yield* store.findForUpdate(tenantId, client, id)
+      const found = yield* store.find(tenantId, client, id, true)
       if (Option.isNone(found)) return yield* Effect.fail(missing(id))
       const { createdAt, destination: before, doc } = found.value
       const { status, ...members } = yield* decodePatched(mergePatch({ ...JSON.parse(doc), status: before.state }, input))

@@ -45,10 +45,8 @@ export class TransitSubscriptionStore extends Context.Service<TransitSubscriptio
    */
   readonly insert: (tenantId: string, record: SubscriptionRecord) => Effect.Effect<void, StorageError>
   readonly update: (tenantId: string, record: SubscriptionRecord) => Effect.Effect<void, StorageError>
-  /** Finds the client's own subscription. */
-  readonly find: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<StoredSubscription>, StorageError>
-  /** Like `find`, with a lock on the subscription and its destination until the transaction ends. */
-  readonly findForUpdate: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<StoredSubscription>, StorageError>
+  /** Finds the client's own subscription. `forUpdate` locks it and its destination until the transaction ends. */
+  readonly find: (tenantId: string, client: string, id: string, forUpdate?: boolean) => Effect.Effect<Option.Option<StoredSubscription>, StorageError>
   /** Lists the client's own subscriptions in this state, in the order of their ids. One that was removed ends with its destination, in one transaction. */
   readonly page: (
     tenantId: string,

@@ -2,6 +2,7 @@
 import { type DocumentRecord, DocumentStore } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { type Decoded, int8, uuid } from "../client/SqlRow.ts"
+import type { Statement } from "../client/SqlStatement.ts"
 import { database } from "../shared/Database.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { operationsOf } from "../shared/Operations.ts"
@@ -13,17 +14,22 @@ export const layer = Layer.effect(
     const { schema, sql } = yield* database
     const lookup = yield* makeLookup
 
-    const select = (...[tenantId, viewer, filter, range]: Tail<Parameters<typeof statements.selectRecords>>) =>
-      Effect.map(lookup((sql) => sql.rows(statements.recordRow, statements.selectRecords(schema, tenantId, viewer, filter, range))), (rows) => rows.map(recordOf))
+    const select = (statement: Statement) => Effect.map(lookup((sql) => sql.rows(statements.recordRow, statement)), (rows) => rows.map(recordOf))
 
     return operationsOf(DocumentStore, {
       add: (tenantId, record) => sql.run(statements.addDocuments(schema, tenantId, record)),
       find: (tenantId, viewer, invoiceNumber) =>
         Effect.map(
-          select(tenantId, viewer, { invoiceNumber, dot: undefined, mc: undefined, documentTypes: undefined }, { after: undefined, limit: 1, newestFirst: true }),
+          select(statements.selectRecords(
+            schema,
+            tenantId,
+            viewer,
+            { invoiceNumber, dot: undefined, mc: undefined, documentTypes: undefined },
+            { after: undefined, limit: 1, newestFirst: true }
+          )),
           ([record]) => record
         ),
-      list: (tenantId, viewer, filter, range) => select(tenantId, viewer, filter, { ...range, newestFirst: false }),
+      list: (tenantId, viewer, filter, range) => select(statements.selectRecords(schema, tenantId, viewer, filter, { ...range, newestFirst: false })),
       storedBytes: (tenantId) => Effect.map(sql.rows(int8, statements.storedBytes(schema, tenantId)), ([bytes]) => bytes ?? 0),
       changeStoredBytes: (tenantId, by) => sql.one(int8, statements.changeStoredBytes(schema, tenantId, by)),
       discard: (tenantId, contentId) => sql.run(statements.discardContent(schema, tenantId, contentId)),
@@ -37,8 +43,6 @@ export const layer = Layer.effect(
     })
   })
 )
-
-type Tail<A extends ReadonlyArray<unknown>> = A extends readonly [unknown, ...infer Rest] ? Rest : never
 
 const recordOf = (
   { contentIds, documentTypes, dot, fileIds, mc, mediaTypes, sha256s, sizes, ...record }: Decoded<typeof statements.recordRow>

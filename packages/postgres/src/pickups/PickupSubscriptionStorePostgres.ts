@@ -1,11 +1,10 @@
 /** Carriers' subscriptions to pickups on Postgres. */
 import type { ListRange } from "@waybill/core"
 import { type PickupSubscriptionRecord, PickupSubscriptionStore, type TimeRange } from "@waybill/core/pickups"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
-import { bool, int8, row, timestamptz, uuid } from "../client/SqlRow.ts"
+import { bool, int8, timestamptz, uuid } from "../client/SqlRow.ts"
 import { nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
-import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { database } from "../shared/Database.ts"
 import { operationsOf } from "../shared/Operations.ts"
 import { makeEditable } from "../subscriptions/EditableSubscriptions.ts"
@@ -29,30 +28,14 @@ SELECT ${clientSeesAccounts(schema, tenant(tenantId), value(client), statement`p
 FROM ${schema}.pickups AS p
 WHERE p.tenant_id = ${tenant(tenantId)} AND p.pickup_id = ${uuid(pickupId)}`
 
-const replayedRow = row({ isFound: bool, queued: int8 })
-
-/** Returns whether the subscription exists, and how many entries were queued again; those that wait already stay. */
-const replayChanges = (schema: Statement, tenantId: string, id: string, { from, to = Infinity }: TimeRange) => {
-  const changes = statement`SELECT ${tenant(tenantId)}, w.id, c.pickup_id::text, c.change_no, c.change_no, octet_length(c.body)
+/** Entries of the changes in a time range, for the subscription `wanted`. */
+const changesBetween = (schema: Statement, tenantId: string, { from, to = Infinity }: TimeRange) =>
+  statement`SELECT ${tenant(tenantId)}, w.id, c.pickup_id::text, c.change_no, c.change_no, octet_length(c.body)
   FROM wanted AS w
   JOIN ${schema}.pickup_changes AS c ON c.tenant_id = ${tenant(tenantId)}
   JOIN ${schema}.pickups AS p ON p.tenant_id = c.tenant_id AND p.pickup_id = c.pickup_id
   WHERE c.at >= ${timestamptz(from)} AND c.at < ${timestamptz(to)}
-    AND ${clientSeesAccounts(schema, tenant(tenantId), statement`w.client`, statement`p.accounts`)}
-  ON CONFLICT DO NOTHING`
-  return statement`
-WITH wanted AS (
-  SELECT s.id, s.client FROM ${schema}.pickup_subscriptions AS s
-  WHERE s.tenant_id = ${tenant(tenantId)} AND s.id = ${uuid(id)} AND s.deleted_at IS NULL
-),
-queued AS (
-  ${queueEntries(schema, changes)}
-),
-signalled AS (
-  ${signalQueued(schema, tenant(tenantId))}
-)
-SELECT EXISTS (SELECT FROM wanted) AS found, (SELECT count(*) FROM queued) AS queued`
-}
+    AND ${clientSeesAccounts(schema, tenant(tenantId), statement`w.client`, statement`p.accounts`)}`
 
 export const layer = Layer.effect(
   PickupSubscriptionStore,
@@ -60,7 +43,7 @@ export const layer = Layer.effect(
     const { schema, sql } = yield* database
     const table = statement`${schema}.pickup_subscriptions`
 
-    const { documents, find, remove } = makeEditable(sql, schema, table, (tenantId, id) => sql.run(emptySubscription(schema, tenantId, id)))
+    const { documents, find, remove, replay } = makeEditable(sql, schema, table, (tenantId, id) => sql.run(emptySubscription(schema, tenantId, id)))
 
     const list = (tenantId: string, client: string, { after, limit }: ListRange) => {
       const beyond = after === undefined ? nothing : statement`AND s.id > ${uuid(after)}`
@@ -74,21 +57,15 @@ export const layer = Layer.effect(
       return sees
     })
 
-    const replay = Effect.fnUntraced(function*(tenantId: string, id: string, range: TimeRange) {
-      if (!isUuid(id)) return Option.none<number>()
-      const { isFound, queued } = yield* sql.one(replayedRow, replayChanges(schema, tenantId, id, range))
-      return isFound ? Option.some(queued) : Option.none<number>()
-    })
-
     return operationsOf(PickupSubscriptionStore, {
       insert: (tenantId, record) => sql.run(insertSubscription(schema, tenantId, record)),
       update: (tenantId, record) => sql.run(updateSubscription(schema, tenantId, record)),
-      find: (tenantId, client, id, forUpdate = false) => find(tenantId, client, id, forUpdate),
+      find,
       list,
       remove,
       documents,
       clientSees,
-      replay
+      replay: (tenantId, id, range) => replay(tenantId, id, changesBetween(schema, tenantId, range))
     })
   })
 )

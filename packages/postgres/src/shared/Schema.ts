@@ -5,8 +5,6 @@ import type { Statement } from "../client/SqlStatement.ts"
 export class WaybillSchema extends Context.Service<WaybillSchema, {
   /** Unquoted, as configured. */
   readonly name: string
-  /** Quoted, as a prefix of table names. */
-  readonly quoted: string
-  /** The same, to be inserted into statements. */
+  /** Quoted, to be inserted into statements as a prefix of table names. */
   readonly identifier: Statement
 }>()("@waybill/postgres/shared/WaybillSchema") {}

@@ -6,11 +6,11 @@ import type { PgClient } from "../client/PgClient.ts"
 import { bool } from "../client/SqlRow.ts"
 import { type Statement, statement } from "../client/SqlStatement.ts"
 import { makeDocuments } from "./SubscriptionDocuments.ts"
-import { findSubscription, lockSubscription, subscriptionOf, subscriptionRow } from "./SubscriptionSql.ts"
+import { findSubscription, lockSubscription, replayedRow, replayEntries, subscriptionOf, subscriptionRow } from "./SubscriptionSql.ts"
 
 /** `empty` removes what a removed subscription says; its row stays, so that removing again succeeds. */
 export const makeEditable = (sql: PgClient, schema: Statement, table: Statement, empty: (tenantId: string, id: string) => Effect.Effect<void, SqlError>) => ({
-  find: Effect.fnUntraced(function*(tenantId: string, client: string, id: string, forUpdate: boolean) {
+  find: Effect.fnUntraced(function*(tenantId: string, client: string, id: string, forUpdate = false) {
     const [found] = isUuid(id) ? yield* sql.rows(subscriptionRow, findSubscription(schema, table, tenantId, client, id, forUpdate)) : []
     return Option.map(Option.fromUndefinedOr(found), subscriptionOf)
   }),
@@ -22,5 +22,10 @@ export const makeEditable = (sql: PgClient, schema: Statement, table: Statement,
       yield* empty(tenantId, id)
       return "removed"
     })),
+  replay: Effect.fnUntraced(function*(tenantId: string, id: string, entries: Statement) {
+    if (!isUuid(id)) return Option.none<number>()
+    const { isFound, queued } = yield* sql.one(replayedRow, replayEntries(schema, table, tenantId, id, entries))
+    return isFound ? Option.some(queued) : Option.none<number>()
+  }),
   documents: makeDocuments(sql, table, statement`deleted_at IS NULL`)
 })

@@ -1,7 +1,8 @@
 /** SQL statements for subscriptions with the state of their destination, for any area's table. */
 import type { DestinationState, PausedBy } from "@waybill/core/delivery"
-import { type Decoded, only, optional, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
+import { bool, type Decoded, int8, only, optional, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 
 export const subscriptionRow = row({
   id: uuid,
@@ -38,3 +39,19 @@ ${selectSubscriptions(schema, table, tenantId, client)} AND s.id = ${uuid(id)} $
 export const lockSubscription = (table: Statement, tenantId: string, client: string, id: string) => statement`
 SELECT deleted_at IS NOT NULL AS deleted FROM ${table}
 WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} AND id = ${uuid(id)} FOR UPDATE`
+
+export const replayedRow = row({ isFound: bool, queued: int8 })
+
+/** Returns whether the subscription `wanted` exists, and how many of the entries were queued again; those that wait already stay. */
+export const replayEntries = (schema: Statement, table: Statement, tenantId: string, id: string, entries: Statement) => statement`
+WITH wanted AS (
+  SELECT s.* FROM ${table} AS s WHERE s.tenant_id = ${tenant(tenantId)} AND s.id = ${uuid(id)} AND s.deleted_at IS NULL
+),
+queued AS (
+  ${queueEntries(schema, statement`${entries}
+  ON CONFLICT DO NOTHING`)}
+),
+signalled AS (
+  ${signalQueued(schema, tenant(tenantId))}
+)
+SELECT EXISTS (SELECT FROM wanted) AS found, (SELECT count(*) FROM queued) AS queued`

@@ -19,9 +19,7 @@ export const transitEventPayloads: PayloadSource = {
   visible: clientSeesText
 }
 
-const eventColumns = { eventId: text, shipmentId: text, sequence: int8, body: bytea }
-
-export const eventRow = row(eventColumns)
+export const eventRow = row({ eventId: text, shipmentId: text, sequence: int8, body: bytea })
 
 export const findEvents = (schema: Statement, tenant: Expression, eventIds: Expression) => statement`
 SELECT ${eventRow.columns()}

@@ -78,35 +78,30 @@ WHERE tenant_id = ${tenant(tenantId)} AND id = ${uuid(id)}`
 export const seesShipment = (schema: Statement, tenantId: string, client: string, shipmentId: string) =>
   statement`SELECT ${clientSees(schema, tenant(tenantId), value(client), value(shipmentId))} AS sees`
 
-/** Queues the entries of a query of {@link storedEvents}; those that wait already stay. */
-const queueStored = (schema: Statement, entries: Statement) => queueEntries(schema, statement`${entries}
-  ON CONFLICT DO NOTHING`)
-
 /** Entries of stored events `e` for a destination. */
 const storedEvents = (tenantId: string, destinationId: Expression) =>
   statement`SELECT ${tenant(tenantId)}, ${destinationId}, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)`
 
-/** Queues the stored events of the named shipments before new ones. */
+/** Queues the stored events of the named shipments before new ones; entries that wait already stay. */
 export const queueHistory = (schema: Statement, tenantId: string, { client, id, typeMask }: SubscriptionRecord, shipmentIds: ReadonlyArray<string>) => {
   const stored = statement`${storedEvents(tenantId, uuid(id))}
   FROM ${schema}.transit_events AS e
   WHERE e.tenant_id = ${tenant(tenantId)}
     AND e.shipment_id = ANY (${textArray(shipmentIds)})
     AND e.type_bit & ${int4(typeMask)} <> 0
-    AND ${clientSees(schema, tenant(tenantId), value(client), statement`e.shipment_id`)}`
+    AND ${clientSees(schema, tenant(tenantId), value(client), statement`e.shipment_id`)}
+  ON CONFLICT DO NOTHING`
   return statement`
 WITH queued AS (
-  ${queueStored(schema, stored)}
+  ${queueEntries(schema, stored)}
 )
 ${signalQueued(schema, tenant(tenantId))}`
 }
 
-export const replayedRow = row({ isFound: bool, queued: int8 })
-
-/** Returns whether the subscription exists, and how many events were queued again. */
-export const replay = (schema: Statement, tenantId: string, id: string, { from, to = Infinity, ...request }: ReplayRequest) => {
+/** Entries of the stored events of a request, for the subscription `wanted`. */
+export const eventsOf = (schema: Statement, tenantId: string, { from, to = Infinity, ...request }: ReplayRequest) => {
   const shipmentIds = textArray(request.shipmentIds)
-  const stored = statement`${storedEvents(tenantId, statement`w.id`)}
+  return statement`${storedEvents(tenantId, statement`w.id`)}
   FROM wanted AS w
   JOIN ${schema}.transit_events AS e ON e.tenant_id = ${tenant(tenantId)}
   WHERE e.recorded_at >= ${timestamptz(from)} AND e.recorded_at < ${timestamptz(to)}
@@ -114,17 +109,4 @@ export const replay = (schema: Statement, tenantId: string, id: string, { from, 
     AND (w.shipment_ids IS NULL OR e.shipment_id = ANY (w.shipment_ids))
     AND e.type_bit & w.type_mask <> 0
     AND ${clientSees(schema, tenant(tenantId), statement`w.client`, statement`e.shipment_id`)}`
-  return statement`
-WITH wanted AS (
-  SELECT s.id, s.client, s.type_mask, s.shipment_ids
-  FROM ${schema}.transit_subscriptions AS s
-  WHERE s.tenant_id = ${tenant(tenantId)} AND s.id = ${uuid(id)} AND s.deleted_at IS NULL
-),
-queued AS (
-  ${queueStored(schema, stored)}
-),
-notified AS (
-  ${signalQueued(schema, tenant(tenantId))}
-)
-SELECT EXISTS (SELECT FROM wanted) AS found, (SELECT count(*) FROM queued) AS queued`
 }

@@ -1,8 +1,7 @@
 /** Subscriptions to transit events on Postgres, with the routes that publishing matches against. */
 import type { DestinationState } from "@waybill/core/delivery"
-import { type ReplayRequest, type SubscriptionRecord, TransitSubscriptionStore } from "@waybill/core/transit-events"
-import { Effect, Layer, Option } from "effect"
-import { isUuid } from "../access/AccessStorePostgres.ts"
+import { type SubscriptionRecord, TransitSubscriptionStore } from "@waybill/core/transit-events"
+import { Effect, Layer } from "effect"
 import { bool, int8 } from "../client/SqlRow.ts"
 import { database } from "../shared/Database.ts"
 import { operationsOf } from "../shared/Operations.ts"
@@ -40,7 +39,7 @@ export const layer = Layer.effect(
     const insertRecord = (tenantId: string, record: SubscriptionRecord) =>
       Effect.andThen(sql.run(statements.insertSubscription(schema, tenantId, record)), replaceRoutes(tenantId, record))
 
-    const { documents, find, remove } = makeEditable(sql, schema, table, (tenantId, id) =>
+    const { documents, find, remove, replay } = makeEditable(sql, schema, table, (tenantId, id) =>
       Effect.andThen(sql.run(statements.deleteRoutes(schema, tenantId, id)), sql.run(statements.emptySubscription(schema, tenantId, id))))
 
     const page = (tenantId: string, client: string, state: DestinationState, range: { readonly skip: number; readonly limit: number }) =>
@@ -50,25 +49,17 @@ export const layer = Layer.effect(
         return { rows: rows.map(subscriptionOf), totalCount }
       })
 
-    const replay = (tenantId: string, id: string, request: ReplayRequest) =>
-      Effect.gen(function*() {
-        if (!isUuid(id)) return Option.none<number>()
-        const { isFound, queued } = yield* sql.one(statements.replayedRow, statements.replay(schema, tenantId, id, request))
-        return isFound ? Option.some(queued) : Option.none<number>()
-      })
-
     return operationsOf(TransitSubscriptionStore, {
       insert: (tenantId, record) =>
         sql.withTransaction(record.shipmentIds === undefined ? insertRecord(tenantId, record) : insertWithHistory(tenantId, record, record.shipmentIds)),
       update: (tenantId, record) =>
         sql.withTransaction(Effect.andThen(sql.run(statements.updateSubscription(schema, tenantId, record)), replaceRoutes(tenantId, record))),
-      find: (tenantId, client, id) => find(tenantId, client, id, false),
-      findForUpdate: (tenantId, client, id) => find(tenantId, client, id, true),
+      find,
       page,
       remove,
       clientSees: (tenantId, client, shipmentId) => sql.one(bool, statements.seesShipment(schema, tenantId, client, shipmentId)),
       documents,
-      replay
+      replay: (tenantId, id, request) => replay(tenantId, id, statements.eventsOf(schema, tenantId, request))
     })
   })
 )

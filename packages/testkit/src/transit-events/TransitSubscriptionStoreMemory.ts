@@ -44,7 +44,6 @@ export const TransitSubscriptionStoreMemory = {
             if (rows.of(tenantId).subscriptions.has(record.id)) rows.putSubscription(tenantId, record)
           }),
         find,
-        findForUpdate: find,
         page: (tenantId, client, state, { limit, skip }) =>
           operate(() => {
             const all = [...rows.of(tenantId).subscriptions.values()]
