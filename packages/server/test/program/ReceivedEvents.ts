@@ -6,7 +6,7 @@ interface Batch {
   readonly events: ReadonlyArray<{ readonly eventId: string; readonly sequence: number; readonly shipment: { readonly shipmentId: string } }>
 }
 
-const batchOf = (reception: Reception): Batch => JSON.parse(reception.body)
+export const batchOf = (reception: Reception): Batch => JSON.parse(reception.body)
 
 /** First receipt of each event, by subscription and shipment. */
 export const firstDeliveries = (receptions: ReadonlyArray<Reception>) => {
