@@ -8,35 +8,27 @@ import type { Exchange } from "./RequestPipeline.ts"
 
 type Params = Readonly<Record<string, string>>
 
-export interface Audited {
-  /**
-   * Runs a call and records it. A call of an operator is recorded before it runs, and refused if that fails. Calls of
-   * clients are recorded in batches within a second.
-   */
-  readonly run: <E extends Failure>(
+/**
+ * Runs calls and records them. A call of an operator is recorded before it runs, and refused if that fails. Calls of
+ * clients are recorded in batches within a second.
+ */
+export const makeAudited = Effect.map(AuditLog, (log) =>
+  <E extends Failure>(
     principal: Principal,
     exchange: Exchange,
     spec: AuditSpec,
     params: Params,
     call: Effect.Effect<HttpServerResponse.HttpServerResponse, E>
-  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E | StorageError>
-}
-
-export const makeAudited: Effect.Effect<Audited, never, AuditLog> = Effect.gen(function*() {
-  const log = yield* AuditLog
-  return {
-    run: (principal, exchange, spec, params, call) => {
-      const recorded = callOf(principal, exchange, spec, params)
-      const outcomeOf = (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, Failure>): AuditOutcome => {
-        if (Exit.isFailure(exit)) return { status: statusOf(exit.cause, exchange) }
-        return { status: exit.value.status, objectId: recorded.object.id === "" && spec.id !== undefined ? memberOf(exit.value, spec.id) : undefined }
-      }
-      return isOperator(principal)
-        ? log.around(recorded, call, outcomeOf)
-        : Effect.onExit(call, (exit) => log.later(recorded, outcomeOf(exit)))
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse, E | StorageError> => {
+    const recorded = callOf(principal, exchange, spec, params)
+    const outcomeOf = (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, Failure>): AuditOutcome => {
+      if (Exit.isFailure(exit)) return { status: statusOf(exit.cause, exchange) }
+      return { status: exit.value.status, objectId: recorded.object.id === "" && spec.id !== undefined ? memberOf(exit.value, spec.id) : undefined }
     }
-  }
-})
+    return isOperator(principal)
+      ? log.around(recorded, call, outcomeOf)
+      : Effect.onExit(call, (exit) => log.later(recorded, outcomeOf(exit)))
+  })
 
 const callOf = (principal: Principal, exchange: Exchange, { action, id, object }: AuditSpec, params: Params): AuditCall => ({
   actor: { kind: isOperator(principal) ? "operator" : "client", name: principal.client },

@@ -1,6 +1,7 @@
 /** Builds the OpenAPI 3.1 document of mounted contracts, webhooks included. */
 import { Count } from "@waybill/core"
 import { Schema, type JsonSchema } from "effect"
+import { memoize } from "effect/Function"
 import { hasChallenge, type SecuritySchemesByName } from "../access/SecuritySchemes.ts"
 import { type AnswerSpec, type BodySpec, type ContractSpec, type EndpointSpec, type HeaderSpec, type PlacedContract, shapeOf, type WebhookSpec } from "../shared/Contract.ts"
 import { maxRecordBytes } from "../invoices/UploadReader.ts"
@@ -38,8 +39,8 @@ export interface OpenApiOptions {
 }
 
 export const openApiOf = (mounted: ReadonlyArray<PlacedContract>, options: OpenApiOptions): OpenApiDocument => {
-  const schemas = new Components(hasChallenge(options.securitySchemes))
-  const security = Object.keys(options.securitySchemes).map((name) => ({ [name]: [] }))
+  const schemas = new Components(options.securitySchemes)
+  const { security } = schemas
   const contracts = mounted.map(({ contract }) => contract)
   const webhooks = contracts.flatMap((contract) =>
     Object.entries(contract.webhooks ?? {}).map(([name, webhook]) => [name, { post: webhookOf(name, contract, webhook, schemas) }] as const)
@@ -48,7 +49,7 @@ export const openApiOf = (mounted: ReadonlyArray<PlacedContract>, options: OpenA
   for (const { base, contract } of mounted) {
     for (const [name, endpoint] of Object.entries(contract.endpoints)) {
       const path = paths[`${base}${endpoint.path}`] ??= {}
-      path[endpoint.method.toLowerCase()] = operationOf(name, contract, endpoint, { schemas, security })
+      path[endpoint.method.toLowerCase()] = operationOf(name, contract, endpoint, schemas)
     }
   }
   return {
@@ -79,10 +80,13 @@ export const openApiOf = (mounted: ReadonlyArray<PlacedContract>, options: OpenA
 class Components {
   readonly definitions: Record<string, JsonSchema.JsonSchema> = {}
   readonly refusals: Record<string, Json> = {}
+  /** The alternatives of a call with credentials. */
+  readonly security: ReadonlyArray<Json>
   readonly challenged: boolean
 
-  constructor(challenged: boolean) {
-    this.challenged = challenged
+  constructor(schemes: SecuritySchemesByName) {
+    this.security = Object.keys(schemes).map((name) => ({ [name]: [] }))
+    this.challenged = hasChallenge(schemes)
   }
 
   /** A refusal in the format of the area. Those that mean the same for every call are components, named by schema and status. */
@@ -103,7 +107,7 @@ class Components {
 
   /** `closed`: unknown members are refused, or never sent. */
   of(schema: Schema.Top, closed: boolean, nullIsMissing = false): JsonSchema.JsonSchema {
-    const converted = convert(schema, closed)
+    const converted = conversions[closed ? "closed" : "open"](schema)
     for (const [name, definition] of converted.definitions) {
       const added = nullIsMissing ? withNulls(definition) : definition
       const before = this.definitions[name]
@@ -114,26 +118,16 @@ class Components {
   }
 }
 
-interface Converted {
-  readonly schema: JsonSchema.JsonSchema
-  readonly definitions: ReadonlyArray<readonly [name: string, definition: JsonSchema.JsonSchema]>
-}
-
-/** Contracts are constants, and a service makes a dozen documents of them at its start: each schema is converted once. */
-const conversions = { open: new WeakMap<Schema.Top, Converted>(), closed: new WeakMap<Schema.Top, Converted>() }
-
-const convert = (schema: Schema.Top, closed: boolean): Converted => {
-  const known = conversions[closed ? "closed" : "open"]
-  const before = known.get(schema)
-  if (before !== undefined) return before
-  const document = Schema.toJsonSchemaDocument(schema, { onExcessProperty: closed ? "error" : "ignore" })
-  const converted = {
+const converter = (onExcessProperty: "error" | "ignore") => memoize((schema: Schema.Top) => {
+  const document = Schema.toJsonSchemaDocument(schema, { onExcessProperty })
+  return {
     schema: inComponents(document.schema),
     definitions: Object.entries(document.definitions).map(([name, definition]) => [name, inComponents(definition)] as const)
   }
-  known.set(schema, converted)
-  return converted
-}
+})
+
+/** Contracts are constants, and a service makes a dozen documents of them at its start: each schema is converted once. */
+const conversions = { open: converter("ignore"), closed: converter("error") }
 
 const challenge = { "WWW-Authenticate": { description: "The schemes of credentials that the service accepts.", schema: Schema.String } }
 
@@ -170,9 +164,7 @@ const forGenerators = (_: string, value: unknown): unknown => {
 }
 
 /** Optional members may be `null`. */
-const withNulls = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => {
-  const before = nullable.get(schema)
-  if (before !== undefined) return before
+const withNulls = memoize((schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => {
   const text = JSON.stringify(schema)
   const added = JSON.parse(text, (_, value: Json | undefined) => {
     if (typeof value !== "object" || value === null || typeof value["properties"] !== "object") return value
@@ -180,27 +172,17 @@ const withNulls = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => {
     const properties = Object.entries(value["properties"] as Readonly<Record<string, Json>>)
     return { ...value, properties: Object.fromEntries(properties.map(([name, each]) => [name, required.includes(name) ? each : { anyOf: [each, { type: "null" }] }])) }
   })
-  const result = JSON.stringify(added) === text ? schema : added
-  nullable.set(schema, result)
-  return result
-}
+  return JSON.stringify(added) === text ? schema : added
+})
 
-const nullable = new WeakMap<JsonSchema.JsonSchema, JsonSchema.JsonSchema>()
-
-interface Surroundings {
-  readonly schemas: Components
-  /** The alternatives of a call with credentials. */
-  readonly security: ReadonlyArray<Json>
-}
-
-const operationOf = (name: string, contract: ContractSpec, endpoint: EndpointSpec, { schemas, security }: Surroundings): OpenApiOperation => {
+const operationOf = (name: string, contract: ContractSpec, endpoint: EndpointSpec, schemas: Components): OpenApiOperation => {
   const parameters = parametersOf(endpoint, schemas)
   return {
     operationId: name,
     tags: [contract.area],
     summary: endpoint.summary,
     ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
-    ...(endpoint.access === "public" ? { security: [] } : endpoint.access === "anonymous" ? { security: [{}, ...security] } : {}),
+    ...(endpoint.access === "public" ? { security: [] } : endpoint.access === "anonymous" ? { security: [{}, ...schemas.security] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(endpoint.body === undefined ? {} : { requestBody: bodyOf(endpoint.body, schemas) }),
     responses: {
@@ -211,29 +193,20 @@ const operationOf = (name: string, contract: ContractSpec, endpoint: EndpointSpe
 }
 
 const parametersOf = (endpoint: EndpointSpec, schemas: Components): ReadonlyArray<Json> => [
-  ...[...endpoint.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => ({
-    name,
-    in: "path",
-    required: true,
-    description: endpoint.params?.[name!] ?? "",
-    schema: { type: "string" }
-  })),
-  ...Object.entries(endpoint.headers ?? {}).map(([name, { description, schema }]) => ({
-    name,
-    in: "header",
-    required: false,
-    description,
-    schema: schemas.of(schema, true)
-  })),
-  ...Object.entries(endpoint.query ?? {}).map(([name, parameter]) => ({
+  ...[...endpoint.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => ({ name, in: "path", required: true, description: endpoint.params?.[name!] ?? "", schema: { type: "string" } })),
+  ...Object.entries(endpoint.headers ?? {}).map(([name, header]) => headerParameterOf(name, header, false, schemas)),
+  ...Object.entries(endpoint.query ?? {}).map(([name, { default: value, description, kind, required = false, schema }]) => ({
     name,
     in: "query",
-    required: parameter.required === true,
-    description: parameter.description,
-    schema: { ...schemas.of(parameter.schema, true), ...(parameter.default === undefined ? {} : { default: parameter.default }) },
-    ...(parameter.kind === "list" || parameter.kind === "pairs" ? { style: "form", explode: true } : {})
+    required,
+    description,
+    schema: { ...schemas.of(schema, true), ...(value === undefined ? {} : { default: value }) },
+    ...(kind === "list" || kind === "pairs" ? { style: "form", explode: true } : {})
   }))
 ]
+
+const headerParameterOf = (name: string, { description, schema }: HeaderSpec, required: boolean, schemas: Components): Json =>
+  ({ name, in: "header", required, description, schema: schemas.of(schema, true) })
 
 const bodyOf = (body: BodySpec, schemas: Components): Json => {
   const whole = schemas.of(body.schema, body.closed === true, body.nullIsMissing)
@@ -266,9 +239,7 @@ const inKiB = (bytes: number): string => `${bytes / 1024} KiB`
 const answerOf = (answer: AnswerSpec, schemas: Components): Json => ({
   description: answer.description,
   ...(answer.headers === undefined ? {} : { headers: headersOf(answer.headers, schemas) }),
-  ...(answer.schema === undefined
-    ? {}
-    : { content: { [answer.contentType ?? "application/json"]: { schema: schemas.of(answer.schema, answer.closed === true) } } })
+  ...(answer.schema === undefined ? {} : { content: { [answer.contentType ?? "application/json"]: { schema: schemas.of(answer.schema, answer.closed === true) } } })
 })
 
 const headersOf = (headers: Readonly<Record<string, HeaderSpec>>, schemas: Components): Json =>
@@ -280,13 +251,7 @@ const webhookOf = (name: string, contract: ContractSpec, webhook: WebhookSpec, s
   summary: webhook.summary,
   description: webhook.description,
   security: [],
-  parameters: Object.entries(webhook.headers).map(([header, { description, required, schema }]) => ({
-    name: header,
-    in: "header",
-    required,
-    description,
-    schema: schemas.of(schema, true)
-  })),
+  parameters: Object.entries(webhook.headers).map(([header, spec]) => headerParameterOf(header, spec, spec.required, schemas)),
   requestBody: { required: true, content: { "application/json": { schema: webhookBodyOf(webhook.body, schemas) } } },
   responses: Object.fromEntries(Object.entries(webhook.answers).map(([status, answer]) => [status, answerOf(answer, schemas)]))
 })

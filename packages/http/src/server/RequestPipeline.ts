@@ -77,18 +77,10 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
 
   const answerFrom = (table: RouteTable) => Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, exchange: Exchange) {
     const { mountPath, path, search } = targetOf(request)
-    if (path.length + search.length > maxTargetLength) {
+    const unusable = refusalOfHead(request, path.length + search.length)
+    if (unusable !== undefined) {
       exchange.contract = table.areaOf(path)
-      return yield* targetTooLong
-    }
-    if (namesSeveralHosts(request)) {
-      exchange.contract = table.areaOf(path)
-      return yield* severalHosts
-    }
-    const transferCoding = request.headers["transfer-encoding"]
-    if (transferCoding !== undefined && transferCoding.toLowerCase() !== "chunked") {
-      exchange.contract = table.areaOf(path)
-      return yield* wrongTransferCoding
+      return yield* unusable
     }
     const found = yield* routeOf(table, request.method, path, exchange)
     if (HttpServerResponse.isHttpServerResponse(found)) return found
@@ -96,7 +88,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     yield* Effect.annotateCurrentSpan("http.route", template)
     const principal = exchange.principal = yield* principalOf(request, endpoint, exchange)
     const answer = answerTo(request, exchange, found, { mountPath, search })
-    return yield* endpoint.audit === undefined || principal === undefined ? answer : audited.run(principal, exchange, endpoint.audit, found.params, answer)
+    return yield* endpoint.audit === undefined || principal === undefined ? answer : audited(principal, exchange, endpoint.audit, found.params, answer)
   })
 
   /** Runs after authentication. */
@@ -194,6 +186,14 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     }))
   return (mounted: ReadonlyArray<MountedContract>): App => appOf(answerFrom(makeRouteTable(mounted)))
 })
+
+/** Why no call can be chosen for a request. */
+const refusalOfHead = (request: HttpServerRequest.HttpServerRequest, targetLength: number): Refused | undefined => {
+  if (targetLength > maxTargetLength) return targetTooLong
+  if (namesSeveralHosts(request)) return severalHosts
+  const transferCoding = request.headers["transfer-encoding"]
+  return transferCoding === undefined || transferCoding.toLowerCase() === "chunked" ? undefined : wrongTransferCoding
+}
 
 /** Why the endpoint refuses an authenticated caller. */
 const refusalTo = (principal: Principal | undefined, { access, method, showsBodies }: EndpointSpec): NotPermitted | OperatorReadOnly | undefined => {

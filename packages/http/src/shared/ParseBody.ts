@@ -1,6 +1,7 @@
 /** Parses a JSON body. Checks its size limits first, and parses a list of many items one by one. */
 import { type ListLimits, listLimitsOf, makePace, maxDepth, nextTurn } from "@waybill/core"
 import { Effect } from "effect"
+import { memoize } from "effect/Function"
 import type { BodySpec } from "./Contract.ts"
 import { type Exceeded, type ItemRange, JsonScan, type ScanLimits } from "./JsonScan.ts"
 import { bodyBeyond, bodyMissing, bodyNotJson, bodyNotUtf8, bodyTooDeep, itemTooLarge, type Refused } from "./Refused.ts"
@@ -30,16 +31,10 @@ const smallBytes = 64 * 1024
 export const maxValuesOf = (maxBytes: number, length: number = maxBytes): number =>
   Math.min(Math.max(4096, maxBytes / 16), 4096 + Math.floor(length / 4))
 
-const lists = new WeakMap<BodySpec, ListLimits>()
-
-const listsOf = (spec: BodySpec): ListLimits => {
-  const known = lists.get(spec)
-  if (known !== undefined) return known
+const listsOf = memoize((spec: BodySpec): ListLimits => {
   const whole = listLimitsOf(spec.schema)
-  const limits = spec.items === undefined ? whole : itemLists(whole, spec.items)
-  lists.set(spec, limits)
-  return limits
-}
+  return spec.items === undefined ? whole : itemLists(whole, spec.items)
+})
 
 /**
  * For calls that accept `{member: [item …]}`, `{member: item}`, `[item …]` or one item: limits inside an item apply to

@@ -49,12 +49,10 @@ export interface ProblemShape {
   /** Statuses whose responses have no body. */
   readonly bodiless?: ReadonlyArray<number>
   /** Values besides the body, for response headers and the log. */
-  readonly headers?: ProblemHeaders
-}
-
-export interface ProblemHeaders {
-  readonly specs: Readonly<Record<string, { readonly description: string; readonly schema: Schema.Top }>>
-  readonly write: (problem: Problem) => Readonly<Record<string, string>>
+  readonly headers?: {
+    readonly specs: Readonly<Record<string, { readonly description: string; readonly schema: Schema.Top }>>
+    readonly write: (problem: Problem) => Readonly<Record<string, string>>
+  }
 }
 
 /** The default format, also used outside of areas. */

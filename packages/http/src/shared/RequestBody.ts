@@ -5,15 +5,7 @@ import { HttpIncomingMessage, type HttpServerError, type HttpServerRequest } fro
 import type { BodySpec, IncomingBody } from "./Contract.ts"
 import { ByteBuffer } from "./ByteBuffer.ts"
 import { parseBody } from "./ParseBody.ts"
-import {
-  bodyBroken,
-  bodyMissing,
-  bodyTooLarge,
-  bodyTooSlow,
-  type Refused,
-  wrongContentCoding,
-  wrongMediaType
-} from "./Refused.ts"
+import { bodyBroken, bodyMissing, bodyTooLarge, bodyTooSlow, type Refused, wrongContentCoding, wrongMediaType } from "./Refused.ts"
 
 export const defaultMaxBodyBytes = 256 * 1024
 
@@ -112,11 +104,7 @@ const largestPiece = 64 * 1024
  * Like `readBody`, for calls that read their body themselves. `timeoutMillis` limits the wait for each chunk, and with
  * `minBytesPerSecond` the whole upload. The handler limits the size if `maxBytes` does not.
  */
-export const streamBody = (
-  request: HttpServerRequest.HttpServerRequest,
-  spec: BodySpec,
-  timeoutMillis: number
-): Effect.Effect<IncomingBody, Refused> =>
+export const streamBody = (request: HttpServerRequest.HttpServerRequest, spec: BodySpec, timeoutMillis: number): Effect.Effect<IncomingBody, Refused> =>
   isEmpty(request) ? Effect.fail(bodyMissing) : judgeHeaders(request.headers, spec, request.method) ?? Effect.flatMap(monotonicMillis, (startedAt) => {
     const { maxBytes = Infinity } = spec
     if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Effect.fail(bodyTooLarge(maxBytes))
