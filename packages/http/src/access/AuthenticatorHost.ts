@@ -16,8 +16,11 @@ import {
 } from "@waybill/core"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { makeAuthenticatorStandard } from "./AuthenticatorStandard.ts"
+import { operatorNamed } from "./OperatorKeys.ts"
+import { invalidCredentials } from "./PresentedCredentials.ts"
 import { AcceptsUndescribed, SecuritySchemes, type SecuritySchemesByName, standardSchemes } from "./SecuritySchemes.ts"
 import { type AccessPorts, makeTokenAccess } from "./TokenAccess.ts"
+import { usableHost } from "../shared/RequestHost.ts"
 
 /** The caller, as the host identifies it. `accounts` and `origin` are optional. */
 export interface HostPrincipal {
@@ -92,7 +95,7 @@ const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
   const rememberAccess = yield* makeTokenAccess
   return Authenticator.of({
     authenticate: Effect.fnUntraced(function*({ headers, method, url }) {
-      const request = new Request(`http://${hostOf(headers["host"])}${url.startsWith("/") ? url : "/"}`, {
+      const request = new Request(`http://${usableHost(headers["host"])}${url.startsWith("/") ? url : "/"}`, {
         method,
         headers: Object.entries(headers).flatMap(([name, value]): Array<[string, string]> => value === undefined ? [] : [[name, value]])
       })
@@ -103,17 +106,15 @@ const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
       })
       if (said === undefined || said === null) {
         const presented = headers["authorization"] !== undefined || headers["x-api-key"] !== undefined || headers["cookie"] !== undefined
-        return yield* (presented ? new Unauthenticated({ presented, reason: unknownCaller }) : anonymous)
+        return yield* (presented ? invalidCredentials(unknownCaller) : anonymous)
       }
-      const principal = isHostOperator(said) ? operatorOf(said) : yield* Effect.orDie(Effect.mapError(principalOf(said), unusable))
-      if (!isOperator(principal) && Option.isNone(yield* admit(principal.tenantId))) return yield* new Unauthenticated({ presented: true, reason: "host principal of an unknown tenant" })
+      const principal = isHostOperator(said) ? operatorNamed(String(said.client ?? ""), "token", said.readOnly === true) : yield* Effect.orDie(Effect.mapError(principalOf(said), unusable))
+      if (!isOperator(principal) && Option.isNone(yield* admit(principal.tenantId))) return yield* invalidCredentials("host principal of an unknown tenant")
       yield* rememberAccess(principal)
       return principal
     })
   })
 })
-
-const hostOf = (header: string | undefined): string => header !== undefined && /^[\w.:[\]-]+$/.test(header) && URL.canParse(`http://${header}`) ? header : "localhost"
 
 const Customer = Schema.Struct({
   tenantId: TenantId,
@@ -130,9 +131,6 @@ const decode = decodeInput(Customer)
 
 export const isHostOperator = (said: HostPrincipal | HostOperator): said is HostOperator =>
   Array.isArray(said.roles) && (said.roles as ReadonlyArray<string>).includes("operator")
-
-const operatorOf = ({ client, readOnly }: HostOperator): Principal =>
-  ({ tenantId: "", client: String(client ?? ""), roles: ["operator"], accounts: [], origin: "token", ...(readOnly === true ? { readOnly } : {}) })
 
 /** Validates the host's principal once: a principal without a tenant must not reach a store. */
 export const principalOf = ({ accounts = [], client, dot, mc, origin = "token", roles, tenantId }: HostPrincipal): Effect.Effect<Principal, InvalidInput> =>

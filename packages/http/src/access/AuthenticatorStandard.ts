@@ -14,8 +14,8 @@ import {
 } from "@waybill/core"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { type JwtOptions, makeJwtVerifier } from "./JwtVerifier.ts"
-import type { OperatorKey } from "./OperatorKeys.ts"
-import { presentedIn } from "./PresentedCredentials.ts"
+import { type OperatorKey, operatorNamed } from "./OperatorKeys.ts"
+import { invalidCredentials, presentedIn } from "./PresentedCredentials.ts"
 import { type AccessPorts, makeTokenAccess } from "./TokenAccess.ts"
 
 /** Which credentials are accepted besides API keys. */
@@ -27,19 +27,8 @@ export interface AuthenticatorStandardOptions {
 
 type Failure = Unauthenticated | TenantSuspended | AuthenticationUnavailable | StorageError
 
-const operatorOf = ({ name, readOnly }: OperatorKey): Principal => ({
-  tenantId: "",
-  client: name,
-  roles: ["operator"],
-  accounts: [],
-  origin: "key",
-  ...(readOnly ? { readOnly } : {})
-})
-
 /** The same object for every anonymous call, because the stack trace of a new error takes a quarter of the call's processor time. */
 const noCredentials = new Unauthenticated({ presented: false })
-
-const invalid = (reason: string) => new Unauthenticated({ presented: true, reason })
 
 /** Callers are known by API keys, operator keys and JWTs. */
 export const AuthenticatorStandard = {
@@ -58,17 +47,17 @@ export const makeAuthenticatorStandard = Effect.fnUntraced(function*(options: Au
   const admit = yield* makeTenantAdmission
   const rememberAccess = yield* makeTokenAccess
   const verifyJwt = options.jwt === undefined ? undefined : makeJwtVerifier(options.jwt)
-  const operators = yield* Effect.forEach(options.operatorKeys ?? [], (key) =>
-    Effect.map(sha256(Redacted.value(key.key)), (hash) => ({ hash, principal: operatorOf(key) })))
+  const operators = yield* Effect.forEach(options.operatorKeys ?? [], ({ key, name, readOnly }) =>
+    Effect.map(sha256(Redacted.value(key)), (hash) => ({ hash, principal: operatorNamed(name, "key", readOnly) })))
 
   const byKey = Effect.fnUntraced(function*(key: Redacted.Redacted): Effect.fn.Return<Principal, Failure> {
     const text = Redacted.value(key)
-    if (text === "") return yield* invalid("empty key")
+    if (text === "") return yield* invalidCredentials("empty key")
     if (text.startsWith("wb.")) return yield* apiKeys.principalOf(key)
     // Hashes have equal length, so comparing them reveals nothing about the key.
     const presented = yield* sha256(text)
     const found = operators.find(({ hash }) => sameHash(hash, presented))
-    return found === undefined ? yield* invalid("unknown key") : found.principal
+    return found === undefined ? yield* invalidCredentials("unknown key") : found.principal
   })
 
   const byJwt = Effect.fnUntraced(function*(
@@ -77,7 +66,7 @@ export const makeAuthenticatorStandard = Effect.fnUntraced(function*(options: Au
   ): Effect.fn.Return<Principal, Failure> {
     const principal = yield* verify(token)
     if (isOperator(principal)) return principal
-    if (Option.isNone(yield* admit(principal.tenantId))) return yield* invalid("JWT of an unknown tenant")
+    if (Option.isNone(yield* admit(principal.tenantId))) return yield* invalidCredentials("JWT of an unknown tenant")
     yield* rememberAccess(principal)
     return principal
   })
@@ -91,12 +80,12 @@ export const makeAuthenticatorStandard = Effect.fnUntraced(function*(options: Au
   return Authenticator.of({
     authenticate: Effect.fnUntraced(function*({ headers }) {
       const { apiKey, bearer, unreadable } = presentedIn(headers)
-      if (unreadable) return yield* invalid("Authorization header without a bearer token")
+      if (unreadable) return yield* invalidCredentials("Authorization header without a bearer token")
       if (apiKey === undefined && bearer === undefined) return yield* noCredentials
       if (bearer === undefined) return yield* byKey(apiKey!)
       const principal = yield* byBearer(bearer)
       if (apiKey === undefined) return principal
-      return sameCaller(principal, yield* byKey(apiKey)) ? principal : yield* invalid("two credentials of different callers")
+      return sameCaller(principal, yield* byKey(apiKey)) ? principal : yield* invalidCredentials("two credentials of different callers")
     })
   })
 })

@@ -1,8 +1,10 @@
 /** Bearer JWTs of a trusted identity provider. */
-import { AccountNumber, AuthenticationUnavailable, CarrierNumber, ClientName, type Principal, TenantId, tokenClient, Unauthenticated } from "@waybill/core"
+import { AccountNumber, AuthenticationUnavailable, CarrierNumber, ClientName, type Principal, TenantId, tokenClient, type Unauthenticated } from "@waybill/core"
 import { Effect, Exit, Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose"
+import { operatorNamed } from "./OperatorKeys.ts"
+import { invalidCredentials } from "./PresentedCredentials.ts"
 
 /** Which bearer JWTs are accepted. */
 export interface JwtOptions {
@@ -43,8 +45,6 @@ const claimsReason = (payload: JWTPayload): string => {
   const refused = claimDecoders.find(([, decode]) => Exit.isFailure(decode(payload)))?.[0]
   return refused === undefined ? "JWT claims cannot be used" : payload[refused] === undefined ? `JWT without the claim ${refused}` : `JWT claim ${refused} cannot be used`
 }
-
-const invalid = (reason: string) => new Unauthenticated({ presented: true, reason })
 
 /** Why the URL of a key set is not acceptable, or `undefined`. */
 export const refusalOfJwksUrl = ({ allowHttpHosts = [], jwksUrl }: Pick<JwtOptions, "jwksUrl" | "allowHttpHosts">): string | undefined => {
@@ -106,13 +106,13 @@ export const makeJwtVerifier = (options: JwtOptions) => {
   return Effect.fnUntraced(function*(token: Redacted.Redacted): Effect.fn.Return<Principal, Unauthenticated | AuthenticationUnavailable> {
     const text = Redacted.value(token)
     const foreign = refusalOf(text)
-    if (foreign !== undefined) return yield* invalid(foreign)
+    if (foreign !== undefined) return yield* invalidCredentials(foreign)
     const now = yield* Clock.currentTimeMillis
     const payload = yield* Effect.tryPromise({
       try: () => verify(text, now),
-      catch: (error) => isTokenError(error) ? invalid(reasonOf(error)) : new AuthenticationUnavailable({ operation: "JWKS fetch", cause: error })
+      catch: (error) => isTokenError(error) ? invalidCredentials(reasonOf(error)) : new AuthenticationUnavailable({ operation: "JWKS fetch", cause: error })
     })
-    const claims = yield* Effect.mapError(decodeClaims(payload), () => invalid(claimsReason(payload)))
+    const claims = yield* Effect.mapError(decodeClaims(payload), () => invalidCredentials(claimsReason(payload)))
     return yield* principalOf(claims, payload.iss!)
   })
 }
@@ -120,14 +120,11 @@ export const makeJwtVerifier = (options: JwtOptions) => {
 const principalOf = (claims: typeof Claims.Type, issuer: string): Effect.Effect<Principal, Unauthenticated> => {
   const { accounts = [], dot, mc, sub, tenant } = claims
   const roles = knownRoles.filter((role) => claims.roles.includes(role))
-  if (roles.length === 0) return Effect.fail(invalid("JWT without a known role"))
-  if (roles.includes("operator")) {
-    // Operators belong to no tenant, so they do not see a tenant's freight by accident.
-    return Effect.succeed({ tenantId: "", client: `jwt:${issuer}:${sub}`, roles: ["operator"], accounts: [], origin: "token" })
-  }
+  if (roles.length === 0) return Effect.fail(invalidCredentials("JWT without a known role"))
+  if (roles.includes("operator")) return Effect.succeed(operatorNamed(`jwt:${issuer}:${sub}`, "token"))
   const client = tokenClient(issuer, sub)
-  if (tenant === undefined) return Effect.fail(invalid("JWT without a tenant"))
-  if (client === undefined) return Effect.fail(invalid("JWT whose iss and sub are too long"))
+  if (tenant === undefined) return Effect.fail(invalidCredentials("JWT without a tenant"))
+  if (client === undefined) return Effect.fail(invalidCredentials("JWT whose iss and sub are too long"))
   return Effect.succeed({
     tenantId: tenant,
     client,

@@ -1,4 +1,5 @@
 /** Keys for `/operator`. They have names, so that one can be replaced while another still works. */
+import type { Principal } from "@waybill/core"
 import { Redacted, Result } from "effect"
 
 /** A key for the operator API. */
@@ -9,6 +10,10 @@ export interface OperatorKey {
   /** Reads everything except delivery bodies, and writes nothing. */
   readonly readOnly: boolean
 }
+
+/** Operators belong to no tenant, so they do not see a tenant's freight by accident. */
+export const operatorNamed = (client: string, origin: Principal["origin"], readOnly = false): Principal =>
+  ({ tenantId: "", client, roles: ["operator"], accounts: [], origin, ...(readOnly ? { readOnly } : {}) })
 
 /** Name of a key without a name. */
 const unnamedOperator = "operator"

@@ -1,5 +1,5 @@
 /** Credentials of a request: an API key, a bearer token, or both. */
-import type { PresentedRequest } from "@waybill/core"
+import { type PresentedRequest, Unauthenticated } from "@waybill/core"
 import { Redacted } from "effect"
 
 export interface PresentedCredentials {
@@ -8,6 +8,9 @@ export interface PresentedCredentials {
   /** The `Authorization` header is not a bearer token. */
   readonly unreadable: boolean
 }
+
+/** `reason` is for the log. */
+export const invalidCredentials = (reason: string) => new Unauthenticated({ presented: true, reason })
 
 export const presentedIn = (headers: PresentedRequest["headers"]): PresentedCredentials => {
   const apiKey = headers["x-api-key"]

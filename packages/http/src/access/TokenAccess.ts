@@ -2,6 +2,7 @@
 import { type AccessStore, isCarrier, isOperator, makeRememberAccess, monotonicMillis, type Principal, RecentMap, type StorageError, type Transaction } from "@waybill/core"
 import type { DeliveryQueue, Wakeups } from "@waybill/core/delivery"
 import { Effect } from "effect"
+import { clientKeyOf } from "./ClientKey.ts"
 
 /** Storage ports that authenticators need. */
 export type AccessPorts = AccessStore | DeliveryQueue | Transaction | Wakeups
@@ -19,7 +20,7 @@ export const makeTokenAccess = Effect.map(makeRememberAccess, (rememberAccess) =
   return Effect.fnUntraced(function*(principal: Principal): Effect.fn.Return<void, StorageError> {
     if (principal.origin !== "token" || isOperator(principal)) return
     const now = yield* monotonicMillis
-    const who = JSON.stringify([principal.tenantId, principal.client])
+    const who = clientKeyOf(principal)
     const says = JSON.stringify([isCarrier(principal), principal.roles.toSorted(), principal.accounts.toSorted()])
     const known = lastSeen.get(who)
     if (known !== undefined && known.says === says && now < known.until) return

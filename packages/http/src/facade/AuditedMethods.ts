@@ -4,14 +4,12 @@ import { Effect, Exit, Result } from "effect"
 import { OperatorContract } from "../operator/OperatorContract.ts"
 import type { AuditSpec } from "../shared/Contract.ts"
 import { failureProblemOf, type ServiceFailure } from "../shared/ProblemOf.ts"
+import type { Groups, Method } from "./Bounds.ts"
 import type { Around } from "./Run.ts"
 import { WaybillError } from "./WaybillError.ts"
 
 /** The operator in the audit log and in histories, for calls of the host. */
 export const hostActor = "host"
-
-type Method = (...given: ReadonlyArray<never>) => Promise<unknown>
-type Groups = Readonly<Record<string, unknown>>
 
 const calls = OperatorContract.endpoints
 

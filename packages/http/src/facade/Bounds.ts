@@ -11,8 +11,8 @@ export const maxHostValues = 131_072
 /** Up to this count, values are counted in one go. */
 const fewValues = 4096
 
-type Method = (...given: ReadonlyArray<never>) => Promise<unknown>
-type Groups = Readonly<Record<string, unknown>>
+export type Method = (...given: ReadonlyArray<never>) => Promise<unknown>
+export type Groups = Readonly<Record<string, unknown>>
 type Run = <A>(effect: Effect.Effect<A, ServiceFailure>) => Promise<A>
 
 /** Wraps the methods: each counts its arguments before it runs, in slices if there are many values. */

@@ -4,7 +4,7 @@ import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import type { ReadableStream as NodeReadableStream } from "node:stream/web"
 import { problemDetails } from "../shared/ProblemDetails.ts"
-import { hostsNamed } from "../shared/RequestHost.ts"
+import { hostsNamed, usableHost } from "../shared/RequestHost.ts"
 import { instanceOf } from "../shared/CorrelationId.ts"
 import type { Waybill } from "./Waybill.ts"
 
@@ -40,34 +40,36 @@ const bodyWasRead =
  */
 export const toNodeHandler = (waybill: Pick<Waybill, "handler">, { mountPath }: NodeHandlerOptions = {}) => {
   if (typeof (waybill as Partial<Waybill> | undefined)?.handler !== "function") throw new TypeError("toNodeHandler takes the service that createWaybill returned, and options.")
-  return nodeHandlerOf(waybill, mountPath)
+  return (req: NodeRequest, res: ServerResponse, next?: (error?: unknown) => void): void => {
+    const body = bodyOf(req)
+    if (body === "lost") {
+      const error = new Error(bodyWasRead)
+      if (next !== undefined) return next(error)
+      process.emitWarning(error)
+      return writeLost(res)
+    }
+    const request = webRequestOf(req, { target: req.originalUrl ?? req.url, body, signal: brokenOff(res) })
+    if (request === undefined) {
+      res.writeHead(405, { allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", "content-length": 0 }).end()
+      return
+    }
+    const reached = { mountPath: mountPath ?? req.baseUrl ?? "", remoteAddress: req.ip ?? req.socket.remoteAddress, host: req }
+    // a handler of the host's own may throw, or answer without a promise
+    const answered = async () => waybill.handler(request, reached)
+    answered().then((response) => write(res, response)).catch((error: unknown) => {
+      if (next !== undefined && !res.headersSent) next(error)
+      else res.destroy()
+    })
+  }
 }
 
-const nodeHandlerOf = (waybill: Pick<Waybill, "handler">, mountPath: string | undefined) =>
-(req: NodeRequest, res: ServerResponse, next?: (error?: unknown) => void): void => {
-  const body = bodyOf(req)
-  if (body === "lost") {
-    const error = new Error(bodyWasRead)
-    if (next !== undefined) return next(error)
-    process.emitWarning(error)
-    return writeLost(res)
-  }
+/** Aborted when the caller leaves before it has the whole response. */
+export const brokenOff = (res: ServerResponse): AbortSignal => {
   const aborted = new AbortController()
   res.once("close", () => {
     if (!res.writableFinished) aborted.abort()
   })
-  const request = webRequestOf(req, { target: req.originalUrl ?? req.url, body, signal: aborted.signal })
-  if (request === undefined) {
-    res.writeHead(405, { allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", "content-length": 0 }).end()
-    return
-  }
-  const reached = { mountPath: mountPath ?? req.baseUrl ?? "", remoteAddress: req.ip ?? req.socket.remoteAddress, host: req }
-  // a handler of the host's own may throw, or answer without a promise
-  const answered = async () => waybill.handler(request, reached)
-  answered().then((response) => write(res, response)).catch((error: unknown) => {
-    if (next !== undefined && !res.headersSent) next(error)
-    else res.destroy()
-  })
+  return aborted.signal
 }
 
 export interface WebRequestParts {
@@ -81,7 +83,7 @@ export interface WebRequestParts {
 export const webRequestOf = (req: IncomingMessage, { body, signal, target }: WebRequestParts): Request | undefined => {
   const secure = "encrypted" in req.socket && req.socket.encrypted === true
   try {
-    return new Request(`${secure ? "https" : "http"}://${hostOf(req.headers.host ?? req.headers[":authority"])}${pathOf(target)}`, {
+    return new Request(`${secure ? "https" : "http"}://${usableHost(req.headers.host ?? req.headers[":authority"])}${pathOf(target)}`, {
       method: req.method ?? "GET",
       headers: headersOf(req, target),
       signal,
@@ -119,8 +121,6 @@ export const lazily = (req: Readable): ReadableStream<Uint8Array> => {
     }
   }, { highWaterMark: 0 })
 }
-
-const hostOf = (host: string | ReadonlyArray<string> | undefined): string => typeof host === "string" && /^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`) ? host : "localhost"
 
 /** Other forms of targets are left to Node's parser and to the service's 404. */
 const pathOf = (target: string | undefined): string => {

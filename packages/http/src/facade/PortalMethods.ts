@@ -2,7 +2,6 @@
 import {
   CustomerPortal,
   EndpointNotices,
-  formatInstant,
   type ListPage,
   type NoticeContactView,
   type NoticeKind,
@@ -16,8 +15,7 @@ import {
 import type { DeliveryView, DestinationState as SubscriptionState, SecretView } from "@waybill/core/delivery"
 import { Effect, Redacted } from "effect"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
-import { portalLinkOf, PortalPage } from "../portal/PortalPage.ts"
-import { makePortalTokens } from "../portal/PortalTokens.ts"
+import { makePortalLinks } from "../portal/PortalPage.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import type { DeliveriesQuery, PageQuery, SigningSecret } from "./OperatorMethods.ts"
 import { plain } from "./Plain.ts"
@@ -91,12 +89,7 @@ export const portalMethodsOf = (run: Run): PortalMethods => {
     run(as(said, CustomerPortal, call))
 
   return {
-    createLink: (tenantId, request) =>
-      run(ofTenant(tenantId, PortalAccess, (access) => Effect.gen(function*() {
-        const grant = yield* access.grant(tenantId, plain(request))
-        const token = Redacted.value(yield* (yield* makePortalTokens).sign(grant))
-        return { client: grant.client, token, url: portalLinkOf(yield* PortalPage, token, undefined), expiresAt: formatInstant(grant.expiresAt) }
-      }))),
+    createLink: (tenantId, request) => run(ofTenant(tenantId, PortalAccess, () => Effect.flatMap(makePortalLinks, (create) => create(tenantId, plain(request))))),
     subscriptions: (said, query = {}) => portal(said, (all, principal) => all.subscriptions(principal, plain(query))),
     subscription: (said, id) => portal(said, (all, principal) => all.subscription(principal, id)),
     pause: (said, id) => portal(said, (all, principal) => all.pause(principal, id)),

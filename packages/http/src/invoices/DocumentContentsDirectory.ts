@@ -4,10 +4,7 @@ import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { attempt, externalDocumentContents, isContentId } from "./ExternalDocumentContents.ts"
-
-/** Bytes per read. */
-const chunkBytes = 256 * 1024
+import { attempt, chunkBytes, externalDocumentContents, isContentId } from "./ExternalDocumentContents.ts"
 
 /** Where files of documents are. */
 export interface DocumentContentsDirectoryOptions {

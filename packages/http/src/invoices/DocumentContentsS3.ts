@@ -2,10 +2,7 @@
 import { type ContentWriter, DocumentContents } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
-import { attempt, externalDocumentContents, isContentId } from "./ExternalDocumentContents.ts"
-
-/** Bytes per read. */
-const chunkBytes = 256 * 1024
+import { attempt, chunkBytes, externalDocumentContents, isContentId } from "./ExternalDocumentContents.ts"
 
 /** Minimum part size of S3, except for the last part; each upload in progress uses this much memory. */
 const partBytes = 5 * 1024 * 1024

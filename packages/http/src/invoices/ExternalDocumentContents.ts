@@ -7,6 +7,9 @@ import { randomUUID } from "node:crypto"
 /** Only such ids may become part of a path or a key. */
 export const isContentId = (contentId: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(contentId)
 
+/** Bytes per read. */
+export const chunkBytes = 256 * 1024
+
 /** A call of the store, which is named in its failure. */
 export const attempt = <A>(operation: string, call: () => Promise<A>): Effect.Effect<A, StorageError> =>
   Effect.tryPromise({ try: call, catch: (cause) => new StorageError({ operation: `DocumentContents.${operation}`, cause }) })

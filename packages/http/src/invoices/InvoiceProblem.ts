@@ -8,29 +8,26 @@ export const ResultStatusCodes = Schema.Array(
   })
 ).annotate({ identifier: "ResultStatusCodes" })
 
-/** SPEC-GAP-B30: the code for each error; the interface lists codes without assigning them. */
+/** SPEC-GAP-B30: the code for each error; the interface lists codes without assigning them. All others are 400. */
+const resultCodes: Readonly<Record<string, string>> = {
+  invoice_not_yours: "600",
+  invoice_exists: "500",
+  unauthenticated: "500",
+  not_permitted: "500",
+  tenant_suspended: "500",
+  quota_exceeded: "500",
+  file_too_large: "300",
+  body_too_large: "300",
+  file_format_unknown: "300",
+  invoice_not_found: "300",
+  document_not_found: "300",
+  invalid_input: "300"
+}
+
 const codesOf = ({ code, errors = [], status }: Problem): ReadonlyArray<string> => {
   if (status >= 500 || status === 429) return ["700"]
-  switch (code) {
-    case "invoice_not_yours":
-      return ["600"]
-    case "invoice_exists":
-    case "unauthenticated":
-    case "not_permitted":
-    case "tenant_suspended":
-    case "quota_exceeded":
-      return ["500"]
-    case "file_too_large":
-    case "body_too_large":
-    case "file_format_unknown":
-    case "invoice_not_found":
-    case "document_not_found":
-      return ["300"]
-    case "invalid_input":
-      return errors.length === 0 ? ["300"] : [...new Set(errors.map((error) => error.code === "conflict" ? "500" : "300"))].sort()
-    default:
-      return ["400"]
-  }
+  if (code === "invalid_input" && errors.length > 0) return [...new Set(errors.map((error) => error.code === "conflict" ? "500" : "300"))].sort()
+  return [resultCodes[code] ?? "400"]
 }
 
 export const maxDetailLength = 1000

@@ -4,9 +4,7 @@ import {
   AuditLog,
   Clients,
   fault,
-  formatInstant,
   InvalidInput,
-  PortalAccess,
   Explanations,
   ShipmentJourneys,
   Statistics,
@@ -21,8 +19,7 @@ import {
 } from "@waybill/core"
 import { Deliveries, SigningSecrets } from "@waybill/core/delivery"
 import { Effect, Redacted } from "effect"
-import { makePortalTokens } from "../portal/PortalTokens.ts"
-import { portalLinkOf, PortalPage } from "../portal/PortalPage.ts"
+import { makePortalLinks } from "../portal/PortalPage.ts"
 import { accepted, json, jsonWithList, listPage, noContent } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
 import { existingTenant } from "./ExistingTenant.ts"
@@ -44,9 +41,7 @@ export const OperatorHandlers = Effect.gen(function*() {
   const explanations = yield* Explanations
   const journeys = yield* ShipmentJourneys
   const pickups = yield* TenantPickups
-  const portalAccess = yield* PortalAccess
-  const portalTokens = yield* makePortalTokens
-  const portalPage = yield* PortalPage
+  const createLink = yield* makePortalLinks
   const within = existingTenant(tenants)
 
   const handlers: HandlersOf<typeof OperatorContract> = {
@@ -65,12 +60,7 @@ export const OperatorHandlers = Effect.gen(function*() {
     createApiKey: ({ body, params: { tenantId } }) =>
       within(tenantId, Effect.map(apiKeys.create(tenantId, body), ({ id, key }) => json({ id, key: Redacted.value(key) }, { status: 201 }))),
     createPortalLink: ({ body, params: { tenantId }, site }) =>
-      within(tenantId, Effect.gen(function*() {
-        const grant = yield* portalAccess.grant(tenantId, body)
-        const token = Redacted.value(yield* portalTokens.sign(grant))
-        const url = portalLinkOf(portalPage, token, site.urlOf)
-        return json({ client: grant.client, url, token, expiresAt: formatInstant(grant.expiresAt) }, { status: 201 })
-      })),
+      within(tenantId, Effect.map(createLink(tenantId, body, site.urlOf), (link) => json(link, { status: 201 }))),
     revokeApiKey: ({ params: { id, tenantId } }) => within(tenantId, Effect.as(apiKeys.revoke(tenantId, id), noContent)),
     putSecret: ({ body, params: { hmacSecretId, tenantId } }) =>
       within(tenantId, Effect.map(secrets.put(tenantId, hmacSecretId, body), (put) => json({ hmacSecretId: put.hmacSecretId, secret: Redacted.value(put.secret) }))),

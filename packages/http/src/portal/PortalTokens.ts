@@ -1,9 +1,9 @@
 /** Tokens of portal links: signed here, accepted by the portal's calls only. */
-import { maxLinkSeconds, PortalAccess, type PortalGrant, PortalTheme, type PresentedRequest, type Principal, type StorageError, TenantId, type TenantSuspended, Unauthenticated } from "@waybill/core"
+import { maxLinkSeconds, PortalAccess, type PortalGrant, PortalTheme, type PresentedRequest, type Principal, type StorageError, TenantId, type TenantSuspended, type Unauthenticated } from "@waybill/core"
 import { Effect, Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, SignJWT } from "jose"
-import { presentedIn } from "../access/PresentedCredentials.ts"
+import { invalidCredentials, presentedIn } from "../access/PresentedCredentials.ts"
 
 /** Distinguishes the tokens from those of an identity provider, so that neither is accepted in place of the other. */
 const type = "waybill-portal+jwt"
@@ -23,8 +23,6 @@ const Claims = Schema.Struct({
 })
 
 const decodeClaims = Schema.decodeUnknownEffect(Claims)
-
-const invalid = (reason: string) => new Unauthenticated({ presented: true, reason })
 
 export interface PortalTokens {
   readonly sign: (grant: PortalGrant) => Effect.Effect<Redacted.Redacted>
@@ -84,9 +82,9 @@ export const makePortalTokens: Effect.Effect<PortalTokens, never, PortalAccess> 
       const now = yield* Clock.currentTimeMillis
       const payload = yield* Effect.tryPromise({
         try: () => payloadOf(Redacted.value(token), now),
-        catch: (error) => invalid(error instanceof errors.JWTExpired ? "portal link expired" : "portal link is invalid")
+        catch: (error) => invalidCredentials(error instanceof errors.JWTExpired ? "portal link expired" : "portal link is invalid")
       })
-      const { exp, iat, sub, tenant, theme } = yield* Effect.mapError(decodeClaims(payload), () => invalid("portal link claims cannot be used"))
+      const { exp, iat, sub, tenant, theme } = yield* Effect.mapError(decodeClaims(payload), () => invalidCredentials("portal link claims cannot be used"))
       const grant: PortalGrant = { tenantId: tenant, client: sub, issuedAt: iat * 1000, expiresAt: exp * 1000, theme }
       return { grant, principal: yield* access.principalOf(grant) }
     })

@@ -33,6 +33,9 @@ export const hostsNamed = ({ headers, rawHeaders }: NodeRequestHead, target: str
   return [...new Set([...hosts, ...meant].map(withoutDefaultPort))]
 }
 
+/** For the address of a `Request`, which cannot have every text as its host. */
+export const usableHost = (host: unknown): string => typeof host === "string" && /^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`) ? host : "localhost"
+
 const withoutDefaultPort = (host: string): string => host.trim().toLowerCase().replace(/:(80|443)$/, "")
 
 const isNodeRequest = (source: unknown): source is NodeRequestHead =>
