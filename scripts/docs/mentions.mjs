@@ -75,13 +75,16 @@ export const checkErrors = ({ path, text }) => {
   const classes = files.flatMap(({ text }) => Array.from(text.matchAll(/class (\w+) extends (?:Schema\.TaggedError|Data\.TaggedError|Error\b)/g), ([, name]) => name))
   const http = files.filter(({ path }) => /^packages\/(http|server)\//.test(path)).map(({ text }) => text).join("\n")
   const problems = [
-    ...http.matchAll(/refused\(\s*(?<status>\d{3}),\s*"(?<code>\w+)"/g),
+    ...http.matchAll(/[rR]efused\(\s*(?<status>\d{3}),\s*"(?<code>\w+)"/g),
     ...http.matchAll(/^ {2}(?<name>\w+): \[(?<status>\d{3}), "(?<code>\w+)"/gm),
     ...http.matchAll(/status: (?<status>\d{3}),\s*(?:title: "[^"]*",\s*detail: "[^"]*",\s*)?code: "(?<code>[a-z_]+)"/g)
   ].map(({ groups }) => groups)
   const reasons = ["RefusalReason", "CallFailure", "FaultCode"].flatMap((union) => {
-    const declared = files.map(({ text }) => new RegExp(`type ${union} =([^]*?)\\n\\n`).exec(text)?.[1]).find((found) => found !== undefined) ?? ""
-    return Array.from(declared.matchAll(/"(\w+)"/g), ([, reason]) => reason)
+    const declaring = files.find(({ text }) => text.includes(`type ${union} =`))?.text ?? ""
+    const declared = new RegExp(`type ${union} =([^]*?)\\n\\n`).exec(declaring)?.[1] ?? ""
+    const [, table] = /keyof typeof (\w+)/.exec(declared) ?? []
+    const rows = table === undefined ? "" : new RegExp(`const ${table} = \\{([^]*?)\\n\\}`).exec(declaring)?.[1] ?? ""
+    return [...Array.from(declared.matchAll(/"(\w+)"/g), ([, reason]) => reason), ...Array.from(rows.matchAll(/^ {2}(\w+):/gm), ([, reason]) => reason)]
   })
   const wanted = new Set([...classes.filter((name) => !inward.has(name)), ...reasons])
   return {

@@ -19,26 +19,7 @@
  * - `in_progress`: the same delivery, or one with some of the same events, is being handled. Retry later.
  * - `method_not_allowed`: deliveries are POSTed.
  */
-export type RefusalReason =
-  | "header_missing"
-  | "header_repeated"
-  | "header_too_long"
-  | "id_malformed"
-  | "timestamp_malformed"
-  | "timestamp_too_old"
-  | "timestamp_in_future"
-  | "no_known_signature"
-  | "signature_mismatch"
-  | "batch_malformed"
-  | "notification_malformed"
-  | "charges_malformed"
-  | "pickups_malformed"
-  | "notice_malformed"
-  | "no_handler"
-  | "body_incomplete"
-  | "body_too_large"
-  | "in_progress"
-  | "method_not_allowed"
+export type RefusalReason = keyof typeof statusOf
 
 /** The delivery was not accepted. `reason` is stable; the message says what to check. */
 export class DeliveryRefused extends Error {
@@ -54,7 +35,7 @@ export class DeliveryRefused extends Error {
   }
 }
 
-const statusOf: Readonly<Record<RefusalReason, number>> = {
+const statusOf = {
   header_missing: 401,
   header_repeated: 401,
   header_too_long: 401,
@@ -74,7 +55,7 @@ const statusOf: Readonly<Record<RefusalReason, number>> = {
   body_too_large: 413,
   in_progress: 503,
   method_not_allowed: 405
-}
+} as const
 
 /** The receiver is set up so that no signature can be checked. The delivery itself may be valid. */
 export class RawBodyNeeded extends Error {
