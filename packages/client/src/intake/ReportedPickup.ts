@@ -1,11 +1,8 @@
 /** Pickup reports that the carrier's system publishes, and the pickup record it reads back. */
 import type { PickupRequest } from "../pickups/PickupRequest.ts"
 import type { PickupStatus, PickupVisibility } from "../pickups/PickupVisibility.ts"
-import type { OpenList } from "../shared/OpenList.ts"
+import type { OpenList, Unknown } from "../shared/OpenList.ts"
 import type { DeliveryMetadata, SubscriptionStatus } from "../transit-events/TransitSubscription.ts"
-
-/** Unknown members may be left out or be `null`. */
-type Unknown<A> = { readonly [Member in keyof A]?: A[Member] | null }
 
 /** A published code needs no description; your own code needs one. */
 export interface ReportedPickupCode extends Unknown<{ codeDescription: string; subCode: string; subCodeDescription: string }> {

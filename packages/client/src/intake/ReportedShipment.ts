@@ -1,5 +1,5 @@
 /** Shipments and status reports that the carrier's system publishes, and the shipment record it reads back. */
-import type { OpenList } from "../shared/OpenList.ts"
+import type { OpenList, Unknown } from "../shared/OpenList.ts"
 import type { ReferenceNumbers, TerminalInfo } from "../shipment-status/FreightShapes.ts"
 import type { DeliveryInformation, DeliveryMessage, NotifiedTerminalStatus, TerminalType } from "../shipment-status/StatusNotification.ts"
 import type { Milestone, VerifiedShipment } from "../shipment-status/TrackedShipment.ts"
@@ -10,9 +10,6 @@ type Described = Pick<
   | "ProNumber" | "UniqueID" | "PayType" | "ShipType" | "PickupAddress" | "BillToAddress" | "BillToAccountNumber" | "ConsigneeAddress"
   | "GrossWeight" | "EstimatedStandardDay" | "EstimatedDeliveryDate"
 >
-
-/** Unknown members may be left out or be `null`. */
-type Unknown<A> = { readonly [Member in keyof A]?: A[Member] | null }
 
 type Moving = Omit<VerifiedShipment, keyof Described | "ReferenceNumbers" | "ShipmentMilestoneStatus" | "ShipmentTerminalInfo">
 

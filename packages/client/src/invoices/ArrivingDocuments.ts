@@ -1,8 +1,8 @@
 /** Reads document records as they arrive: with their contents in memory, or with every file passed to a function. */
-import type { Bytes } from "../shared/Bytes.ts"
+import { type Bytes, joined } from "../shared/Bytes.ts"
 import type { OpenAnswer } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
-import { isObject, type JsonObject } from "../shared/ReceivedJson.ts"
+import { checksOf, type JsonObject } from "../shared/ReceivedJson.ts"
 import { type DocumentPart, DocumentsMalformed, DocumentsReader, type FileHead } from "./DocumentsReader.ts"
 import type { ArrivingFile, DocumentsRecord, FileTaker, SupportingDocuments } from "./SupportingDocuments.ts"
 
@@ -94,40 +94,27 @@ const arriving = (head: FileHead): ArrivingFile => {
   return head as ArrivingFile
 }
 
-const joined = (pieces: ReadonlyArray<Bytes>): Bytes => {
-  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
-}
+const { object } = checksOf(DocumentsMalformed)
 
 /** Maps every file of a record; its content is the file's number there. */
 const recordOf = (json: unknown, fileOf: (file: JsonObject, number: number) => JsonObject): JsonObject => {
-  const record = objectAt("", json)
+  const record = object("", json)
   let files = 0
   return {
     ...record,
     documents: listAt("/documents", record["documents"]).map((each, place) => {
-      const document = objectAt(`/documents/${place}`, each)
+      const document = object(`/documents/${place}`, each)
       const pointer = `/documents/${place}/files`
       return {
         ...document,
         files: listAt(pointer, document["files"]).map((given, at) => {
-          const file = objectAt(`${pointer}/${at}`, given)
+          const file = object(`${pointer}/${at}`, given)
           if (file["content"] !== String(files)) throw new DocumentsMalformed(`${pointer}/${at}`, "has no content, or it is not text.")
           return fileOf(file, files++)
         })
       }
     })
   }
-}
-
-const objectAt = (pointer: string, value: unknown): JsonObject => {
-  if (isObject(value)) return value
-  throw new DocumentsMalformed(pointer, "is not an object.")
 }
 
 const listAt = (pointer: string, value: unknown): ReadonlyArray<unknown> => {

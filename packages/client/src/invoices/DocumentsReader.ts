@@ -44,6 +44,14 @@ const [openObject, closeObject, openArray, closeArray] = [0x7b, 0x7d, 0x5b, 0x5d
 /** Number of content characters to decode at a time. */
 const pieceLength = 64 * 1024
 
+const parsed = (json: string): unknown => {
+  try {
+    return JSON.parse(json)
+  } catch (cause) {
+    throw new DocumentsMalformed("", "is not JSON.", { cause })
+  }
+}
+
 const escapeLength = (escape: string): number => escape[1] === "u" ? 6 : 2
 
 export class DocumentsReader {
@@ -137,12 +145,7 @@ export class DocumentsReader {
   }
 
   #record(): DocumentPart {
-    let json: unknown
-    try {
-      json = JSON.parse(this.#kept)
-    } catch (cause) {
-      throw new DocumentsMalformed("", "is not JSON.", { cause })
-    }
+    const json = parsed(this.#kept)
     this.#kept = ""
     this.#files = 0
     return { _tag: "RecordEnds", json }
@@ -185,18 +188,10 @@ export class DocumentsReader {
     this.#reading = "structure"
     const frame = this.#frames.at(-1)
     if (frame?.isObject !== true) return at + 1
-    const text = this.#textRead()
+    const text = parsed(`"${this.#kept.slice(this.#textFrom)}`) as string
     if (frame.namesNext) frame.name = text
     else frame.texts.set(frame.name, text)
     return at + 1
-  }
-
-  #textRead(): string {
-    try {
-      return JSON.parse(`"${this.#kept.slice(this.#textFrom)}`)
-    } catch (cause) {
-      throw new DocumentsMalformed("", "is not JSON.", { cause })
-    }
   }
 
   /** Yields the content in chunks, as far as it has arrived. */
@@ -227,12 +222,7 @@ export class DocumentsReader {
     do this.#escape += String.fromCharCode(chunk[at++]!)
     while (at < chunk.length && this.#escape.length < escapeLength(this.#escape))
     if (this.#escape.length < escapeLength(this.#escape)) return at
-    let character: string
-    try {
-      character = JSON.parse(`"${this.#escape}"`)
-    } catch (cause) {
-      throw new DocumentsMalformed("", "is not JSON.", { cause })
-    }
+    const character = parsed(`"${this.#escape}"`) as string
     this.#escape = ""
     yield* this.#decoded(this.#decoder!.push(this.#encoder.encode(character)))
     return at

@@ -129,12 +129,7 @@ export class OperatorClient {
    * `secret` is given or with `rotate: false`, because then a retry changes nothing. Without either it is sent once:
    * each call would generate another secret and shorten the life of the oldest.
    */
-  async putSecret(
-    tenantId: string,
-    hmacSecretId: string,
-    settings: SecretSettings = {},
-    options?: CallOptions
-  ): Promise<SigningSecret> {
+  async putSecret(tenantId: string, hmacSecretId: string, settings: SecretSettings = {}, options?: CallOptions): Promise<SigningSecret> {
     const repeatable = settings.secret !== undefined || settings.rotate === false
     return await this.#connection.ask({ method: "PUT", path: ["tenants", tenantId, "secrets", hmacSecretId], body: settings, repeatable }, options)
   }
@@ -211,11 +206,7 @@ export class OperatorClient {
   }
 
   /** Iterates over every matching delivery, page by page. */
-  allDeliveries(
-    tenantId: string,
-    query: Omit<DeliveryQuery, "cursor"> = {},
-    options?: CallOptions
-  ): AsyncGenerator<Delivery, void, undefined> {
+  allDeliveries(tenantId: string, query: Omit<DeliveryQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Delivery, void, undefined> {
     return this.#pages([tenantId, "deliveries"], query, options)
   }
 
@@ -235,13 +226,13 @@ export class OperatorClient {
   }
 
   /** Sends dead letters that match again, the oldest 500 of them: call again with `nextCursor` until it is null. A step that failed can be repeated. */
-  async retryDeadLetters(tenantId: string, filter: DeadLettersFilter, options?: CallOptions): Promise<BulkResult> {
-    return await this.#bulk([tenantId, "dead-letters", "retry"], filter, "retried", options)
+  retryDeadLetters(tenantId: string, filter: DeadLettersFilter, options?: CallOptions): Promise<BulkResult> {
+    return this.#change([tenantId, "dead-letters", "retry"], filter, "retried", options)
   }
 
   /** Dismisses dead letters that match, the oldest 500 of them: call again with `nextCursor` until it is null. A step that failed can be repeated. */
-  async dismissDeadLetters(tenantId: string, filter: DeadLettersFilter, options?: CallOptions): Promise<BulkResult> {
-    return await this.#bulk([tenantId, "dead-letters", "dismiss"], filter, "dismissed", options)
+  dismissDeadLetters(tenantId: string, filter: DeadLettersFilter, options?: CallOptions): Promise<BulkResult> {
+    return this.#change([tenantId, "dead-letters", "dismiss"], filter, "dismissed", options)
   }
 
   /** Drops waiting entries of several subscriptions and cancels their retries, in steps: call again with `nextCursor` until it is null. */
@@ -250,18 +241,13 @@ export class OperatorClient {
   }
 
   /** Sends every dead letter since `since` again, with the same ids. Returns their number. */
-  async recover(
-    tenantId: string,
-    subscriptionId: string,
-    range: { readonly since: string | Date },
-    options?: CallOptions
-  ): Promise<number> {
-    return await this.#sendAgain([tenantId, "subscriptions", subscriptionId, "recover"], range, "recovered", options)
+  async recover(tenantId: string, subscriptionId: string, range: { readonly since: string | Date }, options?: CallOptions): Promise<number> {
+    return (await this.#change([tenantId, "subscriptions", subscriptionId, "recover"], range, "recovered", options)).changed
   }
 
   /** Sends past events again as new deliveries. Returns their number. Receivers that deduplicate by event id skip known ones. */
   async replay(tenantId: string, subscriptionId: string, range: ReplayRange, options?: CallOptions): Promise<number> {
-    return await this.#sendAgain([tenantId, "subscriptions", subscriptionId, "replay"], range, "queued", options)
+    return (await this.#change([tenantId, "subscriptions", subscriptionId, "replay"], range, "queued", options)).changed
   }
 
   /**
@@ -287,7 +273,7 @@ export class OperatorClient {
 
   /** Drops waiting entries and cancels retries. Returns the number of dropped entries. */
   async purge(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<number> {
-    return await this.#sendAgain([tenantId, "subscriptions", subscriptionId, "purge"], undefined, "dropped", options)
+    return (await this.#change([tenantId, "subscriptions", subscriptionId, "purge"], undefined, "dropped", options)).changed
   }
 
   /** Deletes a subscription of any area, like a call of its client. */
@@ -319,20 +305,9 @@ export class OperatorClient {
     return allPages((cursor) => this.#page<A>(path, { ...query, cursor }, options))
   }
 
-  async #sendAgain(
-    path: ReadonlyArray<string>,
-    body: unknown,
-    counted: "recovered" | "queued" | "dropped",
-    options: CallOptions | undefined
-  ): Promise<number> {
+  /** A call whose answer counts what it changed, under the name `counted`. */
+  async #change(path: ReadonlyArray<string>, body: unknown, counted: string, options: CallOptions | undefined): Promise<BulkResult> {
     const answer = await this.#connection.send({ method: "POST", path: ["tenants", ...path], repeatable: false, body }, options)
-    const count = (answer.json as Readonly<Record<string, unknown>> | null | undefined)?.[counted]
-    if (typeof count !== "number") throw new WaybillCallFailed(answer.call, "unreadable_answer", `the answer has no ${counted}.`)
-    return count
-  }
-
-  async #bulk(path: ReadonlyArray<string>, filter: DeadLettersFilter, counted: "retried" | "dismissed", options: CallOptions | undefined): Promise<BulkResult> {
-    const answer = await this.#connection.send({ method: "POST", path: ["tenants", ...path], repeatable: false, body: filter }, options)
     const { nextCursor, [counted]: changed } = (answer.json ?? {}) as Readonly<Record<string, unknown>>
     if (typeof changed !== "number") throw new WaybillCallFailed(answer.call, "unreadable_answer", `the answer has no ${counted}.`)
     return { changed, nextCursor: typeof nextCursor === "string" ? nextCursor : null }

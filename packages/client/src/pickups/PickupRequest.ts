@@ -1,10 +1,5 @@
 /** A shipper's pickup request (area C, pickup request body). */
-import type { OpenList } from "../shared/OpenList.ts"
-
-/** Unknown members may be left out or be `null`. */
-type Unknown<A> = { readonly [Member in keyof A]?: A[Member] | null }
-
-type OrNull<A> = { readonly [Member in keyof A]: A[Member] | null }
+import type { OpenList, OrNull, Unknown } from "../shared/OpenList.ts"
 
 /** Where the freight is picked up (area C). */
 export interface PickupAddress extends

@@ -1,4 +1,5 @@
 /** Reads the body of a request as bytes, up to the receiver's limit. */
+import { joined } from "../shared/Bytes.ts"
 import { DeliveryRefused, RawBodyNeeded } from "./DeliveryRefused.ts"
 
 export const readRequestBody = async (request: Request, mostBytes: number): Promise<Uint8Array> => {
@@ -25,7 +26,7 @@ const readStream = async (stream: ReadableStream<Uint8Array>, mostBytes: number)
   let length = 0
   while (true) {
     const { done, value } = await reader.read()
-    if (done) return join(chunks, length)
+    if (done) return joined(chunks)
     chunks.push(value)
     length += value.byteLength
     if (length > mostBytes) {
@@ -34,16 +35,6 @@ const readStream = async (stream: ReadableStream<Uint8Array>, mostBytes: number)
       throw tooLarge(mostBytes)
     }
   }
-}
-
-const join = (chunks: ReadonlyArray<Uint8Array>, length: number): Uint8Array => {
-  const whole = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return whole
 }
 
 export const tooLarge = (mostBytes: number): DeliveryRefused =>

@@ -1,5 +1,5 @@
 /** A customer's subscription to transit events (area D, Subscription). */
-import type { OpenList } from "../shared/OpenList.ts"
+import type { OpenList, OrNull } from "../shared/OpenList.ts"
 import type { EventType } from "./TransitEvent.ts"
 
 /** `paused`: events wait and are sent on resume. `inactive`: events are not collected. */
@@ -52,5 +52,3 @@ export interface TransitSubscriptionPatch {
   readonly delivery?: OrNull<DeliveryMetadata> | null
   readonly status?: SubscriptionStatus
 }
-
-type OrNull<A> = { readonly [Member in keyof A]: A[Member] | null }
