@@ -10,8 +10,8 @@ export class Journal {
   private readonly steps: Array<Step> = []
   /** The changes that are not counted. */
   private readonly uncounted = new Set<Step>()
-  /** The kept changes that `lose` undoes. */
-  private unflushed: Array<Step> = []
+  /** The kept changes that `lose` undoes, by transaction. */
+  private unflushed: Array<ReadonlyArray<Step>> = []
 
   /** The total number of kept changes. */
   kept = 0
@@ -33,18 +33,21 @@ export class Journal {
     }
   }
 
-  /** Keeps all changes. Those that are not flushed are lost in a crash, until later changes are flushed. */
+  /** Keeps all changes, of one transaction. Those that are not flushed are lost in a crash, until later changes are flushed. */
   forget(isFlushed = true): void {
-    if (!isFlushed) this.unflushed.push(...this.steps)
+    if (!isFlushed) this.unflushed.push([...this.steps])
     else if (this.steps.length > 0) this.unflushed = []
     this.kept += this.steps.length - this.uncounted.size
     this.steps.length = 0
     this.uncounted.clear()
   }
 
-  /** Undoes the kept changes that are not flushed. */
-  lose(): void {
-    for (const { undo } of this.unflushed.splice(0).toReversed()) undo()
+  /** Undoes the kept changes of the newest transactions that are not flushed, at most of so many, and flushes the others. Returns the number of undone transactions. */
+  lose(newest = Infinity): number {
+    const lost = this.unflushed.splice(Math.max(0, this.unflushed.length - newest))
+    for (const { undo } of lost.flat().toReversed()) undo()
+    this.unflushed = []
+    return lost.length
   }
 
   /** Runs `read` on the last kept state. Returns `undefined` and undoes everything if it makes changes. */

@@ -37,8 +37,8 @@ export class MemoryDatabase extends Context.Service<MemoryDatabase, {
   readonly operate: <A>(work: (now: number) => A) => Effect.Effect<A>
   /** The same, as its own transaction whose commit does not wait for the disk. */
   readonly operateUnflushed: <A>(work: (now: number) => A) => Effect.Effect<A>
-  /** Loses what was committed without waiting for the disk since the last other change, as in a crash of a database. */
-  readonly crash: Effect.Effect<void>
+  /** Loses the newest transactions, at most so many, that were committed without waiting for the disk since the last other change, as in a crash of a database. Returns their number. */
+  readonly crash: (newest?: number) => Effect.Effect<number>
   /** The open transaction of the caller. */
   readonly current: Effect.Effect<{ readonly open: boolean } | undefined>
   /** Runs operations in one transaction. Inside another transaction it is a savepoint: a failure undoes only this part. */
@@ -121,7 +121,7 @@ export class MemoryDatabase extends Context.Service<MemoryDatabase, {
         })
       },
       operateUnflushed: (work) => outermost(Effect.map(Clock.currentTimeMillis, work), false),
-      crash: turn.withPermits(1)(Effect.sync(() => journal.lose())),
+      crash: (newest) => turn.withPermits(1)(Effect.sync(() => journal.lose(newest))),
       atCommit: (work) => Effect.map(CurrentTransaction, (current) => void (current?.open === true && current.atCommit !== undefined ? current.atCommit.push(work) : work())),
       begin,
       abandon: Effect.suspend(() => begun?.rollback ?? Effect.void)

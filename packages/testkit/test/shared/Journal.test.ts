@@ -84,6 +84,39 @@ describe("Journal", () => {
   })
 })
 
+describe("a crash", () => {
+  const crash = (world: World, transactions: ReadonlyArray<{ readonly n: number; readonly flushed: boolean }>, newest?: number) => {
+    for (const { flushed, n } of transactions) {
+      world.journal.put(world.map, n, n)
+      world.journal.forget(flushed)
+    }
+    return [world.journal.lose(newest), [...world.map.keys()].slice(1)] as const
+  }
+  const all = [{ n: 1, flushed: false }, { n: 2, flushed: true }, { n: 3, flushed: false }, { n: 4, flushed: false }]
+
+  it("loses the transactions that are not flushed, since the last that is", () => {
+    assert.deepStrictEqual(crash(make(), all), [2, [1, 2]])
+    assert.deepStrictEqual(crash(make(), all, 1), [1, [1, 2, 3]])
+    assert.deepStrictEqual(crash(make(), all, 0), [0, [1, 2, 3, 4]])
+  })
+
+  it("loses no transaction of before an earlier crash", () => {
+    const world = make()
+    crash(world, all, 1)
+    assert.deepStrictEqual(crash(world, []), [0, [1, 2, 3]])
+  })
+
+  it("loses the transactions in reverse order, and those that changed nothing", () => {
+    const world = make()
+    for (const n of [1, 1, 2]) {
+      world.journal.set(world.object, "a", n)
+      world.journal.forget(false)
+    }
+    world.journal.forget()
+    assert.deepStrictEqual([world.journal.lose(2), world.object.a], [2, 1])
+  })
+})
+
 describe("records of calls in a journal", () => {
   it.prop("are undone like other changes, and are not counted", [changes, changes], ([kept, undone]) => {
     const world = make()

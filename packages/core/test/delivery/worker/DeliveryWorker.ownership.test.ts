@@ -328,7 +328,7 @@ describe("a lost response", () => {
 })
 
 describe("a worker whose store crashed", () => {
-  const crash = Effect.flatten(StorageCrash)
+  const crash = Effect.flatMap(StorageCrash, (crash) => crash())
 
   it.effect("sends deliveries again whose outcomes were lost", () =>
     inEngine(Effect.gen(function*() {
