@@ -23,7 +23,8 @@ describe("doctor", { timeout: 90_000 }, () => {
     const tenant = await tenantOn(url, operatorKey)
     const well = await examined(env)
     expect(well).toMatchObject({ code: 0, healthy: true, stderr: "" })
-    expect(Object.values(well.found).map(({ name, result }) => [name, result])).toEqual(
+    // the tests' own Postgres is not durable
+    expect(Object.values(well.found).filter(({ name }) => name !== "durability").map(({ name, result }) => [name, result])).toEqual(
       ["settings", "data directory", "egress", "jwks", "documents", "edi", "database", "writes", "read replica", "migrations", "clock", "secrets", "queue", "e-mail"].map((name) => [name, "ok"])
     )
     expect(well.found["database"]!.detail).toMatch(/^Postgres \d+/)
@@ -116,6 +117,15 @@ describe("doctor", { timeout: 90_000 }, () => {
     expect(leaked(away.stdout + refusing.stdout, ["hunter2hunter2"])).toEqual([])
   })
 
+  it("reports a database whose commits are not on disk", async () => {
+    const { env } = sharedSettings(pgUrl)
+    const url = new URL(pgUrl)
+    url.searchParams.set("options", "-c synchronous_commit=off")
+    const { code, found } = await examined({ ...env, WAYBILL_DATABASE_URL: url.href })
+    expect(code).toBe(0)
+    expect(found["durability"]).toMatchObject({ result: "warning", detail: expect.stringContaining("synchronous_commit"), todo: expect.stringContaining("lost") })
+  })
+
   it("reports a database that can be read and not written", async () => {
     const { env } = sharedSettings(pgUrl)
     const readOnly = new URL(pgUrl)
@@ -132,7 +142,7 @@ describe("doctor", { timeout: 90_000 }, () => {
     expect(await examined(env)).toMatchObject({ code: 0, found: { "data directory": { result: "ok" }, database: { result: "warning", detail: expect.stringContaining("never started") } } })
     const program = new Program({ env: { ...env, WAYBILL_PORT: "0", WAYBILL_DEMO: "off" } })
     await program.ready()
-    expect(await examined(env)).toMatchObject({ code: 0, found: { database: { result: "ok", detail: expect.stringContaining("the embedded one") }, queue: { result: "ok" } } })
+    expect(await examined(env)).toMatchObject({ code: 0, found: { database: { result: "ok", detail: expect.stringContaining("the embedded one") }, durability: { result: "ok" }, queue: { result: "ok" } } })
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
     expect(await examined(env)).toMatchObject({ code: 0, found: { database: { result: "warning", detail: expect.stringContaining("does not run") } } })
   })

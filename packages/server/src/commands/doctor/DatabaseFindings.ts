@@ -1,4 +1,4 @@
-/** Database checks: version, tables, clock, whether its secrets can be opened, and the delivery backlog. */
+/** Database checks: version, durability, tables, clock, whether its secrets can be opened, and the delivery backlog. */
 import { MailStore } from "@waybill/core"
 import { DeliveryQueue, placeOfSecret, Sealer } from "@waybill/core/delivery"
 import { MigrationRefused, migrations, pending, PgClient, quoteSchema, replicaLag, replicaRefusal, StoragePostgres } from "@waybill/postgres"
@@ -14,7 +14,7 @@ import { sealingKeysOf } from "./MachineFindings.ts"
 /** Checks that are skipped because an earlier one failed, in report order. */
 const unseen = (names: ReadonlyArray<string>, why: string): ReadonlyArray<Finding> => names.map((name) => skipped(name, `not checked: ${why}`))
 
-const withoutDatabase = (database: Finding): ReadonlyArray<Finding> => [database, ...unseen(["writes", "read replica", "migrations", "clock", "secrets", "queue", "e-mail"], "the database is not ready")]
+const withoutDatabase = (database: Finding): ReadonlyArray<Finding> => [database, ...unseen(["writes", "durability", "read replica", "migrations", "clock", "secrets", "queue", "e-mail"], "the database is not ready")]
 
 export const databaseFindings = Effect.fnUntraced(function*(config: ServerConfig) {
   const name = "database"
@@ -53,12 +53,13 @@ const lookInto = Effect.fnUntraced(function*(config: ServerConfig, url: Redacted
   // The server's time is compared with the middle of the round trip.
   const clock = clockFinding(Math.round(now - (asked + Date.now()) / 2))
   const writes = yield* writesFinding
+  const durability = yield* durabilityFinding
   const replica = yield* replicaFinding(config)
   const tables = yield* tablesFinding(config)
   if (tables.result !== "ok") {
-    return [database, writes, replica, tables, clock, ...unseen(["secrets", "queue", "e-mail"], "the tables are not ready")]
+    return [database, writes, durability, replica, tables, clock, ...unseen(["secrets", "queue", "e-mail"], "the tables are not ready")]
   }
-  return [database, writes, replica, tables, clock, yield* secretsFinding(config), yield* queueFinding(config), yield* mailFinding(config)]
+  return [database, writes, durability, replica, tables, clock, yield* secretsFinding(config), yield* queueFinding(config), yield* mailFinding(config)]
 })
 
 /** A megabyte in a temporary table, which needs space on the disk and a database that is not read-only, and leaves nothing. */
@@ -74,6 +75,18 @@ const writesFinding = Effect.gen(function*() {
       onFailure: (error) => broken(name, `the database cannot be written to: ${driverMessage(error)}`, "Free space on its disk, or correct WAYBILL_DATABASE_URL if it leads to a standby.")
     })
   )
+})
+
+/** What is accepted, and what is sent, must be on disk before. */
+const durabilityFinding = Effect.gen(function*() {
+  const name = "durability"
+  const sql = yield* SqlClient.SqlClient
+  const off = yield* sql<{ name: string }>`
+    SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name
+  `
+  return off.length === 0
+    ? ok(name, "what is committed is on disk")
+    : warning(name, `off: ${off.map((each) => each.name).join(", ")}`, "Set them to on, for this role at least: in a crash of the database, events that were accepted may be lost, and deliveries come again under other ids.")
 })
 
 /** More than a busy database writes in a second. */
