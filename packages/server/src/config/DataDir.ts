@@ -8,7 +8,8 @@ import { chmod, link, open, readFile, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { messageOf } from "../ErrorMessage.ts"
-import type { SealingKeys, ServerConfig } from "./ServerConfig.ts"
+import type { ServerConfig } from "./ServerConfig.ts"
+import type { SealingKeys } from "./Variables.ts"
 
 export class DataDirUnusable extends Schema.TaggedError<DataDirUnusable>()("DataDirUnusable", { message: Schema.String }) {}
 

@@ -2,15 +2,13 @@
 import { editDistance, type PortalTheme, type RetentionOptions } from "@waybill/core"
 import type { DeliveryOptionValues } from "@waybill/core/delivery"
 import { type AreaKey, areaOverviews, type BasePaths, defaultBasePaths, type EgressPolicy, isOpenedHost, type JwtOptions, type OperatorKey, publicOnly, refusalOfJwksUrl } from "@waybill/http"
-import { Effect, type LogLevel, Redacted, Schema } from "effect"
+import { Effect, type LogLevel, Redacted, Schema, Struct } from "effect"
 import { resolve } from "node:path"
 import type { EdiLimits } from "../edi/EdiPartners.ts"
 import { type DefaultedVariable, defaultOf, readVariable, type Variable, type VariableFault } from "./Variable.ts"
-import { basePathNameOf, type DocumentsPlace, variableNames, variables } from "./Variables.ts"
+import { basePathNameOf, type DocumentsPlace, type SealingKeys, variableNames, variables } from "./Variables.ts"
 
 export type Role = "api" | "worker" | "all"
-
-export type SealingKeys = readonly [Redacted.Redacted<Uint8Array>, ...ReadonlyArray<Redacted.Redacted<Uint8Array>>]
 
 export interface ServerConfig {
   readonly host: string
@@ -96,55 +94,40 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
 }) {
   const faults: Array<VariableFault> = [...misspellings(environment.names)]
   const given = yield* readAll(faults)
-  const { role } = given
-  const delivery = deliveryOf(given)
   const basePaths = basePathsOf(given)
   const places = documentsPlacesOf(given, environment.directory)
-  faults.push(...conflicts(given, delivery, faults), ...overlaps(basePaths), ...samePlaces(places))
+  faults.push(...conflicts(given, faults), ...overlaps(basePaths), ...samePlaces(places))
   if (faults.length > 0) return yield* new ConfigInvalid({ faults })
 
-  // a line for each setting
   const { jwksUrl, jwtAudience, jwtIssuer } = given
   const config: ServerConfig = {
-    host: given.host,
-    port: given.port,
+    ...Struct.pick(given, [
+      "host", "port", "databaseUrl", "readDatabaseUrl", "schema", "operatorKeys", "sealingKeys", "publicTenant", "pickups", "timeZone", "role", "dashboard",
+      "publicUrl", "trustProxy", "s3Endpoint", "poolSize"
+    ]),
     admin: given.adminPort === undefined ? undefined : { host: given.adminHost ?? given.host, port: given.adminPort },
-    databaseUrl: given.databaseUrl,
-    readDatabaseUrl: given.readDatabaseUrl,
     dataDir: resolve(environment.directory, given.dataDir),
-    schema: given.schema,
-    operatorKeys: given.operatorKeys,
-    sealingKeys: given.sealingKeys,
     egress: given.egress?.policy ?? publicOnly,
     egressText: given.egress?.text ?? "",
     jwt: jwksUrl === undefined || jwtIssuer === undefined || jwtAudience === undefined
       ? undefined
       : { jwksUrl, issuer: jwtIssuer, audience: jwtAudience, allowHttpHosts: httpHostsOf(given) },
-    publicTenant: given.publicTenant,
     tokenAccessMillis: given.tokenAccess * 1000,
     othersLookupsPerMinute: given.othersLookups,
-    pickups: given.pickups,
     pickupDeskMillis: given.pickupDesk,
-    timeZone: given.timeZone,
-    role,
-    demo: given.demo ?? (given.databaseUrl === undefined && given.operatorKeys === undefined && role === "all"),
+    demo: given.demo ?? (given.databaseUrl === undefined && given.operatorKeys === undefined && given.role === "all"),
     ediDir: given.ediDir === undefined ? undefined : resolve(environment.directory, given.ediDir),
     ediLimits: { keepMillis: days(given.keepEdiFilesDays), maxWaitingFiles: given.ediMaxWaitingFiles },
     demoEdi: false,
-    dashboard: given.dashboard,
     portalFrameAncestors: given.portalFrameAncestors ?? [],
     portalTheme: given.portalTheme ?? {},
     mail: given.smtpUrl === undefined || given.mailFrom === undefined ? undefined : { url: given.smtpUrl, from: given.mailFrom },
     noticeAfterMillis: given.noticeAfter * 1000,
-    publicUrl: given.publicUrl,
-    trustProxy: given.trustProxy,
     basePaths,
     ...places,
-    s3Endpoint: given.s3Endpoint,
-    poolSize: given.poolSize,
     statementTimeoutMillis: given.statementTimeout,
     idleTransactionTimeoutMillis: given.idleTransactionTimeout,
-    delivery,
+    delivery: { leaseMillis: given.lease, attemptTimeoutMillis: given.attemptTimeout, drainMillis: given.drain, keepSettledMillis: days(given.keepDays) },
     retention: {
       keepDeliveredShipmentsMillis: days(given.keepDeliveredDays),
       keepEndedBillsMillis: days(given.keepEndedBillsDays),
@@ -153,7 +136,7 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
       keepAuditMillis: days(given.keepAuditDays),
       keepStatisticsMillis: days(given.keepStatisticsDays)
     },
-    drainMillis: delivery.drainMillis,
+    drainMillis: given.drain,
     drainDelayMillis: given.drainDelay ?? (environment.isTerminal ? 0 : 5_000),
     logFormat: given.logFormat ?? (environment.isTerminal ? "pretty" : "json"),
     logLevel: logLevels[given.logLevel],
@@ -178,13 +161,6 @@ const readAll = (faults: Array<VariableFault>): Effect.Effect<Given> =>
 
 const days = (count: number): number => count * 86_400_000
 
-const deliveryOf = ({ attemptTimeout, drain, keepDays, lease }: Given) => ({
-  leaseMillis: lease,
-  attemptTimeoutMillis: attemptTimeout,
-  drainMillis: drain,
-  keepSettledMillis: days(keepDays)
-})
-
 const basePathsOf = (given: Given): ServerConfig["basePaths"] =>
   Object.fromEntries(areaOverviews.map(({ key }) => [key, given[basePathNameOf(key)]])) as ServerConfig["basePaths"]
 
@@ -208,14 +184,11 @@ const httpHostsOf = ({ egress, jwksUrl }: Given): ReadonlyArray<string> => {
 }
 
 /** Settings that are valid alone, but not in combination. */
-const conflicts = (given: Given, delivery: ReturnType<typeof deliveryOf>, known: ReadonlyArray<VariableFault>): ReadonlyArray<VariableFault> => {
+const conflicts = (given: Given, known: ReadonlyArray<VariableFault>): ReadonlyArray<VariableFault> => {
   const found: Array<VariableFault> = []
-  const { attemptTimeoutMillis, leaseMillis } = delivery
-  if (leaseMillis <= attemptTimeoutMillis) {
-    found.push({
-      variable: variables.lease.name,
-      problem: `is ${leaseMillis / 1000} and ${variables.attemptTimeout.name} is ${attemptTimeoutMillis / 1000}. A lease has to be longer than an attempt`
-    })
+  const { attemptTimeout, lease } = given
+  if (lease <= attemptTimeout) {
+    found.push({ variable: variables.lease.name, problem: `is ${lease / 1000} and ${variables.attemptTimeout.name} is ${attemptTimeout / 1000}. A lease has to be longer than an attempt` })
   }
   const jwt = [variables.jwksUrl, variables.jwtIssuer, variables.jwtAudience].map(({ name }) => name)
   const parts = [given.jwksUrl, given.jwtIssuer, given.jwtAudience]

@@ -50,7 +50,7 @@ const schemaName = (value: string): Result.Result<string, string> => {
   }
 }
 
-type SealingKeys = readonly [Redacted.Redacted<Uint8Array>, ...ReadonlyArray<Redacted.Redacted<Uint8Array>>]
+export type SealingKeys = readonly [Redacted.Redacted<Uint8Array>, ...ReadonlyArray<Redacted.Redacted<Uint8Array>>]
 
 const sealingKeys = (value: string): Result.Result<SealingKeys, string> => {
   const keys: Array<Redacted.Redacted<Uint8Array>> = []

@@ -1,8 +1,6 @@
 /** Serves the dashboard below `/dashboard`, which gets its data from the operator API. */
 import { Effect } from "effect"
-import { builtPage, guardedHeaders, readPage, type StaticPage, staticPage } from "./StaticPage.ts"
-
-export type Dashboard = StaticPage
+import { builtPage, guardedHeaders, readPage, staticPage } from "./StaticPage.ts"
 
 /** Reads the built page into memory. If it was not built, logs how to build it and returns `undefined`. */
 export const openDashboard = Effect.fnUntraced(function*(directory = builtPage("dashboard")) {

@@ -14,7 +14,7 @@ import { journeyFrom, journeyMillis, mergedWrites, type TimedWrites } from "./De
 import { openEdiCarrier } from "./DemoEdi.ts"
 import { demoTenant, finishedJourney, followCharges, followStatuses, seedDemo } from "./DemoSeed.ts"
 import type { DemoState } from "./DemoState.ts"
-import { type DemoWriters, demoWriters } from "./DemoWriters.ts"
+import { demoWriter } from "./DemoWriters.ts"
 
 /** The webhook sender. In demo mode it may also reach the demo's receiver, at exactly that URL. */
 export const demoSenderLayer = (egress: EgressPolicy, demoUrl: string | undefined): Layer.Layer<WebhookSender> => {
@@ -98,7 +98,7 @@ const runJourneys = Effect.fnUntraced(function*(run: DemoRun, customer: Principa
   const { config: { basePaths, demoEdi, ediDir }, state, url } = run
   const print = (line: string) => void process.stdout.write(`${line}\n`)
   const publishEvents = demoEdi && ediDir !== undefined ? yield* openEdiCarrier(ediDir, print) : undefined
-  const writers = demoWriters({ url, basePaths, ...keysOf(state), print, publishEvents })
+  const write = demoWriter({ url, basePaths, ...keysOf(state), print, publishEvents })
   let bannerPrinted = false
   const afterFirstWrites = Effect.fnUntraced(function*() {
     // Only after the first writes, so that there are bills in flight.
@@ -114,7 +114,7 @@ const runJourneys = Effect.fnUntraced(function*(run: DemoRun, customer: Principa
     yield* state.save({ startedAt })
     const isOver = startedAt + journeyMillis <= now
     if (!isOver) yield* retryStorage(followStatuses(state, customer, startedAt))
-    const finished = yield* playJourney(journeyFrom(startedAt), writers, isOver ? Effect.void : afterFirstWrites())
+    const finished = yield* playJourney(journeyFrom(startedAt), write, isOver ? Effect.void : afterFirstWrites())
     if (finished) yield* state.save({ finishedAt: startedAt })
     // No pause after the first journey, because it may have been resumed near its end.
     if (played > 0) yield* Effect.sleep(played < frequentJourneys ? shortPauseMillis : longPauseMillis)
@@ -122,7 +122,7 @@ const runJourneys = Effect.fnUntraced(function*(run: DemoRun, customer: Principa
 })
 
 /** Writes what is due until the journey ends; returns whether it was finished. Every write is idempotent. */
-const playJourney = Effect.fnUntraced(function*<E, R>(schedule: ReadonlyArray<TimedWrites>, writers: DemoWriters, afterFirstWrites: Effect.Effect<void, E, R>) {
+const playJourney = Effect.fnUntraced(function*<E, R>(schedule: ReadonlyArray<TimedWrites>, write: ReturnType<typeof demoWriter>, afterFirstWrites: Effect.Effect<void, E, R>) {
   let next = 0
   let warned = false
   while (next < schedule.length) {
@@ -132,7 +132,7 @@ const playJourney = Effect.fnUntraced(function*<E, R>(schedule: ReadonlyArray<Ti
       yield* Effect.sleep(schedule[next]!.at - now)
       continue
     }
-    const failed = yield* Effect.match(writers.write(mergedWrites(now, due)), { onSuccess: () => undefined, onFailure: (error) => error })
+    const failed = yield* Effect.match(write(mergedWrites(now, due)), { onSuccess: () => undefined, onFailure: (error) => error })
     if (failed?.final === true) {
       yield* Effect.logWarning(`Demo journey failed: ${failed.message}`)
       return false

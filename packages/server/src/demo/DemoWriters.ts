@@ -14,10 +14,6 @@ export class WriteFailed extends Schema.TaggedError<WriteFailed>()("WriteFailed"
   final: Schema.Boolean
 }) {}
 
-export interface DemoWriters {
-  readonly write: (writes: TimedWrites) => Effect.Effect<void, WriteFailed>
-}
-
 export interface WriterOptions {
   readonly url: string
   /** Base paths that differ from the defaults. */
@@ -99,17 +95,11 @@ export const makeWriter = ({ basePaths, carrierKey, shipperKey, print, publishEv
   }
 }
 
-export const demoWriters = (options: WriterOptions): DemoWriters => {
+export const demoWriter = (options: WriterOptions): (writes: TimedWrites) => Effect.Effect<void, WriteFailed> => {
   const write = makeWriter(options)
-  return {
-    write: (writes) =>
-      Effect.tryPromise({
-        try: (signal) => write(writes, signal),
-        catch: (error) =>
-          new WriteFailed({
-            message: messageOf(error),
-            final: error instanceof WaybillProblem && error.status === 400
-          })
-      })
-  }
+  return (writes) =>
+    Effect.tryPromise({
+      try: (signal) => write(writes, signal),
+      catch: (error) => new WriteFailed({ message: messageOf(error), final: error instanceof WaybillProblem && error.status === 400 })
+    })
 }

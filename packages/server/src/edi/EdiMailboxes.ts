@@ -3,7 +3,7 @@ import { type AttemptFailure, sendWebhook, type WebhookSender } from "@waybill/c
 import type { HttpSettings, SecretReference, SftpSettings, TransportSettings } from "@waybill/edi"
 import type { SftpOptions } from "@waybill/edi/sftp"
 import { type EdiMailbox, type HttpAnswer, httpMailbox, type HttpPost, MailboxError } from "@waybill/edi/transports"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Struct } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { isAbsolute, join } from "node:path"
@@ -47,15 +47,9 @@ const sftpSecrets = async (folder: string, { passphrase, password, privateKey }:
 })
 
 const sftpOptions = (settings: SftpSettings, { passphrase, password, privateKey }: Secrets): SftpOptions => {
-  const { host, hostKeys, maxFileMegabytes, moveTo, port, receiveFrom, sendTo, timeoutSeconds, user } = settings
+  const { maxFileMegabytes, timeoutSeconds } = settings
   return {
-    host,
-    port,
-    user,
-    hostKeys,
-    receiveFrom,
-    moveTo,
-    sendTo,
+    ...Struct.pick(settings, ["host", "port", "user", "hostKeys", "receiveFrom", "moveTo", "sendTo"]),
     passphrase: valueOf(passphrase),
     password: valueOf(password),
     privateKey: valueOf(privateKey),

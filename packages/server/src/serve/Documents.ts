@@ -45,21 +45,20 @@ export const placeLayer = (place: DocumentsPlace, s3Endpoint: string | undefined
 
 const sentence = (cause: unknown): string => messageOf(cause).replace(/\.$/, "")
 
+const unusable = (place: string, hint: string) => (cause: unknown) => new DocumentsUnusable({ message: `Documents cannot be kept in ${place}: ${sentence(cause)}. ${hint}` })
+
 const inDirectory = (path: string) => {
-  const unusable = (cause: unknown) =>
-    new DocumentsUnusable({
-      message: `Documents cannot be kept in ${path}: ${sentence(cause)}. Point WAYBILL_DOCUMENTS at a directory that this user may write to.`
-    })
+  const unusableHere = unusable(path, "Point WAYBILL_DOCUMENTS at a directory that this user may write to.")
   const made = Effect.tryPromise({
     try: async () => {
       await makeDirectory(path, 0o700)
       await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
     },
-    catch: unusable
+    catch: unusableHere
   })
   return Layer.effectContext(Effect.andThen(
     made,
-    Effect.mapError(Layer.build(DocumentContentsDirectory.layer({ directory: path })), ({ cause }) => unusable(cause))
+    Effect.mapError(Layer.build(DocumentContentsDirectory.layer({ directory: path })), ({ cause }) => unusableHere(cause))
   ))
 }
 
@@ -68,14 +67,13 @@ const inS3 = ({ bucket, prefix }: { readonly bucket: string; readonly prefix: st
     // Loaded only here, because the S3 client is an optional dependency and slow to load.
     const [{ S3 }, { DocumentContentsS3 }] = yield* Effect.tryPromise({
       try: () => Promise.all([import("@aws-sdk/client-s3"), import("@waybill/http/s3")]),
-      catch: (cause) => new DocumentsUnusable({ message: `Documents cannot be kept in s3://${bucket}: ${sentence(cause)}. Install @aws-sdk/client-s3 beside waybill.` })
+      catch: unusable(`s3://${bucket}`, "Install @aws-sdk/client-s3 beside waybill.")
     })
     const client = yield* Effect.acquireRelease(Effect.sync(() => new S3(s3Settings(endpoint))), (client) => Effect.sync(() => client.destroy()))
     // Fail at startup, not at the first upload.
     yield* Effect.tryPromise({
       try: () => client.config.region(),
-      catch: (cause) =>
-        new DocumentsUnusable({ message: `Documents cannot be kept in s3://${bucket}: ${sentence(cause)}. Set AWS_REGION; other stores than Amazon's take any, such as us-east-1.` })
+      catch: unusable(`s3://${bucket}`, "Set AWS_REGION; other stores than Amazon's take any, such as us-east-1.")
     })
     yield* checkBucket(client, bucket, prefix)
     return DocumentContentsS3.layer({ client, bucket, prefix })
@@ -88,11 +86,10 @@ const checkBucket = (client: Pick<S3Calls, "listMultipartUploads">, bucket: stri
     Effect.matchEffect({
       onSuccess: () => Effect.void,
       onFailure: (cause) => {
-        const detail = `Documents cannot be kept in s3://${bucket}: ${sentence(cause)}.`
         const hint = bucketHint(cause)
         return hint === undefined
           ? Effect.logWarning(`Document store did not answer: ${sentence(cause)}. Uploads and downloads of documents fail until it does.`)
-          : Effect.fail(new DocumentsUnusable({ message: `${detail} ${hint}` }))
+          : Effect.fail(unusable(`s3://${bucket}`, hint)(cause))
       }
     })
   )

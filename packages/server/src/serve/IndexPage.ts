@@ -33,8 +33,6 @@ const areasOf = ({ basePaths }: IndexPageOptions) => [
   { name: "Operator", area: "operator", base: "/operator", what: "tenants, keys, secrets, and deliveries that went wrong" }
 ]
 
-const operatorArea = "operator"
-
 const html = (options: IndexPageOptions): string => {
   const { dashboard, part, tryThese, version } = options
   return `<!doctype html>
@@ -56,7 +54,7 @@ const html = (options: IndexPageOptions): string => {
 <p>Freight visibility over the industry's open interfaces: order pickups, look up shipments,
 receive signed webhooks for events, and read freight charges.</p>
 <dl>
-${areasOf(options).filter(({ area }) => part === "whole" || (area === operatorArea) === (part === "operators")).map(({ area, base, name, what }) =>
+${areasOf(options).filter(({ area }) => part === "whole" || (area === "operator") === (part === "operators")).map(({ area, base, name, what }) =>
   `  <dt>${name} <small><code>${escape(base)}</code> · <a href="openapi/${area}.json">OpenAPI</a></small></dt><dd>${what}</dd>`).join("\n")}
 </dl>
 <dl>

@@ -6,10 +6,10 @@ import { HttpServerResponse } from "effect/http"
 import { gunzipSync } from "node:zlib"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { buildPage } from "../../dashboard/build.mjs"
-import { type Dashboard, openDashboard } from "../../src/dashboard/Dashboard.ts"
+import { openDashboard } from "../../src/dashboard/Dashboard.ts"
 import { loggingLayer } from "../../src/serve/Logging.ts"
 
-const opened = async (): Promise<Dashboard> => (await Effect.runPromise(openDashboard()))!
+const opened = async () => (await Effect.runPromise(openDashboard()))!
 
 const answer = async (path: string, { headers = {}, method = "GET" }: { readonly method?: string; readonly headers?: Record<string, string> } = {}) => {
   const response = (await opened())({ method, path, headers })

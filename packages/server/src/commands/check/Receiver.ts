@@ -28,20 +28,21 @@ export interface SampleDelivery {
 
 const sampleOf = (deliveryId: string, body: unknown): SampleDelivery => ({ deliveryId, body: new TextEncoder().encode(JSON.stringify(body)) })
 
+export interface ReceiverOptions {
+  readonly url: string
+  readonly secrets: ReadonlyArray<string>
+  readonly timeoutMillis: number
+  readonly kind: DeliveryKind
+}
+
 export class Receiver {
-  readonly #url: string
-  readonly #secrets: ReadonlyArray<string>
-  readonly #timeoutMillis: number
-  readonly #kind: DeliveryKind
+  readonly #options: ReceiverOptions
   /** Makes the ids of this run unique, so that ids the receiver remembers from earlier runs have no effect. */
   readonly #run = randomUUID().slice(0, 8)
   #shipments = 0
 
-  constructor(options: { readonly url: string; readonly secrets: ReadonlyArray<string>; readonly timeoutMillis: number; readonly kind: DeliveryKind }) {
-    this.#url = options.url
-    this.#secrets = options.secrets
-    this.#timeoutMillis = options.timeoutMillis
-    this.#kind = options.kind
+  constructor(options: ReceiverOptions) {
+    this.#options = options
   }
 
   newShipment(): string {
@@ -52,7 +53,7 @@ export class Receiver {
   /** A delivery with a new id; contains at most one status notification. */
   deliveryOf(events: ReadonlyArray<MadeUpEvent>): SampleDelivery {
     const deliveryId = randomUUID()
-    return sampleOf(deliveryId, bodyOf[this.#kind]({ deliveryId, run: this.#run, now: new Date().toISOString(), events }))
+    return sampleOf(deliveryId, bodyOf[this.#options.kind]({ deliveryId, run: this.#run, now: new Date().toISOString(), events }))
   }
 
   /** What a customer sends from the portal to test the receiver. */
@@ -62,7 +63,7 @@ export class Receiver {
 
   /** The same delivery with members that a later version of the interface might add. */
   grown({ body, deliveryId }: SampleDelivery): SampleDelivery {
-    return sampleOf(deliveryId, grown[this.#kind](JSON.parse(new TextDecoder().decode(body))))
+    return sampleOf(deliveryId, grown[this.#options.kind](JSON.parse(new TextDecoder().decode(body))))
   }
 
   /** A delivery with one event of a new shipment. */
@@ -71,7 +72,7 @@ export class Receiver {
   }
 
   async sign({ body, deliveryId }: SampleDelivery, options: { readonly at?: Date; readonly secrets?: ReadonlyArray<string> } = {}): Promise<Headers> {
-    return (await signDelivery({ secrets: options.secrets ?? this.#secrets, deliveryId, body, now: options.at })).headers
+    return (await signDelivery({ secrets: options.secrets ?? this.#options.secrets, deliveryId, body, now: options.at })).headers
   }
 
   /** Signs at each attempt, as the service does. */
@@ -80,21 +81,22 @@ export class Receiver {
   }
 
   async post(body: Uint8Array, headers: Headers): Promise<Answer> {
+    const { timeoutMillis, url } = this.#options
     const begun = performance.now()
     const millis = () => Math.round(performance.now() - begun)
     try {
-      const response = await fetch(this.#url, {
+      const response = await fetch(url, {
         method: "POST",
         headers: { "content-type": "application/json", "user-agent": "waybill-check", ...headers },
         body: body as Uint8Array<ArrayBuffer>,
         redirect: "manual",
-        signal: AbortSignal.timeout(this.#timeoutMillis)
+        signal: AbortSignal.timeout(timeoutMillis)
       })
       await response.arrayBuffer()
       return { status: response.status, millis: millis(), trouble: undefined }
     } catch (error) {
       const isLate = error instanceof Error && error.name === "TimeoutError"
-      const trouble = isLate ? `none within ${this.#timeoutMillis / 1000} s` : `no connection${error instanceof Error ? reasonOf(error) : ""}`
+      const trouble = isLate ? `none within ${timeoutMillis / 1000} s` : `no connection${error instanceof Error ? reasonOf(error) : ""}`
       return { status: undefined, millis: millis(), trouble }
     }
   }

@@ -5,16 +5,9 @@ import { Effect } from "effect"
 import { messageOf } from "../../ErrorMessage.ts"
 import { CommandFailed, exitCodes, failed, usageError } from "../shared/Outcome.ts"
 import { printable } from "../shared/Output.ts"
-import { Receiver } from "./Receiver.ts"
+import { Receiver, type ReceiverOptions } from "./Receiver.ts"
 import { type Requirement, requirements } from "./Requirements.ts"
 import type { DeliveryKind } from "./SampleDeliveries.ts"
-
-interface Options {
-  readonly url: string
-  readonly secrets: ReadonlyArray<string>
-  readonly timeoutMillis: number
-  readonly kind: DeliveryKind
-}
 
 export const requirementsFor = (kind: DeliveryKind): ReadonlyArray<Requirement> => requirements.filter(({ kinds }) => kinds === undefined || kinds.includes(kind))
 
@@ -30,7 +23,7 @@ const resultOf = ({ find, id, sentence }: Requirement, receiver: Receiver) =>
   })
 
 /** Fails when the receiver does not respond at all. */
-export const checkReceiver = Effect.fnUntraced(function*(options: Options, chosen: ReadonlyArray<Requirement>, onResult: (result: CheckResult) => void) {
+export const checkReceiver = Effect.fnUntraced(function*(options: ReceiverOptions, chosen: ReadonlyArray<Requirement>, onResult: (result: CheckResult) => void) {
   const receiver = new Receiver(options)
   const results: Array<CheckResult> = []
   for (const requirement of chosen) {

@@ -3,7 +3,8 @@ import { Tenants } from "@waybill/core"
 import { Sealer, SigningSecrets } from "@waybill/core/delivery"
 import { StoragePostgres } from "@waybill/postgres"
 import { Effect, Layer } from "effect"
-import type { SealingKeys, ServerConfig } from "../../config/ServerConfig.ts"
+import type { ServerConfig } from "../../config/ServerConfig.ts"
+import type { SealingKeys } from "../../config/Variables.ts"
 import { openDatabase, poolLayer } from "../../database/Database.ts"
 
 export const resealAll = Effect.fnUntraced(function*(config: ServerConfig, keys: SealingKeys) {
