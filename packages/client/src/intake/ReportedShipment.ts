@@ -1,7 +1,7 @@
 /** Shipments and status reports that the carrier's system publishes, and the shipment record it reads back. */
 import type { OpenList, Unknown } from "../shared/OpenList.ts"
 import type { ReferenceNumbers, TerminalInfo } from "../shipment-status/FreightShapes.ts"
-import type { DeliveryInformation, DeliveryMessage, NotifiedTerminalStatus, TerminalType } from "../shipment-status/StatusNotification.ts"
+import type { DeliveryInformation, DeliveryMessage, DeliveryUpdate, NotifiedTerminalStatus, TerminalType } from "../shipment-status/StatusNotification.ts"
 import type { Milestone, VerifiedShipment } from "../shipment-status/TrackedShipment.ts"
 import type { StatusOutcome } from "./IntakeReport.ts"
 
@@ -50,16 +50,12 @@ interface ReportedOfShipment {
 }
 
 /** A report that becomes a delivery update. */
-export interface ReportedMovement extends ReportedOfShipment {
+export interface ReportedMovement extends ReportedOfShipment, Pick<DeliveryUpdate, "trailerNumber" | "UpdatedPro" | "PartnerCarrierName" | "PartnerCarrierSCAC"> {
   readonly shipmentMilestoneStatus: Milestone
   readonly terminaltype?: TerminalType
   readonly terminalAddress?: Partial<TerminalInfo> | null
-  readonly trailerNumber?: string | null
   /** Stops remaining; only with the milestone Out for Delivery. */
   readonly countsToDelivery?: number | null
-  readonly UpdatedPro?: string | null
-  readonly PartnerCarrierName?: string | null
-  readonly PartnerCarrierSCAC?: string | null
 }
 
 type Informing = Omit<

@@ -1,3 +1,6 @@
+/** The audit log, in the operator API. */
+import type { PageQuery } from "../connection/CursorPages.ts"
+
 /** One recorded call: actor, address, tenant, object and outcome. */
 export interface AuditEntry {
   readonly at: string
@@ -17,15 +20,11 @@ export interface AuditEntry {
 }
 
 /** Filters of the audit log; all given ones must match. */
-export interface AuditQuery {
+export interface AuditQuery extends PageQuery {
   /** Only calls about this tenant. */
   readonly tenant?: string | undefined
   /** Only calls of this operator or client; the full name. */
   readonly actor?: string | undefined
   /** Inclusive start. */
   readonly since?: string | Date | undefined
-  /** Items per page: 1 to 500. The server's default is 100. */
-  readonly limit?: number | undefined
-  /** `nextCursor` of the previous page. */
-  readonly cursor?: string | undefined
 }

@@ -1,39 +1,21 @@
 /** Verifies a delivery and recognizes its kind by the shape of its body. */
 import { checkFreightCharges, FreightChargesMalformed, type PreliminaryFreightCharge } from "../freight-charges/FreightCharge.ts"
-import { checkPickupBatch, PickupBatchMalformed } from "../intake/PickupBatch.ts"
-import type { PickupChange } from "../intake/ReportedPickup.ts"
+import { checkPickupBatch, type PickupBatch, PickupBatchMalformed } from "../intake/PickupBatch.ts"
 import { checkNotice, checkWebhookTest, isNotice, isWebhookTest, type NoticeEvent, NoticeMalformed, type WebhookTestEvent } from "../portal/PortalWebhooks.ts"
 import { BodyMalformed, checksOf, isObject } from "../shared/ReceivedJson.ts"
 import { checkStatusNotification, type StatusNotification, StatusNotificationMalformed } from "../shipment-status/StatusNotification.ts"
-import { checkEventBatch } from "../transit-events/EventBatch.ts"
-import type { TransitEvent } from "../transit-events/TransitEvent.ts"
+import { checkEventBatch, type EventBatch } from "../transit-events/EventBatch.ts"
 import { copyOfBytes } from "./DeliveryBody.ts"
 import { DeliveryRefused, type RefusalReason } from "./DeliveryRefused.ts"
 import { readDeliveryId, type SignatureScheme, verifyDelivery, type VerifyDeliveryOptions, verifyXSignature } from "./Signature.ts"
 
 /** Content of a delivery by kind. */
 export type DeliveryContent =
-  | {
-    readonly kind: "events"
-    /** The same for every attempt. */
-    readonly deliveryId: string
-    /** When the batch was first sent. */
-    readonly sentAt: string
-    /** At least one. An event can arrive again in another delivery: compare `eventId`. */
-    readonly events: ReadonlyArray<TransitEvent>
-  }
+  | { readonly kind: "events" } & EventBatch
   | { readonly kind: "status"; readonly notification: StatusNotification }
   | { readonly kind: "charges"; readonly charges: ReadonlyArray<PreliminaryFreightCharge> }
-  | {
-    /** For carriers: entries of the work list of pickups. */
-    readonly kind: "pickups"
-    /** The same for every attempt. */
-    readonly deliveryId: string
-    /** When the batch was first sent. */
-    readonly sentAt: string
-    /** At least one, those of one pickup in order. */
-    readonly pickups: ReadonlyArray<PickupChange>
-  }
+  /** For carriers: entries of the work list of pickups. */
+  | { readonly kind: "pickups" } & PickupBatch
   | { readonly kind: "notice"; readonly notice: NoticeEvent }
   /** Answer 2xx: somebody tests whether this endpoint takes deliveries. */
   | { readonly kind: "test"; readonly test: WebhookTestEvent }
