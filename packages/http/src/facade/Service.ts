@@ -58,9 +58,8 @@ export class Service {
     return this.#desk !== undefined && isInsideDesk(this.#desk) ? calledByDesk : undefined
   }
 
-  async #services(): Promise<Built> {
-    this.#built ??= this.#build()
-    return this.#built
+  #services(): Promise<Built> {
+    return this.#built ??= this.#build()
   }
 
   async #build(): Promise<Built> {

@@ -200,7 +200,7 @@ export class JsonScan {
     const depth = this.depth + 1
     if (depth > this.limits.maxDepth) return this.exceed("depth", this.limits.maxDepth, [])
     this.deepest = Math.max(this.deepest, depth)
-    const lists = frame === undefined ? this.limits.lists : frame.isObject ? this.memberShape(frame) : frame.lists?.items
+    const lists = frame === undefined ? this.limits.lists : frame.isObject ? frame.lists?.members?.get(this.nameOf(frame) ?? "") : frame.lists?.items
     const hasRanges = !isObject && this.holdsItems(frame, depth)
     const opened = this.frames[this.depth] ??= emptyFrame()
     opened.isObject = isObject
@@ -217,11 +217,6 @@ export class JsonScan {
   private holdsItems(frame: Frame | undefined, depth: number): boolean {
     const { itemsIn } = this.limits
     return itemsIn !== undefined && (depth === 1 || (depth === 2 && frame!.isObject && this.nameOf(frame!) === itemsIn))
-  }
-
-  private memberShape(frame: Frame): ListLimits | undefined {
-    const members = frame.lists?.members
-    return members === undefined ? undefined : members.get(this.nameOf(frame) ?? "")
   }
 
   /** `undefined` for names that no schema can contain. */
