@@ -44,7 +44,10 @@ export const DocumentQuery = Schema.Struct({
   invoiceNumber: Schema.optionalKey(InvoiceNumber),
   DOT: Schema.optionalKey(CarrierNumberText),
   MC: Schema.optionalKey(CarrierNumberText),
-  documentType: Schema.optionalKey(Schema.Array(DocumentType).check(Schema.isMaxLength(100, { message: "At most 100 document types." }))),
+  documentType: Schema.optionalKey(Schema.Array(DocumentType).check(
+    Schema.isMinLength(1, { message: "Name at least one document type, or leave documentType out." }),
+    Schema.isMaxLength(100, { message: "At most 100 document types." })
+  )),
   limit: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxRecordsPerPage }, { message: `limit is an integer from 1 to ${maxRecordsPerPage}.` }))
   ),
@@ -203,10 +206,9 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
 
       const list = Effect.fn("InvoiceDocuments.list")(function*(principal: Principal, input: unknown = {}) {
         const viewer = yield* viewerOf(principal)
-        const { cursor, documentType = [], invoiceNumber, limit = maxRecordsPerPage, ...from } = yield* decodeQuery(input)
+        const { cursor, documentType: documentTypes, invoiceNumber, limit = maxRecordsPerPage, ...from } = yield* decodeQuery(input)
         const position = yield* readCursor(cursor)
         const after = position === undefined ? undefined : { invoiceNumber: position.id, carrier: position.carrier }
-        const documentTypes = documentType.length === 0 ? undefined : documentType
         const filter = { invoiceNumber, documentTypes, ...carrierFilter(from) }
         const rows = yield* documents.list(principal.tenantId, viewer, filter, { after, limit: limit + 1 })
         const data = rows.slice(0, limit)

@@ -145,7 +145,7 @@ const decoder = new TextDecoder()
 
 const filterOf = (query: EventQuery): EventFilter => ({
   shipmentId: query.shipmentId,
-  eventTypes: query.eventTypes === undefined || query.eventTypes.length === 0 ? undefined : [...new Set(query.eventTypes)].sort(),
+  eventTypes: query.eventTypes === undefined ? undefined : [...new Set(query.eventTypes)].sort(),
   occurredFrom: query.occurredFrom === undefined ? undefined : parseInstant(query.occurredFrom),
   occurredTo: query.occurredTo === undefined ? undefined : parseInstant(query.occurredTo),
   order: query.order ?? "asc"

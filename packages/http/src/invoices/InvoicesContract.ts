@@ -1,8 +1,8 @@
 /** Area B over HTTP: invoices and their supporting documents. */
 import {
+  DocumentQuery,
   DocumentRequest,
   DocumentResponse,
-  DocumentType,
   Invoice,
   isCommentParameter,
   maxInvoiceBytes,
@@ -142,7 +142,7 @@ export const InvoicesContract = contract({
       query: {
         invoiceNumber: text("The invoice number in the upload."),
         ...carrier,
-        documentType: { kind: "list", schema: Schema.Array(DocumentType), description: "Only files of these types." },
+        documentType: { kind: "list", schema: DocumentQuery.fields.documentType.schema, description: "Only files of these types." },
         ...page(maxRecordsPerPage)
       },
       answers: { 200: { description: "The documents; may be an empty list", schema: Schema.Array(DocumentResponse), headers: pageHeaders } }

@@ -9,13 +9,13 @@ export const ownSubscription = {
 
 export const createdHeaders = { "Location": { description: "Where the subscription is.", schema: Schema.String.annotate({ format: "uri-reference" }) } }
 
-export const createConflict = "A quota is used up, or the secret does not exist or belongs to another client."
+export const createConflict = "A quota is used up."
 
 /** `reset`: the members that null takes back, such as "delivery or one of its members". */
 export const patchDescription = (reset: string): string =>
   `JSON merge patch (RFC 7396): members that are not named stay as they are; null takes ${reset} back to the default. ` +
   "The status of a subscription that the operator paused cannot be changed: 409 with the reason."
 
-export const patchConflict = "An operator paused the subscription, or the secret does not exist or belongs to another client."
+export const patchConflict = "An operator paused the subscription."
 
 export const deleteDescription = "Deliveries stop immediately. Deleting an own subscription again succeeds."

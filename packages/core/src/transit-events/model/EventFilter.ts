@@ -14,7 +14,10 @@ export const defaultEventPageSize = 100
 export const EventQuery = Schema.Struct({
   shipmentId: Schema.optionalKey(ShipmentId),
   eventTypes: Schema.optionalKey(
-    Schema.Array(EventType).check(Schema.isMaxLength(eventTypes.length * 4, { message: "Name each event type once." }))
+    Schema.Array(EventType).check(
+      Schema.isMinLength(1, { message: "Name at least one event type, or leave eventTypes out." }),
+      Schema.isMaxLength(eventTypes.length * 4, { message: "Name each event type once." })
+    )
   ),
   /** Inclusive lower bound on occurredAt. */
   occurredFrom: Schema.optionalKey(InstantText),
