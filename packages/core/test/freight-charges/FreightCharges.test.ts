@@ -45,6 +45,15 @@ describe("a freight bill", () => {
     yield* readChange(change("created", { terms: "30 days", more: { shipmentTotals: { ...shipmentTotals, weightUnit: "Stone", currency: "XTS" } } }), ["charges", 0])
   }))
 
+  it.effect("counts handling units and pieces of a purchase order in whole numbers", Effect.fnUntraced(function*() {
+    const { commodities, referenceNumbers } = charge()
+    const counting = (count: number, pieces: number) =>
+      readChange(change("created", { more: { commodities: { handlingUnits: [{ ...commodities.handlingUnits[0]!, count }] }, referenceNumbers: { ...referenceNumbers, po: [{ number: "1", pieces }] } } }), ["charges", 0])
+    yield* counting(2, 3)
+    const { faults } = yield* Effect.flip(counting(2.5, 3.5))
+    assert.deepStrictEqual(faults.map(({ pointer }) => pointer), ["/charges/0/pfc/referenceNumbers/po/0/pieces", "/charges/0/pfc/commodities/handlingUnits/0/count"])
+  }))
+
   it.effect("is notified only to its debtors (SPEC-GAP-E6)", Effect.fnUntraced(function*() {
     const { debtor, received, report, subscribe, tenant } = yield* makeDebtors
     yield* subscribe(debtor)

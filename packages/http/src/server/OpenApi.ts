@@ -150,7 +150,7 @@ const placed = new Map<string, JsonSchema.JsonSchema>()
 
 /**
  * Unknown members are admitted by default. An explicit `additionalProperties` makes generators declare a map instead of an object. The only value of a boolean is
- * a constant, because generators make a class with a text of an enumeration.
+ * a constant, because generators make a class with a text of an enumeration. An enumeration of whole numbers has integers, as the interfaces say.
  */
 const forGenerators = (_: string, value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
@@ -158,6 +158,7 @@ const forGenerators = (_: string, value: unknown): unknown => {
     const { enum: [only], ...rest } = value
     return { ...rest, const: only }
   }
+  if ("type" in value && value.type === "number" && "enum" in value && Array.isArray(value.enum) && value.enum.every(Number.isInteger)) return { ...value, type: "integer" }
   if (!("properties" in value) || !("additionalProperties" in value) || value.additionalProperties !== true) return value
   const { additionalProperties: _default, ...rest } = value
   return rest

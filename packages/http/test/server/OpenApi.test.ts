@@ -140,6 +140,18 @@ describe("the OpenAPI documents", () => {
     }
   })
 
+  it("describe members that the interfaces call integers as integers, enumerations too", () => {
+    const stops = { type: "integer", enum: [3, 2, 1] }
+    const { properties: shipment } = resolve(documents.get("/openapi.json")!, "#/components/schemas/VerifiedShipment") as { properties: Json }
+    const { properties: update } = resolve(documents.get("/openapi.json")!, "#/components/schemas/DeliveryUpdate") as { properties: Json }
+    expect([shipment["OFDStopsAway"], update["countsToDelivery"]]).toEqual([{ anyOf: [stops, { type: "null" }] }, stops])
+    const { properties: charge } = resolve(documents.get("/openapi.json")!, "#/components/schemas/PreliminaryFreightCharge") as { properties: Json }
+    expect(charge).toMatchObject({
+      commodities: { properties: { handlingUnits: { items: { properties: { count: { type: "integer" }, weight: { type: "number" } } } } } },
+      referenceNumbers: { properties: { po: { items: { properties: { pieces: { type: "integer" } } } } } }
+    })
+  })
+
   it("describe errors in each area's own format", () => {
     const formats = {
       "shipment-status": ["StatusProblem", "application/json"],

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { AccountNumber } from "../../shared/Identifier.ts"
 import { parseInstant } from "../../shared/Instant.ts"
+import { Integer } from "../../shared/Integer.ts"
 
 const text = (maxLength: number) =>
   Schema.String.check(Schema.isMaxLength(maxLength, { message: `At most ${maxLength} characters.` }))
@@ -56,7 +57,7 @@ const BillTo = Schema.Struct({ account: AccountNumber, locationID: optional(shor
 
 const PurchaseOrder = Schema.Struct({
   number: optional(short),
-  pieces: optional(Schema.Finite),
+  pieces: optional(Integer),
   weight: optional(short),
   weightUnit: optional(short),
   palletized: optional(Schema.Boolean),
@@ -75,7 +76,7 @@ const LineItem = Schema.Struct({
 })
 
 const HandlingUnit = Schema.Struct({
-  count: Schema.Finite,
+  count: Integer,
   type: short,
   tareWeight: optional(Schema.Finite),
   weight: Schema.Finite,
