@@ -5,6 +5,7 @@
 import type { Breaker, DestinationSettings, DestinationState, PausedBy } from "@waybill/core/delivery"
 import { AccessLedger } from "./AccessLedger.ts"
 import { type LedgerPartition, PartitionLedger } from "./PartitionLedger.ts"
+import { SettlementLog } from "./SettlementLog.ts"
 
 /** One event for one subscription. */
 export interface LedgerEntry {
@@ -102,7 +103,8 @@ export interface PublishedEvent {
 export class Ledger {
   readonly destinations = new Map<string, LedgerDestination>()
   readonly deliveries = new Map<string, LedgerDelivery>()
-  readonly partitions = new PartitionLedger()
+  readonly partitions = new PartitionLedger(this.deliveries)
+  readonly settlements = new SettlementLog()
   /** Newest first. */
   readonly keys = new Map<string, Array<LedgerKey>>()
   readonly access = new AccessLedger()

@@ -1,5 +1,5 @@
 /** The reference model of partitions: their owners, epochs, leases and flights. */
-import { type OwnedPartition, partitionOf } from "@waybill/core/delivery"
+import { type OwnedPartition, partitionOf, type WrittenOutcome } from "@waybill/core/delivery"
 import type { LedgerDelivery } from "./Ledger.ts"
 
 export interface LedgerPartition {
@@ -25,6 +25,11 @@ export class PartitionLedger {
   readonly all = new Map<string, LedgerPartition>()
   /** Until when each worker is alive, by its last renewal, and how long its leases last. */
   readonly workers = new Map<string, { readonly until: number; readonly leaseMillis: number }>()
+  private readonly deliveries: ReadonlyMap<string, LedgerDelivery>
+
+  constructor(deliveries: ReadonlyMap<string, LedgerDelivery>) {
+    this.deliveries = deliveries
+  }
 
   of(tenantId: string, destinationId: string): LedgerPartition {
     return this.get(tenantId, partitionOf(destinationId))
@@ -40,9 +45,16 @@ export class PartitionLedger {
     return own
   }
 
-  /** Those whose epoch holds. */
+  /** Those whose epoch holds, and whose last outcome was not lost in a crash. */
   fenced(tenantId: string, owned: ReadonlyArray<OwnedPartition>): ReadonlyArray<LedgerPartition> {
-    return owned.filter((each) => each.tenantId === tenantId && this.get(tenantId, each.partition).epoch === each.epoch).map(({ partition }) => this.get(tenantId, partition))
+    return owned
+      .filter((each) => each.tenantId === tenantId && this.get(tenantId, each.partition).epoch === each.epoch && (each.lastOutcome === undefined || this.isWritten(each.lastOutcome)))
+      .map(({ partition }) => this.get(tenantId, partition))
+  }
+
+  private isWritten({ attempt, deliveryId }: WrittenOutcome): boolean {
+    const delivery = this.deliveries.get(deliveryId)
+    return delivery !== undefined && (delivery.state !== "sending" || delivery.attempt > attempt)
   }
 
   lease(partition: LedgerPartition, now: number, leaseMillis: number): void {

@@ -2,6 +2,7 @@
 import { type AttemptOutcome, breakerThreshold, type DeliveryOutcome, type DestinationChange, type SettleRequest } from "@waybill/core/delivery"
 import { type Ledger, type LedgerDelivery, type LedgerDestination, permitOf, spareTakeovers } from "./Ledger.ts"
 import { type LedgerPartition, unsettledIn } from "./PartitionLedger.ts"
+import { restoring } from "./SettlementLog.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
 /** The outcome of an attempt as its worker got it. */
@@ -38,6 +39,7 @@ export class SettleAudit {
   /** Updates the reference model after a settlement, and returns its deliveries. */
   settled({ late, outcomes, request, who }: SettleCall, owned: ReadonlyArray<number>): ReadonlyArray<LedgerDelivery> {
     const { tenantId } = request
+    if (request.outcomes.length > 0) this.ledger.settlements.add(this.undoOf(request))
     const fenced = this.ledger.partitions.fenced(tenantId, request.owned)
     const expected = fenced.map(({ partition }) => partition).sort().join()
     if ([...owned].sort().join() !== expected) {
@@ -76,6 +78,22 @@ export class SettleAudit {
     this.compareUnchanged(gone, judged, late)
     this.endFlights(who, request, fenced)
     return named
+  }
+
+  /** Returns what undoes all that a settlement may change in the reference model. */
+  private undoOf({ destinations, ended, outcomes, tenantId }: SettleRequest): () => void {
+    const { ledger } = this
+    const deliveries = outcomes.flatMap(({ deliveryId }) => ledger.deliveries.get(deliveryId) ?? [])
+    const changed = new Set([...deliveries.map(({ destination }) => destination), ...destinations.flatMap(({ destinationId }) => ledger.destination(tenantId, destinationId) ?? [])])
+    const flights = ended.flatMap(({ flight, partition }) => {
+      const own = ledger.partitions.get(tenantId, partition).flights
+      const unsettled = own.get(flight)
+      return unsettled === undefined ? [] : [() => void own.set(flight, unsettled)]
+    })
+    const undos = [restoring(ledger, "unfinished"), ...deliveries.map(undoOutcome), ...Array.from(changed, undoChange), ...flights]
+    return () => {
+      for (const undo of undos) undo()
+    }
   }
 
   /** Destinations with outcomes and without a change: they need none. */
@@ -178,5 +196,27 @@ export class SettleAudit {
       simulation.violate("Consecutive failures open the circuit breaker", `${destination.name}: ${JSON.stringify(breaker)}`)
     }
     if (gone && pause === undefined && destination.state === "active") simulation.violate("410 pauses the subscription", destination.name)
+  }
+}
+
+const undoOutcome = (delivery: LedgerDelivery): () => void => {
+  const { destination, entries, id } = delivery
+  const restore = restoring(delivery, "state", "tries", "excused", "dueAt", "storedDueAt", "diedAt")
+  const wasUnsettled = destination.unsettled.has(id)
+  const passed = entries.map((entry) => entry.passed)
+  return () => {
+    restore()
+    if (wasUnsettled) destination.unsettled.set(id, delivery)
+    // a receiver that accepted it remembers
+    for (const [at, entry] of entries.entries()) entry.passed = passed[at]! || delivery.accepted > 0
+  }
+}
+
+const undoChange = (destination: LedgerDestination): () => void => {
+  const restore = restoring(destination, "state", "pausedBy", "purging", "resumesAs", "breaker", "failures")
+  const { recovered } = destination
+  return () => {
+    restore()
+    destination.recovered ||= recovered
   }
 }

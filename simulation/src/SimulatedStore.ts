@@ -2,6 +2,7 @@
 import type { AccessStore, StorageError, Transaction } from "@waybill/core"
 import { type DeliveryControl, DeliveryQueue, DeliveryStore, type SecretStore } from "@waybill/core/delivery"
 import type { TransitEventStore, TransitSubscriptionStore } from "@waybill/core/transit-events"
+import { StorageCrash } from "@waybill/testkit"
 import { type Context, Context as Contexts, Effect, type Exit, Option, Exit as Exits } from "effect"
 import * as Clock from "effect/Clock"
 import type { Ledger, LedgerDelivery, LedgerDestination } from "./Ledger.ts"
@@ -9,7 +10,7 @@ import type { LedgerPartition } from "./PartitionLedger.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
 /** The ports that an adapter has to provide. All its times must come from Effect's `Clock`. */
-export type SimulatedPorts = Transaction | AccessStore | SecretStore | DeliveryStore | DeliveryQueue | DeliveryControl | TransitEventStore | TransitSubscriptionStore
+export type SimulatedPorts = Transaction | AccessStore | SecretStore | DeliveryStore | DeliveryQueue | DeliveryControl | TransitEventStore | TransitSubscriptionStore | StorageCrash
 
 /** Signals are consumed within a poll. */
 const quietMillis = 6_000
@@ -52,6 +53,19 @@ export class SimulatedStore {
     }
     then(exit)
     return this.settle()
+  }
+
+  /** Crashes the store, which is up again at once. It loses the newest settlements, at most so many, since its last other write. */
+  crash(newest: number): void | Promise<void> {
+    const { ledger, simulation } = this
+    return this.run(Effect.flatMap(StorageCrash, (crash) => crash(newest)), (exit) => {
+      const lost = Exits.isSuccess(exit) ? exit.value : 0
+      simulation.counts.lostSettlements += lost
+      simulation.note("store", `crashes and loses ${lost} settlements`)
+      ledger.settlements.lose(lost)
+      for (const delivery of ledger.deliveries.values()) this.compare(delivery.destination.tenantId, [delivery])
+      for (const destination of ledger.destinations.values()) if (destination.open) this.compareDestination(destination)
+    })
   }
 
   /** Compares these deliveries in the store with the reference model, before the next event. */

@@ -21,6 +21,9 @@ const maxSteps = 40_000
 
 const hourMillis = 3_600_000
 
+/** Share of the schedules with faults in which the store crashes. */
+const crashingShare = 0.4
+
 /** Share of the schedules in which the store's clock is set back and a process is killed. */
 const killedAheadShare = 0.05
 
@@ -36,6 +39,8 @@ export class Simulation {
   private readonly operators: Operators
   private readonly faults: SeededRandom
   private readonly takeInterventions: SeededRandom
+  private readonly crashes: SeededRandom
+  private crashesLeft: number
   private readonly progress: ProgressAudit
   private processes: Array<WorkerProcess> = []
   private lastProcess = 0
@@ -53,12 +58,18 @@ export class Simulation {
     this.faultModel = new FaultModel(this.simulation, this.shape.hasInternalFaults)
     this.receivers = new Receivers(this.simulation, this.ledger, this.sha256, { slow: this.shape.faults > 0 ? 0.05 : 0, onlyReceiversFail: !this.shape.hasInternalFaults })
     this.takeInterventions = new SeededRandom(seed, "take interventions")
+    this.crashes = new SeededRandom(seed, "crashes of the store")
+    this.crashesLeft = this.shape.hasInternalFaults && this.crashes.share(crashingShare) ? this.crashes.pick([1, 2, 4]) : 0
     this.connection = new StoreConnection(this.simulation, {
       ledger: this.ledger,
       store: this.store,
       faultModel: this.faultModel,
       shape: this.shape,
-      onTake: (tenantId, deliveryIds, destinations) => this.interveneInTake(tenantId, deliveryIds, destinations)
+      onTake: (tenantId, deliveryIds, destinations) => this.interveneInTake(tenantId, deliveryIds, destinations),
+      onSettled: () => {
+        // the next write, within milliseconds, ends what a crash can lose
+        if (this.crashesLeft > 0 && this.crashes.share(0.3)) this.simulation.after(this.crashes.pick([0, 0, 1, 3, 20]), () => this.crashStore())
+      }
     })
     this.operators = new Operators(this.simulation, {
       ledger: this.ledger,
@@ -121,6 +132,7 @@ export class Simulation {
     if (shape.hasInternalFaults && shape.faults > 0 && ahead.share(killedAheadShare)) {
       simulation.after(moment(ahead, 1.5), () => this.processes.length > 0 && !this.faultsStopped ? this.killWhileAhead(ahead.pick(this.processes)) : undefined)
     }
+    if (this.crashesLeft > 0) simulation.after(moment(this.crashes, 1.5), () => this.crashStore())
     if (!shape.hasInternalFaults) {
       this.progress.begin(0)
       this.watch()
@@ -185,6 +197,16 @@ export class Simulation {
     this.simulation.note("store", `has its clock set back by an hour since the last renewal of ${victim.name}`)
     return this.store.runAhead(hourMillis, this.store.delivery.renew({ workerId, leaseMillis }), () =>
       this.ledger.partitions.renew(workerId, this.simulation.storeNow + hourMillis, leaseMillis))
+  }
+
+  /** The store crashes and is unavailable for some time. */
+  private crashStore(): void | Promise<void> {
+    const { crashes, faultModel, simulation } = this
+    if (this.faultsStopped || this.crashesLeft === 0) return
+    this.crashesLeft -= 1
+    this.connection.breakAll()
+    faultModel.unavailableUntil = Math.max(faultModel.unavailableUntil, simulation.now + crashes.pick([0, 0, 5, 300, this.shape.options.leaseMillis + 200]))
+    return this.store.crash(crashes.pick([Infinity, Infinity, 1, 2]))
   }
 
   private wake(tenantId: string): void {

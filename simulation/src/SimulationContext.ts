@@ -15,6 +15,8 @@ export interface SimulationCounts {
   drops: number
   /** Calls with an epoch that was no longer valid. */
   lostLeases: number
+  /** Settlements that crashes of the store lost. */
+  lostSettlements: number
   /** Partitions that were taken over from a worker that had not released them. */
   takeovers: number
   /** Events to be delivered, summed over all subscriptions. */
@@ -29,6 +31,7 @@ export const noCounts = (): SimulationCounts => ({
   duplicates: 0,
   drops: 0,
   lostLeases: 0,
+  lostSettlements: 0,
   takeovers: 0,
   owed: 0,
   deadLetters: 0

@@ -20,6 +20,9 @@ type Store = DeliveryStore["Service"]
 
 export type StoreCall = keyof Store
 
+/** Called when the store has settled outcomes. */
+export type OnSettled = () => void
+
 /** Called during a take, before and after the store runs it, with its deliveries and destinations. */
 export type OnTake = (tenantId: string, deliveryIds: ReadonlyArray<string>, destinations: ReadonlyArray<LedgerDestination>) => void
 
@@ -42,12 +45,17 @@ export class StoreConnection {
   private readonly takes: TakeAudit
   private readonly settles: SettleAudit
   private readonly onTake: OnTake
+  private readonly onSettled: OnSettled
+  /** Fails each call whose caller waits for its answer. */
+  private readonly pending = new Set<() => void>()
+  /** How often all connections broke. */
+  private breaks = 0
   /** Whether processes, store and network have no faults. */
   private readonly onlyReceiversFail: boolean
 
   constructor(
     simulation: SimulationContext,
-    parts: { readonly ledger: Ledger; readonly store: SimulatedStore; readonly faultModel: FaultModel; readonly shape: Shape; readonly onTake: OnTake }
+    parts: { readonly ledger: Ledger; readonly store: SimulatedStore; readonly faultModel: FaultModel; readonly shape: Shape; readonly onTake: OnTake; readonly onSettled: OnSettled }
   ) {
     this.simulation = simulation
     this.ledger = parts.ledger
@@ -59,6 +67,13 @@ export class StoreConnection {
     this.loads = new LoadAudit(simulation, this.ledger, (destination, version) => this.takes.compareVersion(destination, version))
     this.settles = new SettleAudit(simulation, this.ledger)
     this.onTake = parts.onTake
+    this.onSettled = parts.onSettled
+  }
+
+  /** Breaks all connections: what has not reached the store is lost, and the answers that did not arrive yet may be. */
+  breakAll(): void {
+    this.breaks += 1
+    for (const fail of this.pending) fail()
   }
 
   /** The store as this process sees it. Arguments are copied, because the caller's objects may change before the call reaches the store. */
@@ -182,6 +197,7 @@ export class StoreConnection {
           const destination = this.ledger.destination(request.tenantId, change.destinationId)
           if (destination?.open === true) this.store.compareDestination(destination)
         }
+        if (request.outcomes.length > 0) this.onSettled()
       }
     }, this.store.delivery.settle(request))
   }
@@ -198,11 +214,14 @@ export class StoreConnection {
       const plan = this.faultModel.planCall(call)
       let abandoned = false
       let answered = false
+      const { breaks } = this
       process.pendingCalls += 1
       if (simulation.trace) simulation.note(process.name, `calls ${call} ${about()}`)
       const answer = (exit: Exit.Exit<A, StorageError>, millis: number, learn?: (() => void) | void) =>
         simulation.after(millis, () => {
+          if (answered) return
           answered = true
+          this.pending.delete(fail)
           if (abandoned) return
           process.pendingCalls -= 1
           if (simulation.trace) simulation.note(process.name, `is answered: ${call} ${Exit.isSuccess(exit) ? "succeeded" : "failed"}`)
@@ -212,7 +231,10 @@ export class StoreConnection {
       const abandon = () => {
         if (!answered) process.pendingCalls -= 1
         abandoned = true
+        this.pending.delete(fail)
       }
+      const fail = () => void answer(lost(), simulation.random.pick([0, 1, 5, 40]))
+      this.pending.add(fail)
       const lost = () => {
         simulation.counts.drops += 1
         return Exit.fail(new StorageError({ operation: `DeliveryStore.${call}`, cause: "The connection broke." }))
@@ -223,7 +245,7 @@ export class StoreConnection {
       }
       if (plan.answer === "abandoned") answer(lost(), plan.answerMillis)
       const reach = () => {
-        if ((process.dead || abandoned) && plan.isCancellable) return
+        if (breaks !== this.breaks || (process.dead || abandoned) && plan.isCancellable) return
         const late = answered || abandoned
         return this.store.run(effect, (exit) => {
           if (simulation.trace && (late || process.dead)) simulation.note("store", `runs ${call} of ${process.name}, which no longer waits for it`)

@@ -81,6 +81,7 @@ export class TakeAudit {
     const place = `${tenantId}/${destinationId} ${version}`
     const known = this.versions.get(place)
     if (known !== undefined && known !== now) this.simulation.violate("Every change of a destination raises its version", `${destination.name}, version ${version}: ${now} instead of ${known}`)
+    if (known === undefined) this.ledger.settlements.wasRead(() => this.versions.delete(place))
     this.versions.set(place, now)
   }
 

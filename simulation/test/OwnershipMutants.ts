@@ -4,6 +4,8 @@ import { type Mutant, mutant, rareMutant } from "./Mutant.ts"
 const owning = "core/src/delivery/worker/Owning.ts"
 const taking = "core/src/delivery/worker/Taking.ts"
 const sending = "core/src/delivery/worker/Sending.ts"
+const settling = "core/src/delivery/worker/Settling.ts"
+const workSet = "core/src/delivery/worker/WorkSet.ts"
 const destination = "core/src/delivery/worker/Destination.ts"
 const ownership = "testkit/src/delivery/OwnershipMemory.ts"
 const tables = "testkit/src/delivery/DestinationTables.ts"
@@ -13,7 +15,7 @@ const store = "testkit/src/delivery/DeliveryStoreMemory.ts"
 export const ownershipMutants: ReadonlyArray<Mutant> = [
   // epochs and leases in the store
   mutant(tables, "no write compares the epoch", {
-    "new Set(owned.filter(({ epoch, partition }) => epochs.get(partition) === epoch).map(({ partition }) => partition))": "new Set(owned.filter(({ partition }) => epochs.has(partition)).map(({ partition }) => partition))"
+    "epochs.get(partition) === epoch && ": "epochs.has(partition) && "
   }),
   mutant(take, "a take does not compare the epoch", {
     "this.held = partitionsHeld(this.tenant, request.owned)": "this.held = new Set(request.owned.map(({ partition }) => partition))"
@@ -70,10 +72,29 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     "if (idle && !this.hasWork(tenant, partition, now)) this.journal.drop(tenant.leases, partition)": "if (idle) this.journal.drop(tenant.leases, partition)"
   }),
   rareMutant(owning, "a partition that was taken over is released as if all its rates were known", {
-    "othersUntil: each.othersUntil, ": "othersUntil: undefined, "
+    "lastOutcome, othersUntil, idle": "lastOutcome, othersUntil: undefined, idle"
   }),
   mutant(ownership, "rates are not handed over", {
     [`if (destination !== undefined && held.has(destination.partition)) this.journal.set(destination, "rateMark", mark)`]: ""
+  }),
+  // crashes of the store
+  mutant(tables, "an owner whose last outcome was lost still owns its partition", {
+    " && (lastOutcome === undefined || isThere(lastOutcome))": ""
+  }),
+  rareMutant(tables, "the lost outcome of a retry is there", {
+    [`delivery !== undefined && (delivery.state !== "sending" || delivery.attempt > attempt)`]: "delivery !== undefined"
+  }),
+  mutant(tables, "an outcome is lost once its delivery is sent again", {
+    [`(delivery.state !== "sending" || delivery.attempt > attempt)`]: `delivery.state !== "sending"`
+  }),
+  mutant(workSet, "an owner does not name its last outcome", {
+    "({ tenantId, partition, epoch, lastOutcome }))": "({ tenantId, partition, epoch }))"
+  }),
+  mutant(settling, "an owner does not remember its last outcome", {
+    "destination.owned.lastOutcome = each.outcome": ""
+  }),
+  rareMutant(settling, "an owner names the first outcome that it wrote", {
+    "destination.owned.lastOutcome = each.outcome": "destination.owned.lastOutcome ??= each.outcome"
   }),
   // the engine
   mutant(owning, "leases are never renewed", {
