@@ -191,7 +191,7 @@ export class StoreConnection {
       call: "settle",
       about: () => `${request.outcomes.map(({ attempt, deliveryId, state }) => `${deliveryId} attempt ${attempt} ${state}`).join(", ")} | ended ${request.ended.map(({ flight, partition }) => `${flight} in ${partition}`).join()} | ${request.destinations.map((change) => `${short(change.destinationId)} ${change.breaker.failures} failures${change.pause === undefined ? "" : ", paused"}`).join()}`,
       applied: (answer, late) => {
-        const named = this.settles.settled({ who: process.name, request, outcomes: process.outcomes, late }, answer)
+        const named = this.settles.settled({ who: process.name, request, outcomes: process.outcomes, late }, answer.owned)
         this.store.compare(request.tenantId, named)
         for (const change of request.destinations) {
           const destination = this.ledger.destination(request.tenantId, change.destinationId)

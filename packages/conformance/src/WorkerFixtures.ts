@@ -106,8 +106,9 @@ export const outcomeOf = ({ attempt, deliveryId, destinationId, flight }: TakenD
 export const changeOf = (n = 1, parts: Partial<DestinationChange> = {}): DestinationChange =>
   ({ destinationId: idOf(n), endpointUrl: destinationSettings().endpointUrl, breaker: closedBreaker, pause: undefined, always: false, ...parts })
 
+/** Returns the partitions that the worker still owns. */
 export const settle = ({ owned, tenantId }: OwningWorker, parts: Partial<SettleRequest>) =>
-  Effect.flatMap(DeliveryStore, (store) => store.settle({ tenantId, owned, outcomes: [], ended: [], destinations: [], ...parts }))
+  Effect.flatMap(DeliveryStore, (store) => Effect.map(store.settle({ tenantId, owned, outcomes: [], ended: [], destinations: [], ...parts }), (settled) => settled.owned))
 
 /** Settles the remaining deliveries of their flights with one state, and removes the flights. */
 export const end = (worker: OwningWorker, deliveries: ReadonlyArray<TakenDelivery>, parts: Partial<DeliveryOutcome> = {}, destinations: ReadonlyArray<DestinationChange> = []) =>

@@ -241,6 +241,14 @@ export interface SettleRequest {
   readonly destinations: ReadonlyArray<DestinationChange>
 }
 
+/** Result of a settlement. */
+export interface Settled {
+  /** Partitions that the caller still owned. Nothing was written for the others. */
+  readonly owned: ReadonlyArray<number>
+  /** Destinations that another transaction has locked. Nothing was written for them: settle it again. */
+  readonly locked: ReadonlyArray<string>
+}
+
 /** Waiting entries that must not be sent. */
 export interface DropRequest {
   readonly tenantId: string
@@ -304,10 +312,10 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
     readonly destinations: ReadonlyArray<string>
   }, StorageError>
   /**
-   * Writes outcomes, without waiting for the disk; a request without outcomes waits. Returns the partitions that the caller still owned; nothing was written for
-   * the others. After a crash the last outcomes may be missing, and with them everything that was settled later.
+   * Writes outcomes, without waiting for the disk; a request without outcomes waits. After a crash the last outcomes may be missing, and with them everything that
+   * was settled later. It waits for no transaction that has locked a destination, which a host may keep open for long.
    */
-  readonly settle: (request: SettleRequest) => Effect.Effect<ReadonlyArray<number>, StorageError>
+  readonly settle: (request: SettleRequest) => Effect.Effect<Settled, StorageError>
   /** Removes entries that must not be sent, in bounded steps. Returns the number of dropped entries and whether another call is needed. */
   readonly drop: (request: DropRequest) => Effect.Effect<{ readonly dropped: number; readonly more: boolean }, StorageError>
   /** Releases partitions. `load` returns the `rateMarks` to the next owner. */

@@ -7,6 +7,7 @@ import {
   type LoadedDestination,
   partitionOf,
   purgeStep,
+  type Settled,
   type SettleRequest,
   waitingPerDestination
 } from "@waybill/core/delivery"
@@ -81,7 +82,7 @@ class Writes {
     this.journal = rows.journal
   }
 
-  settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): ReadonlyArray<number> {
+  settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): Settled {
     const tenant = this.rows.tenant(tenantId)
     const held = partitionsHeld(tenant, owned)
     for (const each of outcomes) if (held.has(partitionOf(each.destinationId))) this.end(tenant, each, now)
@@ -90,7 +91,7 @@ class Writes {
       const destination = tenant.destinations.get(each.destinationId)
       if (destination !== undefined && held.has(destination.partition)) this.change(destination, each, now)
     }
-    return [...held]
+    return { owned: [...held], locked: [] }
   }
 
   /** Writes an outcome unless one was written for this attempt. */

@@ -59,7 +59,7 @@ export class DeliveryEngine {
         yield* this.settling.turn
         const left = endsAt - (yield* monotonicMillis)
         if (left <= 0 || (slots.used === 0 && outcomes.isEmpty && work.demand.size === 0 && !found)) return
-        if (slots.used > 0 && work.demand.size === 0) yield* Effect.raceAllFirst([outcomes.until, this.taking.until, Effect.sleep(left)])
+        if ((slots.used > 0 || !outcomes.isEmpty) && work.demand.size === 0) yield* Effect.raceAllFirst([outcomes.until, this.taking.until, Effect.sleep(left)])
       }
     }).pipe(
       Effect.onExit(() => this.stop),

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { changeWritten, type Destination, settled, type PendingPause } from "./Destination.ts"
 import { report, reportCrashed } from "../DeliveryReport.ts"
-import type { DestinationChange, SettleRequest, WaitingDelivery } from "../DeliveryStore.ts"
+import type { DestinationChange, Settled, SettleRequest, WaitingDelivery } from "../DeliveryStore.ts"
 import type { EngineState } from "./EngineState.ts"
 import { type OpenFlight, type OwnedPartitionState, type OwnedTenant, ownershipOf } from "./WorkSet.ts"
 import type { Ended } from "./OutcomeBuffer.ts"
@@ -68,11 +68,11 @@ export class Settling {
     const pauses = new Map(Array.from(own.changed, (destination) => [destination, destination.pause]))
     return Effect.uninterruptibleMask((restore) => Effect.gen({ self: this }, function*() {
       const asked = yield* monotonicMillis
-      const kept = yield* restore(store.settle(request)).pipe(Effect.onError(() => Effect.sync(() => outcomes.putBack(own))))
+      const answer = yield* restore(store.settle(request)).pipe(Effect.onError(() => Effect.sync(() => outcomes.putBack(own))))
       const answered = yield* monotonicMillis
       const now = this.parts.storeTime(answered)
       this.writeMillis += (answered - asked - this.writeMillis) / 4
-      const written = this.keep(tenant, own, { request, pauses }, new Set(kept))
+      const written = this.keep(tenant, own, { request, pauses }, answer)
       this.forget(written)
       for (const { destination, outcome } of written) {
         settled(destination, outcome.deliveryId, waitingOf(outcome, now), this.parts.work.nextEvent())
@@ -92,25 +92,26 @@ export class Settling {
     tenant: OwnedTenant,
     own: OfTenant,
     { pauses, request }: { readonly request: SettleRequest; readonly pauses: ReadonlyMap<Destination, PendingPause | undefined> },
-    kept: ReadonlySet<number>
+    settled: Settled
   ): ReadonlyArray<Ended> {
     const { outcomes, work } = this.parts
+    const [kept, locked] = [new Set(settled.owned), new Set(settled.locked)]
+    const isWritten = ({ destinationId, owned: { partition } }: Destination) => kept.has(partition) && !locked.has(destinationId)
     work.loseRefused(request.owned.filter(({ partition }) => !kept.has(partition)))
-    for (const { flight, partition } of request.ended) if (kept.has(partition)) tenant.partitions.get(partition)?.flights.delete(flight)
     const written: Array<Ended> = []
     const again: OfTenant = { ended: [], changed: new Set() }
     for (const each of own.ended) {
       const { destination } = each
-      if (kept.has(destination.owned.partition)) {
+      if (isWritten(destination)) {
         const open = flightOf(each)
-        if (open !== undefined) open.left -= 1
+        if (open !== undefined && --open.left === 0) destination.owned.flights.delete(open.flight)
         destination.owned.lastOutcome = each.outcome
         written.push(each)
       } else if (destination.owned.lost) this.forget([each])
       else again.ended.push(each)
     }
     for (const destination of own.changed) {
-      if (kept.has(destination.owned.partition)) {
+      if (isWritten(destination)) {
         changeWritten(destination, pauses.get(destination))
         work.touch(destination)
       } else if (!destination.owned.lost) again.changed.add(destination)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type TakeRequest, wrapCalls } from "@waybill/core/delivery"
+import { Deliveries, partitionOf, type SettleRequest, type TakeRequest, wrapCalls } from "@waybill/core/delivery"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Receiver, reportedEvent, ScriptedReceivers, type SeededTenant, type StoreCall, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
@@ -17,6 +17,18 @@ const publish = (tenant: SeededTenant, shipmentId: string, number: number) =>
     Effect.orDie(events.append(tenant.carrier, [reportedEvent(shipmentId, { eventId: `${shipmentId}/${number}`, accounts: ["A"] })])))
 
 const healthy = "https://healthy.example/hook"
+
+/** What a settlement writes while this destination is locked. */
+const without = (request: SettleRequest, destinationId: string): SettleRequest => {
+  const isOther = (each: { readonly destinationId: string }) => each.destinationId !== destinationId
+  const left = new Set(request.outcomes.filter((each) => !isOther(each)).map(({ flight }) => `${partitionOf(destinationId)} ${flight}`))
+  return {
+    ...request,
+    outcomes: request.outcomes.filter(isOther),
+    destinations: request.destinations.filter(isOther),
+    ended: request.ended.filter(({ flight, partition }) => !left.has(`${partition} ${flight}`))
+  }
+}
 
 const delivered = Effect.flatMap(ScriptedReceivers, (receivers) =>
   Effect.map(receivers.deliveredEvents(endpointUrl), (events) => events.map(({ eventId }) => eventId)))
@@ -159,6 +171,27 @@ describe("a worker whose storage is slow", () => {
       yield* TestWaybill.pass("1 minute")
       assert.deepStrictEqual(yield* delivered, expected, call)
     }
+  }, Effect.scoped, Effect.provide(TestWaybill.layer())))
+
+  it.effect("sends to others while a transaction has locked a destination, and writes its outcomes afterwards", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const receivers = yield* ScriptedReceivers
+    const { id } = yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1, initialBackoffSeconds: 1 } })
+    yield* TestWaybill.subscribe(tenant, tenant.customer("another", ["A"]), { endpointUrl: healthy })
+    yield* receivers.script(endpointUrl, [Receiver.fail(503), Receiver.accept()])
+    let isLocked = true
+    yield* workerOver((store) => ({ settle: (request) => isLocked ? Effect.map(store.settle(without(request, id)), (answer) => ({ ...answer, locked: [id] })) : store.settle(request) }))
+    for (let number = 1; number <= 20; number++) {
+      yield* publish(tenant, "S", number)
+      yield* TestWaybill.pass("1 second")
+      assert.lengthOf(yield* receivers.deliveredEvents(healthy), number)
+    }
+    assert.deepStrictEqual([(yield* receivers.requests(endpointUrl)).length, yield* delivered], [1, []])
+    isLocked = false
+    yield* TestWaybill.pass("30 seconds")
+    assert.deepStrictEqual(yield* delivered, Array.from({ length: 20 }, (_, n) => `S/${n + 1}`))
+    const states = yield* Effect.flatMap(Deliveries, (deliveries) => Effect.orDie(deliveries.list(tenant.tenantId, { subscriptionId: id })))
+    assert.deepStrictEqual(new Set(states.data.map(({ state }) => state)), new Set(["delivered"]))
   }, Effect.scoped, Effect.provide(TestWaybill.layer())))
 
   it.effect("starts no attempts while storage is slow to write outcomes", Effect.fnUntraced(function*() {

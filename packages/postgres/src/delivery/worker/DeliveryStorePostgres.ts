@@ -31,7 +31,7 @@ import * as ownership from "./OwnershipSql.ts"
 import { lockFence } from "./PartitionSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { liveVersions } from "../secrets/SecretStorePostgres.ts"
-import { doNotWaitForDisk, settle as writeOutcomes } from "./SettleSql.ts"
+import { doNotWaitForDisk, settle as writeOutcomes, settledRow } from "./SettleSql.ts"
 import { takeWith } from "./TakePostgres.ts"
 
 /** The worker's storage over the tables that hold the bytes of entries. */
@@ -51,7 +51,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
         load: (tenantId, destinationIds) => asOwner(Effect.map(sql.rows(loadedRow, load(schema, tenantId, destinationIds)), (rows) => rows.map(loadedOf))),
         take: (request) => asOwner(take(request)),
         reclaim: (tenantId, owned, flight) => asOwner(sql.withTransaction(reclaim(storage, tenantId, owned, flight))),
-        settle: (request) => asOwner(settle(storage, request, false).pipe(Effect.catchIf(isDuplicate, () => settle(storage, request, true)))),
+        settle: (request) => asOwner(sql.withTransaction(settle(storage, request, false)).pipe(Effect.catchIf(isDuplicate, () => sql.withTransaction(settle(storage, request, true))))),
         drop: (request) => asOwner(sql.withTransaction(drop(storage, request))),
         release: (tenantId, partitions, rateMarks) => asOwner(sql.withTransaction(release(storage, tenantId, partitions, rateMarks)))
       })
@@ -141,8 +141,11 @@ const release = Effect.fnUntraced(function*(
   yield* sql.run(ownership.releaseLeases(schema, tenantId, released))
 })
 
-const settle = ({ schema, sql }: Storage, request: SettleRequest, isRepeated: boolean) =>
-  sql.withTransaction(Effect.andThen(request.outcomes.length === 0 ? Effect.void : sql.run(doNotWaitForDisk), sql.rows(int4, writeOutcomes(schema, request, isRepeated))))
+const settle = Effect.fnUntraced(function*({ schema, sql }: Storage, request: SettleRequest, isRepeated: boolean) {
+  if (request.outcomes.length > 0) yield* sql.run(doNotWaitForDisk)
+  const rows = yield* sql.rows(settledRow, writeOutcomes(schema, request, isRepeated))
+  return { owned: rows.flatMap(({ partition }) => partition ?? []), locked: rows.flatMap(({ locked }) => locked ?? []) }
+})
 
 const drop = Effect.fnUntraced(function*({ schema, sources, sql }: Storage, { closed, deliveries, keys, owned, tenantId }: DropRequest) {
   const held = yield* sql.rows(int4, lockFence(schema, tenantId, owned))

@@ -1,6 +1,6 @@
 /** The statement that writes outcomes. Their commit does not wait for the disk. */
 import { type DeliveryOutcome, type DestinationChange, partitionOf, type SettleRequest } from "@waybill/core/delivery"
-import { boolArray, float8Array, int4Array, textArray, uuidArray } from "../../client/SqlRow.ts"
+import { boolArray, float8Array, int4, int4Array, optional, row, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { fenced } from "./PartitionSql.ts"
 import { partitionOfSql } from "../DeliveryEntrySql.ts"
@@ -25,37 +25,60 @@ const stateIn = (state: string, outcomes: ReadonlyArray<DeliveryOutcome>) =>
 
 const isWaiting = ({ state }: DeliveryOutcome): boolean => state === "waiting"
 
+/** A partition that is still owned, or a destination that another transaction has locked. */
+export const settledRow = row({ partition: optional(int4), locked: optional(uuid) })
+
 /** Looking for a row that is there costs a tenth of a settlement, so only one that is sent again does: it follows a unique violation. */
 export const settle = (schema: Statement, { destinations, ended, outcomes, owned, tenantId }: SettleRequest, isRepeated: boolean): Statement => {
   const [first, again] = [lastOfEach(outcomes.filter(isFirst)), lastOfEach(outcomes.filter((each) => !isFirst(each)))]
   const named = new Set([...outcomes.filter(isWaiting), ...destinations].map(({ destinationId }) => destinationId))
+  const locks = named.size > 0
   return statement`
 WITH ${fenced(schema, tenantId, owned)}
-${named.size === 0 ? nothing : statement`,${lockDestinations(schema, tenantId, [...named].sort())}`}
-${first.length === 0 ? nothing : statement`,${endFirst(schema, tenantId, first, isRepeated)}`}
-${again.length === 0 ? nothing : statement`,${endAgain(schema, tenantId, again)}`}
-${ended.length === 0 ? nothing : statement`,${removeFlights(schema, tenantId, ended)}`}
+${locks ? statement`,${lockDestinations(schema, tenantId, [...named].sort())}` : nothing}
+${first.length === 0 ? nothing : statement`,${endFirst(schema, tenantId, first, { isRepeated, locks })}`}
+${again.length === 0 ? nothing : statement`,${endAgain(schema, tenantId, again, locks)}`}
+${ended.length === 0 ? nothing : statement`,${removeFlights(schema, tenantId, ended, locks ? outcomes.filter(({ destinationId }) => named.has(destinationId)) : [])}`}
 ${destinations.length === 0 ? nothing : statement`,${changeDestinations(schema, tenantId, destinations)}`}
-SELECT f.partition FROM fence AS f`
+SELECT f.partition, NULL::uuid AS locked FROM fence AS f ${locks ? raw("UNION ALL SELECT NULL, b.destination_id FROM busy AS b") : nothing}`
 }
 
-/** `destinations`: locked in the order of their ids, so that none is closed before what waits in it is written. */
-const lockDestinations = (schema: Statement, tenantId: string, ids: ReadonlyArray<string>) => statement`
-destinations AS MATERIALIZED (
-  SELECT l.destination_id, l.state
+/**
+ * `destinations`: locked, so that none is closed before what waits in it is written. `busy`: those that another transaction has locked; a host may keep one open
+ * for long, and the deliveries of all others would wait for it.
+ */
+const lockDestinations = (schema: Statement, tenantId: string, ids: ReadonlyArray<string>) => {
+  const named = statement`
   FROM unnest(${ofAnyLength(uuidArray(ids))}) AS g (destination_id)
   CROSS JOIN LATERAL (
     SELECT l.destination_id, l.state FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = g.destination_id
-    FOR NO KEY UPDATE
+    WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = g.destination_id`
+  return statement`
+destinations AS MATERIALIZED (
+  SELECT l.destination_id, l.state ${named}
+    FOR NO KEY UPDATE SKIP LOCKED
   ) AS l
+),
+busy AS MATERIALIZED (
+  SELECT l.destination_id ${named}
+    LIMIT 1
+  ) AS l
+  WHERE l.destination_id NOT IN (SELECT d.destination_id FROM destinations AS d)
 )`
+}
+
+const isFree = (destinationId: string, locks: boolean) => raw(locks ? `AND ${destinationId} NOT IN (SELECT b.destination_id FROM busy AS b)` : "")
 
 /**
  * Inserts the rows of deliveries that were sent for the first time, from their flights. The FULL JOIN is a hash or a merge join with any
  * estimates of the planner; a nested loop would compare each row with each.
  */
-const endFirst = (schema: Statement, tenantId: string, outcomes: ReadonlyArray<DeliveryOutcome>, isRepeated: boolean) => {
+const endFirst = (
+  schema: Statement,
+  tenantId: string,
+  outcomes: ReadonlyArray<DeliveryOutcome>,
+  { isRepeated, locks }: { readonly isRepeated: boolean; readonly locks: boolean }
+) => {
   const own = tenant(tenantId)
   const flights = new Map(outcomes.map(({ destinationId, flight }) => [`${partitionOf(destinationId)} ${flight}`, { partition: partitionOf(destinationId), flight }]))
   return statement`
@@ -86,7 +109,7 @@ first AS (
     OFFSET 0
   ) AS d
   CROSS JOIN LATERAL (SELECT ${stateIn("d.outcome", outcomes)} AS state) AS s
-  WHERE d.delivery_id IS NOT NULL AND d.destination_id IS NOT NULL
+  WHERE d.delivery_id IS NOT NULL AND d.destination_id IS NOT NULL ${isFree("d.destination_id", locks)}
   ORDER BY d.delivery_id
   ${isRepeated ? raw("ON CONFLICT DO NOTHING") : nothing}
 )`
@@ -96,7 +119,7 @@ first AS (
  * Deliveries that were sent again have a row. Each row finds its outcome by bisection of the ids; a join would be at the mercy of the planner, who
  * knows neither how many outcomes come nor that each is of another row. One that is written twice changes nothing more.
  */
-const endAgain = (schema: Statement, tenantId: string, outcomes: ReadonlyArray<DeliveryOutcome>) => {
+const endAgain = (schema: Statement, tenantId: string, outcomes: ReadonlyArray<DeliveryOutcome>, locks: boolean) => {
   const ids = uuidArray(outcomes.map(({ deliveryId }) => deliveryId))
   const attempts = int4Array(outcomes.map(({ attempt }) => attempt))
   return statement`
@@ -115,20 +138,25 @@ again AS (
   )
   WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ANY (${ids}) AND coalesce(d.state, '') = 'sending'
     AND d.attempt = (${attempts})[width_bucket(d.delivery_id, ${ids})]
-    AND ${raw(partitionOfSql("d.destination_id"))} IN (SELECT f.partition FROM fence AS f)
+    AND ${raw(partitionOfSql("d.destination_id"))} IN (SELECT f.partition FROM fence AS f) ${isFree("d.destination_id", locks)}
 )`
 }
 
 const recordOf = ({ record }: DeliveryOutcome): string | null => record === undefined ? null : JSON.stringify(record)
 
-/** A take has a flight of the same name in each of its partitions, which end one by one. */
-const removeFlights = (schema: Statement, tenantId: string, ended: SettleRequest["ended"]) => {
+/** A take has a flight of the same name in each of its partitions, which end one by one. One with an outcome that is not written stays. */
+const removeFlights = (schema: Statement, tenantId: string, ended: SettleRequest["ended"], mayBeBusy: ReadonlyArray<DeliveryOutcome>) => {
   const [partitions, flights] = [int4Array(ended.map(({ partition }) => partition)), uuidArray(ended.map(({ flight }) => flight))]
+  const [ids, their] = [uuidArray(mayBeBusy.map(({ destinationId }) => destinationId)), uuidArray(mayBeBusy.map(({ flight }) => flight))]
   return statement`
 landed AS (
   DELETE FROM ${schema}.delivery_flights AS f
   WHERE f.tenant_id = ${tenant(tenantId)} AND f.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f)) AND f.flight = ANY (${flights})
     AND (f.partition, f.flight) IN (SELECT * FROM unnest(${partitions}, ${flights}))
+    ${mayBeBusy.length === 0 ? nothing : statement`AND (f.partition, f.flight) NOT IN (
+      SELECT ${raw(partitionOfSql("o.destination_id"))}, o.flight FROM unnest(${ofAnyLength(ids)}, ${their}) AS o (destination_id, flight)
+      WHERE o.destination_id IN (SELECT b.destination_id FROM busy AS b)
+    )`}
 )`
 }
 

@@ -1,6 +1,6 @@
 /** Takes and outcomes concurrent with publishers, operators and customers. */
 import { layer } from "@effect/vitest"
-import { DeliveryControl, DeliveryQueue, DeliveryStore } from "@waybill/core/delivery"
+import { DeliveryControl, DeliveryQueue, DeliveryStore, partitionOf } from "@waybill/core/delivery"
 import { fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"
@@ -8,8 +8,8 @@ import { openTransaction, untilOneIsBlocked } from "../../OpenTransaction.ts"
 import { rowsIn } from "../../TestService.ts"
 import { freshSchema, testStorage } from "../../TestStorage.ts"
 
-const { destinationSettings, freshTenant, idOf, publish, seed } = fixtures
-const { acquire, drop, end, eventIdsOf, from, outcomeOf, settle, take, takeFrom, takeOne } = workerFixtures
+const { destinationSettings, freshTenant, idOf, letSee, publish, seed, subscribe } = fixtures
+const { acquire, changeOf, drop, end, eventIdsOf, from, outcomeOf, settle, take, takeFrom, takeOne } = workerFixtures
 
 const schema = freshSchema()
 const rows = rowsIn(schema)
@@ -100,13 +100,44 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
     const worker = yield* acquire(tenantId)
     const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
     const delivery = yield* takeOne(worker, 1, { batches: 1 })
-    const ending = yield* Effect.forkChild(end(worker, [delivery], { state: "waiting" }))
-    yield* untilOneIsBlocked
+    yield* end(worker, [delivery], { state: "waiting" })
+    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "sending")
     yield* commit
-    yield* Fiber.join(ending)
+    yield* end(worker, [delivery], { state: "waiting" })
     assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "cancelled")
     assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1)] }), { dropped: 1, more: false })
     assert.deepStrictEqual([yield* left("delivery_entries", tenantId), yield* left("delivery_flights", tenantId)], [0, 0])
+  }))
+
+  it.effect("writes the outcomes of other destinations while a transaction has locked one, whose outcomes follow", Effect.fnUntraced(function*() {
+    const [queue, store] = [yield* DeliveryQueue, yield* DeliveryStore]
+    const tenantId = freshTenant()
+    yield* letSee(tenantId, "client", ["A"])
+    for (const n of [1, 9]) yield* subscribe(tenantId, { n, policy: { batchMaxSize: 1 } })
+    yield* publish(tenantId, ["A", "B", "C"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    const before = yield* takeFrom(worker, 1, { batches: 1 })
+    yield* end(worker, before.deliveries, { state: "waiting" })
+    const { deliveries } = yield* take(worker, { from: [from(1, { again: [before.deliveries[0]!.deliveryId] }), from(9)] })
+    const [own, others] = [deliveries.filter(({ destinationId }) => destinationId === idOf(1)), deliveries.filter(({ destinationId }) => destinationId === idOf(9))]
+    assert.deepStrictEqual([own.length, others.length], [3, 3])
+    const commit = yield* openTransaction(queue.changeDestination(tenantId, destinationSettings({ policy: { batchMaxSize: 5 } })))
+    const outcomes = [...own.map((each, n) => outcomeOf(each, { state: n === 0 ? "dead" : "waiting" })), ...others.map((each, n) => outcomeOf(each, { state: n === 0 ? "waiting" : "delivered" }))]
+    const request = {
+      tenantId,
+      owned: worker.owned,
+      outcomes,
+      ended: [{ partition: partitionOf(idOf(1)), flight: own[0]!.flight }],
+      destinations: [changeOf(1, { pause: "no", always: true })]
+    }
+    assert.deepStrictEqual((yield* store.settle(request)).locked, [idOf(1)])
+    const states = Effect.forEach([...own, ...others], ({ deliveryId }) => stateOf(tenantId, deliveryId))
+    assert.deepStrictEqual(yield* states, ["sending", "sending", "sending", "waiting", "delivered", "delivered"])
+    assert.strictEqual(yield* left("delivery_flights", tenantId), 1)
+    yield* commit
+    assert.deepStrictEqual((yield* store.settle({ ...request, outcomes: outcomes.slice(0, 3) })).locked, [])
+    assert.deepStrictEqual(yield* states, ["dead", "waiting", "waiting", "waiting", "delivered", "delivered"])
+    assert.deepStrictEqual([yield* left("delivery_flights", tenantId), Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state], [0, "paused"])
   }))
 
   it.effect("blocks the closing of a destination until it has written a failed attempt", Effect.fnUntraced(function*() {
