@@ -1,5 +1,6 @@
 /** Latencies and faults of calls to the store. */
-import type { SeededRandom } from "@waybill/conformance/fixtures"
+import { SeededRandom } from "@waybill/conformance/fixtures"
+import type { SettleRequest } from "@waybill/core/delivery"
 import type { StoreCall } from "./StoreConnection.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
@@ -39,13 +40,18 @@ export class FaultModel {
   unavailableUntil = 0
   private readonly simulation: SimulationContext
   private readonly random: SeededRandom
+  /** Share of settlements that find a destination locked by another transaction. */
+  private locked: number
+  private readonly locks: SeededRandom
   private readonly planned = new Map<StoreCall, { readonly answer: CallEnd; left: number }>()
   private faultsStopped = false
 
-  constructor(simulation: SimulationContext, hasInternalFaults: boolean) {
+  constructor(simulation: SimulationContext, seed: number, hasInternalFaults: boolean) {
     this.slow = hasInternalFaults ? 0.04 : 0
     this.simulation = simulation
     this.random = simulation.random
+    this.locked = hasInternalFaults ? 0.05 : 0
+    this.locks = new SeededRandom(seed, "locks")
   }
 
   /** Ends the next calls of this method in this way. */
@@ -58,6 +64,7 @@ export class FaultModel {
     this.faultsStopped = true
     this.planned.clear()
     this.slow = 0
+    this.locked = 0
     this.lossy = 0
     this.hintLossShare = 0
     this.stallsUntil = 0
@@ -74,6 +81,13 @@ export class FaultModel {
       answerMillis: this.random.pick(quick),
       isCancellable: this.random.share(0.3)
     }
+  }
+
+  /** The destination that this settlement finds locked, if any: only those are locked in which something waits, and those that change. */
+  lockedIn({ destinations, outcomes }: SettleRequest): string | undefined {
+    if (this.locked === 0 || !this.locks.share(this.locked)) return undefined
+    const named = [...outcomes.filter(({ state }) => state === "waiting"), ...destinations]
+    return named.length === 0 ? undefined : this.locks.pick(named).destinationId
   }
 
   /** Runs the call now, or when the store stops stalling. */

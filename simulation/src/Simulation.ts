@@ -55,7 +55,7 @@ export class Simulation {
     this.faults = new SeededRandom(seed, "faults")
     this.store = new SimulatedStore(this.simulation, this.ledger, ports)
     this.progress = new ProgressAudit(this.simulation, this.ledger, this.shape)
-    this.faultModel = new FaultModel(this.simulation, this.shape.hasInternalFaults)
+    this.faultModel = new FaultModel(this.simulation, seed, this.shape.hasInternalFaults)
     this.receivers = new Receivers(this.simulation, this.ledger, this.sha256, { slow: this.shape.faults > 0 ? 0.05 : 0, onlyReceiversFail: !this.shape.hasInternalFaults })
     this.takeInterventions = new SeededRandom(seed, "take interventions")
     this.crashes = new SeededRandom(seed, "crashes of the store")

@@ -3,7 +3,7 @@
  * reaches the process.
  */
 import { StorageError } from "@waybill/core"
-import type { DeliveryStore, SettleRequest, TakeRequest, WorkerLease } from "@waybill/core/delivery"
+import { type DeliveryStore, partitionOf, type SettleRequest, type TakeRequest, type WorkerLease } from "@waybill/core/delivery"
 import { Effect, Exit } from "effect"
 import type { FaultModel } from "./FaultModel.ts"
 import type { Ledger, LedgerDelivery, LedgerDestination } from "./Ledger.ts"
@@ -185,7 +185,10 @@ export class StoreConnection {
     this.simulation.note("store", `gives ${process.name} ${taken.join("; ") || "nothing"} | signals ${signals.join("; ") || "none"} | ${from.join("; ")}`)
   }
 
-  private settle(process: WorkerProcess, request: SettleRequest): ReturnType<Store["settle"]> {
+  private settle(process: WorkerProcess, given: SettleRequest): ReturnType<Store["settle"]> {
+    const locked = this.faultModel.lockedIn(given)
+    const request = locked === undefined ? given : without(given, locked)
+    if (locked !== undefined) this.simulation.note("store", `has ${short(locked)} locked by another transaction`)
     return this.send({
       process,
       call: "settle",
@@ -199,7 +202,7 @@ export class StoreConnection {
         }
         if (request.outcomes.length > 0) this.onSettled()
       }
-    }, this.store.delivery.settle(request))
+    }, Effect.map(this.store.delivery.settle(request), (answer) => locked === undefined ? answer : { ...answer, locked: [locked] }))
   }
 
   private deliveriesIn(tenantId: string, partition: number): ReadonlyArray<LedgerDelivery> {
@@ -258,6 +261,18 @@ export class StoreConnection {
       simulation.after(plan.requestMillis, () => this.faultModel.whenAvailable(reach))
       return Effect.sync(abandon)
     })
+  }
+}
+
+/** What a settlement writes while this destination is locked. */
+const without = (request: SettleRequest, destinationId: string): SettleRequest => {
+  const isOther = (each: { readonly destinationId: string }) => each.destinationId !== destinationId
+  const left = new Set(request.outcomes.flatMap((each) => isOther(each) ? [] : [`${partitionOf(destinationId)} ${each.flight}`]))
+  return {
+    ...request,
+    outcomes: request.outcomes.filter(isOther),
+    destinations: request.destinations.filter(isOther),
+    ended: request.ended.filter(({ flight, partition }) => !left.has(`${partition} ${flight}`))
   }
 }
 
