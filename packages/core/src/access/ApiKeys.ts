@@ -5,7 +5,7 @@ import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { fault } from "../shared/Fault.ts"
 import { makeRequestBatcher } from "../shared/RequestBatcher.ts"
-import { formatInstant, parseInstant } from "../shared/Instant.ts"
+import { formatInstant, instantOrNull, parseInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage, textsSize } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -156,6 +156,6 @@ const apiKeyView = ({ accounts, createdAt, dot, expiresAt, id, lastUsedAt, mc, n
   dot: dot ?? null,
   mc: mc ?? null,
   createdAt: formatInstant(createdAt),
-  expiresAt: expiresAt === undefined ? null : formatInstant(expiresAt),
-  lastUsedAt: lastUsedAt === undefined ? null : formatInstant(lastUsedAt)
+  expiresAt: instantOrNull(expiresAt),
+  lastUsedAt: instantOrNull(lastUsedAt)
 })

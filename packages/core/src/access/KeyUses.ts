@@ -25,10 +25,9 @@ export const makeKeyUses = Effect.fnUntraced(function*(
   let waiting = false
 
   const flush: Effect.Effect<void> = Effect.suspend(() => {
-    const uses = [...pending.values()]
+    const ofTenants = Map.groupBy(pending.values(), ({ tenantId }) => tenantId)
     pending.clear()
-    const tenantIds = [...new Set(uses.map(({ tenantId }) => tenantId))]
-    return Effect.forEach(tenantIds, (tenantId) => store.touchKeys(tenantId, uses.filter((use) => use.tenantId === tenantId)), { discard: true })
+    return Effect.forEach(ofTenants, ([tenantId, uses]) => store.touchKeys(tenantId, uses), { discard: true })
   }).pipe(Effect.catchTag("StorageError", (error: StorageError) => Effect.logWarning("Last use of API keys not written.", error)))
 
   const flushLater = Effect.suspend(() => {

@@ -5,6 +5,7 @@
 import { Context, type Effect } from "effect"
 import type { ListRange } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import type { WindowTimes } from "./model/ChargeWindow.ts"
 import type { BillState } from "./model/FreightBill.ts"
 
 /** A freight bill as stored. */
@@ -37,12 +38,6 @@ export interface ChargeViewer {
   readonly doc: string
   /** Those of the requested accounts (or accounts within a carrier) that the subscription covers and its client has. */
   readonly accounts: ReadonlyArray<string>
-}
-
-/** When a collected change is sent: at `closesAt`, or at `following` if that window is already closed. */
-export interface WindowTimes {
-  readonly closesAt: number
-  readonly following: number
 }
 
 /** Assigns a notice to a subscription: at once, or in its window, where a bill's later notice replaces its earlier one. */

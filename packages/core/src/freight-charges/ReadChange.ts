@@ -4,7 +4,7 @@ import { Base64Url } from "effect/encoding"
 import { sha256 } from "../access/Sha256.ts"
 import { fault } from "../shared/Fault.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
-import { canonicalText, isObject } from "../shared/Json.ts"
+import { canonicalText, isObject, membersOf } from "../shared/Json.ts"
 import type { LogItem } from "./model/ChargeLog.ts"
 import type { ReadChange } from "./model/FreightBill.ts"
 import { billIdOf, BillChangeReport, BillRemovalReport, type ChargeJson, maxChargeBytes, versionOf } from "./model/PreliminaryFreightCharge.ts"
@@ -86,7 +86,7 @@ const versionGiven = (
 const partsOf = (json: ChargeJson): { readonly charge: ChargeJson; readonly log: ReadonlyArray<LogItem>; readonly messages: ReadonlyArray<LogItem> } => {
   const { changeLog, changeLogMessages, ...charges } = json["charges"] as Readonly<Record<string, unknown>>
   const { function: _, header, ...pfc } = json["pfc"] as Readonly<Record<string, unknown>>
-  const { function: __, ...headerRest } = isObject(header) ? header : {}
+  const { function: __, ...headerRest } = membersOf(header)
   return {
     charge: { ...json, pfc: Object.keys(headerRest).length === 0 ? pfc : { ...pfc, header: headerRest }, charges },
     log: (changeLog ?? []) as ReadonlyArray<LogItem>,

@@ -93,10 +93,7 @@ export class ShipmentIntake extends Context.Service<ShipmentIntake, {
 const decode = decodeInput(PostedShipment)
 
 const readShipment = (principal: Principal, item: unknown, at: ReadonlyArray<PropertyKey>): Effect.Effect<PostedShipment, InvalidInput> =>
-  Effect.flatMap(decode(item, at), (posted) => {
-    const faults = [...contradictionsIn(posted, at), ...otherCarrierIn(principal, posted, at)]
-    return faults.length === 0 ? Effect.succeed(posted) : Effect.fail(new InvalidInput({ faults }))
-  })
+  Effect.tap(decode(item, at), (posted) => InvalidInput.ifAny([...contradictionsIn(posted, at), ...otherCarrierIn(principal, posted, at)]))
 
 /** A carrier with a number may post only its own shipments. */
 const otherCarrierIn = (principal: Principal, { carrier }: PostedShipment, at: ReadonlyArray<PropertyKey>): ReadonlyArray<Fault> => {

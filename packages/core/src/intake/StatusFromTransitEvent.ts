@@ -1,7 +1,7 @@
 /** Maps transit events to shipment status reports: the published mapping as a table, and the functions that apply it. SPEC-GAP-A15 */
 import { Schema } from "effect"
 import { parseInstant } from "../shared/Instant.ts"
-import { isObject } from "../shared/Json.ts"
+import { membersOf, withoutUndefined } from "../shared/Json.ts"
 import {
   AppointmentChange,
   CountryCode,
@@ -94,9 +94,8 @@ const readers = Object.entries(attributeSchemas).map(([name, schema]) => [name, 
 
 /** SPEC-GAP-A16: attributes are free-form, so an unusable one is ignored instead of refused. */
 const attributesOf = (event: ReportedEvent): StatusAttributes => {
-  const given: unknown = event.attributes
-  if (!isObject(given)) return {}
-  return Object.fromEntries(readers.filter(([name, reads]) => Object.hasOwn(given, name) && reads(plain(name, given[name]))).map(([name]) => [name, plain(name, given[name])]))
+  const written = membersOf(event.attributes)
+  return Object.fromEntries(readers.filter(([name, reads]) => Object.hasOwn(written, name) && reads(plain(name, written[name]))).map(([name]) => [name, plain(name, written[name])]))
 }
 
 /** Lower-cases values that senders write in any case. */
@@ -146,17 +145,13 @@ const consigneeHasIt = (event: ReportedEvent, { custody }: StatusAttributes): bo
 }
 
 const placeOf = (meaning: EventMeaning, event: ReportedEvent, attributes: StatusAttributes): Partial<StatusReport> => {
-  const info = event.location === undefined ? undefined : terminalOf(event.location)
-  const terminal = {
-    ...(meaning.terminal === undefined ? {} : { status: meaning.terminal }),
-    ...(attributes.terminalType === undefined ? {} : { type: attributes.terminalType }),
-    ...(info === undefined ? {} : { info })
-  }
-  return {
-    ...(meaning.terminal === undefined && meaning.reads !== "exception" ? {} : { terminal }),
-    ...(meaning.milestone === undefined || event.location === undefined ? {} : { location: addressOf(event.location) }),
-    ...(attributes.timeZone === undefined ? {} : { timeZone: attributes.timeZone })
-  }
+  const { location } = event
+  const terminal = withoutUndefined({ status: meaning.terminal, type: attributes.terminalType, info: location === undefined ? undefined : terminalOf(location) })
+  return withoutUndefined({
+    terminal: meaning.terminal === undefined && meaning.reads !== "exception" ? undefined : terminal,
+    location: meaning.milestone === undefined || location === undefined ? undefined : addressOf(location),
+    timeZone: attributes.timeZone
+  })
 }
 
 type EventLocation = NonNullable<ReportedEvent["location"]>
@@ -188,7 +183,7 @@ const exceptionOf = { damaged: "Damaged", short: "Short", lost: "Lost", reconsig
 
 const detailsOf = (meaning: EventMeaning, attributes: StatusAttributes): Partial<StatusReport> => {
   const { delayReasonCode, exception, message, stopsAway, trailerNumber, updatedEta, updatedPro } = attributes
-  const given = {
+  return withoutUndefined({
     message,
     trailerNumber,
     updatedPro,
@@ -198,8 +193,7 @@ const detailsOf = (meaning: EventMeaning, attributes: StatusAttributes): Partial
     delayReasonCode: meaning.reads === "delay" ? delayReasonCode : undefined,
     exceptions: meaning.reads === "exception" && exception !== undefined ? [exceptionOf[exception]] : undefined,
     information: informationsOf(meaning, attributes)
-  }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  })
 }
 
 const informationsOf = (meaning: EventMeaning, attributes: StatusAttributes): ReadonlyArray<Information> | undefined => {
@@ -217,15 +211,12 @@ const informationOf = (message: DeliveryMessage, meaning: EventMeaning, attribut
   const { appointmentDate, appointmentStatus, customsEntryNumber, customsStatus, utcOffset, ...rest } = attributes
   const { carrierSpecificDescription, delayReasonCode, generalDescription, majorStatusCategory, responsibleParty } = rest
   const reason = { delayReasonCode, responsibleParty, majorStatusCategory, generalDescription, carrierSpecificDescription }
-  const given = message === "Customs information"
+  const details = message === "Customs information"
     ? { customsStatus: customsStatus ?? meaning.customs, customsEntryNumber }
     : message === "Missed delivery" || message === "Noted late"
     ? reason
     : message === "Appointment Update"
     ? { appointmentStatus, appointmentDate, utcOffset, ...(appointmentStatus === "appointment missed" ? reason : {}) }
     : {}
-  return {
-    deliveryInformation_messages: message,
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  }
+  return { deliveryInformation_messages: message, ...withoutUndefined<object>(details) }
 }

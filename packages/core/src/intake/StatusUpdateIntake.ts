@@ -154,10 +154,7 @@ const decoder = new TextDecoder()
 const decode = decodeInput(StatusUpdate)
 
 const readUpdate = (item: unknown, at: ReadonlyArray<PropertyKey>): Effect.Effect<StatusUpdate, InvalidInput> =>
-  Effect.flatMap(decode(item, at), (update) => {
-    const faults = faultsIn(update, at)
-    return faults.length === 0 ? Effect.succeed(update) : Effect.fail(new InvalidInput({ faults }))
-  })
+  Effect.tap(decode(item, at), (update) => InvalidInput.ifAny(faultsIn(update, at)))
 
 /** SPEC-GAP-A18: the sender's id identifies an update, else its content. An update that may occur twice with equal content needs a time or an id. */
 const eventIdOf = (shipmentId: string, update: StatusUpdate): Effect.Effect<string> => {

@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { areaOfSource, subscriptionsOfArea } from "../Areas.ts"
 import { type DeliveryView, deliveryView } from "../delivery/Deliveries.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
-import { formatInstant } from "../shared/Instant.ts"
+import { instantOrNull } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { maxHistoryBytes } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -82,7 +82,7 @@ export class ShipmentJourneys extends Context.Service<ShipmentJourneys, {
           accounts,
           ...orderTimeline(events, journeyLimits),
           deliveries: deliveries.map((each) => ({ ...deliveryView(each), area: areaOfSource(each.source) })),
-          deliveriesSince: since === undefined ? null : formatInstant(since)
+          deliveriesSince: instantOrNull(since)
         }
       })
 

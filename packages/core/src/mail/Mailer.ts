@@ -9,15 +9,12 @@ export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", {
   }
 }
 
-/** What a mailer provides. */
-export interface MailerShape {
+/** Port: sends one e-mail. By default none is sent. */
+export class Mailer extends Context.Reference<{
   /** Whether mail is sent at all. */
   readonly sends: boolean
   /** Succeeds when a mail server has accepted it. */
   readonly send: (mail: Mail) => Effect.Effect<void, MailFailed>
-}
-
-/** Port: sends one e-mail. By default none is sent. */
-export class Mailer extends Context.Reference<MailerShape>("@waybill/core/mail/Mailer", {
+}>("@waybill/core/mail/Mailer", {
   defaultValue: () => ({ sends: false, send: () => Effect.fail(new MailFailed({ reason: "no mail server is configured." })) })
 }) {}

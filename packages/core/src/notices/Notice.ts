@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { type DestinationOverview, overviewCount } from "../delivery/DeliveryQueue.ts"
 import { areaOfSource } from "../Areas.ts"
-import { formatInstant, InstantText } from "../shared/Instant.ts"
+import { formatInstant, instantOrNull, InstantText } from "../shared/Instant.ts"
 import { type NoticeKind, noticeKinds } from "./NoticeStore.ts"
 
 /** A notice about one endpoint, before it is written as e-mail or webhook. */
@@ -110,5 +110,3 @@ export const webhookBodyOf = (notice: Notice, noticeId: string, now: number): Ui
   }
   return encoder.encode(JSON.stringify(event))
 }
-
-const instantOrNull = (millis: number | undefined): string | null => millis === undefined ? null : formatInstant(millis)

@@ -6,7 +6,7 @@ import { AccessStore, type ListedClient } from "../access/AccessStore.ts"
 import { reviewClient } from "../access/ClientReview.ts"
 import { clientNamed, keyNameOf } from "../access/model/Client.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
-import { formatInstant } from "../shared/Instant.ts"
+import { instantOrNull } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, ListCursor, ListLimit, type ListPage, namedListPage } from "../shared/ListPage.ts"
 import { NoticeStore } from "../notices/NoticeStore.ts"
@@ -156,6 +156,6 @@ const viewOf = ({ accounts, client, keys, lastSeenAt, live, roles, subscriptions
   roles,
   keys,
   subscriptions,
-  lastSeenAt: lastSeenAt === undefined ? null : formatInstant(lastSeenAt),
+  lastSeenAt: instantOrNull(lastSeenAt),
   state: live ? "live" : "held"
 })

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { AccessStore } from "../access/AccessStore.ts"
 import { DeliveryControl } from "../delivery/DeliveryControl.ts"
-import { formatInstant } from "../shared/Instant.ts"
+import { instantOrNull } from "../shared/Instant.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 
 /** Most tenants, in the order of tenantId, and how many are read concurrently. */
@@ -40,7 +40,7 @@ export class TenantHealths extends Context.Service<TenantHealths, {
         Effect.map(control.health(tenantId), ({ oldestWaitingAt, ...counts }): TenantHealthView => ({
           tenantId,
           ...counts,
-          oldestWaitingAt: oldestWaitingAt === undefined ? null : formatInstant(oldestWaitingAt)
+          oldestWaitingAt: instantOrNull(oldestWaitingAt)
         }))
 
       const all = Effect.gen(function*() {

@@ -1,7 +1,7 @@
 /** Parses callers' requests and lists every fault. */
 import { Effect, Schema } from "effect"
 import { isCarrier, type Principal } from "../access/model/Principal.ts"
-import { type Fault, fault } from "../shared/Fault.ts"
+import { type Fault, fault, maxFaults } from "../shared/Fault.ts"
 import { AccountNumber } from "../shared/Identifier.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { maxDepth, nestsDeeperThan } from "../shared/Json.ts"
@@ -19,7 +19,7 @@ const shallow = (input: unknown): Effect.Effect<unknown, InvalidInput> =>
     : Effect.succeed(input)
 
 const all = (faults: ReadonlyArray<Fault>): Effect.Effect<void, InvalidInput> =>
-  faults.length === 0 ? Effect.void : Effect.fail(new InvalidInput({ faults: faults.slice(0, 100) }))
+  InvalidInput.ifAny(faults.slice(0, maxFaults))
 
 const decodeRequest = decodeInput(PickupRequest)
 const decodeReport = decodeInput(PickupReport)

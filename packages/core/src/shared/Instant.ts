@@ -85,3 +85,6 @@ export const formatInstant = (instant: number): string => {
   const clock = `${two(Math.floor(rest / 3_600_000))}:${two(Math.floor(rest / 60_000) % 60)}:${two(Math.floor(rest / 1000) % 60)}`
   return `${String(year).padStart(4, "0")}-${two(month)}-${two(day)}T${clock}.${String(rest % 1000).padStart(3, "0")}Z`
 }
+
+/** For answers, in which `null` is no instant. */
+export const instantOrNull = (millis: number | undefined): string | null => millis === undefined ? null : formatInstant(millis)

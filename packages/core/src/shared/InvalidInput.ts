@@ -18,6 +18,9 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
   }
 
   static readonly of = (...faults: ReadonlyArray<Fault>) => new InvalidInput({ faults })
+
+  /** Fails with the faults, if there are any. */
+  static readonly ifAny = (faults: ReadonlyArray<Fault>): Effect.Effect<void, InvalidInput> => faults.length === 0 ? Effect.void : Effect.fail(new InvalidInput({ faults }))
 }
 
 /** The encoded type of a schema with lists of any length: an empty list is a fault that the type cannot express. */

@@ -6,6 +6,13 @@ export type Json = null | boolean | number | string | ReadonlyArray<Json> | { re
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+/** The members of an object; none of any other value. */
+export const membersOf = (value: unknown): Readonly<Record<string, unknown>> => isObject(value) ? value : {}
+
+/** Only the members that are not `undefined`. */
+export const withoutUndefined = <A extends object>(members: A): Partial<{ [K in keyof A]: Exclude<A[K], undefined> }> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<{ [K in keyof A]: Exclude<A[K], undefined> }>
+
 /** Deepest nesting of input. Deeper values could overflow the stack of recursive readers. */
 export const maxDepth = 64
 

@@ -66,8 +66,7 @@ export const makeWebhookChecks = Effect.gen(function*() {
       const value = isObject(input) && !found.some(({ pointer }) => pointer === `/${name}`) ? input[name] : undefined
       return typeof value === "string" ? value : undefined
     }
-    const faults = [...found, ...yield* receiverFaults(principal, { member, url: wellFormed(member), hmacSecretId: wellFormed("hmacSecretId") })]
-    if (faults.length > 0) return yield* new InvalidInput({ faults })
+    yield* InvalidInput.ifAny([...found, ...yield* receiverFaults(principal, { member, url: wellFormed(member), hmacSecretId: wellFormed("hmacSecretId") })])
     return yield* Effect.fromResult(decoded)
   })
 
@@ -97,12 +96,11 @@ export const makeWebhookChecks = Effect.gen(function*() {
     settings: WebhookSettings,
     changed: { readonly endpointUrl: boolean; readonly hmacSecretId: boolean }
   ) {
-    const faults = [
+    yield* InvalidInput.ifAny([
       ...(changed.endpointUrl ? addressFaults("endpointUrl", settings.endpointUrl) : []),
       ...contradictionsIn(settings),
       ...(changed.hmacSecretId ? yield* editor.secretFaults(settings.hmacSecretId) : [])
-    ]
-    if (faults.length > 0) return yield* new InvalidInput({ faults })
+    ])
   })
 
   return { checkSettings, operatorEditor, ownEditor, readRequest, receiverFaults }

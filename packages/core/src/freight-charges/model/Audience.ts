@@ -56,17 +56,11 @@ export const notificationsOf = (before: FreightBill | undefined, after: FreightB
   return [...bodies.values()]
 }
 
-/** An open bill for a new subscription, and the accounts, or accounts within the bill's carrier, through which it sees the bill. */
-export interface InFlight {
-  readonly body: string
-  readonly accounts: ReadonlyArray<string>
-}
-
 /**
- * The list is read later, when the client may have lost all but one of these accounts. So it shows only events that each of the accounts
+ * An open bill for a new subscription, and the accounts, or accounts within the bill's carrier, through which it sees the bill. The list is read later, when the client may have lost all but one of these accounts. So it shows only events that each of the accounts
  * may see. SPEC-GAP-E14
  */
-export const inFlightOf = (bill: FreightBill, settings: ChargeSubscriptionSettings, covered: ReadonlySet<string>): InFlight => {
+export const inFlightOf = (bill: FreightBill, settings: ChargeSubscriptionSettings, covered: ReadonlySet<string>) => {
   const accounts = grantsOf(bill, currentOf(bill).accounts).filter((grant) => covered.has(grant))
   return {
     accounts,

@@ -1,5 +1,5 @@
 /** The JSON of a notification about a version: for its debtor, and for a former debtor. */
-import { isObject } from "../../shared/Json.ts"
+import { membersOf } from "../../shared/Json.ts"
 import { isCancellation, noLongerDebtor, noLongerDebtorMessage } from "./ChargeLog.ts"
 import type { ChargeSubscriptionSettings } from "./ChargeSubscription.ts"
 import { type BillVersion, currentOf, type FreightBill, shownLog } from "./FreightBill.ts"
@@ -14,13 +14,11 @@ export const logViewOf = ({ dataOptions, includeEventLog }: ChargeSubscriptionSe
   return dataOptions.eventType === "all_impacts" ? "all" : "impacts"
 }
 
-const members = (value: unknown): Readonly<Record<string, unknown>> => isObject(value) ? value : {}
-
 const named = (bill: FreightBill, version: number, pfc: unknown): Readonly<Record<string, unknown>> => ({
-  ...members(pfc),
+  ...membersOf(pfc),
   uniqueID: bill.billId,
   function: `PFC${version}`,
-  header: { ...members(members(pfc)["header"]), function: `PFC${version}` }
+  header: { ...membersOf(membersOf(pfc)["header"]), function: `PFC${version}` }
 })
 
 /** The current version, with the events of the visible versions. */
@@ -32,7 +30,7 @@ export const versionJson = (bill: FreightBill, view: LogView, mayShow: (version:
     ...charge,
     pfc: named(bill, currentOf(bill).version, charge["pfc"]),
     charges: {
-      ...members(charge["charges"]),
+      ...membersOf(charge["charges"]),
       ...(view === "none" ? {} : { changeLog: shown.flatMap(shownLog) }),
       ...(messages.length === 0 ? {} : { changeLogMessages: messages })
     }
@@ -48,13 +46,13 @@ export const removalJson = (last: FreightBill, current: BillVersion, date: strin
   // the log of a bill that has a new debtor is not for the old one
   const { log, messages } = current.change === "removed" ? current : { log: [], messages: [] }
   const { billTo, charges, destination, origin, payment, pfc, referenceNumbers, shipmentTotals } = last.charge
-  const { isTest, version: published } = members(pfc)
-  const { pickupDate, weightUnit } = members(shipmentTotals)
+  const { isTest, version: published } = membersOf(pfc)
+  const { pickupDate, weightUnit } = membersOf(shipmentTotals)
   return JSON.stringify({
     pfc: { uniqueID: last.billId, function: name, header: { function: name }, date, version: published, isTest },
     payment,
     shipmentTotals: { pickupDate, grossWeight: 0, weightUnit, handlingUnits: 0 },
-    referenceNumbers: { pro: members(referenceNumbers)["pro"] },
+    referenceNumbers: { pro: membersOf(referenceNumbers)["pro"] },
     origin,
     destination,
     billTo,
@@ -65,7 +63,7 @@ export const removalJson = (last: FreightBill, current: BillVersion, date: strin
       discountPercent: 0,
       fuelSurchargePercent: 0,
       fuelSurchargeAmount: 0,
-      currencyType: members(charges)["currencyType"],
+      currencyType: membersOf(charges)["currencyType"],
       preliminaryTotalCharges: 0,
       changeLog: log.some(isCancellation) ? log : [noLongerDebtor, ...log],
       changeLogMessages: messages.length === 0 ? [noLongerDebtorMessage] : messages

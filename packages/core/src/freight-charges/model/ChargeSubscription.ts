@@ -13,25 +13,17 @@ const ShipmentDataType = Schema.Literals(["revenue_impacts_only", "all_monitored
   default: "revenue_impacts_only",
   message: "shipmentDataType is revenue_impacts_only or all_monitored_events."
 })
-type ShipmentDataType = typeof ShipmentDataType.Type
 
 const EventType = Schema.Literals(["revenue_impacts_only", "all_impacts", "no_events"]).annotate({
   default: "revenue_impacts_only",
   message: "eventType is revenue_impacts_only, all_impacts or no_events."
 })
-type EventType = typeof EventType.Type
 
 /** Which versions are sent, and which events they contain. */
 export const DataOptions = Schema.Struct({
   shipmentDataType: Schema.optionalKey(ShipmentDataType),
   eventType: Schema.optionalKey(EventType)
 }).annotate({ identifier: "DataOptions" })
-
-/** `dataOptions` with its defaults filled in. */
-export interface ChargeDataOptions {
-  readonly shipmentDataType: ShipmentDataType
-  readonly eventType: EventType
-}
 
 /** How often notifications are sent (area E). */
 export const ChargeFrequency = Schema.Literals(["real_time", "hourly", "daily"]).annotate({
@@ -100,7 +92,7 @@ export const WebhookTest = Schema.Struct({
 }).annotate({ identifier: "WebhookTest" })
 
 /** Fills in the published defaults. Every pair is offered. SPEC-GAP-E2 */
-export const dataOptionsOf = ({ eventType, shipmentDataType }: typeof DataOptions.Type): ChargeDataOptions => ({
+export const dataOptionsOf = ({ eventType, shipmentDataType }: typeof DataOptions.Type): ChargeSubscriptionSettings["dataOptions"] => ({
   shipmentDataType: shipmentDataType ?? "revenue_impacts_only",
   eventType: eventType ?? "revenue_impacts_only"
 })

@@ -17,14 +17,14 @@ export const offsetsOf = (timeZone: string): OffsetAt => {
   return (millis) => DateTime.zonedOffset(DateTime.makeZonedUnsafe(millis, { timeZone: zone }))
 }
 
-/** When a change is sent. `following` is the next closing time after `closesAt`. */
-export interface ClosingTimes {
+/** When a collected change is sent: at `closesAt`, or at `following`, the next closing time, if that window is already closed. */
+export interface WindowTimes {
   readonly closesAt: number
   readonly following: number
 }
 
 /** `undefined`: sent at once. */
-export const closingTimes = (frequency: ChargeFrequency, now: number, offsetAt: OffsetAt): ClosingTimes | undefined => {
+export const closingTimes = (frequency: ChargeFrequency, now: number, offsetAt: OffsetAt): WindowTimes | undefined => {
   if (frequency === "real_time") return undefined
   const unit = frequency === "hourly" ? hourMillis : dayMillis
   const closesAt = nextClosing(unit, now, offsetAt)

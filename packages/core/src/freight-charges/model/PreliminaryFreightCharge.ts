@@ -3,16 +3,11 @@ import { Schema } from "effect"
 import { AccountNumber } from "../../shared/Identifier.ts"
 import { parseInstant } from "../../shared/Instant.ts"
 import { Integer } from "../../shared/Integer.ts"
+import { listUpTo, textUpTo } from "../../shared/UpTo.ts"
 
-const text = (maxLength: number) =>
-  Schema.String.check(Schema.isMaxLength(maxLength, { message: `At most ${maxLength} characters.` }))
-
-const short = text(200)
-const long = text(2000)
+const short = textUpTo(200)
+const long = textUpTo(2000)
 const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
-
-const list = <S extends Schema.Top>(item: S, maximum: number) =>
-  Schema.Array(item).check(Schema.isMaxLength(maximum, { message: `At most ${maximum} items.` }))
 
 const dateParts = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/
 
@@ -33,7 +28,7 @@ const VersionName = Schema.String.check(
   Schema.isPattern(/^PFC[1-9]\d{0,8}$/u, { message: "header.function is PFC1, PFC2 and so on." })
 )
 
-const UniqueId = text(200).check(Schema.isPattern(/[A-Za-z0-9]/u, { message: "uniqueID is the PRO, the SCAC and the ship date: letters and digits." }))
+const UniqueId = textUpTo(200).check(Schema.isPattern(/[A-Za-z0-9]/u, { message: "uniqueID is the PRO, the SCAC and the ship date: letters and digits." }))
 
 /** Normalises the id of a bill. SPEC-GAP-E4 */
 export const billIdOf = (uniqueId: string): string => uniqueId.toUpperCase().replaceAll(/[^A-Z0-9]/gu, "")
@@ -86,7 +81,7 @@ const HandlingUnit = Schema.Struct({
   height: Schema.Finite,
   dimensionUnit: short,
   stackable: optional(Schema.Boolean),
-  lineItems: optional(list(LineItem, 1000))
+  lineItems: optional(listUpTo(LineItem, 1000))
 })
 
 const LogEntry = Schema.Struct({
@@ -104,8 +99,8 @@ const LogMessage = Schema.Struct({ informationalMessage: optional(long) })
 type Prefix = "" | "Reported"
 
 const logAs = (prefix: Prefix) => ({
-  changeLog: optional(list(LogEntry.annotate({ identifier: `${prefix}ChargeLogEntry` }), 1000)),
-  changeLogMessages: optional(list(LogMessage.annotate({ identifier: `${prefix}ChargeLogMessage` }), 1000))
+  changeLog: optional(listUpTo(LogEntry.annotate({ identifier: `${prefix}ChargeLogEntry` }), 1000)),
+  changeLogMessages: optional(listUpTo(LogMessage.annotate({ identifier: `${prefix}ChargeLogMessage` }), 1000))
 })
 
 /** A schema is annotated once, so that it gets one name. */
@@ -127,7 +122,7 @@ const describedAs = (prefix: Prefix, log: ReturnType<typeof logAs>, party = Part
     declaredValue: optional(Schema.Finite),
     currency: optional(short)
   }),
-  accessorials: optional(Schema.Struct({ codes: optional(list(short, 500)) })),
+  accessorials: optional(Schema.Struct({ codes: optional(listUpTo(short, 500)) })),
   referenceNumbers: Schema.Struct({
     pro: short,
     quoteId: optional(short),
@@ -135,14 +130,14 @@ const describedAs = (prefix: Prefix, log: ReturnType<typeof logAs>, party = Part
     masterBol: optional(short),
     trailerId: optional(short),
     manifestId: optional(short),
-    bol: optional(list(short, 500)),
-    po: optional(list(PurchaseOrder, 500)),
-    additionalReferences: optional(list(Schema.Struct({ name: optional(short), value: optional(short) }), 500))
+    bol: optional(listUpTo(short, 500)),
+    po: optional(listUpTo(PurchaseOrder, 500)),
+    additionalReferences: optional(listUpTo(Schema.Struct({ name: optional(short), value: optional(short) }), 500))
   }),
   origin: party,
   destination: party,
   billTo: BillTo.annotate({ identifier: `${prefix}ChargeBillTo` }),
-  commodities: Schema.Struct({ handlingUnits: list(HandlingUnit, 1000) }),
+  commodities: Schema.Struct({ handlingUnits: listUpTo(HandlingUnit, 1000) }),
   charges: Schema.Struct({
     grossCharges: Schema.Finite,
     discountAmount: Schema.Finite,
@@ -156,7 +151,7 @@ const describedAs = (prefix: Prefix, log: ReturnType<typeof logAs>, party = Part
     weightUnit: optional(short),
     detail: optional(long),
     preliminaryTotalCharges: Schema.Finite,
-    class: optional(list(Schema.Struct({ freightClass: optional(short), cwt: optional(Schema.Finite) }), 500)),
+    class: optional(listUpTo(Schema.Struct({ freightClass: optional(short), cwt: optional(Schema.Finite) }), 500)),
     ...log
   })
 })

@@ -1,13 +1,11 @@
 /** Decides whether a change of a freight bill may change its price. */
-import { canonicalText, isObject } from "../../shared/Json.ts"
+import { canonicalText, membersOf } from "../../shared/Json.ts"
 import type { ChargeJson } from "./PreliminaryFreightCharge.ts"
-
-const members = (value: unknown): Readonly<Record<string, unknown>> => isObject(value) ? value : {}
 
 const items = (value: unknown): ReadonlyArray<unknown> => Array.isArray(value) ? value : []
 
 const pick = (value: unknown, names: ReadonlyArray<string>): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(names.map((name) => [name, members(value)[name]]))
+  Object.fromEntries(names.map((name) => [name, membersOf(value)[name]]))
 
 const totals = ["grossWeight", "netWeight", "weightUnit", "handlingUnits", "linearLength", "dimensionsUnit", "cube", "cubeDimensionsUnit", "declaredValue", "currency"]
 const party = ["account", "name", "address1", "address2", "city", "stateProvince", "postalCode", "country"]
@@ -19,13 +17,13 @@ const ratedBy = (charge: ChargeJson): string => {
   const { accessorials, billTo, charges, commodities, destination, origin, payment, shipmentTotals } = charge
   return canonicalText([
     charges,
-    items(members(accessorials)["codes"]).map(String).sort(),
+    items(membersOf(accessorials)["codes"]).map(String).sort(),
     pick(payment, ["terms"]),
     [billTo, origin, destination].map((each) => pick(each, party)),
     pick(shipmentTotals, totals),
-    items(members(commodities)["handlingUnits"]).map((each) => [
+    items(membersOf(commodities)["handlingUnits"]).map((each) => [
       pick(each, unit),
-      items(members(each)["lineItems"]).map((own) => pick(own, line))
+      items(membersOf(each)["lineItems"]).map((own) => pick(own, line))
     ])
   ])
 }

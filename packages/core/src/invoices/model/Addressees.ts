@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { type Fault, fault } from "../../shared/Fault.ts"
 import { AccountNumber } from "../../shared/Identifier.ts"
-import { isObject } from "../../shared/Json.ts"
+import { isObject, membersOf } from "../../shared/Json.ts"
 
 /** SPEC-GAP-B7: the interface has no member for the payer's account. Names compare without case, blanks, hyphens and underscores. */
 const accountNames: ReadonlySet<string> = new Set(["account", "accountnumber", "billtoaccount", "billtoaccountnumber"])
@@ -26,13 +26,11 @@ const accountOf = (value: unknown): string | undefined => {
 
 /** Members of one object that name an account. `null` names none. */
 const namedIn = (value: unknown, path: ReadonlyArray<PropertyKey>): ReadonlyArray<Named> =>
-  isObject(value)
-    ? Object.entries(value).flatMap(([name, given]) => isAccountName(name) && given !== null ? [{ path: [...path, name], account: accountOf(given) }] : [])
-    : []
+  Object.entries(membersOf(value)).flatMap(([name, given]) => isAccountName(name) && given !== null ? [{ path: [...path, name], account: accountOf(given) }] : [])
 
 /** Accounts in members and attributes of the invoice or record, and in members of its header and billing party. */
 const namedAccounts = (record: Json): ReadonlyArray<Named> => {
-  const header = isObject(record["invoiceHeader"]) ? record["invoiceHeader"] : {}
+  const header = membersOf(record["invoiceHeader"])
   const attributes: ReadonlyArray<unknown> = Array.isArray(record["attributes"]) ? record["attributes"] : []
   return [
     ...namedIn(record, []),

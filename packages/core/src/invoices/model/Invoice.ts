@@ -3,17 +3,12 @@ import { Schema } from "effect"
 import { ShipmentId } from "../../shared/Identifier.ts"
 import { parseInstant } from "../../shared/Instant.ts"
 import { Integer } from "../../shared/Integer.ts"
+import { listUpTo, textUpTo } from "../../shared/UpTo.ts"
 import { moneyText } from "./Money.ts"
 
-const text = (maxLength: number) =>
-  Schema.String.check(Schema.isMaxLength(maxLength, { message: `At most ${maxLength} characters.` }))
-
-const short = text(200)
-const long = text(10_000)
+const short = textUpTo(200)
+const long = textUpTo(10_000)
 const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
-
-const list = <S extends Schema.Top>(item: S, maximum: number) =>
-  Schema.Array(item).check(Schema.isMaxLength(maximum, { message: `At most ${maximum} items.` }))
 
 /** A carrier's number. It appears in URL paths, so it is printable and has no leading or trailing spaces. */
 const carrierText = (what: string) =>
@@ -43,7 +38,7 @@ export const InvoiceComment = Schema.Struct({ id: optional(Integer), commentText
 export type InvoiceComment = typeof InvoiceComment.Type
 
 /** At most 1,000 comments. */
-export const InvoiceComments = list(InvoiceComment, 1000)
+export const InvoiceComments = listUpTo(InvoiceComment, 1000)
 
 /** `type` is free text of the parties. Types that mean an account address the invoice to it. */
 export const InvoiceAttribute = Schema.Struct({ id: optional(Integer), type: optional(short), value: optional(long) }).annotate({
@@ -52,7 +47,7 @@ export const InvoiceAttribute = Schema.Struct({ id: optional(Integer), type: opt
 export type InvoiceAttribute = typeof InvoiceAttribute.Type
 
 /** At most 1,000 attributes. */
-export const InvoiceAttributes = list(InvoiceAttribute, 1000)
+export const InvoiceAttributes = listUpTo(InvoiceAttribute, 1000)
 
 /** SPEC-GAP-B4: an amount needs both currency and value. */
 const MonetaryAmount = Schema.Struct({
@@ -164,7 +159,7 @@ export const Invoice = Schema.Struct({
   DOT: CarrierNumberText,
   MC: CarrierNumberText,
   invoiceHeader: InvoiceHeader,
-  invoiceCharges: list(InvoiceCharge, 10_000),
+  invoiceCharges: listUpTo(InvoiceCharge, 10_000),
   attributes: optional(InvoiceAttributes),
   comments: optional(InvoiceComments)
 }).annotate({ identifier: "Invoice" })

@@ -1,35 +1,13 @@
 /** Supporting documents of an invoice number (area B, supporting documents record). */
 import { Schema } from "effect"
 import { ShipmentId } from "../../shared/Identifier.ts"
+import { textUpTo } from "../../shared/UpTo.ts"
 import { InvoiceAttributes, CarrierNumberText, InvoiceComments, CalendarDate, InvoiceNumber, InvoiceId } from "./Invoice.ts"
 
 /** The 25 document types of area B. */
 export const documentTypes = [
-  "BOL",
-  "CAT",
-  "COMM",
-  "CON",
-  "RULE",
-  "DIM",
-  "DTR",
-  "DIS",
-  "FRB",
-  "FUEL",
-  "INV",
-  "INSP",
-  "LOA",
-  "LPR",
-  "MSDS",
-  "PAC",
-  "IMG",
-  "POD",
-  "QUO",
-  "RESI",
-  "SPEC",
-  "SCL",
-  "STB",
-  "W&I",
-  "OTHER"
+  "BOL", "CAT", "COMM", "CON", "RULE", "DIM", "DTR", "DIS", "FRB", "FUEL", "INV", "INSP", "LOA", "LPR", "MSDS", "PAC", "IMG", "POD", "QUO", "RESI", "SPEC",
+  "SCL", "STB", "W&I", "OTHER"
 ] as const
 
 /** A document type of area B. */
@@ -46,7 +24,7 @@ const described = {
   MC: CarrierNumberText,
   invoiceNumber: InvoiceNumber,
   invoiceDate: CalendarDate,
-  documentSource: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(10_000, { message: "At most 10000 characters." }))),
+  documentSource: Schema.optionalKey(textUpTo(10_000)),
   attributes: Schema.optionalKey(InvoiceAttributes),
   comments: Schema.optionalKey(InvoiceComments)
 }

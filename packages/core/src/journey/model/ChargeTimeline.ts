@@ -1,17 +1,14 @@
 /** Timeline of freight bills: one entry per version. */
 import { currentOf, type BillVersion, type FreightBill } from "../../freight-charges/model/FreightBill.ts"
 import { parseInstant } from "../../shared/Instant.ts"
-import { isObject } from "../../shared/Json.ts"
+import { membersOf } from "../../shared/Json.ts"
 import type { TimelineEvent } from "./JourneyEntry.ts"
 
-type Members = Readonly<Record<string, unknown>>
-
-const members = (value: unknown): Members => isObject(value) ? value : {}
 const text = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined
 
 /** The shipment's numbers on a bill. */
 export const numbersOfBill = ({ charge }: FreightBill): { readonly pro: string | undefined; readonly bol: string | undefined } => {
-  const { bol, pro } = members(charge["referenceNumbers"])
+  const { bol, pro } = membersOf(charge["referenceNumbers"])
   return { pro: text(pro), bol: Array.isArray(bol) ? text(bol[0]) : undefined }
 }
 
@@ -29,19 +26,19 @@ export const timelineOfBill = (bill: FreightBill, size: number): ReadonlyArray<T
 }
 
 /** The full content is stored for the latest version only. */
-const documentOf = (bill: FreightBill, version: BillVersion, isCurrent: boolean): Members => {
+const documentOf = (bill: FreightBill, version: BillVersion, isCurrent: boolean) => {
   const { accounts, change, log, messages } = version
   return { uniqueID: bill.billId, version: version.version, change, accounts, changeLog: log, changeLogMessages: messages, ...(isCurrent ? { pfc: bill.charge } : {}) }
 }
 
 /** Versions stored without a time use the bill's own date, as if it were UTC. */
 const undatedAt = ({ charge }: FreightBill): number => {
-  const date = text(members(charge["pfc"])["date"]) ?? ""
+  const date = text(membersOf(charge["pfc"])["date"]) ?? ""
   return parseInstant(date) ?? parseInstant(`${date}Z`) ?? parseInstant(`${date}T00:00:00Z`) ?? 0
 }
 
 const totalOf = ({ charge }: FreightBill): string => {
-  const { currencyType, preliminaryTotalCharges } = members(charge["charges"])
+  const { currencyType, preliminaryTotalCharges } = membersOf(charge["charges"])
   if (typeof preliminaryTotalCharges !== "number") return ""
   return `, ${preliminaryTotalCharges.toFixed(2)}${text(currencyType) === undefined ? "" : ` ${currencyType as string}`}`
 }

@@ -1,5 +1,5 @@
 /** Timeline of invoices and their documents. */
-import { isObject } from "../../shared/Json.ts"
+import { isObject, membersOf } from "../../shared/Json.ts"
 import type { TimelineEvent } from "./JourneyEntry.ts"
 
 /** A history entry. `uniqueId`: an invoice's id, or `#` and an invoice number. */
@@ -28,8 +28,7 @@ export const timelineEventOfInvoice = (entry: InvoiceEntry): TimelineEvent => {
 }
 
 const amountOf = (invoice: unknown): string => {
-  const header = isObject(invoice) ? invoice["invoiceHeader"] : undefined
-  const amount = isObject(header) ? header["invoiceAmount"] : undefined
+  const amount = membersOf(membersOf(invoice)["invoiceHeader"])["invoiceAmount"]
   return isObject(amount) ? `, ${String(amount["value"])} ${String(amount["currencyCode"])}` : ""
 }
 

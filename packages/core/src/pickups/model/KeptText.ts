@@ -1,12 +1,9 @@
 /** Identifiers, stored as text. Leading zeros, letters and check digits stay. */
 import { Schema, SchemaGetter } from "effect"
 import { LargeInteger } from "../../shared/Integer.ts"
+import { textUpTo } from "../../shared/UpTo.ts"
 
 const printable = /^[^\p{Cc}\p{Cs}]*$/u
-
-/** Free text with a maximum length. */
-export const textUpTo = (maxLength: number) =>
-  Schema.String.check(Schema.isMaxLength(maxLength, { message: `At most ${maxLength} characters.` }))
 
 /** An identifier. Printable, because it is indexed. */
 export const nameUpTo = (maxLength: number) =>

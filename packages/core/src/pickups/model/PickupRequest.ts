@@ -1,7 +1,8 @@
 /** A shipper's request (area C, pickup request body). Unknown fields are dropped. SPEC-GAP-C4 */
 import { Schema, SchemaGetter } from "effect"
+import { listUpTo, textUpTo } from "../../shared/UpTo.ts"
 import { DateText } from "./DateText.ts"
-import { anyCase, KeptText, nameUpTo, textUpTo } from "./KeptText.ts"
+import { anyCase, KeptText, nameUpTo } from "./KeptText.ts"
 
 const orNull = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema)
 
@@ -14,9 +15,6 @@ const zip = nameUpTo(10)
 const account = nameUpTo(100)
 
 const given = (what: string) => line.check(Schema.isPattern(/\S/u, { message: `${what} must not be empty.` }))
-
-const list = <S extends Schema.Top>(item: S, maximum: number) =>
-  Schema.Array(item).check(Schema.isMaxLength(maximum, { message: `At most ${maximum} items.` }))
 
 const integer = (minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }, { message: `Use an integer from ${minimum} to ${maximum}.` }))
@@ -110,7 +108,7 @@ const ShipmentDetail = Schema.Struct({
   deliveryBeginDate: mayLack(DateText),
   deliveryDateType: mayLack(anyCase("deliveryDateType", deliveryDateTypes)),
   deliveryEndDate: mayLack(DateText),
-  descriptionDetails: mayLack(list(line, 1000)),
+  descriptionDetails: mayLack(listUpTo(line, 1000)),
   additionalShipperInfo: mayLack(prose),
   description: mayLack(prose),
   freightClass: mayLack(line),
@@ -123,13 +121,13 @@ const ShipmentDetail = Schema.Struct({
   grossShipmentWeight: mayLack(pounds),
   netShipmentWeight: mayLack(pounds),
   handlingUnitCount: mayLack(integer(0, 500)),
-  handlingUnitDetails: mayLack(list(HandlingUnitDetail, 500)),
+  handlingUnitDetails: mayLack(listUpTo(HandlingUnitDetail, 500)),
   handlingUnitType: mayLack(line),
   hazmatContactName: mayLack(line),
   hazmatContactPhoneNumber: mayLack(line),
   hazmatContractNumber: mayLack(line),
-  referenceNumbers: mayLack(list(ReferenceNumber, 500)),
-  shipmentServices: mayLack(list(ShipmentService, 500)),
+  referenceNumbers: mayLack(listUpTo(ReferenceNumber, 500)),
+  shipmentServices: mayLack(listUpTo(ShipmentService, 500)),
   specialInstructionsDelivery: mayLack(prose),
   specialInstructionsPickup: mayLack(prose)
 }).annotate({ identifier: "PickupShipmentDetail" })
@@ -141,9 +139,9 @@ const EmergencyContact = Schema.Struct({ emergName: mayLack(line), emergPhone: m
 /** All members are required; those that may be null must still be present. */
 export const PickupRequest = Schema.Struct({
   isTest: TestFlag,
-  pickupAddress: list(PickupAddress, 100).check(Schema.isMinLength(1, { message: "Give at least one pickup address." })),
+  pickupAddress: listUpTo(PickupAddress, 100).check(Schema.isMinLength(1, { message: "Give at least one pickup address." })),
   customer: orNull(line),
-  emergencyContact: orNull(list(EmergencyContact, 100)),
+  emergencyContact: orNull(listUpTo(EmergencyContact, 100)),
   grossPickupWeight: pounds,
   weightUofM: anyCase("weightUofM", weightUnits),
   handlingUnitCount: integer(0, 500),
@@ -164,9 +162,9 @@ export const PickupRequest = Schema.Struct({
   dockContactName: orNull(line),
   dockContactPhone: orNull(line),
   confirmationEmail: orNull(line),
-  shipmentDetails: orNull(list(ShipmentDetail, 500)),
-  destinationAddress: orNull(list(DestinationAddress, 500)),
-  billToAddress: orNull(list(BillToAddress, 100)),
+  shipmentDetails: orNull(listUpTo(ShipmentDetail, 500)),
+  destinationAddress: orNull(listUpTo(DestinationAddress, 500)),
+  billToAddress: orNull(listUpTo(BillToAddress, 100)),
   requestFunction: Schema.Literals(["NewPickup", "ModifyExisting"]).annotate({ message: "requestFunction is NewPickup or ModifyExisting." }),
   carrierPickupNumber: orNull(KeptText)
 }).annotate({ identifier: "PickupRequest" })

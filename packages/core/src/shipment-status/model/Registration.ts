@@ -3,7 +3,7 @@
  * post differs from the carrier's previous post. SPEC-GAP-A4
  */
 import { formatInstant, parseInstant } from "../../shared/Instant.ts"
-import { canonicalText } from "../../shared/Json.ts"
+import { canonicalText, withoutUndefined } from "../../shared/Json.ts"
 import { type CustomsStatus, type FreightException, freightExceptions } from "./CodeLists.ts"
 import { plainOffset } from "./FreightShapes.ts"
 import { judgeLate } from "./Lateness.ts"
@@ -186,31 +186,29 @@ const reportOf = (before: PostedShipment | undefined, next: PostedShipment, view
   const given = <F extends keyof PostedShipment>(field: F): NonNullable<PostedShipment[F]> | undefined => changed(field) ? next[field] ?? undefined : undefined
   const { TerminalStatus: status, ...terminal } = given("ShipmentTerminalInfo") ?? {}
   const trailerNumber = next.ReferenceNumbers?.trailerNumber
-  const parts: Partial<Record<keyof StatusReport, unknown>> = {
-    milestone: given("ShipmentMilestoneStatus"),
-    statusText: given("ShipmentMilestoneStatusLong"),
-    terminal: status == null ? undefined : { status, info: { TerminalID: null, ...terminal } },
-    updatedEta: given("UpdatedETA"),
-    delayReasonCode: given("DelayReasonCode"),
-    reportedLate: next.Late === true ? true : undefined,
-    timeZone: given("TimeZoneOfShipment"),
-    location: changed("ShipmentLocation") ? next.ShipmentLocation ?? null : undefined,
-    stopsAway: given("OFDStopsAway"),
-    trailerNumber: trailerNumber != null && trailerNumber !== before?.ReferenceNumbers?.trailerNumber ? trailerNumber : undefined,
-    partner: changed("PartnerCarrierName") || changed("PartnerCarrierSCAC")
-      ? { name: next.PartnerCarrierName ?? null, scac: next.PartnerCarrierSCAC ?? null }
-      : undefined,
-    updatedPro: given("UpdatedPro"),
-    exceptions: exceptionsIn(next, changed),
-    information: before === undefined ? informationGiven(next) : informationIn(before, next, view, changed)
-  }
-  const at = next.occurredAt === undefined ? now : parseInstant(next.occurredAt)!
   const report: StatusReport = {
     occurredAt: next.occurredAt ?? formatInstant(now),
-    at,
+    at: next.occurredAt === undefined ? now : parseInstant(next.occurredAt)!,
     ...(next.occurredAt === undefined ? { undated: true } : {}),
     source: { kind: "shipment", id: next.shipmentId },
-    ...Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined))
+    ...withoutUndefined({
+      milestone: given("ShipmentMilestoneStatus"),
+      statusText: given("ShipmentMilestoneStatusLong"),
+      terminal: status == null ? undefined : { status, info: { TerminalID: null, ...terminal } },
+      updatedEta: given("UpdatedETA"),
+      delayReasonCode: given("DelayReasonCode"),
+      reportedLate: next.Late === true ? true : undefined,
+      timeZone: given("TimeZoneOfShipment"),
+      location: changed("ShipmentLocation") ? next.ShipmentLocation ?? null : undefined,
+      stopsAway: given("OFDStopsAway"),
+      trailerNumber: trailerNumber != null && trailerNumber !== before?.ReferenceNumbers?.trailerNumber ? trailerNumber : undefined,
+      partner: changed("PartnerCarrierName") || changed("PartnerCarrierSCAC")
+        ? { name: next.PartnerCarrierName ?? null, scac: next.PartnerCarrierSCAC ?? null }
+        : undefined,
+      updatedPro: given("UpdatedPro"),
+      exceptions: exceptionsIn(next, changed),
+      information: before === undefined ? informationGiven(next) : informationIn(before, next, view, changed)
+    })
   }
   return ignoreFarFutureTime(report, now)
 }

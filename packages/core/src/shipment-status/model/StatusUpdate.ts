@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { type Fault, fault } from "../../shared/Fault.ts"
 import { ShipmentId } from "../../shared/Identifier.ts"
 import { formatInstant, InstantText, parseInstant } from "../../shared/Instant.ts"
+import { withoutUndefined } from "../../shared/Json.ts"
 import { DeliveryMessage, type FreightException, freightExceptions, ShipmentMilestoneStatus, type TerminalStatus, TerminalType } from "./CodeLists.ts"
 import { DateOrInstant, plainText, someText, TerminalInfo, UtcOffset } from "./FreightShapes.ts"
 import { informationFields } from "./StatusNotification.ts"
@@ -64,7 +65,7 @@ export const reportOfUpdate = (update: StatusUpdate, id: string, now: number): S
     at: update.occurredAt === undefined ? now : parseInstant(update.occurredAt)!,
     ...(update.occurredAt === undefined ? { undated: true } : {}),
     source: { kind: "update", id },
-    ...given({
+    ...withoutUndefined({
       timeZone: update.TimeZoneOfShipment ?? undefined,
       updatedEta: update.UpdatedETA ?? undefined,
       message: update.notificationMessage ?? undefined,
@@ -74,16 +75,13 @@ export const reportOfUpdate = (update: StatusUpdate, id: string, now: number): S
   }
 }
 
-const given = <A extends object>(members: A): Partial<{ [K in keyof A]: Exclude<A[K], undefined> }> =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<{ [K in keyof A]: Exclude<A[K], undefined> }>
-
 const movementIn = (update: StatusUpdate): Partial<StatusReport> => {
   const { PartnerCarrierName: name, PartnerCarrierSCAC: scac, terminalStatus, terminaltype } = update
   const status: TerminalStatus | undefined = terminalStatus === undefined || isFreightException(terminalStatus) ? undefined : terminalStatus
   const info = update.terminalAddress == null ? undefined : { TerminalID: null, ...update.terminalAddress }
-  return given({
+  return withoutUndefined({
     milestone: update.shipmentMilestoneStatus,
-    terminal: terminalStatus === undefined && info === undefined ? undefined : given({ status, type: terminaltype, info }),
+    terminal: terminalStatus === undefined && info === undefined ? undefined : withoutUndefined({ status, type: terminaltype, info }),
     exceptions: terminalStatus !== undefined && isFreightException(terminalStatus) ? [terminalStatus] : undefined,
     stopsAway: update.countsToDelivery ?? undefined,
     trailerNumber: update.trailerNumber ?? undefined,

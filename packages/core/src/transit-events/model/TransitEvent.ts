@@ -3,10 +3,8 @@ import { Schema } from "effect"
 import { AccountNumber, EventId, ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
 import { LargeInteger } from "../../shared/Integer.ts"
+import { textUpTo } from "../../shared/UpTo.ts"
 import { EventType } from "./EventType.ts"
-
-const text = (maxLength: number) =>
-  Schema.String.check(Schema.isMaxLength(maxLength, { message: `At most ${maxLength} characters.` }))
 
 const Latitude = Schema.Finite.check(Schema.isBetween({ minimum: -90, maximum: 90 }, { message: "latitude is a number from -90 to 90." }))
 const Longitude = Schema.Finite.check(
@@ -15,22 +13,22 @@ const Longitude = Schema.Finite.check(
 
 /** A place. `country` is ISO 3166-1 alpha-3; coordinates are decimal degrees. */
 export const Location = Schema.Struct({
-  locationId: Schema.optionalKey(text(200)),
-  name: Schema.optionalKey(text(500)),
+  locationId: Schema.optionalKey(textUpTo(200)),
+  name: Schema.optionalKey(textUpTo(500)),
   type: Schema.optionalKey(Schema.Literals(["FACILITY", "CITY", "GEOPOINT"]).annotate({ message: "type is one of FACILITY, CITY, GEOPOINT." })),
   latitude: Schema.optionalKey(Latitude),
   longitude: Schema.optionalKey(Longitude),
-  city: Schema.optionalKey(text(200)),
-  state: Schema.optionalKey(text(200)),
-  postalCode: Schema.optionalKey(text(40)),
+  city: Schema.optionalKey(textUpTo(200)),
+  state: Schema.optionalKey(textUpTo(200)),
+  postalCode: Schema.optionalKey(textUpTo(40)),
   country: Schema.optionalKey(
     Schema.String.check(Schema.isPattern(/^[A-Za-z]{3}$/u, { message: "country is an ISO 3166-1 alpha-3 code, such as USA." }))
   ),
-  address1: Schema.optionalKey(text(500)),
-  address2: Schema.optionalKey(text(500))
+  address1: Schema.optionalKey(textUpTo(500)),
+  address2: Schema.optionalKey(textUpTo(500))
 }).annotate({ identifier: "Location" })
 
-const Reference = Schema.Struct({ type: Schema.optionalKey(text(200)), value: Schema.optionalKey(text(500)) })
+const Reference = Schema.Struct({ type: Schema.optionalKey(textUpTo(200)), value: Schema.optionalKey(textUpTo(500)) })
 
 /** The shipment of an event. Dates keep the offset they were sent with. */
 export const Shipment = Schema.Struct({
@@ -40,7 +38,7 @@ export const Shipment = Schema.Struct({
       message: "mode is one of FTL, LTL, PARCEL, OCEAN, AIR, RAIL, INTERMODAL, OTHER."
     })
   ),
-  scac: Schema.optionalKey(text(20)),
+  scac: Schema.optionalKey(textUpTo(20)),
   references: Schema.optionalKey(Schema.Array(Reference).check(Schema.isMaxLength(200, { message: "At most 200 references." }))),
   requestedPickupDate: Schema.optionalKey(InstantText),
   startDate: Schema.optionalKey(InstantText),
@@ -58,17 +56,17 @@ const Sequence = LargeInteger.check(
 
 const Document = Schema.Struct({
   type: Schema.optionalKey(Schema.Literals(["POD", "BOL", "INVOICE", "LABEL", "OTHER"]).annotate({ message: "type is one of POD, BOL, INVOICE, LABEL, OTHER." })),
-  url: Schema.optionalKey(text(2048)),
-  mimeType: Schema.optionalKey(text(200))
+  url: Schema.optionalKey(textUpTo(2048)),
+  mimeType: Schema.optionalKey(textUpTo(200))
 })
 
 const described = {
   type: EventType,
-  status: Schema.optionalKey(text(500)),
+  status: Schema.optionalKey(textUpTo(500)),
   occurredAt: InstantText,
   reportedAt: Schema.optionalKey(InstantText),
   location: Schema.optionalKey(Location),
-  notes: Schema.optionalKey(text(10_000)),
+  notes: Schema.optionalKey(textUpTo(10_000)),
   attributes: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
   documents: Schema.optionalKey(Schema.Array(Document).check(Schema.isMaxLength(200, { message: "At most 200 documents." }))),
   shipment: Shipment
