@@ -8,12 +8,10 @@ import { accountOfGrant, accountWithin } from "../access/model/CarrierNumbers.ts
 import { carrierOf, type Principal } from "../access/model/Principal.ts"
 import { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
-import { DeliveryControl } from "../delivery/DeliveryControl.ts"
 import { DeliveryQueue, type DestinationSettings, type DestinationState } from "../delivery/DeliveryQueue.ts"
 import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
 import { SigningSecrets } from "../delivery/secrets/SigningSecrets.ts"
-import { Wakeups } from "../delivery/Wakeups.ts"
 import { WebhookTests } from "../delivery/WebhookTests.ts"
 import { fault } from "../shared/Fault.ts"
 import { formatInstant } from "../shared/Instant.ts"
@@ -23,6 +21,7 @@ import { Transaction } from "../shared/Transaction.ts"
 import { mapPaced } from "../shared/Turns.ts"
 import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
 import { openDestinationWithin } from "../subscriptions/OpenDestination.ts"
+import { makeResumeDestination } from "../subscriptions/ResumeDestination.ts"
 import { makeWebhookChecks } from "../subscriptions/WebhookChecks.ts"
 import { ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "./ChargeSubscriptionStore.ts"
 import { AccountsNotPermitted, ChargeSubscriptionConflict, ChargeSubscriptionNotFound, WebhookTestFailed } from "./FreightChargeErrors.ts"
@@ -89,21 +88,18 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       const store = yield* ChargeSubscriptionStore
       const bills = yield* FreightBillStore
       const queue = yield* DeliveryQueue
-      const control = yield* DeliveryControl
+      const resumeDestination = yield* makeResumeDestination
       const rememberAccess = yield* makeRememberAccess
       const secrets = yield* SigningSecrets
       const transaction = yield* Transaction
       const limits = yield* TenantLimits
       const ids = yield* UniqueIds
-      const wakeups = yield* Wakeups
       const offsetAt = offsetsOf((yield* FreightChargeOptions).timeZone)
       const tests = yield* WebhookTests
       const { receiverFaults } = yield* makeWebhookChecks
 
-      const checkReceiver = Effect.fnUntraced(function*(principal: Principal, { hmacSecretId, webhookUrl }: typeof WebhookTest.Type) {
-        const faults = yield* receiverFaults(principal, { member: "webhookUrl", url: webhookUrl, hmacSecretId })
-        if (faults.length > 0) return yield* new InvalidInput({ faults })
-      })
+      const checkReceiver = (principal: Principal, { hmacSecretId, webhookUrl }: typeof WebhookTest.Type) =>
+        Effect.flatMap(receiverFaults(principal, { member: "webhookUrl", url: webhookUrl, hmacSecretId }), InvalidInput.ifAny)
 
       const readSettings = Effect.fnUntraced(function*(principal: Principal, input: unknown) {
         const request = yield* decodeCreate(input)
@@ -187,21 +183,11 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         return Stream.paginate<Effect.Effect<typeof first, StorageError>, Uint8Array, StorageError>(Effect.succeed(first), pieces)
       })
 
-      /** Resumes the subscription. Deliveries that failed since the suspension are sent first, under their own ids. SPEC-GAP-E19 */
-      const resume = Effect.fnUntraced(function*(tenantId: string, stored: StoredChargeSubscription) {
-        const { client, doc, id, destination } = stored
-        if (destination?.state !== "paused" || destination.pausedBy === "operator") return false
+      const resume = (tenantId: string, { client, doc, id, destination }: StoredChargeSubscription) => {
+        if (destination?.state !== "paused" || destination.pausedBy === "operator") return Effect.succeed(false)
         const { hmacSecretId } = JSON.parse(doc) as ChargeSubscriptionSettings
-        const resumed = yield* transaction.run(Effect.gen(function*() {
-          if (hmacSecretId !== undefined) yield* secrets.checkUse(tenantId, hmacSecretId, client)
-          // an operator may have paused it since it was read
-          if ((yield* control.resume(tenantId, id, "not by operator")) !== "changed") return false
-          yield* queue.recover(tenantId, id, destination.since - recoverMarginMillis)
-          return true
-        }))
-        if (resumed) yield* wakeups.wake(tenantId)
-        return resumed
-      })
+        return resumeDestination(tenantId, { client, destinationId: id, secretId: hmacSecretId, pausedSince: destination.since }, "not by operator")
+      }
 
       const testWebhook = Effect.fn("ChargeSubscriptions.testWebhook")(function*(principal: Principal, input: unknown) {
         yield* carriersAndCustomers(principal)
@@ -255,9 +241,6 @@ const billsAtATime = 200
 
 /** Most accounts that an error lists. */
 const maxAccountsNamed = 20
-
-/** The dead letter and the suspension are written together, but their clock readings may differ. */
-const recoverMarginMillis = 1000
 
 /** If the client names no secret, deliveries are signed once the operator registers a secret for the client. SPEC-GAP-E15 */
 const destinationOf = (id: string, client: string, settings: ChargeSubscriptionSettings, state: DestinationState): DestinationSettings => ({

@@ -8,6 +8,7 @@ import { TenantLimits } from "../access/TenantLimits.ts"
 import { DeliveryQueue, type DestinationSettings } from "../delivery/DeliveryQueue.ts"
 import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { EndpointUrl } from "../delivery/model/WebhookSettings.ts"
+import { findDestination } from "../subscriptions/FindDestination.ts"
 import { openDestinationWithin } from "../subscriptions/OpenDestination.ts"
 import { SigningSecrets } from "../delivery/secrets/SigningSecrets.ts"
 import { makeWebhookChecks } from "../subscriptions/WebhookChecks.ts"
@@ -17,7 +18,7 @@ import { HmacSecretId } from "../shared/Identifier.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
-import { idBefore, UniqueIds } from "../shared/UniqueIds.ts"
+import { UniqueIds } from "../shared/UniqueIds.ts"
 import { type NoticeKind, noticeKinds, noticeSource, NoticeStore } from "./NoticeStore.ts"
 
 const NoticeWebhook = Schema.Struct({ endpointUrl: EndpointUrl, hmacSecretId: HmacSecretId }).annotate({ identifier: "NoticeWebhook" })
@@ -72,11 +73,7 @@ export const makeNoticeContacts = Effect.gen(function*() {
   const rememberAccess = yield* makeRememberAccess
   const { checkSettings, ownEditor } = yield* makeWebhookChecks
 
-  const destinationOf = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
-    // lists are ordered by id, so it is the first one after the previous id
-    const { destinations: [found] } = yield* queue.destinations(tenantId, { state: undefined, after: idBefore(destinationId), limit: 1 })
-    return found?.destinationId === destinationId ? found : undefined
-  })
+  const destinationOf = (tenantId: string, destinationId: string) => Effect.map(findDestination(queue, tenantId, destinationId), (found) => found?.destination)
 
   const contactsOf = Effect.fnUntraced(function*(tenantId: string, client: string, forUpdate = false) {
     const { webhookId, ...contacts } = yield* store.contacts(tenantId, client, forUpdate)

@@ -1,27 +1,15 @@
 /** Evaluates the rules of subscriptions to pickups: whether one would get the changes of a pickup. */
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import type { DestinationOverview } from "../delivery/DeliveryQueue.ts"
-import { isPickupNumber, isTestNumber } from "../pickups/model/PickupLookup.ts"
-import { PickupNotFound } from "../pickups/PickupErrors.ts"
-import { type PickupRow, PickupStore } from "../pickups/PickupStore.ts"
+import { findPickup } from "../pickups/PickupRecords.ts"
+import { PickupStore } from "../pickups/PickupStore.ts"
 import { PickupSubscriptionStore } from "../pickups/PickupSubscriptionStore.ts"
-import { isUniqueId } from "../shared/UniqueIds.ts"
 import type { Subject } from "./ExplainAreas.ts"
 import { decided, reason } from "./Verdict.ts"
 
 export const makeExplainPickups = Effect.gen(function*() {
   const store = yield* PickupStore
   const subscriptions = yield* PickupSubscriptionStore
-
-  /** Finds a pickup by its number, or by the service's id. */
-  const named = Effect.fnUntraced(function*(tenantId: string, pickupId: string) {
-    const byNumber = isPickupNumber(pickupId)
-      ? yield* store.find(tenantId, "all", { number: pickupId, isTest: isTestNumber(pickupId) })
-      : Option.none<PickupRow>()
-    const found = Option.isNone(byNumber) && isUniqueId(pickupId) ? yield* store.findById(tenantId, "all", pickupId) : byNumber
-    if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId })
-    return found.value
-  })
 
   /** The rule that excludes the subject; if there is none, the time of its last change. */
   const verdictOf = Effect.fnUntraced(function*(tenantId: string, { client }: DestinationOverview, { event, pickups }: Subject) {
@@ -37,5 +25,5 @@ export const makeExplainPickups = Effect.gen(function*() {
     return Math.max(...histories.flatMap((entries) => entries.map(({ at }) => at)))
   })
 
-  return { named, verdictOf }
+  return { named: (tenantId: string, pickupId: string) => findPickup(store, tenantId, "all", pickupId), verdictOf }
 })

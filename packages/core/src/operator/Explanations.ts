@@ -12,8 +12,8 @@ import { fault } from "../shared/Fault.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { idBefore } from "../shared/UniqueIds.ts"
 import { ShipmentNotFound } from "../shipment-status/ShipmentStatusErrors.ts"
+import { findDestination } from "../subscriptions/FindDestination.ts"
 import { TransitEventStore } from "../transit-events/TransitEventStore.ts"
 import { makeExplainAreas, type Subject } from "./ExplainAreas.ts"
 import { verdictOf, type Verdict } from "./Verdict.ts"
@@ -62,10 +62,9 @@ export class Explanations extends Context.Service<Explanations, {
       const areas = yield* makeExplainAreas
 
       const destinationOf = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
-        const after = idBefore(destinationId)
-        const { destinations: [destination] } = after === undefined ? { destinations: [] } : yield* queue.destinations(tenantId, { state: undefined, after, limit: 1 })
-        if (destination?.destinationId !== destinationId) return yield* new DestinationNotFound({ destinationId })
-        return destination
+        const found = yield* findDestination(queue, tenantId, destinationId)
+        if (found === undefined) return yield* new DestinationNotFound({ destinationId })
+        return found.destination
       })
 
       /** Finds the shipments and bills of the subject. */

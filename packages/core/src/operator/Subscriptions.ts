@@ -9,19 +9,20 @@ import { type BreakerState, breakerState } from "../delivery/model/Breaker.ts"
 import { endpointFilterOf, EndpointText, ErrorText } from "../delivery/model/DeliveryFilter.ts"
 import type { DeliveryPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
-import { SigningSecrets } from "../delivery/secrets/SigningSecrets.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { noticeSource, NoticeStore } from "../notices/NoticeStore.ts"
 import { PickupSubscriptionStore } from "../pickups/PickupSubscriptionStore.ts"
 import type { AreaSubscriptions, SubscriptionDocuments } from "../shared/Area.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { fault } from "../shared/Fault.ts"
-import { formatInstant } from "../shared/Instant.ts"
+import { formatInstant, instantOrNull } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
 import { type CountedPage, defaultListLimit, foreignCursor, ListCursor, ListLimit, listPage, type ListRange } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
-import { idBefore, isUniqueId } from "../shared/UniqueIds.ts"
+import { isUniqueId } from "../shared/UniqueIds.ts"
+import { findDestination } from "../subscriptions/FindDestination.ts"
+import { makeResumeDestination } from "../subscriptions/ResumeDestination.ts"
 import { TransitSubscriptionStore } from "../transit-events/TransitSubscriptionStore.ts"
 import { decodeReplay, type ReplayCall, replayWith } from "./ReplayCall.ts"
 
@@ -155,7 +156,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const control = yield* DeliveryControl
-      const secrets = yield* SigningSecrets
+      const resumeDestination = yield* makeResumeDestination
       const transaction = yield* Transaction
       const wakeups = yield* Wakeups
       const transit = yield* TransitSubscriptionStore
@@ -178,13 +179,9 @@ export class Subscriptions extends Context.Service<Subscriptions, {
       })
 
       const destinationOf = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
-        const after = idBefore(destinationId)
-        // lists are ordered by id, so it is the first one after the previous id
-        const { destinations: [destination], now } = after === undefined
-          ? { destinations: [], now: 0 }
-          : yield* queue.destinations(tenantId, { state: undefined, after, limit: 1 })
-        if (destination?.destinationId !== destinationId) return yield* new DestinationNotFound({ destinationId })
-        return { destination, now }
+        const found = yield* findDestination(queue, tenantId, destinationId)
+        if (found === undefined) return yield* new DestinationNotFound({ destinationId })
+        return found
       })
 
       const get = Effect.fn("Subscriptions.get")(function*(tenantId: string, subscriptionId: string) {
@@ -215,19 +212,13 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         return yield* get(tenantId, subscriptionId)
       })
 
-      const resumeAfter = Effect.fnUntraced(function*(
-        tenantId: string,
-        { client, destinationId, hmacSecretId, status, whenDead }: DestinationOverview,
-        pauses: EndedPauses
-      ) {
-        const resumed = yield* transaction.run(Effect.gen(function*() {
-          if (hmacSecretId !== secretOfClient(client)) yield* secrets.checkUse(tenantId, hmacSecretId, client)
-          if ((yield* control.resume(tenantId, destinationId, pauses)) !== "changed") return false
-          if (whenDead === "pause") yield* queue.recover(tenantId, destinationId, status.since - recoverMarginMillis)
-          return true
-        }))
-        if (resumed) yield* wakeups.wake(tenantId)
-      })
+      const resumeAfter = (tenantId: string, { client, destinationId, hmacSecretId, status, whenDead }: DestinationOverview, pauses: EndedPauses) =>
+        resumeDestination(tenantId, {
+          client,
+          destinationId,
+          secretId: hmacSecretId === secretOfClient(client) ? undefined : hmacSecretId,
+          pausedSince: whenDead === "pause" ? status.since : undefined
+        }, pauses)
 
       const resume = Effect.fn("Subscriptions.resume")(function*(tenantId: string, subscriptionId: string) {
         const { destination } = yield* destinationOf(tenantId, subscriptionId)
@@ -331,9 +322,6 @@ const matchOf = ({ client, endpoint, state }: Pick<typeof SubscriptionListQuery.
   state
 })
 
-/** The dead letter and the pause are written together, but their clock readings may differ. */
-const recoverMarginMillis = 1000
-
 interface DocumentedDestination {
   readonly destination: DestinationOverview
   readonly doc: string | undefined
@@ -378,5 +366,3 @@ const viewOf = ({ doc, destination, now }: DocumentedDestination): SubscriptionV
       : { at: formatInstant(lastAttempt.at), outcome: lastAttempt.outcome, status: lastAttempt.status ?? null }
   }
 }
-
-const instantOrNull = (millis: number | undefined): string | null => millis === undefined ? null : formatInstant(millis)

@@ -1,6 +1,7 @@
 /** Finds pickups and stores their changes, each with its history, its entry in the work list and its effect on waiting calls. */
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
+import { Hex } from "effect/encoding"
 import type { Principal } from "../access/model/Principal.ts"
 import { sha256 } from "../access/Sha256.ts"
 import type { Wakeups } from "../delivery/Wakeups.ts"
@@ -15,7 +16,7 @@ import { claimed, viewerOf } from "./PickupAccess.ts"
 import { PickupNotFound } from "./PickupErrors.ts"
 import type { PickupMail } from "./PickupMail.ts"
 import type { PickupSignals } from "./PickupSignals.ts"
-import type { PickupRow, PickupStore } from "./PickupStore.ts"
+import type { PickupRow, PickupStore, PickupViewer } from "./PickupStore.ts"
 
 /** A pickup as it is stored. */
 export interface FoundPickup {
@@ -26,7 +27,17 @@ export interface FoundPickup {
 export const pickupIn = (row: PickupRow): KeptPickup => JSON.parse(row.doc) as KeptPickup
 
 export const fingerprintOf = (value: unknown): Effect.Effect<string> =>
-  Effect.map(sha256(canonicalText(value)), (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(""))
+  Effect.map(sha256(canonicalText(value)), Hex.encode)
+
+/** Finds a pickup that the viewer sees by its number, or by Waybill's id. With `forUpdate`, locks it until the transaction ends. */
+export const findPickup = Effect.fnUntraced(function*(store: (typeof PickupStore)["Service"], tenantId: string, viewer: PickupViewer, pickupId: string, forUpdate = false) {
+  const byNumber = isPickupNumber(pickupId)
+    ? yield* store.find(tenantId, viewer, { number: pickupId, isTest: isTestNumber(pickupId) }, forUpdate)
+    : Option.none<PickupRow>()
+  const found = Option.isNone(byNumber) && isUniqueId(pickupId) ? yield* store.findById(tenantId, viewer, pickupId, forUpdate) : byNumber
+  if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId })
+  return found.value
+})
 
 /** The store's columns of a pickup. */
 const columnsOf = (pickup: KeptPickup) => ({
@@ -83,14 +94,8 @@ export const makePickupRecords = ({ mail, signals, store, wakeups }: PickupRecor
 
   /** Finds and locks a pickup by number or by Waybill's id. For carriers. */
   const findForCarrier = Effect.fnUntraced(function*(principal: Principal, pickupId: string) {
-    const { tenantId } = principal
-    const viewer = viewerOf(principal)
-    const byNumber = isPickupNumber(pickupId)
-      ? yield* store.find(tenantId, viewer, { number: pickupId, isTest: isTestNumber(pickupId) }, true)
-      : Option.none<PickupRow>()
-    const found = Option.isNone(byNumber) && isUniqueId(pickupId) ? yield* store.findById(tenantId, viewer, pickupId, true) : byNumber
-    if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId })
-    return { row: claimed(principal, found.value), pickup: pickupIn(found.value) }
+    const row = yield* findPickup(store, principal.tenantId, viewerOf(principal), pickupId, true)
+    return { row: claimed(principal, row), pickup: pickupIn(row) }
   })
 
   /** When a request no longer waits: stores its answer for retries, and wakes its call. */

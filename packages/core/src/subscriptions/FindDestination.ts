@@ -1,0 +1,18 @@
+/** Finds a subscription's destination by its id. */
+import { Effect } from "effect"
+import type { DeliveryQueue, DestinationOverview } from "../delivery/DeliveryQueue.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { idBefore } from "../shared/UniqueIds.ts"
+
+/** With the current time by the store's clock; `undefined` if there is none with this id. */
+export const findDestination = Effect.fnUntraced(function*(
+  queue: DeliveryQueue["Service"],
+  tenantId: string,
+  destinationId: string
+): Effect.fn.Return<{ readonly destination: DestinationOverview; readonly now: number } | undefined, StorageError> {
+  const after = idBefore(destinationId)
+  if (after === undefined) return undefined
+  // lists are ordered by id, so it is the first one after the previous id
+  const { destinations: [destination], now } = yield* queue.destinations(tenantId, { state: undefined, after, limit: 1 })
+  return destination?.destinationId === destinationId ? { destination, now } : undefined
+})
