@@ -1,5 +1,5 @@
 /** Checks settlements against the reference model and the received outcomes. */
-import { type AttemptOutcome, breakerThreshold, type DeliveryOutcome, type DestinationChange, type SettleRequest } from "@waybill/core/delivery"
+import { type AttemptOutcome, breakerThreshold, type DeliveryOutcome, type DestinationChange, type SettleRequest, waitsForDisk } from "@waybill/core/delivery"
 import { type Ledger, type LedgerDelivery, type LedgerDestination, permitOf, spareTakeovers } from "./Ledger.ts"
 import { type LedgerPartition, unsettledIn } from "./PartitionLedger.ts"
 import { restoring } from "./SettlementLog.ts"
@@ -39,7 +39,7 @@ export class SettleAudit {
   /** Updates the reference model after a settlement, and returns its deliveries. */
   settled({ late, outcomes, request, who }: SettleCall, owned: ReadonlyArray<number>): ReadonlyArray<LedgerDelivery> {
     const { tenantId } = request
-    if (request.outcomes.length > 0) this.ledger.settlements.add(this.undoOf(request))
+    if (!waitsForDisk(request)) this.ledger.settlements.add(this.undoOf(request))
     const fenced = this.ledger.partitions.fenced(tenantId, request.owned)
     const expected = fenced.map(({ partition }) => partition).sort().join()
     if ([...owned].sort().join() !== expected) {

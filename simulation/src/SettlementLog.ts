@@ -9,7 +9,7 @@ interface Settlement {
 export class SettlementLog {
   private settlements: Array<Settlement> = []
 
-  /** Adds a settlement with outcomes, in the order of the store. */
+  /** Adds a settlement whose commit does not wait for the disk, in the order of the store. */
   add(undo: () => void): void {
     this.settlements.push({ undo, afterLoss: [] })
   }

@@ -249,6 +249,15 @@ export interface Settled {
   readonly locked: ReadonlyArray<string>
 }
 
+/**
+ * Whether the commit of a settlement has to wait for the disk: if a crash loses it, the owner of each partition notices that by an outcome in it (`lastOutcome`), but not
+ * the owner of a partition in which only a breaker or a pause changed.
+ */
+export const waitsForDisk = ({ outcomes, owned }: SettleRequest): boolean => {
+  const noticed = new Set(outcomes.map(({ destinationId }) => partitionOf(destinationId)))
+  return owned.some(({ partition }) => !noticed.has(partition))
+}
+
 /** Waiting entries that must not be sent. */
 export interface DropRequest {
   readonly tenantId: string
@@ -312,7 +321,7 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
     readonly destinations: ReadonlyArray<string>
   }, StorageError>
   /**
-   * Writes outcomes, without waiting for the disk; a request without outcomes waits. After a crash the last outcomes may be missing, and with them everything that
+   * Writes outcomes, without waiting for the disk unless `waitsForDisk`. After a crash the last outcomes may be missing, and with them everything that
    * was settled later. It waits for no transaction that has locked a destination, which a host may keep open for long.
    */
   readonly settle: (request: SettleRequest) => Effect.Effect<Settled, StorageError>

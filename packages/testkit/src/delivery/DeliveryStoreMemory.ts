@@ -9,7 +9,8 @@ import {
   purgeStep,
   type Settled,
   type SettleRequest,
-  waitingPerDestination
+  waitingPerDestination,
+  waitsForDisk
 } from "@waybill/core/delivery"
 import { Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
@@ -45,7 +46,7 @@ export const DeliveryStoreMemory = {
           ),
         take: (request) => operate((now) => new Take(request, rows, now).run()),
         reclaim: (tenantId, owned, flight) => operate((now) => ownership.reclaim(rows.tenant(tenantId), owned, flight, now)),
-        settle: (request) => (request.outcomes.length === 0 ? operate : operateUnflushed)((now) => writes.settle(request, now)),
+        settle: (request) => (waitsForDisk(request) ? operate : operateUnflushed)((now) => writes.settle(request, now)),
         drop: (request) => operate((now) => writes.drop(request, now)),
         release: (tenantId, partitions, rateMarks) => operate((now) => ownership.release(rows.tenant(tenantId), partitions, rateMarks, now))
       })

@@ -1,7 +1,7 @@
 /** Workers that share the partitions of one tenant: ownership when a worker starts, stops, crashes or sleeps. */
 import { assert, describe, it } from "@effect/vitest"
 import { StorageError } from "@waybill/core"
-import { type DeliveryStore, partitionOf, partitionsPerTenant, Wakeups, wrapCalls } from "@waybill/core/delivery"
+import { type DeliveryOutcome, DeliveryStore, partitionOf, partitionsPerTenant, type SettleRequest, Wakeups, wrapCalls } from "@waybill/core/delivery"
 import { Receiver, StorageCrash, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Latch } from "effect"
 import * as Clock from "effect/Clock"
@@ -329,6 +329,24 @@ describe("a lost response", () => {
 
 describe("a worker whose store crashed", () => {
   const crash = Effect.flatMap(StorageCrash, (crash) => crash())
+
+  it.effect("has every change that it could not miss by an outcome of the same partition", () =>
+    inEngine(Effect.gen(function*() {
+      const { subscription: { id: destinationId }, tenant: { tenantId } } = yield* makeEngine()
+      const store = yield* DeliveryStore
+      const { partitions: owned } = yield* store.acquire({ workerId: "worker", leaseMillis: 60_000 }, tenantId, [0, 1, 2, 3, 4, 5, 6, 7])
+      const lose = Effect.fnUntraced(function*(failures: number, request: Pick<SettleRequest, "owned" | "outcomes">) {
+        const breaker = { failures, openUntil: undefined }
+        yield* store.settle({ tenantId, ended: [], destinations: [{ destinationId, endpointUrl: hook, breaker, pause: undefined, always: false }], ...request })
+        yield* crash
+        return (yield* store.load(tenantId, [destinationId])).map((each) => each.breaker.failures)
+      })
+      const own = owned.filter(({ partition }) => partition === partitionOf(destinationId))
+      const outcome: DeliveryOutcome = { destinationId, deliveryId: "unknown", flight: "unknown", attempt: 1, state: "delivered", dueInMillis: 0, notCounted: false, record: undefined }
+      assert.deepStrictEqual(yield* lose(1, { owned: own, outcomes: [outcome] }), [0])
+      assert.deepStrictEqual(yield* lose(2, { owned: own, outcomes: [] }), [2])
+      assert.deepStrictEqual(yield* lose(3, { owned, outcomes: [outcome] }), [3])
+    })))
 
   it.effect("sends deliveries again whose outcomes were lost", () =>
     inEngine(Effect.gen(function*() {

@@ -11,6 +11,7 @@ import {
   purgeStep,
   type SettleRequest,
   waitingPerDestination,
+  waitsForDisk,
   type WorkerLease
 } from "@waybill/core/delivery"
 import { Effect, Layer } from "effect"
@@ -142,7 +143,7 @@ const release = Effect.fnUntraced(function*(
 })
 
 const settle = Effect.fnUntraced(function*({ schema, sql }: Storage, request: SettleRequest, isRepeated: boolean) {
-  if (request.outcomes.length > 0) yield* sql.run(doNotWaitForDisk)
+  if (!waitsForDisk(request)) yield* sql.run(doNotWaitForDisk)
   const rows = yield* sql.rows(settledRow, writeOutcomes(schema, request, isRepeated))
   return { owned: rows.flatMap(({ partition }) => partition ?? []), locked: rows.flatMap(({ locked }) => locked ?? []) }
 })
