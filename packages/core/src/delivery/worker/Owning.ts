@@ -1,5 +1,5 @@
 /** Acquires partitions with work, renews their leases, and releases them. */
-import { Effect, Fiber, Latch } from "effect"
+import { Effect, Exit, Fiber, Latch } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { reportLost } from "../DeliveryReport.ts"
 import { partitionsPerTenant } from "../DeliveryStore.ts"
@@ -17,6 +17,9 @@ const lookGapMillis = 25
 
 /** Milliseconds until a partition without work is released. */
 const quietMillis = 10_000
+
+/** Number of tenants whose partitions are acquired, or released, at the same time. */
+const tenantsAtOnce = 4
 
 /** Milliseconds between checks of partitions that are being released. */
 const leavingMillis = 50
@@ -187,7 +190,7 @@ export class Owning {
   /** Acquires partitions. `isLeased`: this worker has their leases by a call without a response, so its attempts of the last minute in them are unknown. */
   private acquire(partitions: ReadonlyArray<{ readonly tenantId: string; readonly partition: number }>, isLeased = false): Effect.Effect<void, StorageError> {
     const { store, work, worker } = this.parts
-    return Effect.forEach(byTenant(partitions), ([tenantId, own]) =>
+    return ofEachTenant(partitions, (tenantId, own) =>
       this.answered(Effect.flatMap(monotonicMillis, (asked) =>
         Effect.flatMap(store.acquire(worker, tenantId, own.map(({ partition }) => partition)), (answer) =>
           Effect.flatMap(monotonicMillis, (answered) => {
@@ -195,7 +198,7 @@ export class Owning {
             for (const each of answer.partitions) work.hold(isLeased ? { ...each, othersUntil: answer.now } : each, answer.now)
             this.active += answer.partitions.length
             return learned
-          })))), { discard: true }).pipe(Effect.onError(() =>
+          }))))).pipe(Effect.onError(() =>
       Effect.sync(() => {
         // the next renewal returns whether this worker owns them
         this.nextRenewal = -Infinity
@@ -219,7 +222,7 @@ export class Owning {
   private giveBack(mayGo: (partition: OwnedPartitionState) => boolean): Effect.Effect<void, StorageError> {
     const { services, store, work } = this.parts
     const going = work.partitions.filter(mayGo)
-    return Effect.forEach(byTenant(going), ([tenantId, partitions]) =>
+    return ofEachTenant(going, (tenantId, partitions) =>
       Effect.gen({ self: this }, function*() {
         const now = this.parts.storeTime(yield* monotonicMillis)
         const isWhole = work.tenants.get(tenantId)?.lostFlights.size === 0
@@ -239,9 +242,19 @@ export class Owning {
         for (const each of partitions) work.lose(each)
         this.active = Math.max(0, this.active - partitions.length)
         yield* services.wakeups.wake(tenantId)
-      }), { discard: true })
+      }))
   }
 }
+
+/** Runs the effect of each tenant, also after that of another has failed, which may be because a transaction of that tenant holds a lock. Fails with the first failure. */
+const ofEachTenant = <P extends { readonly tenantId: string }>(
+  partitions: ReadonlyArray<P>,
+  run: (tenantId: string, own: ReadonlyArray<P>) => Effect.Effect<void, StorageError>
+): Effect.Effect<void, StorageError> =>
+  Effect.flatMap(
+    Effect.forEach(byTenant(partitions), ([tenantId, own]) => Effect.exit(run(tenantId, own)), { concurrency: tenantsAtOnce }),
+    (exits) => exits.find(Exit.isFailure) ?? Effect.void
+  )
 
 const byTenant = <P extends { readonly tenantId: string }>(partitions: ReadonlyArray<P>): ReadonlyMap<string, ReadonlyArray<P>> => {
   const tenants = new Map<string, Array<P>>()

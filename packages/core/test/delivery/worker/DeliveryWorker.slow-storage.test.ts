@@ -194,6 +194,21 @@ describe("a worker whose storage is slow", () => {
     assert.deepStrictEqual(new Set(states.data.map(({ state }) => state)), new Set(["delivered"]))
   }, Effect.scoped, Effect.provide(TestWaybill.layer())))
 
+  it.effect("owns the partitions of other tenants while those of one cannot be acquired", Effect.fnUntraced(function*() {
+    const stuck = yield* TestWaybill.tenant("a-stuck-one")
+    const tenant = yield* TestWaybill.tenant()
+    yield* TestWaybill.subscribe(stuck, stuck.customer("shipper", ["A"]), { endpointUrl: healthy })
+    yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
+    for (const each of [stuck, tenant]) yield* publish(each, "S", 1)
+    let isStuck = true
+    yield* workerOver((store) => ({ acquire: (worker, tenantId, partitions) => isStuck && tenantId === stuck.tenantId ? Effect.never : store.acquire(worker, tenantId, partitions) }))
+    yield* TestWaybill.pass("2 seconds")
+    assert.deepStrictEqual(yield* delivered, ["S/1"])
+    isStuck = false
+    yield* TestWaybill.pass("1 minute")
+    assert.lengthOf(yield* (yield* ScriptedReceivers).deliveredEvents(healthy), 1)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer())))
+
   it.effect("starts no attempts while storage is slow to write outcomes", Effect.fnUntraced(function*() {
     const tenant = yield* TestWaybill.tenant()
     yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1 } })
