@@ -1,6 +1,7 @@
 /** Sample freight charges as a carrier's system reports them: valid, arbitrary, and all versions of a bill. */
 import type { BillChange, BillChangeReport, BillRemovalReport, ReportedCharge } from "@waybill/core/freight-charges"
 import * as Arbitrary from "effect/Arbitrary"
+import { boston, chicago, partyOf } from "../journeys/Lane.ts"
 import { oneOf, wholeNumber } from "../shared/Draws.ts"
 
 /** The parts of a sample that tests usually set. */
@@ -20,16 +21,6 @@ export interface ChargeOverrides {
 /** A PFC object that tests may change. */
 export type SampleCharge = ReportedCharge & Readonly<Record<string, unknown>>
 
-const party = (name: string, account: string) => ({
-  account,
-  name,
-  address1: "2100 S Ashland Ave",
-  city: "Chicago",
-  stateProvince: "IL",
-  postalCode: "60608",
-  country: "USA"
-})
-
 const header = (version: number | undefined) => version === undefined ? {} : { function: `PFC${version}`, header: { function: `PFC${version}` } }
 
 const date = "2026-11-20T08:15:00.000"
@@ -43,9 +34,9 @@ export const freightCharge = (uniqueID: string, overrides: ChargeOverrides = {})
     shipmentTotals: { pickupDate: date, grossWeight: weight, weightUnit: "Pounds", handlingUnits: 3, declaredValue: 0, currency: "USD" },
     accessorials: { codes: ["LFTD"] },
     referenceNumbers: { pro: uniqueID.slice(0, 10), bol: [`BOL-${uniqueID}`] },
-    origin: party("Lakeshore Tools", "SHIPPER"),
-    destination: { ...party("Harbor Hardware", "CONSIGNEE"), city: "Boston", stateProvince: "MA", postalCode: "02108" },
-    billTo: party("Debtor", account),
+    origin: partyOf(chicago, "SHIPPER"),
+    destination: partyOf(boston, "CONSIGNEE"),
+    billTo: partyOf({ ...chicago, name: "Debtor" }, account),
     commodities: {
       handlingUnits: [{
         count: 3,

@@ -39,7 +39,7 @@ export interface Lane {
   readonly destinationZone: string
 }
 
-const chicago: Place = { name: "Lakeshore Tools", address1: "2100 S Ashland Ave", city: "Chicago", state: "IL", postalCode: "60608", country: "USA" }
+export const chicago: Place = { name: "Lakeshore Tools", address1: "2100 S Ashland Ave", city: "Chicago", state: "IL", postalCode: "60608", country: "USA" }
 export const boston: Place = { name: "Harbor Hardware", address1: "15 Court Square", city: "Boston", state: "MA", postalCode: "02108", country: "USA" }
 
 /** The default lane. */
@@ -60,13 +60,9 @@ export const usualLane: Lane = {
 }
 
 /** The place in the format of shipment status. */
-export const addressOf = (place: Place, accountNumber: string | null) => ({
-  addressName: place.name,
-  addressLine1: place.address1,
-  addressLine2: null,
-  city: place.city,
-  state: place.state,
-  postalCode: place.postalCode,
-  country: place.country,
-  accountNumber
-})
+export const addressOf = ({ address1, city, country, name, postalCode, state }: Place, accountNumber: string | null, addressLine2: string | null = null) =>
+  ({ addressName: name, addressLine1: address1, addressLine2, city, state, postalCode, country, accountNumber })
+
+/** The place in the format of freight bills. */
+export const partyOf = ({ address1, city, country, name, postalCode, state }: Place, account: string) =>
+  ({ account, name, address1, city, stateProvince: state, postalCode, country })

@@ -6,7 +6,7 @@ import { utcForm } from "../network/LocalTime.ts"
 import { type PickupOverrides, requestedShipment } from "../pickups/PickupSamples.ts"
 import type { BillDetails } from "./FreightSteps.ts"
 import { billIdOfFreight, consigneeOf, dateOf, type Freight, laneOf, millisOf, momentOf } from "./Freight.ts"
-import type { Place } from "./Lane.ts"
+import { partyOf, type Place } from "./Lane.ts"
 import { type Cost, costOf, dollars, type Load } from "./Load.ts"
 
 type Priced = Pick<BillDetails, "extra" | "reweighed">
@@ -121,16 +121,6 @@ export const loadedShipment = (freight: Freight): Partial<PostedShipment> => {
 
 /** Bills have local times without a time zone. */
 const withoutZone = (freight: Freight, afterHours: number): string => `${momentOf(freight, afterHours).slice(0, 19)}.000`
-
-const partyOf = ({ address1, city, country, name, postalCode, state }: Place, account: string) => ({
-  account,
-  name,
-  address1,
-  city,
-  stateProvince: state,
-  postalCode,
-  country
-})
 
 /** Fields of a version of the freight bill. */
 export const loadedBill = (freight: Freight, afterHours: number, { account, changeLog }: BillDetails, priced: Priced): Pick<BillChangeOverrides, "more"> => {

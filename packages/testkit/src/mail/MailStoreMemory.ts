@@ -2,6 +2,7 @@
 import { type Mail, mailsPerPrune, mailsPerTenant, MailStore } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { AccessTables, type TenantRow } from "../access/AccessTables.ts"
+import { entryIn } from "../shared/EntryIn.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 
 interface MailRow {
@@ -26,11 +27,7 @@ export const MailStoreMemory = {
       const tenants = new Map<string, Map<string, MailRow>>()
       onPurge((tenantId) => tenants.delete(tenantId))
 
-      const of = (tenantId: string): Map<string, MailRow> => {
-        const own = tenants.get(tenantId) ?? new Map<string, MailRow>()
-        tenants.set(tenantId, own)
-        return own
-      }
+      const of = (tenantId: string): Map<string, MailRow> => entryIn(tenants, tenantId, () => new Map())
 
       const due = (rows: Map<string, MailRow>, now: number): ReadonlyArray<MailRow> =>
         [...rows.values()].filter(({ dueAt }) => dueAt <= now).sort((one, other) => one.dueAt - other.dueAt)

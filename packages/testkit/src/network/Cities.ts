@@ -52,16 +52,8 @@ const rows: ReadonlyArray<Row> = [
   ["YVR", "Vancouver", "BC", "V6A 1B6", "CAN", "America/Vancouver", 49.28, -123.09]
 ]
 
-export const cities: ReadonlyArray<City> = rows.map(([code, city, state, postalCode, country, zone, latitude, longitude]) => ({
-  code,
-  city,
-  state,
-  postalCode,
-  country,
-  zone,
-  latitude,
-  longitude
-}))
+export const cities: ReadonlyArray<City> = rows.map(([code, city, state, postalCode, country, zone, latitude, longitude]) =>
+  ({ code, city, state, postalCode, country, zone, latitude, longitude }))
 
 /** Approximate road miles. A degree is 69 miles north-south, and about 53 miles east-west at these cities. */
 export const milesBetween = (one: City, other: City): number => {

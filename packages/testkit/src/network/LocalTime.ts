@@ -1,5 +1,6 @@
 /** Local times: conversion between instants and local times. Zones are IANA names. */
 import { formatInstant } from "@waybill/core"
+import { entryIn } from "../shared/EntryIn.ts"
 
 const minuteMillis = 60_000
 const hourMillis = 3_600_000
@@ -7,21 +8,9 @@ const dayMillis = 86_400_000
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-const formatOf = (zone: string): Intl.DateTimeFormat => {
-  const known = formats.get(zone)
-  if (known !== undefined) return known
-  const made = new Intl.DateTimeFormat("en-US", {
-    timeZone: zone,
-    hourCycle: "h23",
-    year: "numeric",
-    month: "numeric",
-    day: "numeric",
-    hour: "numeric",
-    minute: "numeric"
-  })
-  formats.set(zone, made)
-  return made
-}
+const formatOf = (zone: string): Intl.DateTimeFormat =>
+  entryIn(formats, zone, () =>
+    new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric" }))
 
 const computeOffset = (millis: number, zone: string): number => {
   const shown: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {}
@@ -34,18 +23,10 @@ const computeOffset = (millis: number, zone: string): number => {
 const offsets = new Map<string, Map<number, number>>()
 const maxHours = 5_000
 
-const offsetsOf = (zone: string): Map<number, number> => {
-  const known = offsets.get(zone)
-  if (known !== undefined) return known
-  const made = new Map<number, number>()
-  offsets.set(zone, made)
-  return made
-}
-
 /** The UTC offset in milliseconds; negative west of Greenwich. */
 export const offsetAt = (millis: number, zone: string): number => {
   const hour = Math.floor(millis / hourMillis)
-  const hours = offsetsOf(zone)
+  const hours = entryIn(offsets, zone, () => new Map<number, number>())
   const known = hours.get(hour)
   if (known !== undefined) return known
   const offset = computeOffset(hour * hourMillis, zone)

@@ -2,6 +2,7 @@
 import { type NoticeContacts, type NoticeKey, noticesPerPrune, NoticeStore } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { DestinationTables } from "../delivery/DestinationTables.ts"
+import { entryIn } from "../shared/EntryIn.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 
 interface TenantNotices {
@@ -19,11 +20,7 @@ export const NoticeStoreMemory = {
       const tenants = new Map<string, TenantNotices>()
       onPurge((tenantId) => tenants.delete(tenantId))
 
-      const of = (tenantId: string): TenantNotices => {
-        const own = tenants.get(tenantId) ?? { contacts: new Map(), lastNotice: { value: 0 }, claims: new Map() }
-        tenants.set(tenantId, own)
-        return own
-      }
+      const of = (tenantId: string): TenantNotices => entryIn(tenants, tenantId, () => ({ contacts: new Map(), lastNotice: { value: 0 }, claims: new Map() }))
 
       return NoticeStore.of({
         contacts: (tenantId, client) => operate(() => of(tenantId).contacts.get(client) ?? nobody),

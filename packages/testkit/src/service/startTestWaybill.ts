@@ -10,6 +10,7 @@ import { ScriptedReceivers } from "../delivery/WebhookSenderScripted.ts"
 import type { JourneyName } from "../journeys/Journeys.ts"
 import { JourneyNumbers } from "../journeys/JourneyNumbers.ts"
 import { type Journey, type StartJourneyOptions, startJourney } from "../journeys/startJourney.ts"
+import { entryIn } from "../shared/EntryIn.ts"
 import { realScheduler } from "../shared/RealScheduler.ts"
 import { HostTransactions, type TestClient } from "../shared/TestClient.ts"
 import { TestWaybill } from "../TestWaybill.ts"
@@ -186,10 +187,7 @@ const openService = async (options: StartOptions): Promise<OpenService> => {
     facade: { ...settled(facade), within: (client) => settled(facade.within(client)), stop: () => stopped ??= end() },
     run,
     advanceTo: (until) => clock.turnTo(until, settle),
-    receivers: async () => {
-      const around = { now: () => clock.currentTimeMillisUnsafe(), secrets, await: (work: Promise<unknown>) => holdWhile(awaited, work) }
-      return makeReceivers(context, around)
-    }
+    receivers: () => makeReceivers(context, { now: () => clock.currentTimeMillisUnsafe(), secrets, await: (work) => holdWhile(awaited, work) })
   }
 }
 
@@ -258,11 +256,7 @@ const background = Effect.gen(function*() {
 
 const makeReceivers = async (context: Context.Context<TestServices>, around: Parameters<typeof makeTestReceiver>[1]): Promise<(url: string) => TestReceiver> => {
   const known = new Map<string, ReturnType<typeof makeTestReceiver>>()
-  const at = (url: string) => {
-    const found = known.get(url) ?? makeTestReceiver(url, around)
-    known.set(url, found)
-    return found
-  }
+  const at = (url: string) => entryIn(known, url, () => makeTestReceiver(url, around))
   await Effect.runPromiseWith(context)(Context.get(context, ScriptedReceivers).scriptOthers((request) => at(request.url).behaviour(request)))
   return (url) => {
     if (!URL.canParse(url) || !url.startsWith("https://")) throw new TypeError(`${url} is no address of a receiver. Give one that starts with https://.`)

@@ -95,35 +95,19 @@ export class Journal {
   set<T extends object, K extends keyof T>(target: T, key: K, value: T[K]): void {
     const before = target[key]
     if (before === value) return
-    this.make(() => {
-      target[key] = value
-    }, () => {
-      target[key] = before
-    })
+    this.make(() => void (target[key] = value), () => void (target[key] = before))
   }
 
   put<K, V>(map: Map<K, V>, key: K, value: V): void {
     const had = map.has(key)
     const before = map.get(key)
-    this.make(() => {
-      map.set(key, value)
-      if (!had) this.entries += 1
-    }, () => {
-      if (had) map.set(key, before!)
-      else if (map.delete(key)) this.entries -= 1
-    })
+    this.make(() => map.set(key, value), () => had ? map.set(key, before!) : map.delete(key), had ? 0 : 1)
   }
 
   drop<K, V>(map: Map<K, V>, key: K): void {
     if (!map.has(key)) return
     const before = map.get(key)!
-    this.make(() => {
-      map.delete(key)
-      this.entries -= 1
-    }, () => {
-      map.set(key, before)
-      this.entries += 1
-    })
+    this.make(() => map.delete(key), () => map.set(key, before), -1)
   }
 
   /** Drops the first entries with a chosen value, at most `most`, and returns their number. */
@@ -135,45 +119,21 @@ export class Journal {
 
   add<V>(set: Set<V>, value: V): void {
     if (set.has(value)) return
-    this.make(() => {
-      set.add(value)
-      this.entries += 1
-    }, () => {
-      set.delete(value)
-      this.entries -= 1
-    })
+    this.make(() => set.add(value), () => set.delete(value), 1)
   }
 
   remove<V>(set: Set<V>, value: V): void {
     if (!set.has(value)) return
-    this.make(() => {
-      set.delete(value)
-      this.entries -= 1
-    }, () => {
-      set.add(value)
-      this.entries += 1
-    })
+    this.make(() => set.delete(value), () => set.add(value), -1)
   }
 
   insert<V>(list: Array<V>, at: number, value: V): void {
-    this.make(() => {
-      list.splice(at, 0, value)
-      this.entries += 1
-    }, () => {
-      list.splice(at, 1)
-      this.entries -= 1
-    })
+    this.make(() => list.splice(at, 0, value), () => list.splice(at, 1), 1)
   }
 
   take<V>(list: Array<V>, at: number): void {
     const before = list[at]!
-    this.make(() => {
-      list.splice(at, 1)
-      this.entries -= 1
-    }, () => {
-      list.splice(at, 0, before)
-      this.entries += 1
-    })
+    this.make(() => list.splice(at, 1), () => list.splice(at, 0, before), -1)
   }
 
   /** The list with this key. Adds an empty one if there is none. */
@@ -185,7 +145,16 @@ export class Journal {
     return list
   }
 
-  private make(redo: () => void, undo: () => void): void {
+  /** Makes a change. `added`: how many entries it adds. */
+  private make(change: () => void, back: () => void, added = 0): void {
+    const redo = () => {
+      change()
+      this.entries += added
+    }
+    const undo = () => {
+      back()
+      this.entries -= added
+    }
     redo()
     this.steps.push({ undo, redo })
   }

@@ -1,8 +1,5 @@
 /** Indexes of the memory stores: sets of rows by name. */
+import { entryIn } from "./EntryIn.ts"
 
-/** The set with this name. Creates an empty one if missing, which a rollback need not undo. */
-export const routeIn = (routes: Map<string, Set<string>>, name: string): Set<string> => {
-  const route = routes.get(name) ?? new Set()
-  routes.set(name, route)
-  return route
-}
+/** The set with this name. */
+export const routeIn = (routes: Map<string, Set<string>>, name: string): Set<string> => entryIn(routes, name, () => new Set())

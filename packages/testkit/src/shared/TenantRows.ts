@@ -1,4 +1,5 @@
 /** What the rows of all memory stores have in common. */
+import { entryIn } from "./EntryIn.ts"
 import type { Journal } from "./Journal.ts"
 
 export abstract class TenantRows<Own> {
@@ -18,8 +19,6 @@ export abstract class TenantRows<Own> {
   }
 
   of(tenantId: string): Own {
-    const own = this.byTenant.get(tenantId) ?? this.empty()
-    this.byTenant.set(tenantId, own)
-    return own
+    return entryIn(this.byTenant, tenantId, () => this.empty())
   }
 }

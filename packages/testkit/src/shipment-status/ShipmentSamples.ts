@@ -1,31 +1,14 @@
 /** Sample shipments as a carrier's system reports them, and sample lookup answers: valid and arbitrary ones. */
 import type { PostedShipment, VerifiedShipment } from "@waybill/core/shipment-status"
+import { Struct } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
+import { addressOf, boston, chicago } from "../journeys/Lane.ts"
 import { oneOf, wholeNumber } from "../shared/Draws.ts"
 
 type Milestone = VerifiedShipment["ShipmentMilestoneStatus"]
 
-const chicago = {
-  addressName: "Lakeshore Tools",
-  addressLine1: "2100 S Ashland Ave",
-  addressLine2: null,
-  city: "Chicago",
-  state: "IL",
-  postalCode: "60608",
-  country: "USA",
-  accountNumber: null
-} as const
-
-const boston = {
-  addressName: "Harbor Hardware",
-  addressLine1: "15 Court Square",
-  addressLine2: "Dock 4",
-  city: "Boston",
-  state: "MA",
-  postalCode: "02108",
-  country: "USA",
-  accountNumber: null
-} as const
+const origin = addressOf(chicago, null)
+const destination = addressOf(boston, null, "Dock 4")
 
 /** A complete verified answer. The given members replace the sample's. */
 export const verifiedShipment = (proNumber: string, overrides: Partial<VerifiedShipment> = {}): VerifiedShipment => ({
@@ -43,10 +26,10 @@ export const verifiedShipment = (proNumber: string, overrides: Partial<VerifiedS
   UpdatedPro: null,
   PayType: "Prepaid",
   ShipType: "LTL",
-  PickupAddress: chicago,
-  BillToAddress: chicago,
+  PickupAddress: origin,
+  BillToAddress: origin,
   BillToAccountNumber: "A",
-  ConsigneeAddress: boston,
+  ConsigneeAddress: destination,
   DESaccessorial: ["LFTD"],
   DESLimitedAccess: null,
   TimeCriticalType: null,
@@ -85,36 +68,21 @@ export const verifiedShipment = (proNumber: string, overrides: Partial<VerifiedS
  * Its BOL and PO numbers are `BOL-` and `PO-` before the PRO; it goes from 60608 to 02108.
  */
 export const postedShipment = (shipmentId: string, overrides: Partial<PostedShipment> = {}): PostedShipment => {
-  const booked = verifiedShipment(overrides.ProNumber ?? shipmentId)
-  return {
-    shipmentId,
-    ProNumber: booked.ProNumber,
-    ReferenceNumbers: booked.ReferenceNumbers,
-    UniqueID: booked.UniqueID,
-    PayType: booked.PayType,
-    ShipType: booked.ShipType,
-    PickupAddress: booked.PickupAddress,
-    BillToAddress: booked.BillToAddress,
-    BillToAccountNumber: booked.BillToAccountNumber,
-    ConsigneeAddress: booked.ConsigneeAddress,
-    GrossWeight: booked.GrossWeight,
-    EstimatedStandardDay: booked.EstimatedStandardDay,
-    EstimatedDeliveryDate: booked.EstimatedDeliveryDate,
-    ...overrides
-  }
+  const complete = verifiedShipment(overrides.ProNumber ?? shipmentId)
+  const booked = Struct.pick(complete, [
+    "ProNumber", "ReferenceNumbers", "UniqueID", "PayType", "ShipType", "PickupAddress", "BillToAddress", "BillToAccountNumber", "ConsigneeAddress",
+    "GrossWeight", "EstimatedStandardDay", "EstimatedDeliveryDate"
+  ])
+  return { shipmentId, ...booked, ...overrides }
 }
 
 /** Fields that belong to a milestone. */
-const standing = (milestone: Milestone, stopsAway: 1 | 2 | 3 | null): Partial<VerifiedShipment> => {
-  switch (milestone) {
-    case "Interline":
-      return { PartnerCarrierName: "Partner Freight", PartnerCarrierSCAC: "PRTN" }
-    case "Out for Delivery":
-      return { OFDStopsAway: stopsAway }
-    default:
-      return {}
-  }
-}
+const standing = (milestone: Milestone, stopsAway: 1 | 2 | 3 | null): Partial<VerifiedShipment> =>
+  milestone === "Interline"
+    ? { PartnerCarrierName: "Partner Freight", PartnerCarrierSCAC: "PRTN" }
+    : milestone === "Out for Delivery"
+    ? { OFDStopsAway: stopsAway }
+    : {}
 
 /** A valid verified answer with arbitrary content: late shipments have a reason, cross-border ones a customs status. */
 export const arbitraryVerifiedShipment: Arbitrary.Arbitrary<VerifiedShipment> = Arbitrary.map(
@@ -124,7 +92,7 @@ export const arbitraryVerifiedShipment: Arbitrary.Arbitrary<VerifiedShipment> = 
     stopsAway: oneOf([null, 3, 2, 1]),
     late: oneOf([undefined, "310-2", "390-1", "320-999", "460-0"]),
     crossBorder: oneOf([undefined, "Bond", "Hold", "ClearedCustoms"] as const),
-    consignee: oneOf([boston, { ...chicago, city: "Toronto", state: "ON", postalCode: "M5V 2T6", country: "CAN" as const }]),
+    consignee: oneOf([destination, { ...origin, city: "Toronto", state: "ON", postalCode: "M5V 2T6", country: "CAN" as const }]),
     estimate: oneOf(["2026-11-24", "2026-11-24T17:00:00-06:00", "2026-11-24T08:15:30.250Z"]),
     po: oneOf([null, "PO-1", "PO-1, PO-2; 77"]),
     limitedAccess: oneOf([null, "Farm", "Farm-87", "Other-999"]),

@@ -122,7 +122,7 @@ export class TransitEventRows extends AreaRows<TenantEvents> {
     return [...new Set(wanted)].flatMap((shipmentId) => {
       const shipment = shipments.get(shipmentId)
       if (shipment === undefined || (named !== undefined && !named.has(shipmentId))) return []
-      if (!this.access.maySee(tenantId, record.client, this.owners.grantsOf(tenantId, shipmentId))) return []
+      if (!this.clientSees(tenantId, record.client, shipmentId)) return []
       return shipment.events.filter((event) => (event.typeBit & record.typeMask) !== 0)
     })
   }
