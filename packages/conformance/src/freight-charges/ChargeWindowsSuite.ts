@@ -143,6 +143,45 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.isFalse(yield* isDue(tenantId))
   })
 
+  test("close by their ends, whichever was opened first, and each subscription by its own", function*({ store, tenantId }) {
+    yield* collecting(tenantId, 1)
+    yield* collecting(tenantId, 2, "other")
+    const bills = yield* FreightBillStore
+    const now = yield* Clock.currentTimeMillis
+    const open = (subscription: number, billId: string, inMillis: number) =>
+      bills.append(tenantId, {
+        bills: [],
+        notices: [{ noticeId: `${subscription} ${billId}`, billId, version: 1, accounts: ["A"], body: bytesOf(billId) }],
+        notifications: [{ subscriptionId: idOf(subscription), notice: 0, window: { closesAt: now + inMillis, following: now + 60 * minutes } }],
+        traceparent: undefined
+      })
+    yield* open(1, "far", 10 * minutes)
+    yield* open(1, "near", soon)
+    yield* open(1, "second", -1000)
+    yield* open(1, "first", -3000)
+    yield* open(2, "other's", -1)
+    const closesAt = Effect.map(store.windowsWith(tenantId, idOf(1), ["far", "near", "first"]), (found) => found.closesAt)
+    assert.strictEqual(yield* closesAt, now - 3000)
+    assert.isAtLeast(yield* close(tenantId), 3)
+    // one that ends before the last of the other subscription
+    yield* open(1, "third", -500)
+    yield* close(tenantId)
+    yield* eventually(Effect.andThen(close(tenantId), closesAt), (at) => at === now + 10 * minutes)
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["first", "second", "third", "near"], 2: ["other's"] })
+    assert.isFalse(yield* isDue(tenantId))
+  })
+
+  test("are due of all tenants, those that are due longest first", function*({ store }) {
+    const [one, other] = [freshTenant(), freshTenant()]
+    for (const [tenantId, dueMillis] of [[one, 1000], [other, 60_000]] as const) {
+      yield* collecting(tenantId)
+      yield* publishBills(tenantId, [{ billId: "A" }], { window: (now) => ({ closesAt: now - dueMillis, following: now + 60 * minutes }) })
+    }
+    const { tenantIds } = yield* store.windowsDue(100_000)
+    assert.deepStrictEqual(tenantIds.filter((tenantId) => tenantId === one || tenantId === other), [other, one])
+    for (const tenantId of [one, other]) yield* close(tenantId)
+  })
+
   test("lose no notice of publishers that run while they close", function*({ tenantId }) {
     yield* collecting(tenantId)
     const ending = yield* window(150, 2500)

@@ -88,7 +88,7 @@ export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionS
     readonly closesAt: number | undefined
     readonly orderIds: ReadonlyArray<string>
   }, StorageError>
-  /** Tenants with a window to close, and otherwise the time until the next one, by the store's clock. */
+  /** Tenants with a window to close, longest due first, and otherwise the time until the next one, by the store's clock. */
   readonly windowsDue: (limit: number) => Effect.Effect<{
     readonly tenantIds: ReadonlyArray<string>
     readonly nextDueInMillis: number | undefined

@@ -114,12 +114,14 @@ const windowsOf = (rows: FreightChargeRows, tenantId: string) =>
   [...rows.of(tenantId).subscriptions.values()].flatMap((row) => [...row.windows.keys()].map((closesAt) => ({ row, closesAt })))
 
 const windowsDue = (rows: FreightChargeRows, limit: number, now: number) => {
-  const tenantIds: Array<string> = []
+  const due: Array<{ readonly tenantId: string; readonly at: number }> = []
   let next = Infinity
   for (const tenantId of rows.byTenant.keys()) {
     const closings = windowsOf(rows, tenantId).map((each) => each.closesAt)
-    if (closings.some((at) => at <= now)) tenantIds.push(tenantId)
+    const first = Math.min(...closings)
+    if (first <= now) due.push({ tenantId, at: first })
     next = Math.min(next, ...closings.filter((at) => at > now))
   }
-  return { tenantIds: tenantIds.slice(0, limit), nextDueInMillis: next === Infinity ? undefined : next - now }
+  const tenantIds = due.sort((a, b) => a.at - b.at).slice(0, limit).map(({ tenantId }) => tenantId)
+  return { tenantIds, nextDueInMillis: next === Infinity ? undefined : next - now }
 }
