@@ -51,6 +51,13 @@ export const suite = storeSuite("MailStore", MailStore, (test) => {
     assert.deepStrictEqual((yield* store.take(tenantId, 2, minute)).map(({ id }) => id), ["a.1"])
   })
 
+  test("gives a mail again when its lease has ended, however often callers ask before", function*({ store }) {
+    const tenantId = yield* tenantWithMail("a.1")
+    yield* store.take(tenantId, 1, 300)
+    const [again] = yield* eventually(store.take(tenantId, 1, minute), (mails) => mails.length === 1)
+    assert.strictEqual(again!.attempt, 2)
+  })
+
   test("counts the time that a mail waits from when it was put, over all its attempts", function*({ store }) {
     const tenantId = yield* tenantWithMail("a.1")
     // each attempt and postponement sets a new due time
