@@ -1,5 +1,5 @@
 /** What a `DeliveryQueue` and a `DeliveryControl` promise operators who look for deliveries by a filter and change those that match. */
-import { type DeliveryMatch, DeliveryControl, DeliveryQueue, type DestinationMatch, endpointFilterOf, mostPassedOver } from "@waybill/core/delivery"
+import { type DeliveryMatch, type DeliveryQuery, DeliveryControl, DeliveryQueue, type DestinationMatch, endpointFilterOf, mostPassedOver } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { destinationSettings, freshTenant, idOf, letSee, publish, single, subscribe } from "../StorageFixtures.ts"
@@ -50,6 +50,19 @@ const prepare = Effect.fnUntraced(function*(tenantId: string) {
   return { ids, list }
 })
 
+/** The ids of all that match, read page by page, in the order in which they were listed. */
+const pagesOf = Effect.fnUntraced(function*(tenantId: string, query: Pick<DeliveryQuery, "order" | "limit" | "passOver"> & Partial<DeliveryMatch>) {
+  const queue = yield* DeliveryQueue
+  const found: Array<string> = []
+  for (let after: string | undefined, rounds = 0; rounds < 50; rounds++) {
+    const { deliveries, lookedTo } = yield* queue.list(tenantId, { ...everything, ...query, after })
+    found.push(...deliveries.map(({ deliveryId }) => deliveryId))
+    if (deliveries.length < query.limit && lookedTo === undefined) return found
+    after = deliveries.length === query.limit ? deliveries.at(-1)!.deliveryId : lookedTo
+  }
+  return assert.fail("The pages do not end.")
+})
+
 export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) => {
   test("lists and counts deliveries by the host or the whole address of their endpoint", function*({ tenantId }) {
     const { list } = yield* prepare(tenantId)
@@ -86,21 +99,13 @@ export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) 
   })
 
   for (const [order, passOver] of [["newest", 1], ["newest", 2], ["oldest", 3], ["oldest", mostPassedOver]] as const) {
-    test(`lists the ${order} first in short pages that pass over ${passOver} others, and leaves none out`, function*({ queue, tenantId }) {
+    test(`lists the ${order} first in short pages that pass over ${passOver} others, and leaves none out`, function*({ tenantId }) {
       const { ids } = yield* prepare(tenantId)
       const pages = Effect.fnUntraced(function*(match: Partial<DeliveryMatch>) {
-        const found: Array<string> = []
-        for (let after: string | undefined, rounds = 0; rounds < 50; rounds++) {
-          const { deliveries, lookedTo } = yield* queue.list(tenantId, { ...everything, ...match, order, after, limit: 2, passOver })
-          found.push(...deliveries.map(({ deliveryId }) => deliveryId))
-          if (deliveries.length < 2 && lookedTo === undefined) {
-            const inOrder = found.toSorted()
-            assert.deepStrictEqual(found, order === "newest" ? inOrder.reverse() : inOrder)
-            return found.map((id) => ids.indexOf(id)).sort((a, b) => a - b)
-          }
-          after = deliveries.length === 2 ? deliveries[1]!.deliveryId : lookedTo
-        }
-        return assert.fail("The pages do not end.")
+        const found = yield* pagesOf(tenantId, { ...match, order, limit: 2, passOver })
+        const inOrder = found.toSorted()
+        assert.deepStrictEqual(found, order === "newest" ? inOrder.reverse() : inOrder)
+        return found.map((id) => ids.indexOf(id)).sort((a, b) => a - b)
       })
       const one = endpointFilterOf("one.example")
       assert.deepStrictEqual(yield* pages({}), [0, 1, 2, 3, 4, 5, 6])
@@ -118,6 +123,31 @@ export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) 
       assert.deepStrictEqual(yield* pages({ state: "dismissed" }), [])
     })
   }
+
+  test("lists deliveries of every state in order, also where each page has room for one", function*({ tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    yield* subscribe(tenantId, single)
+    const worker = yield* acquire(tenantId)
+    yield* publish(tenantId, Array.from({ length: 8 }, (_, n) => ({ shipmentId: `S${n}` })), { accounts: ["A"] })
+    const ids = yield* deliver(worker, 1, [["delivered", "accepted"], ["dead", "timeout"], ["waiting", "timeout"], ["sending", ""], ["sending", ""], ["waiting", "timeout"], ["dead", "timeout"], ["delivered", "accepted"]])
+    const cases: ReadonlyArray<readonly [match: Partial<DeliveryMatch>, expected: ReadonlyArray<number>]> = [
+      [{}, [0, 1, 2, 3, 4, 5, 6, 7]],
+      [{ state: "delivered" }, [0, 7]],
+      [{ state: "dead" }, [1, 6]],
+      [{ state: "waiting" }, [2, 5]],
+      [{ state: "sending" }, [3, 4]],
+      [{ error: "timeout" }, [1, 2, 5, 6]],
+      [{ error: "timeout", state: "waiting" }, [2, 5]]
+    ]
+    for (const [match, expected] of cases) {
+      for (const of of [{}, { client: "client" }, { destinationId: idOf(1) }]) {
+        for (const passOver of [1, mostPassedOver]) {
+          const found = (order: "newest" | "oldest") => Effect.map(pagesOf(tenantId, { ...match, ...of, order, limit: 1, passOver }), (listed) => listed.map((id) => ids.indexOf(id)))
+          assert.deepStrictEqual([yield* found("oldest"), yield* found("newest")], [expected, expected.toReversed()], JSON.stringify({ ...match, ...of, passOver }))
+        }
+      }
+    }
+  })
 
   test("ends a page where it has passed over as many as it may, with the id that it looked at last", function*({ queue, tenantId }) {
     const { ids } = yield* prepare(tenantId)
