@@ -143,6 +143,18 @@ export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (
     assert.deepStrictEqual([dropped, sent.map(eventIdsOf)], [3, [["T/1"]]])
   })
 
+  test("drops what one client may no longer see under the named keys only, and nothing of another client", function*({ tenantId }) {
+    yield* letSee(tenantId, "other", ["A"])
+    yield* subscribe(tenantId, { n: 2, client: "other" })
+    yield* seed(tenantId, { S: 1, T: 1 })
+    yield* letSee(tenantId, "client", ["B"])
+    const worker = yield* acquire(tenantId)
+    assert.deepStrictEqual((yield* takeFrom(worker)).found!.unseenKeys, ["S", "T"])
+    assert.strictEqual(yield* dropKeys(worker, ["S"]), 1)
+    assert.deepStrictEqual((yield* takeFrom(worker)).found!.unseenKeys, ["T"])
+    assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker, 2)), ["S/1", "T/1"])
+  })
+
   test("sends everything to a client that sees everything", function*({ tenantId }) {
     yield* letSeeAll(tenantId, "client")
     yield* subscribe(tenantId)

@@ -200,8 +200,10 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
   test("is free at once when it is released with work, and returns rate marks", function*({ store, tenantId }) {
     yield* seed(tenantId, { S: 1 })
     const worker = yield* acquire(tenantId)
-    yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: false, othersUntil: undefined })), [{ destinationId: idOf(1), mark: occurredAt + 123.5 }, { destinationId: idOf(9), mark: 1 }])
-    assert.strictEqual((yield* load(tenantId)).rateMark, occurredAt + 123.5)
+    yield* subscribe(tenantId, { n: 2 })
+    const marks = [{ destinationId: idOf(1), mark: occurredAt + 123.5 }, { destinationId: idOf(2), mark: occurredAt + 7 }, { destinationId: idOf(9), mark: 1 }]
+    yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: false, othersUntil: undefined })), marks)
+    assert.deepStrictEqual([(yield* load(tenantId)).rateMark, (yield* load(tenantId, 2)).rateMark], [occurredAt + 123.5, occurredAt + 7])
     const next = yield* acquire(tenantId)
     assert.deepStrictEqual([next.owned.length, next.takenOver], [everyPartition.length, []])
     // the worker before is fenced
