@@ -249,6 +249,17 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
   })
 
+  test("knows why the last thousand entries of a destination were dropped, and no earlier ones", function*({ store: control, tenantId }) {
+    yield* seed(tenantId, { A: 1002 })
+    const known = (...orderIds: ReadonlyArray<string>) =>
+      Effect.forEach(orderIds, (orderId) => Effect.map(control.trace(tenantId, idOf(1), { key: orderId.split("/")[0]!, orderIds: [orderId] }), ({ dropped }) => dropped?.reason))
+    assert.strictEqual(yield* purge(tenantId), 1002)
+    assert.deepStrictEqual(yield* known("A/2", "A/3", "A/1002"), [undefined, "purged", "purged"])
+    yield* publish(tenantId, [{ shipmentId: "B" }], { accounts: ["A"] })
+    assert.strictEqual(yield* purge(tenantId), 1)
+    assert.deepStrictEqual(yield* known("A/3", "A/4", "B/1"), [undefined, "purged", "purged"])
+  })
+
   test("dismisses dead letters only, and neither counts nor recovers them; one can still be retried", function*({ store: control, queue, tenantId }) {
     yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
     const { ids: [first, second, third] } = yield* deliverEach(tenantId, ["dead", "dead", "delivered"])
