@@ -49,6 +49,9 @@ const engineMutants: ReadonlyArray<Mutant> = [
   mutant(destination, "a retry is not scheduled", {
     "  if (waiting !== undefined) insertWaiting(destination, waiting)\n": ""
   }),
+  mutant(settling, "outcomes of a destination that another transaction has locked count as written", {
+    "kept.has(partition) && !locked.has(destinationId)": "kept.has(partition)"
+  }),
   mutant(settling, "a retry is sent at once", {
     "dueAt: Math.ceil(now + outcome.dueInMillis)": "dueAt: Math.ceil(now)"
   }),
