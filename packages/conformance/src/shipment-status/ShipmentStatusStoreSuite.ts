@@ -76,6 +76,15 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     assert.deepStrictEqual([found!.state, textOf(found!.verified)], ["{}", "verified 1"])
   })
 
+  test("finds the latest pickups of more shipments with a key or prefix than were asked for", function*({ store, tenantId }) {
+    const said = [["S", "bol 9 1", 0], ["T", "bol 9 3", 1], ["U", "bol 9 2", 2]] as const
+    yield* report(tenantId, said.map(([shipmentId, key, days]) => ({ shipmentId, keys: [key, "pro 9"], pickupAt: occurredAt + days * day })))
+    for (const wanted of [{ keys: ["pro 9"], prefixes: [] }, { keys: [], prefixes: ["bol 9 "] }]) {
+      const found = yield* store.search(tenantId, { shipmentId: "", ...wanted }, 2)
+      assert.deepStrictEqual(found.map(({ shipmentId }) => shipmentId), ["U", "T"])
+    }
+  })
+
   test("returns the requested number of last history entries", function*({ store, tenantId }) {
     yield* report(tenantId, [{ shipmentId: "S" }], { history: [1, 2, 3, 4].map((position) => entry("S", position)) })
     const positions = (newest?: number) => Effect.map(store.record(tenantId, "S", newest), (record) => record!.history.map((each) => each.position))
@@ -253,6 +262,8 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     assert.deepStrictEqual(yield* listed(0, 20, 9, "nobody's"), [])
     yield* publish(tenantId, [{ shipmentId: "a" }], { accounts: ["B"] })
     assert.deepStrictEqual(yield* listed(10, 10), ["verified b"])
+    yield* report(tenantId, [{ shipmentId: "b", pickupAt: occurredAt + 11 }, { shipmentId: "late", pickupAt: occurredAt + 20, covered: false }, { shipmentId: "hidden", pickupAt: occurredAt + 5 }])
+    assert.deepStrictEqual(yield* listed(0, 20), ["verified early", "verified hidden", "verified b"])
   })
 
   test("knows accounts while a client or a shipment has them", function*({ store, tenantId }) {

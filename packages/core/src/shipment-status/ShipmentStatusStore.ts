@@ -149,7 +149,10 @@ export class ShipmentStatusStore extends Context.Service<ShipmentStatusStore, {
   readonly findPickedUp: (tenantId: string, range: RangeRequest) => Effect.Effect<ReadonlyArray<Uint8Array>, StorageError>
   /** Whether any client or shipment of the tenant has the account; with `carrier`, any of this carrier's shipments. */
   readonly accountKnown: (tenantId: string, account: string, carrier?: ReadonlyArray<string>) => Effect.Effect<boolean, StorageError>
-  /** Finds shipments, with or without a milestone, by id or key: latest pickup first, then greatest shipmentId; at most `limit`. */
+  /**
+   * Finds shipments, with or without a milestone, by id or key: latest pickup first, then greatest shipmentId; at most `limit`. If more than
+   * 1,000 have a prefix, not all of them may be searched.
+   */
   readonly search: (tenantId: string, search: StatusSearch, limit: number) => Effect.Effect<ReadonlyArray<StoredStatus>, StorageError>
   /** Everything stored about one shipment, with its history in order; with `newest`, at most that many of the latest entries; no older ones after `maxHistoryBytes`. */
   readonly record: (tenantId: string, shipmentId: string, newest?: number) => Effect.Effect<StatusRecord | undefined, StorageError>

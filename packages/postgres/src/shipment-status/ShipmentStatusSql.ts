@@ -321,6 +321,9 @@ FROM (
 WHERE h.newer_bytes <= ${int8(most.bytes)}
 ORDER BY h.position`
 
+/** Shipments with a prefix that are read, at most: no index has them by pickup. */
+const mostOfPrefix = raw("1000")
+
 /** Prefixes end in a blank, and `!` is the next character. The limit also applies to each key and prefix. */
 export const searchStatuses = (schema: Statement, tenantId: string, { keys, prefixes, shipmentId }: StatusSearch, limit: number) => {
   const own = tenant(tenantId)
@@ -339,9 +342,13 @@ WITH found AS (
   UNION
   SELECT k.shipment_id FROM unnest(${textArray(prefixes)}) AS g (prefix)
   CROSS JOIN LATERAL (
-    SELECT k.shipment_id FROM ${schema}.shipment_keys AS k
-    WHERE k.tenant_id = ${own} AND k.key >= g.prefix AND k.key < left(g.prefix, -1) || '!'
-    ORDER BY k.key, k.pickup_at DESC, k.shipment_id DESC
+    SELECT k.shipment_id FROM (
+      SELECT k.shipment_id, k.pickup_at FROM ${schema}.shipment_keys AS k
+      WHERE k.tenant_id = ${own} AND k.key >= g.prefix AND k.key < left(g.prefix, -1) || '!'
+      ORDER BY k.key, k.pickup_at DESC, k.shipment_id DESC
+      LIMIT ${mostOfPrefix}
+    ) AS k
+    ORDER BY k.pickup_at DESC, k.shipment_id DESC
     LIMIT ${most}
   ) AS k
 )
