@@ -35,6 +35,13 @@ export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(by
 export const letSee = (tenantId: string, client: string, accounts: ReadonlyArray<string>, origin: "key" | "token" = "key") =>
   Effect.flatMap(AccessStore, (access) => access.putClientAccess(tenantId, { client, origin, seesAll: false, accounts }))
 
+/** The present time by the store's clock, in milliseconds. */
+export const storeNow = (tenantId: string) => Effect.flatMap(AccessStore, (access) => Effect.map(access.clientRows(tenantId, "nobody"), ({ now }) => now))
+
+/** An instant of the store's clock after everything that was written before. */
+export const storeLater = (tenantId: string) =>
+  Effect.flatMap(storeNow(tenantId), (written) => eventually(storeNow(tenantId), (now) => Math.floor(now) > Math.ceil(written)))
+
 /** Lets a client see all shipments of its tenant. */
 export const letSeeAll = (tenantId: string, client: string) =>
   Effect.flatMap(AccessStore, (access) => access.putClientAccess(tenantId, { client, origin: "key", seesAll: true, accounts: [] }))

@@ -2,7 +2,7 @@
 import { AccessStore, type StoredApiKey, type Tenant } from "@waybill/core"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { allPages, bytesOf, freshTenant, idOf } from "../StorageFixtures.ts"
+import { allPages, bytesOf, freshTenant, idOf, storeNow } from "../StorageFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 const key = (n: number, parts: Partial<StoredApiKey> = {}): StoredApiKey => ({
@@ -16,8 +16,6 @@ const key = (n: number, parts: Partial<StoredApiKey> = {}): StoredApiKey => ({
 
 const findKey = (tenantId: string, id: string) =>
   Effect.flatMap(AccessStore, (store) => Effect.map(store.findKeys(tenantId, [id]), ([found]) => found!))
-
-const storeNow = (tenantId: string) => Effect.flatMap(AccessStore, (store) => Effect.map(store.clientRows(tenantId, "nobody"), ({ now }) => now))
 
 export const suite = storeSuite("AccessStore", AccessStore, (test) => {
   test("finds a tenant with its last stored values", function*({ store, tenantId }) {
@@ -171,6 +169,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     yield* store.revokeKey(tenantId, idOf(3))
     yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"] })
     const use = (n: number, at: number) => ({ id: idOf(n), client: "key:warehouse", at })
+    yield* store.putClientAccess(tenantId, { client: "other", origin: "key", seesAll: false, accounts: ["A"] })
     yield* store.touchKeys(tenantId, [use(2, 2_000), use(1, 1_000)])
     yield* store.touchKeys(tenantId, [use(2, 1_500), use(9, 9_000)])
     yield* store.touchKeys(tenantId, [use(1, 1_200), use(9, 8_000)])
@@ -178,8 +177,8 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     const second = yield* store.pageKeys(tenantId, { after: idOf(2), limit: 2 })
     assert.deepStrictEqual([...first, ...second].map(({ id, lastUsedAt }) => [id, lastUsedAt]), [[idOf(1), 1_200], [idOf(2), 2_000], [idOf(4), undefined]])
     assert.isFalse([...first, ...second].some((each) => "hash" in each))
-    const [client] = yield* store.pageClients(tenantId, { after: undefined, limit: 1 })
-    assert.strictEqual(client?.lastSeenAt, 9_000)
+    const clients = yield* store.pageClients(tenantId, { after: undefined, limit: 9 })
+    assert.deepStrictEqual(clients.map(({ client, lastSeenAt }) => [client, lastSeenAt]), [["key:warehouse", 9_000], ["other", undefined]])
   })
 
   test("revokes every key with the same name", function*({ store, tenantId }) {

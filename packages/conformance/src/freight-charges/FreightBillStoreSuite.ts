@@ -5,7 +5,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { acquire, drain, drainedBodies, end, takeOne } from "../WorkerFixtures.ts"
-import { bytesOf, freshTenant, idOf, letSee, letSeeAll, rolledBack, textOf } from "../StorageFixtures.ts"
+import { bytesOf, freshTenant, idOf, letSee, letSeeAll, rolledBack, storeLater, textOf } from "../StorageFixtures.ts"
 import { chargeDestination, chargeRecord, inFlightBodies, publishBills, subscribeToCharges } from "./ChargeFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -236,6 +236,14 @@ export const suite = storeSuite("FreightBillStore", FreightBillStore, (test) => 
     assert.deepStrictEqual(yield* openIds(tenantId, "A"), ["B"])
   })
 
+  test("prunes old notices, and keeps younger ones", function*({ store, tenantId }) {
+    yield* publishBills(tenantId, [{ billId: "old" }])
+    const between = yield* storeLater(tenantId)
+    yield* publishBills(tenantId, [{ billId: "young" }])
+    const pruned = (noticed: number) => store.prune(tenantId, { ended: 0, noticed })
+    assert.deepStrictEqual([yield* pruned(between), yield* pruned(between), yield* prune(tenantId, { noticed: 10 })], [1, 0, 1])
+  })
+
   test("keeps notices that wait, are in flight or dead, and prunes them once delivered", function*({ queue, tenantId }) {
     yield* letSee(tenantId, "client", ["A"])
     yield* subscribeToCharges(tenantId)
@@ -260,6 +268,8 @@ export const suite = storeSuite("FreightBillStore", FreightBillStore, (test) => 
     yield* letSee(tenantId, "client", ["A"])
     yield* append(tenantId, row("B"))
     yield* subscribeToCharges(tenantId)
+    yield* letSee(tenantId, "other", ["A"])
+    yield* subscribeToCharges(tenantId, { n: 2, client: "other" })
     assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
     assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
     yield* subscriptions.cancel(tenantId, "client", idOf(1))
@@ -267,7 +277,7 @@ export const suite = storeSuite("FreightBillStore", FreightBillStore, (test) => 
     assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
     assert.isAbove(yield* prune(tenantId, { noticed: 10 }), 0)
     assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
-    assert.deepStrictEqual(yield* inFlightBodies(tenantId), [])
+    assert.deepStrictEqual([yield* inFlightBodies(tenantId), yield* inFlightBodies(tenantId, 2, "other")], [[], ["B/1"]])
   })
 
   test("isolates tenants that share ids", function*({ queue, store }) {

@@ -4,7 +4,7 @@ import { type PickupHistoryEntry, type PickupRow, PickupStore, type PickupViewer
 import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Option } from "effect"
 import * as Clock from "effect/Clock"
-import { freshTenant, idOf, occurredAt, rolledBack } from "../StorageFixtures.ts"
+import { freshTenant, idOf, occurredAt, rolledBack, storeLater } from "../StorageFixtures.ts"
 import { historyEntry as entry, pickupRow as pickup } from "./PickupFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -282,6 +282,18 @@ export const suite = storeSuite("PickupStore", PickupStore, (test) => {
     assert.strictEqual(yield* carrying(tenantId, "all", "P"), undefined)
     assert.isTrue(Option.isNone(yield* transaction.run(store.answered(tenantId, "client", "key"))))
     yield* seed(tenantId, pickup(1, { number: "1" }))
+  })
+
+  test("prunes old answers of each client and key, and keeps younger ones", function*({ store, tenantId, transaction }) {
+    const remember = (client: string, key: string) => transaction.run(store.remember(tenantId, client, key, { fingerprint: "f", answer: "a" }))
+    yield* remember("client", "old")
+    yield* remember("other", "young")
+    const between = yield* storeLater(tenantId)
+    for (const key of ["old", "young"]) yield* remember(key === "old" ? "other" : "client", key)
+    assert.strictEqual(yield* store.prune(tenantId, { ordered: 0, answered: between }), 2)
+    const left = yield* Effect.forEach(["client", "other"], (client) =>
+      Effect.forEach(["old", "young"], (key) => Effect.map(transaction.run(store.answered(tenantId, client, key)), Option.isSome)))
+    assert.deepStrictEqual(left, [[false, true], [true, false]])
   })
 
   test("prunes old pickups and answers", function*({ store, tenantId, transaction }) {
