@@ -47,6 +47,14 @@ export const suite = storeSuite("InvoiceStore", InvoiceStore, (test) => {
     assert.deepStrictEqual(yield* seen(tenantId, everything), ["I /2", "I 1/3", "I 2/"])
   })
 
+  test("replaces the accounts of one carrier's invoice, and none of another carrier's with the same id", function*({ tenantId }) {
+    const of = (dot: string, mc: string, account: string) => invoiceRow("I", { carrier: { dot, mc }, accounts: [account] })
+    yield* putInvoices(tenantId, of("1", "2", "A"), of("1", "3", "B"), of("2", "2", "C"))
+    yield* putInvoices(tenantId, of("1", "2", "D"))
+    const seenBy = (account: string) => seen(tenantId, accountsOf(account))
+    assert.deepStrictEqual([yield* seenBy("A"), yield* seenBy("B"), yield* seenBy("C"), yield* seenBy("D")], [[], ["I 1/3"], ["I 2/2"], ["I 1/2"]])
+  })
+
   test("finds the latest of several carriers' invoices that the viewer may see", function*({ store, tenantId }) {
     const of = (dot: string, parts = {}) => invoiceRow("I", { carrier: { dot, mc: "2" }, ...parts })
     yield* putInvoices(tenantId, of("1", { accounts: ["A"] }), of("2"), of("3", { accounts: ["B"] }), of("1", { accounts: ["A"], shipmentId: "again" }))
@@ -187,6 +195,7 @@ export const suite = storeSuite("InvoiceStore", InvoiceStore, (test) => {
     yield* store.record(tenantId, acme, "I", entry(2, { action: "created" }))
     yield* store.record(tenantId, acme, "I", entry(3))
     yield* store.record(tenantId, acme, "#I", entry(4, { action: "documents added" }))
+    for (const carrier of [{ dot: "1", mc: "4" }, { dot: "9", mc: "2" }]) yield* store.record(tenantId, carrier, "I", entry(5))
     yield* store.moveHistory(tenantId, "I", acme, corrected)
     yield* store.moveHistory(tenantId, "unknown", acme, corrected)
     yield* store.moveHistory(freshTenant(), "#I", acme, corrected)
@@ -199,6 +208,10 @@ export const suite = storeSuite("InvoiceStore", InvoiceStore, (test) => {
     const documents = yield* DocumentStore
     const other = { dot: "9", mc: "" }
     yield* putInvoices(tenantId, invoiceRow("I"), invoiceRow("I", { carrier: other }), invoiceRow("moved"), invoiceRow("elsewhere", { shipmentId: "T" }))
+    for (const carrier of [{ dot: "1", mc: "7" }, { dot: "7", mc: "2" }]) {
+      yield* putInvoices(tenantId, invoiceRow("I", { carrier, shipmentId: "U" }))
+      yield* store.record(tenantId, carrier, "I", entry(6))
+    }
     yield* documents.add(tenantId, documentRecord("N"))
     yield* store.record(tenantId, acme, "I", entry(1, { action: "created" }))
     yield* store.record(tenantId, other, "I", entry(4))
