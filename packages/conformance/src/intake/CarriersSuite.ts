@@ -152,6 +152,9 @@ export const suite = storeSuite("several carriers in one tenant", TransitEventSt
     assert.deepStrictEqual(yield* store.resolve(tenantId, ["k", "unknown"], one), ["A", undefined])
     assert.deepStrictEqual(yield* store.resolve(tenantId, ["k"], other), ["B"])
     assert.deepStrictEqual(yield* store.resolve(tenantId, ["k"]), ["N"])
+    yield* claimFor(tenantId, [{ shipmentId: "B", carrier: one }])
+    assert.deepStrictEqual(yield* store.resolve(tenantId, ["k"], one), ["B"])
+    yield* claimFor(tenantId, [{ shipmentId: "B", carrier: other }])
     const [found] = yield* store.find(tenantId, [{ key: "k", own: one }])
     assert.strictEqual(found?.own === true ? textOf(found.verified) : undefined, "verified A")
     const range = { account: "X", from: 0, to: occurredAt + 9, limit: 9 }

@@ -93,7 +93,10 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
 
   test("is queued past changes again, within the time, that its client sees now and that do not wait", function*({ store, tenantId }) {
     const pickups = yield* PickupStore
+    yield* letSeeAll(tenantId, "all")
     yield* letCarrierSee(tenantId, "one", [" dot 1"])
+    yield* letCarrierSee(tenantId, "two", [" dot 2"])
+    yield* letSee(tenantId, "customer", ["A"])
     const changeAt = (n: number, position: number, at: number, carrier?: ReadonlyArray<string>) =>
       pickups[position === 1 ? "insert" : "update"](tenantId, pickupRow(n, { carrier }), { ...historyEntry(n, position), at }, { body: bytesOf(`{"n":${n}}`), traceparent: undefined })
     yield* changeAt(1, 1, occurredAt)
@@ -108,6 +111,10 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
     assert.deepStrictEqual(yield* replay(0, 4000), Option.some(2))
     assert.deepStrictEqual(yield* replay(0), Option.some(1))
     assert.deepStrictEqual(yield* waiting(tenantId), { 1: 3, 2: 0 })
+    for (const [n, client, queued] of [[3, "all", 5], [4, "customer", 0], [5, "unknown", 0]] as const) {
+      yield* subscribe(tenantId, n, { client })
+      assert.deepStrictEqual(yield* replay(0, undefined, idOf(n)), Option.some(queued), client)
+    }
     for (const id of [idOf(9), "garbage"]) assert.isTrue(Option.isNone(yield* replay(0, undefined, id)))
     yield* store.remove(tenantId, "one", idOf(2))
     assert.isTrue(Option.isNone(yield* replay(0, undefined, idOf(2))))

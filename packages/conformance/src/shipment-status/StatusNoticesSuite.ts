@@ -69,6 +69,16 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/2", "S/3"], 2: ["S/4", "S/5"] })
   })
 
+  test("match subscriptions by the references of each shipment of a call", function*({ tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    for (const [n, reference] of [[1, "s"], [2, "t"]] as const) yield* follow(tenantId, { n, references: [reference] })
+    const both = [{ shipmentId: "S", references: ["s"] }, { shipmentId: "T", references: ["t"] }]
+    yield* report(tenantId, both, { accounts: ["A"] })
+    yield* report(tenantId, both, { notices: [{ shipmentId: "S", sequence: 1 }] })
+    yield* report(tenantId, [], { notices: [{ shipmentId: "T", sequence: 1 }] })
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"], 2: ["T/1"] })
+  })
+
   test("check access by the current accounts, whichever area set them", function*({ tenantId }) {
     yield* letSee(tenantId, "client", ["A"])
     yield* follow(tenantId, { references: ["r"] })

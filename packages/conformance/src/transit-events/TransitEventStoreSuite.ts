@@ -322,8 +322,10 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
     assert.deepStrictEqual(yield* store.findCursor(tenantId, "cursor", 2), cursor(2))
     assert.deepStrictEqual(yield* store.findCursor(tenantId, "cursor", 4), cursor(3))
     assert.deepStrictEqual(yield* store.findCursor(tenantId, "cursor", 1000), cursor(5))
-    yield* store.putCursor(tenantId, "cursor", { ...cursor(7), page: 5 })
-    assert.deepStrictEqual(yield* store.findCursor(tenantId, "cursor", 5), { ...cursor(7), page: 5 })
+    yield* publish(tenantId, [{ shipmentId: "T" }])
+    const replaced: PageCursor = { page: 5, snapshot: (yield* page(tenantId)).snapshot, after: { shipmentId: "T", sequence: 7, eventId: "e7" }, totalCount: 41 }
+    yield* store.putCursor(tenantId, "cursor", replaced)
+    assert.deepStrictEqual(yield* store.findCursor(tenantId, "cursor", 5), replaced)
     assert.strictEqual(yield* store.findCursor(tenantId, "other cursor", 5), undefined)
     assert.strictEqual(yield* store.findCursor(freshTenant(), "cursor", 5), undefined)
   })

@@ -165,6 +165,8 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
 
   test("replays only events that match the filters and that the client may see now", function*({ store, tenantId }) {
     yield* letSee(tenantId, "client", ["A"])
+    yield* letSee(tenantId, "buyer", ["B"])
+    yield* letSeeAll(tenantId, "all")
     yield* subscribe(tenantId, { types: ["DELIVERED"], shipmentIds: ["S", "sold"] })
     yield* publish(tenantId, [
       { shipmentId: "S", eventId: "s", type: "DELIVERED" },
