@@ -9,8 +9,8 @@ import * as Clock from "effect/Clock"
 import { publishBills, subscribeToCharges } from "../freight-charges/ChargeFixtures.ts"
 import { historyEntry, pickupRow } from "../pickups/PickupFixtures.ts"
 import { follow, report } from "../shipment-status/StatusFixtures.ts"
-import { bytesOf, destinationSettings, eventually, freshTenant, idOf, letSee, letSeeAll, occurredAt, seed } from "../StorageFixtures.ts"
-import { acquire, drop, end, stateOf, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { bytesOf, destinationSettings, eventually, freshTenant, idOf, letSee, letSeeAll, occurredAt, publish, seed } from "../StorageFixtures.ts"
+import { acquire, drop, end, find, stateOf, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 type Step = (tenantId: string) => Effect.Effect<unknown, unknown, StoragePorts>
@@ -21,11 +21,24 @@ interface Source {
   readonly see: Step
   /** Takes it away, and leaves the client live. */
   readonly lose: Step
+  /** Stores something else of the source, which the client sees after `lose`. */
+  readonly others: Step
   /** Queues one entry for destination 1. */
   readonly queue: Step
 }
 
 const byAccount = { see: (tenantId: string) => letSee(tenantId, "client", ["A"]), lose: (tenantId: string) => letSee(tenantId, "client", ["B"]) }
+
+const otherBill = (tenantId: string) => publishBills(tenantId, [{ billId: "other", accounts: ["B"] }])
+
+const otherShipment = (tenantId: string) => report(tenantId, [{ shipmentId: "other", references: ["other"] }], { accounts: ["B"], notices: [{ shipmentId: "other", sequence: 1 }] })
+
+const otherPickup = (tenantId: string) =>
+  Effect.flatMap(PickupStore, (pickups) =>
+    pickups.insert(tenantId, pickupRow(2, { carrier: [" dot 2"] }), historyEntry(2), { body: bytesOf("{\"n\":2}"), traceparent: undefined }))
+
+/** Clients that see what `client` does not see. */
+const otherClients = (tenantId: string) => Effect.andThen(letSeeAll(tenantId, "all"), letSee(tenantId, "other", ["A", " dot 1"]))
 
 /** A pickup that the carrier with this number has decided. */
 const orderPickup = Effect.fnUntraced(function*(tenantId: string) {
@@ -45,11 +58,25 @@ const closeWindow = Effect.fnUntraced(function*(tenantId: string) {
   yield* eventually(store.closeWindows(tenantId), ({ closed }) => closed > 0)
 })
 
+/** A closed window of another client, with a bill of account B. */
+const otherWindow = Effect.fnUntraced(function*(tenantId: string) {
+  yield* letSee(tenantId, "owner", ["B"])
+  yield* subscribeToCharges(tenantId, { n: 2, client: "owner", accounts: ["B"], source: "freight-charge-windows" })
+  yield* publishBills(tenantId, [{ billId: "other", accounts: ["B"] }], { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
+  yield* Effect.flatMap(ChargeSubscriptionStore, (store) => store.closeWindows(tenantId))
+})
+
 const sources: ReadonlyArray<Source> = [
-  { name: "transit events", ...byAccount, queue: (tenantId) => seed(tenantId, { S: 1 }) },
+  {
+    name: "transit events",
+    ...byAccount,
+    others: (tenantId) => publish(tenantId, [{ shipmentId: "other" }], { accounts: ["B"] }),
+    queue: (tenantId) => seed(tenantId, { S: 1 })
+  },
   {
     name: "shipment status",
     ...byAccount,
+    others: otherShipment,
     queue: (tenantId) =>
       Effect.andThen(
         follow(tenantId, { references: ["r"] }),
@@ -60,31 +87,37 @@ const sources: ReadonlyArray<Source> = [
     name: "pickups, by a carrier's number",
     see: (tenantId) => letSee(tenantId, "client", [" dot 1"]),
     lose: (tenantId) => letSee(tenantId, "client", [" dot 2"]),
+    others: otherPickup,
     queue: orderPickup
   },
   {
     name: "pickups, by a carrier of everything",
     see: (tenantId) => letSeeAll(tenantId, "client"),
     lose: (tenantId) => letSee(tenantId, "client", [" dot 2"]),
+    others: otherPickup,
     queue: orderPickup
   },
   {
     name: "freight charges",
     ...byAccount,
+    others: otherBill,
     queue: (tenantId) => Effect.andThen(subscribeToCharges(tenantId), publishBills(tenantId, [{ billId: "B" }]))
   },
-  { name: "windows of freight charges", ...byAccount, queue: closeWindow }
+  { name: "windows of freight charges", ...byAccount, others: otherWindow, queue: closeWindow }
 ]
 
 export const suite = storeSuite("DeliveryStore, access to each source", DeliveryStore, (test) => {
-  for (const { lose, name, queue, see } of sources) {
+  for (const { lose, name, others, queue, see } of sources) {
     test(`sends ${name} again while the client may see them, withdraws them when it may not, and sends what it may see once more`, function*() {
       const tenantId = freshTenant()
+      yield* otherClients(tenantId)
+      yield* others(tenantId)
       yield* see(tenantId)
       yield* queue(tenantId)
       const worker = yield* acquire(tenantId)
       const first = yield* takeOne(worker)
       const id = first.deliveryId
+      assert.deepStrictEqual((yield* find(tenantId, id)).body, first.body)
       yield* end(worker, [first], { state: "waiting" })
       const second = yield* takeOne(worker, 1, { again: [id] })
       assert.strictEqual(second.deliveryId, id)
