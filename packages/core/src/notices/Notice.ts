@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { type DestinationOverview, overviewCount } from "../delivery/DeliveryQueue.ts"
 import { areaOfSource } from "../Areas.ts"
+import type { MailText } from "../mail/model/Mail.ts"
 import { formatInstant, instantOrNull, InstantText } from "../shared/Instant.ts"
 import { type NoticeKind, noticeKinds } from "./NoticeStore.ts"
 
@@ -29,7 +30,7 @@ const subjects: Readonly<Record<NoticeKind, string>> = {
 }
 
 /** Subject and plain text of a mail. */
-export const mailOf = (notice: Notice): { readonly subject: string; readonly text: string } => {
+export const mailOf = (notice: Notice): MailText => {
   const { destination: { destinationId, endpointUrl, status }, kind } = notice
   const paragraphs = [
     `Subscription ${destinationId}\nEndpoint ${endpointUrl}`,

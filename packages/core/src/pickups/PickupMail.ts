@@ -1,7 +1,7 @@
 /** Sends the answer to a pickup request to its `confirmationEmail` as well, after the transaction that decides. SPEC-GAP-C33 */
 import { Effect } from "effect"
 import type { MailOutbox } from "../mail/MailOutbox.ts"
-import { isMailAddress } from "../mail/model/Mail.ts"
+import { isMailAddress, type MailText } from "../mail/model/Mail.ts"
 import { ClientLimiter } from "../shared/ClientLimiter.ts"
 import { monotonicMillis } from "../shared/MonotonicTime.ts"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -30,7 +30,7 @@ const decisionIsSent = "The decision is also sent to confirmationEmail."
 export const makePickupMail = (outbox: (typeof MailOutbox)["Service"]) => {
   const limiter = new ClientLimiter(pickupMailsPerMinute)
 
-  const put = Effect.fnUntraced(function*(key: PickupMailKey, to: string, what: "answer" | "cancelled", mail: { readonly subject: string; readonly text: string }) {
+  const put = Effect.fnUntraced(function*(key: PickupMailKey, to: string, what: "answer" | "cancelled", mail: MailText) {
     if (!outbox.sends || limiter.admit(key, yield* monotonicMillis) > 0) return false
     return yield* outbox.put(key.tenantId, { id: `pickup.${key.pickupId}.${key.entry}.${what}`, to, ...mail })
   })

@@ -1,7 +1,7 @@
 /** Reads the limits of a schema's lists, so that lists can be counted before anything is decoded. */
 import { type Schema, SchemaAST } from "effect"
 import { type Fault, fault } from "./Fault.ts"
-import { isObject } from "./Json.ts"
+import { isObject, withoutUndefined } from "./Json.ts"
 
 /** Limits at one place of the input. Where several schemas apply to one place, the most permissive limit wins. */
 export interface ListLimits {
@@ -61,12 +61,7 @@ const merged = (a: ListLimits, b: ListLimits): ListLimits => {
   const longer = (a.maxItems ?? -1) >= (b.maxItems ?? -1) ? a : b
   const items = a.items === undefined ? b.items : b.items === undefined ? a.items : merged(a.items, b.items)
   const members = a.members === undefined ? b.members : b.members === undefined ? a.members : mergedMembers(a.members, b.members)
-  return {
-    ...(longer.maxItems === undefined ? {} : { maxItems: longer.maxItems }),
-    ...(longer.message === undefined ? {} : { message: longer.message }),
-    ...(items === undefined ? {} : { items }),
-    ...(members === undefined ? {} : { members })
-  }
+  return withoutUndefined({ maxItems: longer.maxItems, message: longer.message, items, members })
 }
 
 const mergedMembers = (a: ReadonlyMap<string, ListLimits>, b: ReadonlyMap<string, ListLimits>): ReadonlyMap<string, ListLimits> => {

@@ -6,13 +6,8 @@ const shape = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 /** Effect's default tracer, which exports nothing. It is in place when no other tracer is configured. */
 const noTracer = Context.get(Context.empty(), Tracer.Tracer)
 
-const traceparentOf = Effect.map(
-  Effect.option(Effect.currentParentSpan),
-  Option.match({
-    onNone: () => undefined,
-    onSome: (span) => span.sampled ? `00-${span.traceId}-${span.spanId}-01` : undefined
-  })
-)
+const traceparentOf = Effect.map(Effect.option(Effect.currentParentSpan), (span) =>
+  Option.isSome(span) && span.value.sampled ? `00-${span.value.traceId}-${span.value.spanId}-01` : undefined)
 
 /** Whether spans of this fiber are exported. */
 export const isTraced = (fiber: Fiber.Fiber<unknown, unknown>): boolean => fiber.getRef(References.TracerEnabled) && fiber.getRef(Tracer.Tracer) !== noTracer

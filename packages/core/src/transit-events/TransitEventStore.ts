@@ -35,11 +35,7 @@ export interface SequenceRequest {
 }
 
 /** A position in the order of the log. */
-export interface EventPosition {
-  readonly shipmentId: string
-  readonly sequence: number
-  readonly eventId: string
-}
+export type EventPosition = Omit<StoredEvent, "body">
 
 /** A page of the event log. */
 export interface PageRequest {

@@ -20,12 +20,7 @@ export interface SubscriptionRecord {
 }
 
 /** A subscription as the store returns it, with the state of its destination. */
-export interface StoredSubscription {
-  readonly id: string
-  readonly client: string
-  readonly doc: string
-  readonly createdAt: number
-  readonly updatedAt: number
+export interface StoredSubscription extends Pick<SubscriptionRecord, "id" | "client" | "doc" | "createdAt" | "updatedAt"> {
   readonly destination: DestinationStatus
 }
 

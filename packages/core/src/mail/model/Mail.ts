@@ -1,11 +1,15 @@
-/** An e-mail of plain text. */
-export interface Mail {
-  /** The same for every attempt, so that a mail server recognizes a repeated mail. Letters, digits, dots and hyphens. */
-  readonly id: string
-  readonly to: string
+/** What an e-mail says. */
+export interface MailText {
   readonly subject: string
   /** Plain text. */
   readonly text: string
+}
+
+/** An e-mail of plain text. */
+export interface Mail extends MailText {
+  /** The same for every attempt, so that a mail server recognizes a repeated mail. Letters, digits, dots and hyphens. */
+  readonly id: string
+  readonly to: string
 }
 
 /** One plain address: neither a second header nor a second recipient. */

@@ -1,8 +1,7 @@
 /** The carrier's decision on a pickup that waits (intake). */
 import { Schema } from "effect"
+import { mayLack } from "../../shared/MayLack.ts"
 import { CarrierText, KeptText } from "./KeptText.ts"
-
-const mayLack = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 /** 2 to 4 letters. */
 const Scac = Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,4}$/u, { message: "scac is the Standard Carrier Alpha Code: 2 to 4 letters." }))

@@ -1,11 +1,7 @@
 /** The texts of e-mails to `confirmationEmail`. They contain no text that the shipper wrote: the address may be anybody's. */
+import type { MailText } from "../../mail/model/Mail.ts"
 import type { PickupAnswer } from "./PickupAnswer.ts"
 import type { PickupRequest } from "./PickupRequest.ts"
-
-interface MailText {
-  readonly subject: string
-  readonly text: string
-}
 
 const automatic = "This mail is sent because a pickup request named this address as its confirmationEmail. Please do not answer it.\n"
 

@@ -1,12 +1,12 @@
 /** A progress report on a pickup from the carrier's system (intake). */
 import { Schema } from "effect"
 import { type Fault, fault } from "../../shared/Fault.ts"
+import { mayLack } from "../../shared/MayLack.ts"
+import { listUpTo } from "../../shared/UpTo.ts"
 import { DateTimeText } from "./DateText.ts"
 import { ReportedInformationCode } from "./InformationCode.ts"
 import { CarrierText, KeptText, nameUpTo } from "./KeptText.ts"
 import { readPickupStatus, pickupStatusWords } from "./PickupStatus.ts"
-
-const mayLack = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 const count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }, { message: "Use an integer from 0 to 1000000." }))
 const degrees = (what: string, most: number) =>
@@ -25,10 +25,7 @@ const ReportedShipment = Schema.Struct({
   destinationCountry: mayLack(nameUpTo(100)),
   handlingUnitQuantity: mayLack(count),
   weight: mayLack(count),
-  referenceNumbers: mayLack(
-    Schema.Array(Schema.Struct({ referenceType: mayLack(CarrierText), referenceValue: mayLack(KeptText) }))
-      .check(Schema.isMaxLength(500, { message: "At most 500 items." }))
-  )
+  referenceNumbers: mayLack(listUpTo(Schema.Struct({ referenceType: mayLack(CarrierText), referenceValue: mayLack(KeptText) }), 500))
 })
 
 /** Members that are left out stay unchanged. `carrierPickupNumber` is for a pickup that has no number yet. */
@@ -40,7 +37,7 @@ export const PickupReport = Schema.Struct({
   stopEta: mayLack(DateTimeText),
   stopEtaTimeZone: mayLack(nameUpTo(100)),
   equipmentInformation: mayLack(ReportedEquipment),
-  shipmentArray: mayLack(Schema.Array(ReportedShipment).check(Schema.isMaxLength(500, { message: "At most 500 items." }))),
+  shipmentArray: mayLack(listUpTo(ReportedShipment, 500)),
   carrierPickupNumber: Schema.optionalKey(KeptText)
 }).annotate({ identifier: "PickupReport" })
 export type PickupReport = typeof PickupReport.Type

@@ -1,13 +1,14 @@
-/** A shipper's request (area C, pickup request body). Unknown fields are dropped. SPEC-GAP-C4 */
+/**
+ * A shipper's request (area C, pickup request body). Unknown fields are dropped. SPEC-GAP-C4
+ * The interface does not say what is required inside lists, so members that may be null may also be left out. SPEC-GAP-C3
+ */
 import { Schema, SchemaGetter } from "effect"
+import { mayLack } from "../../shared/MayLack.ts"
 import { listUpTo, textUpTo } from "../../shared/UpTo.ts"
 import { DateText } from "./DateText.ts"
 import { anyCase, KeptText, nameUpTo } from "./KeptText.ts"
 
 const orNull = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema)
-
-/** The interface does not say what is required inside lists, so members that may be null may also be left out. SPEC-GAP-C3 */
-const mayLack = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 const line = textUpTo(500)
 const prose = textUpTo(4000)

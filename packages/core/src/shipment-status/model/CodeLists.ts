@@ -51,13 +51,7 @@ export type CustomsStatus = typeof CustomsStatus.Type
 
 /** Values of `deliveryInformation_messages`. */
 export const deliveryMessages = [
-  "POD available",
-  "Noted late",
-  "Accessorial added",
-  "Noted reweigh",
-  "Appointment Update",
-  "Missed delivery",
-  "Customs information"
+  "POD available", "Noted late", "Accessorial added", "Noted reweigh", "Appointment Update", "Missed delivery", "Customs information"
 ] as const
 /** One of `deliveryMessages`. */
 export const DeliveryMessage = closed("DeliveryMessage", "deliveryInformation_messages", deliveryMessages)

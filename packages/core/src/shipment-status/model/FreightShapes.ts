@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { parseInstant } from "../../shared/Instant.ts"
 import { Integer } from "../../shared/Integer.ts"
+import { mayLack } from "../../shared/MayLack.ts"
 import { BrokerType, CountryCode, DimensionsUnit, NestedOrStacked, TerminalStatus, WeightUnit } from "./CodeLists.ts"
 
 /** Text that every store can hold: no control characters except tabs and line ends, no unpaired surrogates. */
@@ -16,7 +17,6 @@ export const someText = (maxLength: number) =>
   plainText(maxLength).check(Schema.isPattern(/\S/u, { message: `Text of 1 to ${maxLength} characters that is not blank.` }))
 
 const orNull = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema)
-const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 /** Whether a text is a calendar date without a time. */
 export const isDateOnly = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && parseInstant(`${text}T00:00:00Z`) !== undefined
@@ -73,56 +73,56 @@ export type ReferenceNumbers = typeof ReferenceNumbers.Type
 export const StandardAddress = Schema.Struct({
   addressName: plainText(200),
   addressLine1: plainText(200),
-  addressLine2: maybe(plainText(200)),
+  addressLine2: mayLack(plainText(200)),
   city: plainText(100),
   state: plainText(20),
   postalCode: plainText(20),
   country: CountryCode,
-  accountNumber: maybe(plainText(100))
+  accountNumber: mayLack(plainText(100))
 }).annotate({ identifier: "StandardAddress" })
 export type StandardAddress = typeof StandardAddress.Type
 
 /** A terminal (area A, terminalInfo). Members are in Pascal case, as published. SPEC-GAP-A25 */
 export const TerminalInfo = Schema.Struct({
   TerminalID: orNull(plainText(200)),
-  AddressLine1: maybe(plainText(500)),
-  AddressLine2: maybe(plainText(500)),
-  City: maybe(plainText(200)),
-  State: maybe(plainText(200)),
-  PostalCode: maybe(plainText(40)),
-  Country: maybe(CountryCode),
-  ContactName: maybe(plainText(200)),
-  PhoneNumber: maybe(plainText(50)),
-  EmailAddress: maybe(plainText(200)),
-  TerminalStatus: maybe(TerminalStatus)
+  AddressLine1: mayLack(plainText(500)),
+  AddressLine2: mayLack(plainText(500)),
+  City: mayLack(plainText(200)),
+  State: mayLack(plainText(200)),
+  PostalCode: mayLack(plainText(40)),
+  Country: mayLack(CountryCode),
+  ContactName: mayLack(plainText(200)),
+  PhoneNumber: mayLack(plainText(50)),
+  EmailAddress: mayLack(plainText(200)),
+  TerminalStatus: mayLack(TerminalStatus)
 }).annotate({ identifier: "TerminalInfo" })
 export type TerminalInfo = typeof TerminalInfo.Type
 
 /** One kind of goods in a shipment (area A, commodity). SPEC-GAP-A25 */
 export const Commodity = Schema.Struct({
-  description: maybe(plainText(1000)),
-  weight: maybe(Schema.Finite),
-  weightUnit: maybe(WeightUnit),
-  pieces: maybe(Schema.Finite),
-  packagingType: maybe(plainText(50)),
-  classification: maybe(Schema.Finite),
-  nmfc: maybe(plainText(50)),
-  nmfcSub: maybe(plainText(50)),
+  description: mayLack(plainText(1000)),
+  weight: mayLack(Schema.Finite),
+  weightUnit: mayLack(WeightUnit),
+  pieces: mayLack(Schema.Finite),
+  packagingType: mayLack(plainText(50)),
+  classification: mayLack(Schema.Finite),
+  nmfc: mayLack(plainText(50)),
+  nmfcSub: mayLack(plainText(50)),
   hazardous: Schema.optionalKey(Schema.Boolean),
-  hazardousDescription: maybe(plainText(1000)),
-  hazmatContactName: maybe(plainText(200)),
-  hazmatContactPhoneNumber: maybe(plainText(50)),
-  nestedOrStacked: maybe(NestedOrStacked)
+  hazardousDescription: mayLack(plainText(1000)),
+  hazmatContactName: mayLack(plainText(200)),
+  hazmatContactPhoneNumber: mayLack(plainText(50)),
+  nestedOrStacked: mayLack(NestedOrStacked)
 }).annotate({ identifier: "Commodity" })
 
 /** One pallet, crate or the like (area A, handlingUnit). SPEC-GAP-A25 */
 export const HandlingUnit = Schema.Struct({
-  index: maybe(Integer),
-  count: maybe(Schema.Finite),
-  type: maybe(plainText(50)),
-  tareWeight: maybe(Schema.Finite),
-  weight: maybe(Schema.Finite),
-  weightUnit: maybe(WeightUnit),
+  index: mayLack(Integer),
+  count: mayLack(Schema.Finite),
+  type: mayLack(plainText(50)),
+  tareWeight: mayLack(Schema.Finite),
+  weight: mayLack(Schema.Finite),
+  weightUnit: mayLack(WeightUnit),
   length: Schema.optionalKey(Schema.Finite),
   width: Schema.optionalKey(Schema.Finite),
   height: Schema.optionalKey(Schema.Finite),
@@ -136,9 +136,9 @@ const TimeText = Schema.String.check(
 
 /** When a time-critical delivery is due (area A, timeCriticalInfo). SPEC-GAP-A25 */
 export const TimeCriticalInfo = Schema.Struct({
-  date: maybe(DateOrInstant),
-  windowStart: maybe(TimeText),
-  windowEnd: maybe(TimeText)
+  date: mayLack(DateOrInstant),
+  windowStart: mayLack(TimeText),
+  windowEnd: mayLack(TimeText)
 }).annotate({ identifier: "TimeCriticalInfo" })
 
 /** A customs agent (area A, customsAgentBroker). SPEC-GAP-A25 */

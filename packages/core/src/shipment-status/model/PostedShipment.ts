@@ -1,34 +1,17 @@
 /** A shipment as the carrier's system posts it. Unknown values may be left out. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { CarrierNumber } from "../../access/model/CarrierNumbers.ts"
 import { type Fault, fault } from "../../shared/Fault.ts"
 import { AccountNumber, ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
-import {
-  Commodities,
-  DateOrInstant,
-  HandlingUnits,
-  plainText,
-  ReferenceNumbers,
-  StandardAddress,
-  TerminalInfo,
-  TimeCriticalInfo
-} from "./FreightShapes.ts"
+import { mayLack } from "../../shared/MayLack.ts"
+import { Commodities, DateOrInstant, HandlingUnits, plainText, ReferenceNumbers, StandardAddress, TerminalInfo, TimeCriticalInfo } from "./FreightShapes.ts"
 import { describedFields, type ShipmentView, VerifiedShipment } from "./VerifiedShipment.ts"
 
-const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const known = VerifiedShipment.fields
-const flag = maybe(Schema.Boolean)
+const flag = mayLack(Schema.Boolean)
 
-const PostedReferences = Schema.Struct({
-  bolNumber: Schema.optionalKey(ReferenceNumbers.fields.bolNumber),
-  QuoteID: Schema.optionalKey(ReferenceNumbers.fields.QuoteID),
-  ShipmentID: Schema.optionalKey(ReferenceNumbers.fields.ShipmentID),
-  MasterBOL: Schema.optionalKey(ReferenceNumbers.fields.MasterBOL),
-  poNumber: Schema.optionalKey(ReferenceNumbers.fields.poNumber),
-  AdditionalReferences: Schema.optionalKey(ReferenceNumbers.fields.AdditionalReferences),
-  trailerNumber: Schema.optionalKey(ReferenceNumbers.fields.trailerNumber)
-})
+const PostedReferences = ReferenceNumbers.mapFields(Struct.map(Schema.optionalKey))
 
 /** The shipment's carrier, for tenants with several carriers: DOT or MC number, SCAC, or several of them. */
 const PostedCarrier = Schema.Struct({
@@ -48,25 +31,25 @@ export const PostedShipment = Schema.Struct({
   references: Schema.optionalKey(
     Schema.Array(Schema.Struct({ type: plainText(100), value: plainText(500) })).check(Schema.isMaxLength(200, { message: "At most 200 references." }))
   ),
-  pickupDate: maybe(DateOrInstant),
+  pickupDate: mayLack(DateOrInstant),
   /** Time at which the posted status applied. */
   occurredAt: Schema.optionalKey(InstantText),
   ...describedFields,
-  ReferenceNumbers: maybe(PostedReferences),
-  UpdatedPro: maybe(plainText(100)),
-  DESaccessorial: maybe(Schema.Array(Schema.NullOr(plainText(50))).check(Schema.isMaxLength(200, { message: "At most 200 accessorials." }))),
-  DESLimitedAccess: maybe(known.DESLimitedAccess.members[0]),
-  TimeCriticalType: maybe(known.TimeCriticalType.members[0]),
-  TimeCriticalInfo: maybe(TimeCriticalInfo),
-  Commodities: maybe(Commodities),
-  HandlingUnits: maybe(HandlingUnits),
-  ShipmentLocation: maybe(StandardAddress),
-  ShipmentMilestoneStatus: maybe(known.ShipmentMilestoneStatus),
-  ShipmentMilestoneStatusLong: maybe(plainText(500)),
-  ShipmentTerminalInfo: maybe(Schema.Struct({ ...TerminalInfo.fields, TerminalID: Schema.optionalKey(TerminalInfo.fields.TerminalID) })),
-  TimeZoneOfShipment: maybe(known.TimeZoneOfShipment.members[0]),
-  UpdatedETA: maybe(DateOrInstant),
-  OFDStopsAway: maybe(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }, { message: "OFDStopsAway is an integer from 0." }))),
+  ReferenceNumbers: mayLack(PostedReferences),
+  UpdatedPro: mayLack(plainText(100)),
+  DESaccessorial: mayLack(Schema.Array(Schema.NullOr(plainText(50))).check(Schema.isMaxLength(200, { message: "At most 200 accessorials." }))),
+  DESLimitedAccess: mayLack(known.DESLimitedAccess.members[0]),
+  TimeCriticalType: mayLack(known.TimeCriticalType.members[0]),
+  TimeCriticalInfo: mayLack(TimeCriticalInfo),
+  Commodities: mayLack(Commodities),
+  HandlingUnits: mayLack(HandlingUnits),
+  ShipmentLocation: mayLack(StandardAddress),
+  ShipmentMilestoneStatus: mayLack(known.ShipmentMilestoneStatus),
+  ShipmentMilestoneStatusLong: mayLack(plainText(500)),
+  ShipmentTerminalInfo: mayLack(Schema.Struct({ ...TerminalInfo.fields, TerminalID: Schema.optionalKey(TerminalInfo.fields.TerminalID) })),
+  TimeZoneOfShipment: mayLack(known.TimeZoneOfShipment.members[0]),
+  UpdatedETA: mayLack(DateOrInstant),
+  OFDStopsAway: mayLack(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }, { message: "OFDStopsAway is an integer from 0." }))),
   Reconsignment: flag,
   ShipmentShortage: flag,
   ShipmentDamage: flag,
@@ -75,12 +58,12 @@ export const PostedShipment = Schema.Struct({
   DelayReasonCode: known.DelayReasonCode,
   AppointmentRequired: flag,
   AppointmentStatus: known.AppointmentStatus,
-  AppointmentDate: maybe(DateOrInstant),
-  PartnerCarrierName: maybe(plainText(200)),
-  PartnerCarrierSCAC: maybe(plainText(20)),
+  AppointmentDate: mayLack(DateOrInstant),
+  PartnerCarrierName: mayLack(plainText(200)),
+  PartnerCarrierSCAC: mayLack(plainText(20)),
   CrossBorder: flag,
   CrossBorderStatus: known.CrossBorderStatus,
-  CrossBorderEntryNumber: maybe(plainText(100)),
+  CrossBorderEntryNumber: mayLack(plainText(100)),
   PODAvailable: flag
 }).annotate({ identifier: "PostedShipment" })
 export type PostedShipment = typeof PostedShipment.Type
@@ -129,16 +112,10 @@ export const describedOf = (posted: PostedShipment): Described => ({
 /** The requested services, without `null`. */
 export const accessorialsOf = (posted: PostedShipment): ReadonlyArray<string> => (posted.DESaccessorial ?? []).filter((code) => code !== null)
 
+const noReferences: ReferenceNumbers = { bolNumber: null, QuoteID: null, ShipmentID: null, MasterBOL: null, poNumber: null, AdditionalReferences: null, trailerNumber: null }
+
 /** The reference numbers, with `null` for missing ones. */
-export const referenceNumbersOf = (posted: PostedShipment): ReferenceNumbers => ({
-  bolNumber: posted.ReferenceNumbers?.bolNumber ?? null,
-  QuoteID: posted.ReferenceNumbers?.QuoteID ?? null,
-  ShipmentID: posted.ReferenceNumbers?.ShipmentID ?? null,
-  MasterBOL: posted.ReferenceNumbers?.MasterBOL ?? null,
-  poNumber: posted.ReferenceNumbers?.poNumber ?? null,
-  AdditionalReferences: posted.ReferenceNumbers?.AdditionalReferences ?? null,
-  trailerNumber: posted.ReferenceNumbers?.trailerNumber ?? null
-})
+export const referenceNumbersOf = (posted: PostedShipment): ReferenceNumbers => ({ ...noReferences, ...posted.ReferenceNumbers })
 
 /** The initial view, before any movement. */
 export const unmovedOf = (posted: PostedShipment): ShipmentView => ({

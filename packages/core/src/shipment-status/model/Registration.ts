@@ -9,7 +9,7 @@ import { plainOffset } from "./FreightShapes.ts"
 import { judgeLate } from "./Lateness.ts"
 import { accessorialsOf, describedOf, type PostedShipment, referenceNumbersOf, unmovedOf } from "./PostedShipment.ts"
 import type { Mutable } from "./ShipmentDraft.ts"
-import { applyReport, type KnownShipment, type ShipmentState } from "./ShipmentState.ts"
+import { applyReport, flagOf, type KnownShipment, type ShipmentState } from "./ShipmentState.ts"
 import { movementOf } from "./StatusMessage.ts"
 import type { StatusNotification } from "./StatusNotification.ts"
 import { ignoreFarFutureTime, type Information, type ReportOutcome, type StatusReport } from "./StatusReport.ts"
@@ -212,8 +212,6 @@ const reportOf = (before: PostedShipment | undefined, next: PostedShipment, view
   }
   return ignoreFarFutureTime(report, now)
 }
-
-const flagOf = { Damaged: "ShipmentDamage", Short: "ShipmentShortage", Lost: "AllShortOrLostShipment", Reconsigned: "Reconsignment" } as const
 
 const exceptionsIn = (next: PostedShipment, changed: FieldChanged): ReadonlyArray<FreightException> =>
   freightExceptions.filter((fact) => changed(flagOf[fact]) && next[flagOf[fact]] === true)

@@ -263,12 +263,8 @@ const changeEta = (draft: Draft): void => {
   if (isOverdue(view) && report.information?.some(saysLate) !== true) inform(draft, { deliveryInformation_messages: "Noted late" })
 }
 
-const flagOf = {
-  Damaged: "ShipmentDamage",
-  Short: "ShipmentShortage",
-  Lost: "AllShortOrLostShipment",
-  Reconsigned: "Reconsignment"
-} as const satisfies Record<FreightException, keyof ShipmentView>
+/** The member that says whether an exception was reported. */
+export const flagOf = { Damaged: "ShipmentDamage", Short: "ShipmentShortage", Lost: "AllShortOrLostShipment", Reconsigned: "Reconsignment" } as const satisfies Record<FreightException, keyof ShipmentView>
 
 /** Freight exceptions stay once reported. Each is notified once. */
 const applyExceptions = (draft: Draft): void => {

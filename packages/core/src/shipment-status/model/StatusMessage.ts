@@ -1,4 +1,5 @@
 /** Builds notifications in the published shapes, with a sentence for people. */
+import { withoutUndefined } from "../../shared/Json.ts"
 import { delayReason, type Milestone } from "./CodeLists.ts"
 import type { TerminalInfo } from "./FreightShapes.ts"
 import type { DeliveryInformation, DeliveryUpdate } from "./StatusNotification.ts"
@@ -8,14 +9,7 @@ import type { ShipmentView } from "./VerifiedShipment.ts"
 /** The fields of a delivery update that come from the report. The other fields come from the shipment. */
 export type Movement = Pick<
   DeliveryUpdate,
-  | "terminalStatus"
-  | "terminaltype"
-  | "terminalAddress"
-  | "trailerNumber"
-  | "countsToDelivery"
-  | "UpdatedPro"
-  | "PartnerCarrierName"
-  | "PartnerCarrierSCAC"
+  "terminalStatus" | "terminaltype" | "terminalAddress" | "trailerNumber" | "countsToDelivery" | "UpdatedPro" | "PartnerCarrierName" | "PartnerCarrierSCAC"
 >
 
 /** The delivery update of a movement (area A). Without `message` it gets a sentence of ours. */
@@ -50,12 +44,7 @@ const reasonOf = (information: Information): Partial<DeliveryInformation> => {
   const reason = information.delayReasonCode === undefined ? undefined : delayReason(information.delayReasonCode)
   if (reason === undefined) return {}
   const { carrierSpecificDescription, generalDescription, majorStatusCategory, responsibleParty } = reason
-  return {
-    generalDescription,
-    ...(carrierSpecificDescription === undefined ? {} : { carrierSpecificDescription }),
-    ...(majorStatusCategory === undefined ? {} : { majorStatusCategory }),
-    ...(responsibleParty === undefined ? {} : { responsibleParty })
-  }
+  return withoutUndefined({ generalDescription, carrierSpecificDescription, majorStatusCategory, responsibleParty })
 }
 
 const sentence = (view: ShipmentView, milestone: Milestone, movement: Movement): string => {

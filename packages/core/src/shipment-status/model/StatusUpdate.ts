@@ -4,12 +4,11 @@ import { type Fault, fault } from "../../shared/Fault.ts"
 import { ShipmentId } from "../../shared/Identifier.ts"
 import { formatInstant, InstantText, parseInstant } from "../../shared/Instant.ts"
 import { withoutUndefined } from "../../shared/Json.ts"
+import { mayLack } from "../../shared/MayLack.ts"
 import { DeliveryMessage, type FreightException, freightExceptions, ShipmentMilestoneStatus, type TerminalStatus, TerminalType } from "./CodeLists.ts"
 import { DateOrInstant, plainText, someText, TerminalInfo, UtcOffset } from "./FreightShapes.ts"
 import { informationFields } from "./StatusNotification.ts"
 import type { Information, StatusReport } from "./StatusReport.ts"
-
-const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 /** A status update as a carrier's system posts it: members of either notification of area A. */
 export const StatusUpdate = Schema.Struct({
@@ -22,16 +21,16 @@ export const StatusUpdate = Schema.Struct({
   updateId: Schema.optionalKey(someText(200)),
   shipmentMilestoneStatus: Schema.optionalKey(ShipmentMilestoneStatus),
   deliveryInformation_messages: Schema.optionalKey(DeliveryMessage),
-  TimeZoneOfShipment: maybe(UtcOffset),
-  UpdatedETA: maybe(DateOrInstant),
-  notificationMessage: maybe(plainText(2000)),
+  TimeZoneOfShipment: mayLack(UtcOffset),
+  UpdatedETA: mayLack(DateOrInstant),
+  notificationMessage: mayLack(plainText(2000)),
   terminaltype: Schema.optionalKey(TerminalType),
-  terminalAddress: maybe(Schema.Struct({ ...TerminalInfo.fields, TerminalID: Schema.optionalKey(TerminalInfo.fields.TerminalID) })),
-  trailerNumber: maybe(plainText(100)),
-  countsToDelivery: maybe(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }, { message: "countsToDelivery is an integer from 0." }))),
-  UpdatedPro: maybe(plainText(100)),
-  PartnerCarrierName: maybe(plainText(200)),
-  PartnerCarrierSCAC: maybe(plainText(20)),
+  terminalAddress: mayLack(Schema.Struct({ ...TerminalInfo.fields, TerminalID: Schema.optionalKey(TerminalInfo.fields.TerminalID) })),
+  trailerNumber: mayLack(plainText(100)),
+  countsToDelivery: mayLack(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }, { message: "countsToDelivery is an integer from 0." }))),
+  UpdatedPro: mayLack(plainText(100)),
+  PartnerCarrierName: mayLack(plainText(200)),
+  PartnerCarrierSCAC: mayLack(plainText(20)),
   ...informationFields
 }).annotate({ identifier: "StatusUpdate" })
 export type StatusUpdate = typeof StatusUpdate.Type
