@@ -95,6 +95,26 @@ export const suite = storeSuite("DocumentStore", DocumentStore, (test) => {
     assert.deepStrictEqual(yield* seen(tenantId, everything, { dot: "9", documentTypes: ["POD"] }), [])
   })
 
+  test("lists records that match any combination of filters", function*({ tenantId }) {
+    const base = { invoiceNumber: "N", dot: "1", mc: "2", documentType: "POD" }
+    const names = Object.keys(base) as ReadonlyArray<keyof typeof base>
+    const all = [base, ...names.map((name) => ({ ...base, [name]: `other ${name}` }))]
+    for (const [n, { documentType, dot, invoiceNumber, mc }] of all.entries()) {
+      yield* add(tenantId, documentRecord(invoiceNumber, { carrier: { dot, mc }, accounts: ["A"], files: [documentFile(n, { documentType })] }))
+    }
+    for (let chosen = 0; chosen < 2 ** names.length; chosen++) {
+      const named = names.filter((_, at) => (chosen >> at) % 2 === 1)
+      const { documentType, ...filter }: Partial<typeof base> = Object.fromEntries(named.map((name) => [name, base[name]]))
+      const matching = all.flatMap((each, n) => named.every((name) => each[name] === base[name]) ? [{ ...each, n }] : [])
+      for (const viewer of [everything, accountsOf("A"), carrierOf("1", undefined)]) {
+        const visible = matching.filter(({ dot }) => viewer._tag !== "Carrier" || dot === "1")
+        const found = yield* seen(tenantId, viewer, { ...filter, documentTypes: documentType === undefined ? undefined : [documentType] })
+        const files = found.flatMap((each) => each.replace(/^.*: /, "").split(" ").map(Number))
+        assert.deepStrictEqual(files.sort(), visible.map(({ n }) => n), `${viewer._tag}: ${named.join(" ")}`)
+      }
+    }
+  })
+
   test("continues after any record, by number in code point order, then by carrier", function*({ store, tenantId }) {
     const records = ["10", "9", "A", "a", "ä", "😀"].flatMap((invoiceNumber) =>
       [{ dot: "", mc: "2" }, { dot: "1", mc: "" }, { dot: "1", mc: "2" }].map((carrier) => documentRecord(invoiceNumber, { carrier })))
@@ -116,6 +136,8 @@ export const suite = storeSuite("DocumentStore", DocumentStore, (test) => {
     assert.strictEqual(yield* store.countDiscarded(tenantId), 1)
     assert.isFalse(yield* store.moveContent(tenantId, record, { from: documentFile(9).contentId, to }))
     assert.isFalse(yield* store.moveContent(tenantId, { ...record, invoiceNumber: "other" }, { from, to }))
+    for (const carrier of [{ dot: "1", mc: "9" }, { dot: "9", mc: "2" }]) assert.isFalse(yield* store.moveContent(tenantId, { ...record, carrier }, { from, to }))
+    assert.isFalse(yield* store.moveContent(tenantId, record, { from, to: documentFile(102).contentId }))
     assert.isFalse(yield* store.moveContent(freshTenant(), record, { from, to }))
     assert.isTrue(yield* store.moveContent(tenantId, record, { from, to }))
     assert.deepStrictEqual((yield* store.find(tenantId, everything, "N"))?.files, [{ ...documentFile(1), contentId: to }, documentFile(2)])

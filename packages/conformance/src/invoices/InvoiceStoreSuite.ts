@@ -150,6 +150,22 @@ export const suite = storeSuite("InvoiceStore", InvoiceStore, (test) => {
     assert.deepStrictEqual(yield* seen(tenantId, everything, { uniqueId: "a", invoiceNumber: "2" }), [])
   })
 
+  test("lists invoices that match any combination of filters", function*({ tenantId }) {
+    const base = { uniqueId: "I", shipmentId: "S", dot: "1", mc: "2", invoiceNumber: "N" }
+    const all = [base, { ...base, dot: "8" }, { ...base, mc: "9" }, { ...base, uniqueId: "J", shipmentId: "T" }, { ...base, uniqueId: "K", invoiceNumber: "M" }]
+    yield* putInvoices(tenantId, ...all.map(({ dot, invoiceNumber, mc, shipmentId, uniqueId }) => invoiceRow(uniqueId, { carrier: { dot, mc }, shipmentId, invoiceNumber, accounts: ["A"] })))
+    const names = Object.keys(base) as ReadonlyArray<keyof typeof base>
+    const subsets = Array.from({ length: 2 ** names.length }, (_, chosen) => names.filter((_, at) => (chosen >> at) % 2 === 1))
+    for (const [named, uniqueId] of subsets.flatMap((named) => (named.includes("uniqueId") ? ["I", "J", "K"] : ["I"]).map((id) => [named, id] as const))) {
+      const filter: Partial<typeof base> = Object.fromEntries(named.map((name) => [name, { ...base, uniqueId }[name]]))
+      for (const viewer of [everything, accountsOf("A"), carrierOf("1", undefined)]) {
+        const visible = all.filter((each) => named.every((name) => each[name] === filter[name]) && (viewer._tag !== "Carrier" || each.dot === "1"))
+        const found = yield* seen(tenantId, viewer, filter)
+        assert.deepStrictEqual(found, visible.map(({ dot, mc, uniqueId }) => `${uniqueId} ${dot}/${mc}`).sort(), JSON.stringify([viewer, filter]))
+      }
+    }
+  })
+
   test("continues after any invoice, by id in code point order, then by carrier", function*({ store, tenantId }) {
     const rows = ["10", "9", "A", "a", "a b", "ä", "😀"].flatMap((uniqueId) =>
       [{ dot: "", mc: "2" }, { dot: "1", mc: "" }, { dot: "1", mc: "2" }].map((carrier) => invoiceRow(uniqueId, { carrier })))
@@ -190,7 +206,7 @@ export const suite = storeSuite("InvoiceStore", InvoiceStore, (test) => {
   })
 
   test("moves the history of one id to corrected numbers, in order of time", function*({ store, tenantId }) {
-    const corrected = { dot: "1", mc: "3" }
+    const corrected = { dot: "3", mc: "5" }
     yield* store.record(tenantId, corrected, "I", entry(1, { action: "deleted" }))
     yield* store.record(tenantId, acme, "I", entry(2, { action: "created" }))
     yield* store.record(tenantId, acme, "I", entry(3))
