@@ -197,7 +197,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     yield* store.addKey(tenantId, key(3, { expiresAt: (yield* storeNow(tenantId)) - 1 }))
     for (const [n, name] of [[4, "somebody else"], [5, "idp:warehouse"]] as const) yield* store.addKey(tenantId, key(n, { name }))
     yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"], roles: ["customer"] })
-    yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "token", seesAll: true, accounts: ["B"], roles: ["carrier"] })
+    yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "token", seesAll: true, accounts: ["A", "B"], roles: ["carrier"] })
     yield* store.putClientAccess(tenantId, { client: "jwt:idp:warehouse", origin: "token", seesAll: false, accounts: ["C"], live: { forMillis: 3_600_000 } })
     const page = yield* store.pageClients(tenantId, { after: undefined, limit: 10 })
     assert.deepStrictEqual(page.map(({ lastSeenAt: _, ...each }) => each), [
@@ -249,6 +249,29 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.isUndefined((yield* store.clientRows(tenantId, "key:known")).endingThrough)
     assert.strictEqual((yield* store.clientRows(tenantId, "key:unknown")).endingThrough, idOf(7))
     assert.isTrue((yield* store.pageClients(tenantId, { after: undefined, limit: 1 })).every(({ live }) => live))
+  })
+
+  test("keeps the end of access that a client for removal already had", function*({ store, tenantId }) {
+    const now = yield* storeNow(tenantId)
+    yield* store.putClientAccess(tenantId, { client: "client", origin: "key", seesAll: false, accounts: ["A"], live: { until: now - 60_000 } })
+    yield* store.markEnding(tenantId, "client", idOf(7))
+    assert.deepStrictEqual((yield* store.clientRows(tenantId, "client")).rows.map(({ liveUntil }) => liveUntil), [now - 60_000])
+    // it is not looked at again and again
+    yield* store.putClientAccess(tenantId, { client: "client", origin: "key", seesAll: false, accounts: ["A"] })
+    yield* store.markEnding(tenantId, "client", idOf(7))
+    yield* store.putClientAccess(tenantId, { client: "client", origin: "key", seesAll: false, accounts: ["A"] })
+    yield* store.markEnding(tenantId, "client", undefined)
+    assert.isFalse((yield* store.clientsDue(100_000)).some((each) => each.tenantId === tenantId))
+  })
+
+  test("names clients that are due for review longest first, and no more than asked for", function*({ store, tenantId }) {
+    const now = yield* storeNow(tenantId)
+    for (const [client, age] of [["one", 1000], ["two", 3000], ["three", 2000]] as const) {
+      yield* store.putClientAccess(tenantId, { client, origin: "key", seesAll: false, accounts: [], reviewAt: now - age })
+    }
+    const due = (limit: number) => Effect.map(store.clientsDue(limit), (found) => found.filter((each) => each.tenantId === tenantId).map(({ client }) => client))
+    assert.deepStrictEqual(yield* due(100_000), ["two", "three", "one"])
+    assert.lengthOf(yield* store.clientsDue(2), 2)
   })
 
   test("isolates tenants that share ids", function*({ store }) {

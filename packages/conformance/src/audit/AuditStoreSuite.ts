@@ -33,6 +33,10 @@ export const suite = storeSuite("AuditStore", AuditStore, (test) => {
     yield* store.put(entries)
     assert.deepStrictEqual(yield* store.page({ ...anything, tenantId: one }), [entries[3], entries[2], entries[0]])
     assert.deepStrictEqual(yield* store.page({ ...anything, actor: odd.actor.name }), [entries[2]])
+    const own = entries[0].actor.name
+    assert.deepStrictEqual(yield* store.page({ ...anything, actor: own }), [entries[3], entries[0]])
+    assert.deepStrictEqual(yield* store.page({ ...anything, actor: own, tenantId: one }), [entries[3], entries[0]])
+    for (const range of [{ actor: own }, { tenantId: one }, { actor: own, tenantId: one }]) assert.deepStrictEqual(yield* store.page({ ...anything, ...range, limit: 1 }), [entries[3]])
     assert.deepStrictEqual(yield* store.page({ ...anything, actor: odd.actor.name, tenantId: one, limit: 1 }), [entries[2]])
     assert.deepStrictEqual(yield* store.page({ ...anything, actor: odd.actor.name, before: entries[2].id }), [])
     const all = (yield* store.page({ ...anything, from: entries[0].id })).map(({ id }) => id)
