@@ -162,6 +162,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     yield* open(2, "other's", -1)
     const closesAt = Effect.map(store.windowsWith(tenantId, idOf(1), ["far", "near", "first"]), (found) => found.closesAt)
     assert.strictEqual(yield* closesAt, now - 3000)
+    assert.deepStrictEqual(yield* store.windowsWith(tenantId, idOf(1), ["other's"]), { closesAt: undefined, orderIds: [] })
     assert.isAtLeast(yield* close(tenantId), 3)
     // one that ends before the last of the other subscription
     yield* open(1, "third", -500)

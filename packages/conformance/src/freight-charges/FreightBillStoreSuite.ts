@@ -55,6 +55,7 @@ export const suite = storeSuite("FreightBillStore", FreightBillStore, (test) => 
     // locking a bill does not create one
     yield* transaction.run(store.lock(tenantId, ["77"]))
     assert.deepStrictEqual(yield* beginning(["77"]), [])
+    assert.strictEqual(yield* prune(tenantId, {}), 0)
   })
 
   test("serialises publishers of a known or new bill, in any order of bills", function*({ store, tenantId }) {

@@ -83,6 +83,11 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
     assert.deepStrictEqual(yield* sentTo(tenantId), ["1 all", "3 type", "7 on again", "5 shipment"])
     const found = Option.getOrThrow(yield* store.find(tenantId, "client", idOf(1)))
     assert.deepStrictEqual([found.doc, found.createdAt, found.updatedAt], ["{\"n\":2}", occurredAt, occurredAt + 9])
+    yield* update({ types: ["DELAY"], shipmentIds: ["S"] })
+    assert.deepStrictEqual(yield* store.replay(tenantId, idOf(1), replayAll), Option.some(4))
+    yield* store.remove(tenantId, "client", idOf(1))
+    yield* update({})
+    assert.isTrue(Option.isNone(yield* store.replay(tenantId, idOf(1), replayAll)))
   })
 
   test("queues the history of named shipments", function*({ tenantId }) {
