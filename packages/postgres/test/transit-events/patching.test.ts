@@ -1,17 +1,18 @@
 /** A patch without a status keeps the status, also under concurrent changes. SPEC-GAP-D10 */
 import { layer } from "@effect/vitest"
+import { DeliveryStore } from "@waybill/core/delivery"
 import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { reportedEvent, TestWaybill } from "@waybill/testkit"
 import { fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber } from "effect"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"
-import { countBlocked, openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
+import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
 import { testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
-const { eventually, freshTenant, letSee } = fixtures
-const { acquire, changeOf, drain, settle } = workerFixtures
+const { freshTenant, letSee } = fixtures
+const { acquire, changeOf, drain } = workerFixtures
 
 const schema = freshSchema()
 
@@ -51,7 +52,7 @@ layer(service, { excludeTestServices: true })("a patch during another change of 
     ] as const
   ) {
     it.effect(`keeps the pause of a worker after 410 that comes ${when}`, Effect.fnUntraced(function*() {
-      const subscriptions = yield* TransitSubscriptions
+      const [subscriptions, store] = [yield* TransitSubscriptions, yield* DeliveryStore]
       const tenant = yield* TestWaybill.tenant(freshTenant())
       const { tenantId } = tenant
       // a call with a key does not record access of its client, so only the held lock can delay it
@@ -63,13 +64,17 @@ layer(service, { excludeTestServices: true })("a patch during another change of 
       const release = yield* openTransaction(hold(held, tenantId))
       const patching = yield* Effect.forkChild(subscriptions.patch(customer, id, patch))
       yield* untilOneIsBlocked
-      const pausing = yield* Effect.forkChild(
-        settle(worker, { destinations: [changeOf(1, { destinationId: id, endpointUrl, pause: "The receiver answered 410." })] })
-      )
-      yield* eventually(countBlocked, (n) => n > 1 || pausing.pollUnsafe() !== undefined)
+      const pause = store.settle({
+        tenantId,
+        owned: worker.owned,
+        outcomes: [],
+        ended: [],
+        destinations: [changeOf(1, { destinationId: id, endpointUrl, pause: "The receiver answered 410." })]
+      })
+      const { locked } = yield* pause
       yield* release
-      yield* Fiber.join(pausing)
       yield* Fiber.join(patching)
+      if (locked.length > 0) yield* pause
       const stored = yield* subscriptions.get(customer, id)
       assert.deepStrictEqual([stored.status, stored.delivery?.batchMaxSize], ["paused", 7])
     }))

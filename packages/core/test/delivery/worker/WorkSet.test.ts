@@ -60,7 +60,7 @@ describe("a partition that is acquired", () => {
     work.hold(acquired({ epoch: 2 }), now)
     assert.isTrue(before.owned.lost)
     assert.isUndefined(work.find("acme", idOf(1)))
-    assert.deepStrictEqual(ownershipOf(tenantOf(work).partitions.values()), [{ tenantId: "acme", partition: 0, epoch: 2 }])
+    assert.deepStrictEqual(ownershipOf(tenantOf(work).partitions.values()), [{ tenantId: "acme", partition: 0, epoch: 2, lastOutcome: undefined }])
   })
 })
 
