@@ -109,7 +109,7 @@ dropped AS (
   WHERE a.tenant_id = ${tenant(tenantId)} AND a.bill_id = g.bill_id AND a.bill_id = ANY (${billIds}) AND (g.state <> 'open' OR a.account <> ALL (g.accounts))
 )
 INSERT INTO ${schema}.freight_bill_accounts (tenant_id, account, bill_id)
-SELECT DISTINCT ${tenant(tenantId)}, account, g.bill_id FROM given AS g CROSS JOIN unnest(g.accounts) AS account WHERE g.state = 'open'
+SELECT ${tenant(tenantId)}, account, g.bill_id FROM given AS g CROSS JOIN unnest(g.accounts) AS account WHERE g.state = 'open'
 ON CONFLICT DO NOTHING`
 }
 
@@ -213,6 +213,7 @@ CROSS JOIN LATERAL (
 ) AS b
 ORDER BY b.bill_id`
 
+/** Only open bills have accounts in `freight_bill_accounts`. */
 export const openBills = (schema: Statement, tenantId: string, accounts: ReadonlyArray<string>, { after = "", limit }: { readonly after?: string | undefined; readonly limit: number }) => {
   const own = tenant(tenantId)
   const most = int8(limit)
@@ -222,13 +223,7 @@ FROM (
   SELECT DISTINCT o.bill_id
   FROM unnest(${textArray(accounts)}) AS held (account)
   CROSS JOIN LATERAL (
-    SELECT a.bill_id
-    FROM ${schema}.freight_bill_accounts AS a
-    CROSS JOIN LATERAL (
-      SELECT 1 AS found FROM ${schema}.freight_bills AS b
-      WHERE b.tenant_id = ${own} AND b.bill_id = a.bill_id AND b.state = 'open' AND b.version > 0
-      OFFSET 0
-    ) AS b
+    SELECT a.bill_id FROM ${schema}.freight_bill_accounts AS a
     WHERE a.tenant_id = ${own} AND a.account = held.account AND a.bill_id > ${after}
     ORDER BY a.bill_id
     LIMIT ${most}
