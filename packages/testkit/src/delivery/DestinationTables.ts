@@ -344,11 +344,12 @@ export class DestinationRows {
     if (seen.length > 0) this.enqueue(destination, { ...entry, parts: seen, payload: joinedPayloads(seen) }, now)
   }
 
-  /** Bytes of entries and of deliveries that may still be sent. */
+  /** Bytes of entries and of deliveries that may still be sent: dead letters of a closed destination may not. */
   payloadsInUse(tenantId: string): ReadonlySet<Uint8Array> {
     const tenant = this.tenant(tenantId)
     const waiting = [...tenant.destinations.values()].flatMap(({ byRef }) => [...byRef.values()])
-    const kept = this.deliveries(tenant).filter(({ state }) => state !== "delivered" && state !== "dismissed" && state !== "cancelled")
+    const kept = this.deliveries(tenant).filter(({ destinationId, state }) =>
+      state === "sending" || state === "waiting" || (state === "dead" && !tenant.closed.has(destinationId)))
     return new Set([...waiting, ...kept.flatMap(({ entries }) => entries)].map(({ payload }) => payload))
   }
 }
