@@ -82,7 +82,7 @@ describe("The built client", () => {
       const unsigned = await follower.handle(new Request("https://receiver.test", { method: "POST", headers: { "webhook-id": "n-1" }, body: notification }))
       const tracking = new ShipmentStatusClient({ baseUrl: "https://waybill.test", fetch: async () => Response.json({ ProNumber: "1" }, { status: 202 }) })
       const charging = new FreightChargesClient({ baseUrl: "https://waybill.test", fetch: async () => Response.json([]) })
-      const client = new TransitEventsClient({ baseUrl: "https://waybill.test", fetch: async () => Response.json({ data: [event], page: 1, pageSize: 1 }) })
+      const client = new TransitEventsClient({ baseUrl: "https://waybill.test", fetch: async () => Response.json({ data: [event], page: 1, pageSize: 50 }) })
       const listed = []
       for await (const { eventId } of client.allEvents()) listed.push(eventId)
       const invoicing = new InvoicesClient({ baseUrl: "https://waybill.test", fetch: async () => Response.json([{ uniqueID: "I" }]) })
