@@ -85,16 +85,14 @@ FROM ${schema}.freight_charge_subscriptions AS s
 LEFT JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = s.tenant_id AND l.destination_id = s.id AND l.state <> 'closed'
 WHERE s.tenant_id = ${tenant(tenantId)}`
 
-const byId = statement`ORDER BY s.id`
-
 export const findSubscription = (schema: Statement, tenantId: string, client: string, id: string) =>
-  statement`${selectSubscriptions(schema, tenantId)} AND s.client = ${client} AND s.id = ${uuid(id)} ${byId}`
+  statement`${selectSubscriptions(schema, tenantId)} AND s.client = ${client} AND s.id = ${uuid(id)}`
 
 export const findAnySubscription = (schema: Statement, tenantId: string, id: string) =>
-  statement`${selectSubscriptions(schema, tenantId)} AND s.id = ${uuid(id)} ${byId}`
+  statement`${selectSubscriptions(schema, tenantId)} AND s.id = ${uuid(id)}`
 
 export const subscriptionsDeliveringTo = (schema: Statement, tenantId: string, client: string, webhookUrl: string) =>
-  statement`${selectSubscriptions(schema, tenantId)} AND s.client = ${client} AND s.webhook_url = ${webhookUrl} AND s.cancelled_at IS NULL ${byId}`
+  statement`${selectSubscriptions(schema, tenantId)} AND s.client = ${client} AND s.webhook_url = ${webhookUrl} AND s.cancelled_at IS NULL ORDER BY s.id`
 
 export const inFlightRow = row({ billId: text, body: bytea })
 
