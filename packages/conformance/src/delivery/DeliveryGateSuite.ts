@@ -25,6 +25,7 @@ const dropKeys = (worker: Parameters<typeof drop>[0], keys: ReadonlyArray<string
 
 export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (test) => {
   test("takes nothing of a client without access, has no work meanwhile, and continues when access returns", function*({ tenantId }) {
+    yield* letSee(tenantId, "other", ["A"])
     yield* seed(tenantId, { S: 9 })
     yield* endAccess(tenantId, "client", ["A"])
     const worker = yield* acquire(tenantId)

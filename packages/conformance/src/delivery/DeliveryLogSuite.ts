@@ -1,6 +1,6 @@
 /** The promises of a `DeliveryQueue` to operators who list destinations and the deliveries of a shipment. */
 import { AccessStore } from "@waybill/core"
-import { defaultPolicy, DeliveryQueue, type DestinationOverview, type DestinationQuery, overviewCount, type TakenDelivery } from "@waybill/core/delivery"
+import { defaultPolicy, DeliveryQueue, type DestinationOverview, type DestinationQuery, endpointFilterOf, overviewCount, type TakenDelivery } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, single, subscribeEach } from "../StorageFixtures.ts"
@@ -107,6 +107,10 @@ export const suite = storeSuite("DeliveryQueue, operators' reads", DeliveryQueue
     yield* queue.closeDestination(tenantId, idOf(3))
     assert.deepStrictEqual(numbers(yield* destinations(tenantId)), [1, 2, 4, 5, 6])
     assert.deepStrictEqual(numbers(yield* destinations(tenantId, { limit: 2 })), [1, 2])
+    const endpoint = endpointFilterOf("receiver.example")
+    for (const match of [{}, { client: "client" }, { endpoint }, { endpoint: endpointFilterOf("https://receiver.example/hook") }, { state: "active" as const }]) {
+      assert.deepStrictEqual(numbers(yield* destinations(tenantId, { ...match, limit: 1 })), [1])
+    }
     assert.deepStrictEqual(numbers(yield* destinations(tenantId, { limit: 2, after: idOf(2) })), [4, 5])
     assert.deepStrictEqual(numbers(yield* destinations(tenantId, { state: "paused" })), [2, 5])
     assert.deepStrictEqual(numbers(yield* destinations(tenantId, { state: "active", after: idOf(1) })), [6])

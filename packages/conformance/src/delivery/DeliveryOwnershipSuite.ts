@@ -133,7 +133,7 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
     assert.isAtLeast((yield* store.renew({ workerId: other, leaseMillis: 600_000 })).workers, workers)
   })
 
-  test("returns no partition that was released as idle, until it has new work", function*({ tenantId }) {
+  test("returns no partition that was released as idle, until it has new work", function*({ store, tenantId }) {
     yield* seed(tenantId, { S: 1 })
     const worker = yield* acquire(tenantId)
     const { deliveries } = yield* take(worker, { unrequested: 1 })
@@ -144,6 +144,8 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
     assert.deepStrictEqual((yield* look(workerId(), tenantId)).free, [1])
     const next = yield* acquire(tenantId)
     assert.deepStrictEqual([next.takenOver, next.destinations], [[], [idOf(1)]])
+    yield* store.release(tenantId, next.owned.map((each) => ({ ...each, idle: each.partition !== 2, othersUntil: undefined })), [])
+    assert.deepStrictEqual((yield* look(workerId(), tenantId)).free.toSorted(), [1, 2])
   })
 
   test("loses no work of a partition that was wrongly released as idle", function*({ queue }) {

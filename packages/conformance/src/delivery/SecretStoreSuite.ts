@@ -66,11 +66,14 @@ export const suite = storeSuite("SecretStore", SecretStore, (test) => {
     assert.deepStrictEqual(plain(Option.getOrThrow(yield* store.find(one, "main"))), plain(secret("one")))
   })
 
-  test("lists secrets by id, page after page, with the end of older versions", function*({ store, tenantId }) {
+  test("lists secrets by id, page after page, with the end of older versions", function*({ store, tenantId, transaction }) {
     const later = (yield* Clock.currentTimeMillis) + 86_400_123
     yield* store.put(tenantId, "b", storedSecret([version("n"), version("o", later), version("p", later - 7)], { rotatedAt: occurredAt + 1 }))
     yield* store.put(tenantId, "a", storedSecret([version("n"), version("gone", occurredAt)], { owner: client("key:a") }))
     yield* store.put(tenantId, "Z", storedSecret([version("n")], { owner: { _tag: "Accounts", accounts: ["A", "B"] } }))
+    // one that is only locked is not there
+    yield* transaction.run(store.find(tenantId, "locked", "change"))
+    assert.isFalse(yield* store.usableBy(tenantId, "locked", "key:a"))
     const first = yield* store.page(tenantId, { after: undefined, limit: 2 })
     const rest = yield* store.page(tenantId, { after: "a", limit: 2 })
     const owned = yield* Effect.forEach(["key:a", "key:b"], (owner) => store.page(tenantId, { after: undefined, client: owner, limit: 2 }))
@@ -81,6 +84,8 @@ export const suite = storeSuite("SecretStore", SecretStore, (test) => {
       { ...common, hmacSecretId: "a", owner: client("key:a") }
     ])
     assert.deepStrictEqual(rest, [{ ...common, hmacSecretId: "b", owner: { _tag: "AnyClient" }, rotatedAt: occurredAt + 1, signsUntil: later }])
+    yield* store.put(tenantId, "c", storedSecret([version("n")], { owner: client("key:a") }))
+    assert.deepStrictEqual((yield* store.page(tenantId, { after: undefined, client: "key:a", limit: 1 })).map(({ hmacSecretId }) => hmacSecretId), ["a"])
   })
 
   test("counts and keeps a secret that a destination is signed with, until the destination is closed", function*({ store, queue, transaction, tenantId }) {
@@ -90,6 +95,7 @@ export const suite = storeSuite("SecretStore", SecretStore, (test) => {
     yield* queue.openDestination(freshTenant(), destinations[0]!)
     const usedBy = Effect.map(store.page(tenantId, { after: undefined, limit: 5 }), ([only]) => only?.usedBy)
     yield* store.put(tenantId, "spare", storedSecret([version("n")]))
+    assert.deepStrictEqual((yield* store.page(tenantId, { after: undefined, limit: 5 })).map(({ usedBy }) => usedBy), [2, 0])
     assert.strictEqual(yield* store.remove(tenantId, "spare"), "removed")
     const seen = [yield* usedBy, yield* store.remove(tenantId, "main")]
     yield* transaction.run(queue.closeDestination(tenantId, idOf(1)))
