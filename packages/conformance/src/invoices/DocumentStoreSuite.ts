@@ -150,6 +150,14 @@ export const suite = storeSuite("DocumentStore", DocumentStore, (test) => {
     assert.strictEqual(yield* store.countDiscarded(tenantId), 0)
   })
 
+  test("claims the contents that were discarded longest ago first, and no more than asked for", function*({ store, tenantId }) {
+    const contents = [3, 1, 2].map((n) => documentFile(n).contentId)
+    for (const content of contents) yield* store.discard(tenantId, content)
+    assert.deepStrictEqual(yield* store.claimDiscarded(tenantId, 0, 1), contents.slice(0, 1))
+    yield* store.forgetDiscarded(tenantId, contents)
+    assert.deepStrictEqual(yield* store.claimDiscarded(tenantId, 0, 1), contents.slice(1, 2))
+  })
+
   test("forgets no contents that were not claimed, gives a deleted file none, and undoes what is rolled back", function*({ store, tenantId }) {
     const contents = { from: documentFile(1).contentId, to: documentFile(101).contentId }
     const record = documentRecord("N", { files: [documentFile(1)] })

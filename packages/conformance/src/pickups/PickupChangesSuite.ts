@@ -101,8 +101,13 @@ const changes = storeSuite("PickupStore.changes", PickupStore, (test) => {
     // the list is in the order of commits, so a change after a later one counts as late as that
     assert.deepStrictEqual((yield* read(tenantId, { since: occurredAt + 500 })).bodies, ["report 1/500", "ordered 3"])
     assert.deepStrictEqual((yield* read(tenantId, { since: occurredAt + 500, after: last - 1 })).bodies, ["ordered 3"])
+    assert.deepStrictEqual((yield* read(tenantId, { since: occurredAt + 500, limit: 1 })).bodies, ["report 1/500"])
+    assert.deepStrictEqual((yield* read(tenantId, { status: "Accepted", limit: 1 })).bodies, ["ordered 2"])
     const future = yield* read(tenantId, { since: occurredAt + 501 })
     assert.deepStrictEqual([future.bodies, future.through, future.more], [[], last, false])
+    yield* report(tenantId, 2, 600)
+    yield* report(tenantId, 3, 550)
+    assert.deepStrictEqual((yield* read(tenantId, { since: occurredAt + 550 })).bodies, ["report 2/600", "report 3/550"])
   })
 
   test("shows carriers with a number what they or no carrier has decided", function*({ tenantId }) {
@@ -113,6 +118,7 @@ const changes = storeSuite("PickupStore.changes", PickupStore, (test) => {
     yield* report(tenantId, 1, 2, { carrier: [" dot 1"] })
     assert.deepStrictEqual((yield* read(tenantId, { viewer: one })).bodies, ["ordered 1", "ordered 2", "report 1/2"])
     assert.deepStrictEqual((yield* read(tenantId, { viewer: other })).bodies, ["ordered 2"])
+    assert.deepStrictEqual((yield* read(tenantId, { viewer: one, limit: 1 })).bodies, ["ordered 1"])
   })
 
   test("limits rows and bytes, and returns at least one", function*({ tenantId }) {

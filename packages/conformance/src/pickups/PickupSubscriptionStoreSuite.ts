@@ -53,6 +53,7 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
     const list = (range: { readonly after: string | undefined; readonly limit: number }) => Effect.map(store.list(tenantId, "carrier", range), (rows) => rows.map(({ id }) => id))
     assert.deepStrictEqual(yield* list({ after: undefined, limit: 2 }), [idOf(1), idOf(2)])
     assert.deepStrictEqual(yield* list({ after: idOf(2), limit: 2 }), [idOf(3)])
+    assert.deepStrictEqual(yield* list({ after: idOf(1), limit: 1 }), [idOf(2)])
   })
 
   test("replaces document, time and matching, and nothing else", function*({ store, tenantId }) {

@@ -32,6 +32,13 @@ export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionSto
     })
   })
 
+  test("is queued a notice once for references that it names twice", function*({ tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    yield* follow(tenantId, { references: ["r", "s", "r"] })
+    yield* report(tenantId, [{ shipmentId: "S", references: ["r", "s"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"] })
+  })
+
   test("accepts the maximum number of references", function*({ tenantId }) {
     yield* letSee(tenantId, "client", ["A"])
     yield* follow(tenantId, { references: Array.from({ length: 1000 }, (_, n) => `reference ${n}`) })

@@ -228,6 +228,9 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
     const expected = ["10", "zero", "8", "9", "Z", "B", "a", "a ", "ä", "\uffee", "😀"]
     assert.deepStrictEqual(ids(yield* page(tenantId)), expected)
     assert.deepStrictEqual(ids(yield* page(tenantId, { where: { order: "desc" } })), expected.toReversed())
+    const after = { shipmentId: "9", sequence: 1, eventId: "Z" }
+    assert.deepStrictEqual(ids(yield* page(tenantId, { after, limit: 2 })), ["B", "a"])
+    assert.deepStrictEqual(ids(yield* page(tenantId, { after, where: { order: "desc" }, limit: 2 })), ["9", "8"])
   })
 
   test("filters a list by shipment, types and time range", function*({ tenantId }) {
@@ -238,11 +241,13 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
     ])
     const where = (filter: Partial<EventFilter>) => Effect.map(page(tenantId, { where: filter }), ids)
     assert.deepStrictEqual(yield* where({ shipmentId: "S" }), ["a", "b"])
+    assert.deepStrictEqual(yield* where({ shipmentId: "S", order: "desc" }), ["b", "a"])
     assert.deepStrictEqual(yield* where({ shipmentId: "unknown" }), [])
     assert.deepStrictEqual(yield* where({ eventTypes: ["OTHER", "PICKUP_SCHEDULED"] }), ["b", "c"])
     assert.deepStrictEqual(yield* where({ occurredFrom: occurredAt + 1 }), ["b", "c"])
     assert.deepStrictEqual(yield* where({ occurredTo: occurredAt + 2 }), ["a", "b"])
     assert.deepStrictEqual(yield* where({ occurredFrom: occurredAt + 1, occurredTo: occurredAt + 2, order: "desc" }), ["b"])
+    assert.deepStrictEqual(yield* where({ occurredFrom: occurredAt + 1, occurredTo: occurredAt + 3, order: "desc" }), ["c", "b"])
     assert.deepStrictEqual(yield* where({ shipmentId: "S", eventTypes: ["DELAY"], occurredFrom: occurredAt + 1 }), [])
   })
 
@@ -370,11 +375,11 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
     const all = yield* walk(start.position, { _tag: "All" }, 2)
     assert.deepStrictEqual(ids(all).sort(), ["e0", "e1", "e2", "e3", "e4"])
     assert.deepStrictEqual(ids({ rows: all.rows.filter(({ shipmentId }) => shipmentId === "S") }), ["e0", "e2", "e4"])
-    yield* publish(tenantId, [{ shipmentId: "S", eventId: "later" }], { accounts: ["A"] })
+    yield* publish(tenantId, [{ shipmentId: "S", eventId: "later" }, { shipmentId: "S", eventId: "last" }], { accounts: ["A"] })
     yield* publish(tenantId, [{ shipmentId: "U", eventId: "hidden" }], { accounts: ["B"] })
-    assert.deepStrictEqual(ids(yield* walk(all.position, sees("A"), 10)), ["later"])
+    assert.deepStrictEqual(ids(yield* walk(all.position, sees("A"), 10)), ["later", "last"])
     const end = yield* walk(all.position, { _tag: "All" }, 10)
-    assert.deepStrictEqual(ids(end).sort(), ["hidden", "later"])
+    assert.deepStrictEqual(ids(end).sort(), ["hidden", "last", "later"])
     assert.deepStrictEqual((yield* walk(end.position, { _tag: "All" }, 10)).rows, [])
   })
 
