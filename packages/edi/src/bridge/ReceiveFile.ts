@@ -11,7 +11,7 @@ import { GroupAcknowledgement, interchangeAcknowledgement } from "../x12/Acknowl
 import { type EdiFault, elementFaults, interchangeFaults, setFaults } from "../x12/EdiFault.ts"
 import { type Group, type Interchange, keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
 import { hasControlCharacter, InterchangeReader, type X12Event } from "../x12/InterchangeReader.ts"
-import { elementOf } from "../x12/Segment.ts"
+import { elementOf, type Segment } from "../x12/Segment.ts"
 import { echoed, writeInterchange, type WrittenSegment, type WrittenSet } from "../x12/SegmentWriter.ts"
 import { type EdiHandlers, type Handler, type HandlerFault, refusalIn } from "./EdiHandlers.ts"
 import type { Acknowledgement, FileReport, ReceivedAcknowledgement, SetResult } from "./EdiResults.ts"
@@ -264,6 +264,7 @@ const placed = ({ detail = "It was refused.", pointer = "" }: HandlerFault, item
 }
 
 const acknowledgementIn = ({ segments }: TransactionSet): ReceivedAcknowledgement => {
+  const textOf = (segment: Segment | undefined, element: number) => segment === undefined ? "" : elementOf(segment, element)
   const first = segments.find(({ id }) => id === "AK1")
   const last = segments.find(({ id }) => id === "AK9")
   const refused: Array<string> = []
@@ -272,5 +273,5 @@ const acknowledgementIn = ({ segments }: TransactionSet): ReceivedAcknowledgemen
     if (segment.id === "AK2") current = elementOf(segment, 2)
     if ((segment.id === "AK5" || segment.id === "IK5") && !["A", "E"].includes(elementOf(segment, 1)) && refused.length < 1000) refused.push(current)
   }
-  return { functionalId: first === undefined ? "" : elementOf(first, 1), group: first === undefined ? "" : elementOf(first, 2), verdict: last === undefined ? "" : elementOf(last, 1), refused }
+  return { functionalId: textOf(first, 1), group: textOf(first, 2), verdict: textOf(last, 1), refused }
 }

@@ -8,12 +8,9 @@ import { readEvents } from "../transit-events/TransitEvents214.ts"
 import type { TransactionSet } from "../x12/Interchange.ts"
 import type { EdiHandlers } from "./EdiHandlers.ts"
 
-export interface ReadItem {
+export interface ReadItem extends Omit<ReadRecord, "record"> {
   readonly item: unknown
   readonly id: string
-  readonly segment: string
-  readonly position: number
-  readonly sources: ReadRecord["sources"]
 }
 
 export interface ReadItems extends SetFindings {

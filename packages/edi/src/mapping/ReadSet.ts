@@ -8,19 +8,20 @@ import { type ElementRule, isLoop, type LoopRule, type Mapping } from "./Mapping
 import { addOnce, member, setMember, within as withIndex, withinRule as within } from "./Members.ts"
 import { matches, type Node, treeOf } from "./SegmentTree.ts"
 
-/** An element that no rule has a place for. */
-export interface KeptElement {
+/** Where an element stands: `element` 1 is element 01. */
+export interface ElementPlace {
   readonly segment: string
   readonly position: number
   readonly element: number
+}
+
+/** An element that no rule has a place for. */
+export interface KeptElement extends ElementPlace {
   readonly value: string
 }
 
 /** Something that was read, and that people may want to look at. */
-export interface EdiWarning {
-  readonly segment: string
-  readonly position: number
-  readonly element: number
+export interface EdiWarning extends ElementPlace {
   readonly detail: string
 }
 
@@ -30,7 +31,7 @@ export interface ReadRecord {
   readonly segment: string
   readonly position: number
   /** Where a member was read, by its path. */
-  readonly sources: ReadonlyMap<string, { readonly segment: string; readonly position: number; readonly element: number }>
+  readonly sources: ReadonlyMap<string, ElementPlace>
 }
 
 /** What was found in a set beside its records. */
@@ -68,7 +69,7 @@ interface Draft {
   readonly record: Record<string, unknown>
   /** Where the record is in the whole one, such as `pickupAddress.0`. Empty for the whole one. */
   readonly path: string
-  readonly sources: Map<string, { readonly segment: string; readonly position: number; readonly element: number }>
+  readonly sources: Map<string, ElementPlace>
 }
 
 /** Reads a set by its mapping. What is wrong with it is in `faults`, which refuse the set. */
@@ -110,10 +111,11 @@ const maxReads = 1_000_000
 const segmentsPerStep = 200
 
 /** Innermost loops that are records; a set without such loops is one. */
-const recordsOf = (node: Node): number => {
-  if (!node.rules.some((rule) => isLoop(rule) && rule.each === true)) return 1
-  return node.loops.filter(({ rule }) => rule?.each === true).reduce((sum, loop) => sum + recordsOf(loop), 0)
-}
+const recordsOf = (node: Node): number => hasRecords(node) ? recordLoops(node).reduce((sum, loop) => sum + recordsOf(loop), 0) : 1
+
+const hasRecords = ({ rules }: Node): boolean => rules.some((rule) => isLoop(rule) && rule.each === true)
+
+const recordLoops = ({ loops }: Node): ReadonlyArray<Node> => loops.filter(({ rule }) => rule?.each === true)
 
 const eachLoops = (rules: Mapping["rules"]): ReadonlyArray<string> =>
   rules.flatMap((rule) => isLoop(rule) && rule.each === true ? [rule.loop, ...eachLoops(rule.content)] : [])
@@ -122,11 +124,9 @@ const eachLoops = (rules: Mapping["rules"]): ReadonlyArray<string> =>
 function* recordsIn(reading: Reading, node: Node, around: ReadonlyArray<Node>, parts: ReadonlyArray<(draft: Draft) => Steps<void>>): Steps<ReadonlyArray<ReadRecord>> {
   const path = [...around, node]
   const own = [...parts, (draft: Draft) => readNode(reading, node, path, draft, "")]
-  const inner = node.loops.filter(({ rule }) => rule?.each === true)
-  const hasEach = node.rules.some((rule) => isLoop(rule) && rule.each === true)
-  if (hasEach) {
+  if (hasRecords(node)) {
     const records: Array<ReadRecord> = []
-    for (const loop of inner) records.push(...yield* recordsIn(reading, loop, path, own))
+    for (const loop of recordLoops(node)) records.push(...yield* recordsIn(reading, loop, path, own))
     return records
   }
   const draft: Draft = { record: {}, path: "", sources: new Map() }
