@@ -109,9 +109,6 @@ export const expectSilent = (posts: ReadonlyArray<Post>, why: string): string =>
 
 export const accepted = (posts: ReadonlyArray<Post>): ReadonlyArray<Post> => posts.filter(({ answer }) => answer === 200)
 
-/** Compares by code points, as area D sorts; blanks and capitals included. */
-export const compareText = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
-
 /** A date, or a date-time. */
 export const DateText = Schema.String.check(Schema.isPattern(/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/u, { message: "a date or a date-time" }))
 

@@ -2,7 +2,7 @@
 import type { Post } from "../Callback.ts"
 import { accepted, expectEqual, expectRepeated, expectSigned, expectSilent, expectStatus } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, sharing, should, Violation } from "../Rule.ts"
-import { batchOf, eventsOf, knownEvents, type ListedEvent, subscribe, type Subscribed, subscriptionPath } from "./EventShapes.ts"
+import { batchOf, eventsOf, knownEvents, type ListedEvent, patched, subscribe, type Subscribed, subscriptionPath } from "./EventShapes.ts"
 
 interface Deliveries {
   /** What was published, as the list of events shows it. */
@@ -62,7 +62,7 @@ const deliver = async (context: RuleContext): Promise<Deliveries> => {
   const refusing = await subscribe(context, { delivery: { maxAttempts: 1, initialBackoffSeconds: 1, maxBackoffSeconds: 1 } })
   refusing.inbox.answers(() => 500)
   const paused = await subscribe(context)
-  expectStatus(await context.call("d", "PATCH", subscriptionPath(paused.id), { body: { status: "paused" }, contentType: "application/merge-patch+json" }), 200)
+  expectStatus(await patched(context, paused.id, { status: "paused" }), 200)
   const deleted = await subscribe(context)
   expectStatus(await context.call("d", "DELETE", subscriptionPath(deleted.id)), 200, 202, 204)
   const foreign = clients?.other === undefined ? undefined : await subscribe(context, {}, "other")
@@ -200,7 +200,7 @@ export const eventDeliveryRules = rulesOf("d", "Area D, Event types and delivery
   should("resumed", "delivers what was published while a subscription was paused, once it is active again", {
     source: "published requirements of area D: no event may be omitted"
   }, about(async ({ paused, published }, context) => {
-    expectStatus(await context.call("d", "PATCH", subscriptionPath(paused.id), { body: { status: "active" }, contentType: "application/merge-patch+json" }), 200)
+    expectStatus(await patched(context, paused.id, { status: "active" }), 200)
     await accepts(context, paused, published)
     return expectDelivered(paused, published)
   })),

@@ -1,10 +1,11 @@
 /** Shapes and calls of area D. */
+import { compareText } from "@waybill/core"
 import { SubscriptionStatus } from "@waybill/core/delivery"
 import { EventType, SubscriptionFilters, TransitSubscription } from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import type { Inbox, Post } from "../Callback.ts"
 import type { CallerName, Exchange } from "../ApiCaller.ts"
-import { callText, compareText, expectJson, jsonOf, optional, orNull, read } from "../Expectations.ts"
+import { callText, expectJson, jsonOf, optional, orNull, read } from "../Expectations.ts"
 import { type RuleContext, Violation } from "../Rule.ts"
 
 /** An implementation may show the secret's name and the delivery settings, or not. */
@@ -76,6 +77,11 @@ export interface Subscribed {
   readonly exchange: Exchange
 }
 
+interface Settings {
+  readonly filters?: object
+  readonly delivery?: object
+}
+
 /** Short backoff, because the check waits for the retry. */
 const promptly = { initialBackoffSeconds: 1, maxBackoffSeconds: 2 }
 
@@ -83,29 +89,26 @@ const promptly = { initialBackoffSeconds: 1, maxBackoffSeconds: 2 }
 export const subscriptionBody = (context: RuleContext, endpointUrl = context.endpointUrl) => ({ endpointUrl, hmacSecretId: context.fixtures.webhook!.hmacSecretId })
 
 /** Creates a subscription with its own inbox. It is removed at the end. */
-export const subscribe = async (
-  context: RuleContext,
-  settings: { readonly filters?: object; readonly delivery?: object } = {},
-  as: CallerName = "customer"
-): Promise<Subscribed> => {
+export const subscribe = (context: RuleContext, settings: Settings = {}, as: CallerName = "customer"): Promise<Subscribed> => {
   const inbox = context.inbox()
-  const body = { ...subscriptionBody(context, inbox.url), ...settings, delivery: { ...promptly, ...settings.delivery } }
-  const exchange = await context.call("d", "POST", "/v1/subscriptions", { as, body })
-  return created(context, exchange, inbox, as)
+  return created(context, { ...subscriptionBody(context, inbox.url), ...settings, delivery: { ...promptly, ...settings.delivery } }, inbox, as)
 }
 
 /** The same without the need of deliveries. */
-export const subscribeOnly = async (context: RuleContext, settings: { readonly filters?: object; readonly delivery?: object } = {}, as: CallerName = "customer"): Promise<Subscribed> => {
-  const exchange = await context.call("d", "POST", "/v1/subscriptions", { as, body: { ...subscriptionBody(context), ...settings } })
-  return created(context, exchange, context.inbox(), as)
-}
+export const subscribeOnly = (context: RuleContext, settings: Settings = {}, as: CallerName = "customer"): Promise<Subscribed> =>
+  created(context, { ...subscriptionBody(context), ...settings }, context.inbox(), as)
 
-const created = (context: RuleContext, exchange: Exchange, inbox: Inbox, as: CallerName): Subscribed => {
+const created = async (context: RuleContext, body: object, inbox: Inbox, as: CallerName): Promise<Subscribed> => {
+  const exchange = await context.call("d", "POST", "/v1/subscriptions", { as, body })
   const { id } = (exchange.json ?? {}) as { readonly id?: unknown }
   if (exchange.status < 200 || exchange.status > 299 || typeof id !== "string") throw new Violation(`No subscription was created: ${callText(exchange)} answered ${exchange.status}.`, exchange)
   context.afterwards(() => context.call("d", "DELETE", subscriptionPath(id), { as }))
   return { id, inbox, exchange }
 }
+
+/** A call that patches a subscription. */
+export const patched = (context: RuleContext, id: string, body: unknown, as: CallerName = "customer"): Promise<Exchange> =>
+  context.call("d", "PATCH", subscriptionPath(id), { as, body, contentType: "application/merge-patch+json" })
 
 export const eventsPage = async (context: RuleContext, query: Readonly<Record<string, string | ReadonlyArray<string>>>, as: CallerName = "customer") => {
   const exchange = await context.call("d", "GET", "/v1/events", { as, query })
