@@ -1,8 +1,8 @@
 /** The frame of the suites: each test is given the store under test, and a tenant of its own. */
 import { type StoragePorts, Transaction } from "@waybill/core"
 import { DeliveryQueue } from "@waybill/core/delivery"
-import { layer } from "@effect/vitest"
-import { Effect, type Layer, type Scope } from "effect"
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber, type Layer, type Scope } from "effect"
 import { freshTenant } from "./StorageFixtures.ts"
 
 export interface Given<Store> {
@@ -32,3 +32,19 @@ export const storeSuite = <Store>(
       const given = Effect.all({ store: port, tenantId: Effect.sync(freshTenant), transaction: Transaction, queue: DeliveryQueue })
       it.effect(sentence, () => Effect.flatMap(given, Effect.fnUntraced(body)), timeoutMillis)
     }))
+
+/** Runs a transaction that stays open at `stayOpen` while the others wait for it: none of them may end before it. Returns what they answer. */
+export const whileOpen = Effect.fnUntraced(function*<A, E, R, E2, R2>(
+  transaction: (stayOpen: Effect.Effect<void>) => Effect.Effect<unknown, E, R>,
+  others: ReadonlyArray<Effect.Effect<A, E2, R2>>
+) {
+  const [isOpen, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+  const open = yield* Effect.forkChild(transaction(Effect.andThen(Deferred.succeed(isOpen, undefined), Deferred.await(goOn))))
+  yield* Deferred.await(isOpen)
+  const waiting = yield* Effect.forEach(others, (other) => Effect.forkChild(other))
+  yield* Effect.sleep(30)
+  assert.isTrue(waiting.every((each) => each.pollUnsafe() === undefined))
+  yield* Deferred.succeed(goOn, undefined)
+  yield* Fiber.join(open)
+  return yield* Effect.forEach(waiting, (each) => Fiber.join(each))
+})

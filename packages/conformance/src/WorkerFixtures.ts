@@ -1,5 +1,5 @@
 /** Fixtures for suites that take deliveries from a storage: a worker that owns partitions, its takes and its settlements. */
-import { noticeSource, subscriptionsOfArea } from "@waybill/core"
+import { compareText, noticeSource, subscriptionsOfArea } from "@waybill/core"
 import {
   closedBreaker,
   type DeliveryOutcome,
@@ -51,8 +51,6 @@ export const waitingIn = (tenantId: string, destinationIds: ReadonlyArray<string
   Effect.flatMap(DeliveryStore, (store) => Effect.map(store.load(tenantId, destinationIds), (loaded) =>
     loaded.flatMap(({ destinationId, waiting }) => waiting.map((each) => ({ destinationId, ...each })))))
 
-const byText = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
-
 let flights = 0
 
 /** Ids of flights sort by creation, and begin with the instant in `sentAt`. */
@@ -75,11 +73,11 @@ export const take = (worker: OwningWorker, parts: Partial<TakeRequest> = {}) =>
   Effect.flatMap(DeliveryStore, (store) =>
     Effect.map(store.take(takeRequest(worker, parts)), (taken) => ({
       ...taken,
-      deliveries: taken.deliveries.toSorted((a, b) => byText(a.deliveryId, b.deliveryId)),
-      signals: taken.signals.toSorted((a, b) => byText(a.destinationId, b.destinationId)),
+      deliveries: taken.deliveries.toSorted((a, b) => compareText(a.deliveryId, b.deliveryId)),
+      signals: taken.signals.toSorted((a, b) => compareText(a.destinationId, b.destinationId)),
       from: taken.from
         .map((each) => ({ ...each, unseenKeys: each.unseenKeys.toSorted(), unseenDeliveries: each.unseenDeliveries.toSorted() }))
-        .sort((a, b) => byText(a.destinationId, b.destinationId))
+        .sort((a, b) => compareText(a.destinationId, b.destinationId))
     })))
 
 /** Takes from destination `n` alone. */
@@ -169,7 +167,7 @@ export const eventIdsOf = ({ body }: Pick<TakenDelivery, "body">): ReadonlyArray
 /** A value of each delivery, by the number of its destination and in the order of keys. */
 export const byDestination = <A>(sent: ReadonlyArray<TakenDelivery>, read: (delivery: TakenDelivery) => ReadonlyArray<A>): Readonly<Record<number, ReadonlyArray<A>>> => {
   const found: Record<number, ReadonlyArray<A>> = {}
-  for (const each of sent.toSorted((a, b) => byText(a.lastKey, b.lastKey))) {
+  for (const each of sent.toSorted((a, b) => compareText(a.lastKey, b.lastKey))) {
     const n = Number(each.destinationId.slice(-4))
     found[n] = [...found[n] ?? [], ...read(each)]
   }

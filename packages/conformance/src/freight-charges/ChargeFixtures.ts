@@ -11,6 +11,7 @@ import {
   type WindowTimes
 } from "@waybill/core/freight-charges"
 import { Effect, Option } from "effect"
+import * as Clock from "effect/Clock"
 import { bytesOf, idOf, destinationSettings, occurredAt, textOf } from "../StorageFixtures.ts"
 
 export interface ChargeSubscriptionFixture {
@@ -142,3 +143,10 @@ export const publishBills = Effect.fnUntraced(function*(
 /** The in-flight list of subscription `n`. */
 export const inFlightBodies = (tenantId: string, n = 1, client = "client") =>
   Effect.flatMap(ChargeSubscriptionStore, (store) => Effect.map(store.inFlight(tenantId, client, idOf(n), { after: undefined, limit: 1000 }), (found) => found.map(({ body }) => textOf(body))))
+
+export const minutes = 60_000
+
+/** Prunes bills that ended, and notices stored, before the given number of minutes from now. */
+export const prune = (tenantId: string, inMinutes: { readonly ended?: number; readonly noticed?: number }) =>
+  Effect.flatMap(Effect.all([FreightBillStore, Clock.currentTimeMillis]), ([store, now]) =>
+    store.prune(tenantId, { ended: now + (inMinutes.ended ?? -10) * minutes, noticed: now + (inMinutes.noticed ?? -10) * minutes }))

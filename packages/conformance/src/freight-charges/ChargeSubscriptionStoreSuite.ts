@@ -1,13 +1,13 @@
 /** Conformance of `ChargeSubscriptionStore`. `ChargeWindowsSuite.ts` tests windows. */
 import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { assert } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Option } from "effect"
+import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { drain, drainedBodies, hasWork } from "../WorkerFixtures.ts"
 import { bytesOf, freshTenant, idOf, letSee, letSeeAll, occurredAt, rolledBack } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { chargeDestination, chargeRecord, inFlightBodies, inFlightOf, publishBills, subscribeToCharges } from "./ChargeFixtures.ts"
-import { storeSuite } from "../StoreSuite.ts"
+import { storeSuite, whileOpen } from "../StoreSuite.ts"
 
 /** The bills that a subscription has: in-flight and notified ones, with duplicates. */
 const knownBills = Effect.fnUntraced(function*(tenantId: string, subscribers: ReadonlyArray<{ readonly n: number; readonly client: string }>) {
@@ -209,43 +209,22 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
   test("waits for running publishers of its accounts, and lists their bills as in flight", function*({ tenantId, transaction }) {
     const bills = yield* FreightBillStore
     yield* letSee(tenantId, "client", ["A"])
-    const [passed, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-    const publisher = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
+    const publishing = (stayOpen: Effect.Effect<void>) => Effect.gen(function*() {
       yield* bills.lock(tenantId, ["B"])
       yield* bills.gate(tenantId, ["A", "X"])
       assert.deepStrictEqual(yield* bills.viewers(tenantId, ["A", "X"]), [])
-      yield* Deferred.succeed(passed, undefined)
-      yield* Deferred.await(goOn)
-      const bill = { billId: "B", version: 1, state: "open" as const, accounts: ["A", "X"], doc: "{}" }
-      yield* bills.append(tenantId, { bills: [bill], notices: [], notifications: [], traceparent: undefined })
-    })))
-    yield* Deferred.await(passed)
-    const subscriber = yield* Effect.forkChild(subscribeToCharges(tenantId))
-    yield* Effect.sleep(30)
-    assert.strictEqual(subscriber.pollUnsafe(), undefined)
-    yield* Deferred.succeed(goOn, undefined)
-    yield* Fiber.join(publisher)
-    yield* Fiber.join(subscriber)
+      yield* stayOpen
+      yield* bills.append(tenantId, { bills: [{ billId: "B", version: 1, state: "open", accounts: ["A", "X"], doc: "{}" }], notices: [], notifications: [], traceparent: undefined })
+    })
+    yield* whileOpen((stayOpen) => transaction.run(publishing(stayOpen)), [subscribeToCharges(tenantId)])
     assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
   })
 
   test("makes publishers of its accounts wait until it is created, and receives their bills", function*({ store, tenantId, transaction }) {
     yield* letSee(tenantId, "client", ["A"])
-    const [held, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-    const holder = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
-      yield* store.hold(tenantId, ["A"])
-      yield* Deferred.succeed(held, undefined)
-      yield* Deferred.await(goOn)
-      // the waiting transaction sees rows that are inserted this late
-      yield* subscribeToCharges(tenantId)
-    })))
-    yield* Deferred.await(held)
-    const publisher = yield* Effect.forkChild(publishBills(tenantId, [{ billId: "B" }]))
-    yield* Effect.sleep(30)
-    assert.strictEqual(publisher.pollUnsafe(), undefined)
-    yield* Deferred.succeed(goOn, undefined)
-    yield* Fiber.join(holder)
-    yield* Fiber.join(publisher)
+    // the waiting transaction sees rows that are inserted as late as this
+    const subscribing = (stayOpen: Effect.Effect<void>) => Effect.andThen(store.hold(tenantId, ["A"]), Effect.andThen(stayOpen, subscribeToCharges(tenantId)))
+    yield* whileOpen((stayOpen) => transaction.run(subscribing(stayOpen)), [publishBills(tenantId, [{ billId: "B" }])])
     assert.deepStrictEqual([yield* drainedBodies(tenantId), yield* inFlightBodies(tenantId)], [{ 1: ["B/1"] }, []])
   })
 
@@ -256,28 +235,17 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
     yield* subscribeToCharges(tenantId)
     yield* subscribeToCharges(tenantId, { n: 2, client: "other", source: "freight-charge-windows" })
     const closesAt = (yield* Clock.currentTimeMillis) + 3_600_000
-    const [told, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-    const publisher = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
-      yield* bills.append(tenantId, {
-        bills: [],
-        notices: [{ noticeId: "notice", billId: "B", version: 1, accounts: ["A"], body: bytesOf("B/1") }],
-        notifications: [
-          { subscriptionId: idOf(1), notice: 0, window: undefined },
-          { subscriptionId: idOf(2), notice: 0, window: { closesAt, following: closesAt + 1 } }
-        ],
-        traceparent: undefined
-      })
-      yield* Deferred.succeed(told, undefined)
-      yield* Deferred.await(goOn)
-    })))
-    yield* Deferred.await(told)
-    const cancel = (client: string, n: number) =>
-      Effect.forkChild(transaction.run(Effect.andThen(store.cancel(tenantId, client, idOf(n)), queue.closeDestination(tenantId, idOf(n)))))
-    const cancelling = [yield* cancel("client", 1), yield* cancel("other", 2)]
-    yield* Effect.sleep(30)
-    assert.deepStrictEqual(cancelling.map((each) => each.pollUnsafe()), [undefined, undefined])
-    yield* Deferred.succeed(goOn, undefined)
-    yield* Effect.forEach([publisher, ...cancelling], (each) => Fiber.join(each as Fiber.Fiber<unknown, unknown>))
+    const append = bills.append(tenantId, {
+      bills: [],
+      notices: [{ noticeId: "notice", billId: "B", version: 1, accounts: ["A"], body: bytesOf("B/1") }],
+      notifications: [
+        { subscriptionId: idOf(1), notice: 0, window: undefined },
+        { subscriptionId: idOf(2), notice: 0, window: { closesAt, following: closesAt + 1 } }
+      ],
+      traceparent: undefined
+    })
+    const cancel = (client: string, n: number) => transaction.run(Effect.andThen(store.cancel(tenantId, client, idOf(n)), queue.closeDestination(tenantId, idOf(n))))
+    yield* whileOpen((stayOpen) => transaction.run(Effect.andThen(append, stayOpen)), [cancel("client", 1), cancel("other", 2)])
     yield* drain(tenantId)
     // entries that are never dropped would have workers acquire their partition again and again
     assert.isFalse(yield* hasWork(tenantId))

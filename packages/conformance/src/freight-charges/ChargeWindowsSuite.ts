@@ -6,10 +6,8 @@ import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { acquire, drain, drainedBodies, drop, end, hasWork, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { bytesOf, eventually, freshTenant, idOf, letSee, rolledBack, textOf } from "../StorageFixtures.ts"
-import { chargeDestination, publishBills, subscribeToCharges, type WindowOf } from "./ChargeFixtures.ts"
+import { chargeDestination, minutes, prune, publishBills, subscribeToCharges, type WindowOf } from "./ChargeFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
-
-const minutes = 60_000
 
 /** Ends while a test runs, but not before it has filled the window. */
 const soon = 700
@@ -41,10 +39,8 @@ const inTime = Effect.fnUntraced(function*<R>(test: (millis: number) => Effect.E
 const isDue = (tenantId: string) =>
   Effect.flatMap(ChargeSubscriptionStore, (store) => Effect.map(store.windowsDue(100_000), ({ tenantIds }) => tenantIds.includes(tenantId)))
 
-/** Prunes notices stored before now. */
-const pruneNotices = (tenantId: string) =>
-  Effect.flatMap(Effect.all([FreightBillStore, Clock.currentTimeMillis]), ([store, now]) =>
-    store.prune(tenantId, { ended: 0, noticed: now + 10 * minutes }))
+/** Prunes the notices that are stored now. */
+const pruneNotices = (tenantId: string) => prune(tenantId, { noticed: 10 })
 
 export const suite = storeSuite("windows of freight charges", ChargeSubscriptionStore, (test) => {
   test("collect bills until they close, and queue them as one entry", function*({ tenantId }) {

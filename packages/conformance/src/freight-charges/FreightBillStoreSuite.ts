@@ -6,15 +6,8 @@ import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { acquire, drain, drainedBodies, end, takeOne } from "../WorkerFixtures.ts"
 import { bytesOf, freshTenant, idOf, letSee, letSeeAll, rolledBack, storeLater, textOf } from "../StorageFixtures.ts"
-import { chargeDestination, chargeRecord, inFlightBodies, publishBills, subscribeToCharges } from "./ChargeFixtures.ts"
+import { chargeDestination, chargeRecord, inFlightBodies, minutes, prune, publishBills, subscribeToCharges } from "./ChargeFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
-
-const minutes = 60_000
-
-/** Prunes bills that ended, and notices stored, before the given number of minutes from now. */
-const prune = (tenantId: string, inMinutes: { readonly ended?: number; readonly noticed?: number }) =>
-  Effect.flatMap(Effect.all([FreightBillStore, Clock.currentTimeMillis]), ([store, now]) =>
-    store.prune(tenantId, { ended: now + (inMinutes.ended ?? -10) * minutes, noticed: now + (inMinutes.noticed ?? -10) * minutes }))
 
 /** Subscriptions (by number) that see freight of these accounts, with the accounts by which they see it. */
 const viewers = (tenantId: string, ...accounts: ReadonlyArray<string>) =>

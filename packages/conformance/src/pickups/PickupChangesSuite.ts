@@ -1,12 +1,10 @@
 /** Conformance of the work list of `PickupStore`, and of `PickupSignals`. */
 import { changesPerRead, type PickupChangeRange, PickupSignals, PickupStore } from "@waybill/core/pickups"
 import { assert } from "@effect/vitest"
-import { Deferred, Effect, Fiber } from "effect"
-import { bytesOf, freshTenant, idOf, occurredAt, rolledBack, textOf } from "../StorageFixtures.ts"
-import { historyEntry, pickupRow } from "./PickupFixtures.ts"
-import { storeSuite, type Suite } from "../StoreSuite.ts"
-
-const change = (body: string) => ({ body: bytesOf(body), traceparent: undefined })
+import { Effect, Fiber } from "effect"
+import { freshTenant, idOf, occurredAt, rolledBack, textOf } from "../StorageFixtures.ts"
+import { change, historyEntry, order, pickupRow } from "./PickupFixtures.ts"
+import { storeSuite, type Suite, whileOpen } from "../StoreSuite.ts"
 
 const everything: PickupChangeRange = { viewer: "all", after: 0, since: undefined, status: undefined, limit: 100, bytes: 1_000_000 }
 
@@ -15,11 +13,6 @@ const read = (tenantId: string, range: Partial<PickupChangeRange> = {}) =>
     ...found,
     bodies: found.entries.map(({ body }) => textOf(body))
   })))
-
-const order = Effect.fnUntraced(function*(tenantId: string, n: number, parts: Parameters<typeof pickupRow>[1] = {}) {
-  const store = yield* PickupStore
-  yield* store.insert(tenantId, pickupRow(n, parts), historyEntry(n), change(`ordered ${n}`))
-})
 
 const report = Effect.fnUntraced(function*(tenantId: string, n: number, position: number, parts: Parameters<typeof pickupRow>[1] = {}) {
   const store = yield* PickupStore
@@ -55,19 +48,7 @@ const changes = storeSuite("PickupStore.changes", PickupStore, (test) => {
   })
 
   test("shows nothing after a change that is not committed", function*({ tenantId, transaction }) {
-    const [written, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-    const slow = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
-      yield* order(tenantId, 1)
-      yield* Deferred.succeed(written, undefined)
-      yield* Deferred.await(goOn)
-    })))
-    yield* Deferred.await(written)
-    const fast = yield* Effect.forkChild(order(tenantId, 2))
-    yield* Effect.sleep(30)
-    assert.strictEqual(fast.pollUnsafe(), undefined)
-    yield* Deferred.succeed(goOn, undefined)
-    yield* Fiber.join(slow)
-    yield* Fiber.join(fast)
+    yield* whileOpen((stayOpen) => transaction.run(Effect.andThen(order(tenantId, 1), stayOpen)), [order(tenantId, 2)])
     assert.deepStrictEqual((yield* read(tenantId)).bodies, ["ordered 1", "ordered 2"])
   })
 

@@ -1,6 +1,7 @@
 /** Rows for the suites of pickups. */
-import type { PickupHistoryEntry, PickupRow } from "@waybill/core/pickups"
-import { idOf, occurredAt } from "../StorageFixtures.ts"
+import { type PickupHistoryEntry, type PickupRow, PickupStore } from "@waybill/core/pickups"
+import { Effect } from "effect"
+import { bytesOf, idOf, occurredAt } from "../StorageFixtures.ts"
 
 export const pickupRow = (n: number, parts: Partial<PickupRow> = {}): PickupRow => ({
   pickupId: idOf(n),
@@ -23,3 +24,9 @@ export const historyEntry = (n: number, position = 1): PickupHistoryEntry => ({
   at: occurredAt + position,
   doc: `{"at":${position}}`
 })
+
+/** An entry of the work list. */
+export const change = (body: string) => ({ body: bytesOf(body), traceparent: undefined })
+
+export const order = (tenantId: string, n: number, parts: Partial<PickupRow> = {}) =>
+  Effect.flatMap(PickupStore, (store) => store.insert(tenantId, pickupRow(n, parts), historyEntry(n), change(`ordered ${n}`)))

@@ -2,11 +2,11 @@
 import { maxHistoryBytes, Transaction } from "@waybill/core"
 import { type PickupHistoryEntry, type PickupRow, PickupStore, type PickupViewer } from "@waybill/core/pickups"
 import { assert } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Option } from "effect"
+import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { freshTenant, idOf, occurredAt, rolledBack, storeLater } from "../StorageFixtures.ts"
 import { historyEntry as entry, pickupRow as pickup } from "./PickupFixtures.ts"
-import { storeSuite } from "../StoreSuite.ts"
+import { storeSuite, whileOpen } from "../StoreSuite.ts"
 
 const seed = Effect.fnUntraced(function*(tenantId: string, ...pickups: ReadonlyArray<PickupRow>) {
   const store = yield* PickupStore
@@ -241,20 +241,13 @@ export const suite = storeSuite("PickupStore", PickupStore, (test) => {
   })
 
   test("runs the next request with a key when the first one failed", function*({ store, tenantId, transaction }) {
-    const [asked, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-    const first = yield* Effect.forkChild(rolledBack(Effect.gen(function*() {
+    const failing = (stayOpen: Effect.Effect<void>) => rolledBack(Effect.gen(function*() {
       yield* store.answered(tenantId, "client", "key")
       yield* store.remember(tenantId, "client", "key", { fingerprint: "f", answer: "never" })
-      yield* Deferred.succeed(asked, undefined)
-      yield* Deferred.await(goOn)
-    })))
-    yield* Deferred.await(asked)
-    const second = yield* Effect.forkChild(transaction.run(store.answered(tenantId, "client", "key")))
-    yield* Effect.sleep(30)
-    assert.strictEqual(second.pollUnsafe(), undefined)
-    yield* Deferred.succeed(goOn, undefined)
-    yield* Fiber.join(first)
-    assert.isTrue(Option.isNone(yield* Fiber.join(second)))
+      yield* stayOpen
+    }))
+    const [second] = yield* whileOpen(failing, [transaction.run(store.answered(tenantId, "client", "key"))])
+    assert.isTrue(Option.isNone(second!))
   })
 
   for (const way of ["number", "id"] as const) {

@@ -1,12 +1,12 @@
 /** Conformance of `PickupSubscriptionStore`, and of the changes that `PickupStore` queues for subscriptions. */
-import { AccessStore, Transaction } from "@waybill/core"
+import { Transaction } from "@waybill/core"
 import { DeliveryQueue, type DestinationState } from "@waybill/core/delivery"
 import { pickupBatchEnvelope, pickupSource, PickupStore, type PickupSubscriptionRecord, PickupSubscriptionStore } from "@waybill/core/pickups"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { bytesOf, destinationSettings, freshTenant, idOf, letSee, letSeeAll, occurredAt } from "../StorageFixtures.ts"
+import { destinationSettings, freshTenant, idOf, letSee, letSeeAll, occurredAt } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
-import { historyEntry, pickupRow } from "./PickupFixtures.ts"
+import { change, historyEntry, order, pickupRow } from "./PickupFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 const record = (n: number, parts: Partial<PickupSubscriptionRecord> = {}): PickupSubscriptionRecord =>
@@ -19,14 +19,6 @@ const subscribe = Effect.fnUntraced(function*(tenantId: string, n: number, parts
   const own = record(n, parts)
   const destination = { ...destinationSettings({ n, client: own.client, state }), source: pickupSource, envelope: pickupBatchEnvelope }
   yield* transaction.run(Effect.andThen(queue.openDestination(tenantId, destination), store.insert(tenantId, own)))
-})
-
-const letCarrierSee = (tenantId: string, client: string, accounts: ReadonlyArray<string>) =>
-  Effect.flatMap(AccessStore, (access) => access.putClientAccess(tenantId, { client, origin: "key", seesAll: false, accounts }))
-
-const order = Effect.fnUntraced(function*(tenantId: string, n: number, parts: Parameters<typeof pickupRow>[1] = {}) {
-  const store = yield* PickupStore
-  yield* store.insert(tenantId, pickupRow(n, parts), historyEntry(n), { body: bytesOf(`{"n":${n}}`), traceparent: undefined })
 })
 
 /** How many entries wait for each subscription. */
@@ -74,13 +66,13 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
   test("is queued every change of a pickup that its client sees, while it matches", function*({ store, tenantId }) {
     const pickups = yield* PickupStore
     yield* letSeeAll(tenantId, "all")
-    yield* letCarrierSee(tenantId, "one", [" dot 1", " dot 1 A"])
-    yield* letCarrierSee(tenantId, "two", [" mc 2"])
-    yield* letCarrierSee(tenantId, "shipper", ["A"])
+    yield* letSee(tenantId, "one", [" dot 1", " dot 1 A"])
+    yield* letSee(tenantId, "two", [" mc 2"])
+    yield* letSee(tenantId, "shipper", ["A"])
     for (const [n, client] of [[1, "all"], [2, "one"], [3, "two"], [4, "shipper"], [5, "unknown"]] as const) yield* subscribe(tenantId, n, { client })
     yield* order(tenantId, 1, { accounts: ["A"] })
     assert.deepStrictEqual(yield* waiting(tenantId), { 1: 1, 2: 1, 3: 1, 4: 0, 5: 0 })
-    yield* pickups.update(tenantId, pickupRow(1, { carrier: [" dot 1"] }), historyEntry(1, 2), { body: bytesOf("{}"), traceparent: undefined })
+    yield* pickups.update(tenantId, pickupRow(1, { carrier: [" dot 1"] }), historyEntry(1, 2), change("{}"))
     assert.deepStrictEqual(yield* waiting(tenantId), { 1: 2, 2: 2, 3: 1, 4: 0, 5: 0 })
     // a test has no entry
     yield* pickups.insert(tenantId, pickupRow(2, { isTest: true }), historyEntry(2))
@@ -95,11 +87,11 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
   test("is queued past changes again, within the time, that its client sees now and that do not wait", function*({ store, tenantId }) {
     const pickups = yield* PickupStore
     yield* letSeeAll(tenantId, "all")
-    yield* letCarrierSee(tenantId, "one", [" dot 1"])
-    yield* letCarrierSee(tenantId, "two", [" dot 2"])
+    yield* letSee(tenantId, "one", [" dot 1"])
+    yield* letSee(tenantId, "two", [" dot 2"])
     yield* letSee(tenantId, "customer", ["A"])
     const changeAt = (n: number, position: number, at: number, carrier?: ReadonlyArray<string>) =>
-      pickups[position === 1 ? "insert" : "update"](tenantId, pickupRow(n, { carrier }), { ...historyEntry(n, position), at }, { body: bytesOf(`{"n":${n}}`), traceparent: undefined })
+      pickups[position === 1 ? "insert" : "update"](tenantId, pickupRow(n, { carrier }), { ...historyEntry(n, position), at }, change(`{"n":${n}}`))
     yield* changeAt(1, 1, occurredAt)
     yield* changeAt(2, 1, occurredAt + 1000)
     yield* changeAt(2, 2, occurredAt + 2000, [" dot 2"])
@@ -125,8 +117,8 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
   test("says which pickups a client sees now", function*({ tenantId }) {
     const { clientSees } = yield* PickupSubscriptionStore
     yield* letSeeAll(tenantId, "all")
-    yield* letCarrierSee(tenantId, "one", [" dot 1"])
-    yield* letCarrierSee(tenantId, "two", [" mc 2"])
+    yield* letSee(tenantId, "one", [" dot 1"])
+    yield* letSee(tenantId, "two", [" mc 2"])
     yield* letSee(tenantId, "customer", ["A"])
     yield* order(tenantId, 1)
     yield* order(tenantId, 2, { carrier: [" dot 1"] })

@@ -88,31 +88,10 @@ const seenOf = Effect.fnUntraced(function*(tenantId: string) {
 
 type Seen = Effect.Success<ReturnType<typeof seenOf>>
 
-const all: Seen = {
-  tenant: true,
-  secret: true,
-  destination: true,
-  subscription: true,
-  event: true,
-  status: true,
-  bill: true,
-  chargeSubscription: true,
-  signal: true,
-  entries: 3
-}
-
-const nothing: Seen = {
-  tenant: false,
-  secret: false,
-  destination: false,
-  subscription: false,
-  event: false,
-  status: false,
-  bill: false,
-  chargeSubscription: false,
-  signal: false,
-  entries: 0
-}
+/** What is seen if everything, or nothing, was stored. */
+const whether = (is: boolean): Seen =>
+  ({ tenant: is, secret: is, destination: is, subscription: is, event: is, status: is, bill: is, chargeSubscription: is, signal: is, entries: is ? 3 : 0 })
+const [all, nothing] = [whether(true), whether(false)]
 
 export const suite = storeSuite("Transaction", Transaction, (test) => {
   test("shows all its writes once it commits", function*({ tenantId }) {
@@ -147,8 +126,7 @@ export const suite = storeSuite("Transaction", Transaction, (test) => {
 
   test("hides uncommitted writes from others", function*({ tenantId }) {
     const access = yield* AccessStore
-    const written = yield* Deferred.make<void>()
-    const goOn = yield* Deferred.make<void>()
+    const [written, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
     const writer = yield* Effect.forkChild(Effect.exit(writeEverywhere(
       tenantId,
       Deferred.succeed(written, undefined).pipe(Effect.andThen(Deferred.await(goOn)), Effect.andThen(Effect.fail(new Refused({ why: "late" }))))

@@ -18,6 +18,10 @@ const find = (tenantId: string, ...lookups: ReadonlyArray<readonly [key: string,
   Effect.flatMap(ShipmentStatusStore, (store) =>
     Effect.map(store.find(tenantId, lookups.map(([key, own]) => ({ key, own }))), (found) => found.map(shown)))
 
+/** Positions of the newest history entries of the shipment S. */
+const positions = (tenantId: string, newest?: number) =>
+  Effect.flatMap(ShipmentStatusStore, (store) => Effect.map(store.record(tenantId, "S", newest), (record) => record!.history.map((each) => each.position)))
+
 const entry = (shipmentId: string, position: number, doc = "{}"): StatusHistoryEntry => ({ shipmentId, position, occurredAt: occurredAt + position, doc })
 
 /** Increments a counter in the state of each shipment. */
@@ -85,20 +89,18 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     }
   })
 
-  test("returns the requested number of last history entries", function*({ store, tenantId }) {
+  test("returns the requested number of last history entries", function*({ tenantId }) {
     yield* report(tenantId, [{ shipmentId: "S" }], { history: [1, 2, 3, 4].map((position) => entry("S", position)) })
-    const positions = (newest?: number) => Effect.map(store.record(tenantId, "S", newest), (record) => record!.history.map((each) => each.position))
-    assert.deepStrictEqual(yield* positions(), [1, 2, 3, 4])
-    assert.deepStrictEqual(yield* positions(2), [3, 4])
-    assert.deepStrictEqual(yield* positions(9), [1, 2, 3, 4])
+    assert.deepStrictEqual(yield* positions(tenantId), [1, 2, 3, 4])
+    assert.deepStrictEqual(yield* positions(tenantId, 2), [3, 4])
+    assert.deepStrictEqual(yield* positions(tenantId, 9), [1, 2, 3, 4])
   })
 
-  test("returns the newest entries of a long history", function*({ store, tenantId }) {
+  test("returns the newest entries of a long history", function*({ tenantId }) {
     const large = JSON.stringify("x".repeat(maxHistoryBytes / 2 - 2))
     for (const position of [1, 2, 3, 4, 5]) yield* report(tenantId, [{ shipmentId: "S" }], { history: [entry("S", position, large)] })
-    const positions = (newest?: number) => Effect.map(store.record(tenantId, "S", newest), (record) => record!.history.map((each) => each.position))
-    assert.deepStrictEqual(yield* positions(), [3, 4, 5])
-    assert.deepStrictEqual(yield* positions(2), [4, 5])
+    assert.deepStrictEqual(yield* positions(tenantId), [3, 4, 5])
+    assert.deepStrictEqual(yield* positions(tenantId, 2), [4, 5])
   })
 
   test("reads its own writes inside the transaction that holds the locks", function*({ store, tenantId, transaction }) {
@@ -267,21 +269,17 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
   })
 
   test("knows accounts while a client or a shipment has them", function*({ store, tenantId }) {
-    const known = Effect.fnUntraced(function*() {
-      const found = []
-      for (const account of ["key", "token", "report", "event", "A,{B}"]) if (yield* store.accountKnown(tenantId, account)) found.push(account)
-      return found
-    })
-    assert.deepStrictEqual(yield* known(), [])
+    const known = Effect.filter(["key", "token", "report", "event", "A,{B}"], (account) => store.accountKnown(tenantId, account))
+    assert.deepStrictEqual(yield* known, [])
     yield* letSee(tenantId, "anna", ["key"], "key")
     yield* letSee(tenantId, "anna", ["token"], "token")
     yield* letSeeAll(tenantId, "carrier")
     yield* report(tenantId, [{ shipmentId: "S", covered: false }], { accounts: ["report", "A,{B}"] })
     yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["event"] })
-    assert.deepStrictEqual(yield* known(), ["key", "token", "report", "event", "A,{B}"])
+    assert.deepStrictEqual(yield* known, ["key", "token", "report", "event", "A,{B}"])
     yield* letSee(tenantId, "anna", [], "key")
     yield* report(tenantId, [{ shipmentId: "S" }], { accounts: [] })
-    assert.deepStrictEqual(yield* known(), ["token", "event"])
+    assert.deepStrictEqual(yield* known, ["token", "event"])
   })
 
   test("returns the record of a shipment with its history in order of the reports", function*({ store, tenantId }) {
