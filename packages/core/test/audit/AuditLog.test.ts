@@ -20,7 +20,7 @@ describe("entries of intake calls", () => {
   it.effect("are written together within a second, and one of equal refusals", Effect.fnUntraced(function*() {
     const { log, written } = yield* recorded
     const { later } = yield* log
-    for (const [requestId, status] of [["1", 200], ["2", 403], ["3", 403], ["4", 400]] as const) yield* later(call(requestId), { status })
+    for (const [requestId, status] of [["1", 200], ["2", 403], ["3", 403], ["4", 400], ["4 again", 400]] as const) yield* later(call(requestId), { status })
     assert.deepStrictEqual(written, [])
     yield* TestClock.adjust("1 second")
     assert.deepStrictEqual(written.map(({ requestId, result }) => `${requestId} ${result}`), ["1 ok", "2 refused", "4 refused"])
