@@ -1,0 +1,72 @@
+/** Calls that read what they are about to change hold it until their transaction ends, so that another one decides by what they wrote. */
+import { layer } from "@effect/vitest"
+import { fixtures, invoiceFixtures } from "@waybill/conformance/suites"
+import { AccessStore, type StoragePorts, type StoredApiKey } from "@waybill/core"
+import { DocumentStore } from "@waybill/core/invoices"
+import { TransitSubscriptionStore } from "@waybill/core/transit-events"
+import { Effect, Fiber, Option } from "effect"
+import { assert } from "vitest"
+import type { PgClient } from "../../src/index.ts"
+import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
+import { testStorage } from "../TestStorage.ts"
+
+const { bytesOf, freshTenant, idOf, letSee, subscribe } = fixtures
+const { documentFile, documentRecord } = invoiceFixtures
+
+type Services = StoragePorts | PgClient.PgClientService
+
+/** The result of `second`, which must wait for the transaction of `first`. */
+const after = Effect.fnUntraced(function*<A, E, F>(first: Effect.Effect<unknown, E, Services>, second: Effect.Effect<A, F, Services>) {
+  const commit = yield* openTransaction(first)
+  const waiting = yield* Effect.forkChild(second)
+  yield* untilOneIsBlocked
+  yield* commit
+  return yield* Fiber.join(waiting)
+})
+
+const key = (n: number): StoredApiKey => ({ id: idOf(n), name: "warehouse", roles: ["customer"], accounts: ["A"], hash: bytesOf("hash"), expiresAt: fixtures.occurredAt * 2 })
+
+layer(testStorage(), { excludeTestServices: true })("locks of rows", (it) => {
+  const registered = Effect.fnUntraced(function*() {
+    const [access, tenantId] = [yield* AccessStore, freshTenant()]
+    yield* access.putTenant({ tenantId, name: "Acme", hosts: [] })
+    return { access, tenantId }
+  })
+
+  it.effect("make each change of a tenant's keys see the ones before", Effect.fnUntraced(function*() {
+    const { access, tenantId } = yield* registered()
+    yield* after(access.lockKeys(tenantId), access.addKey(tenantId, key(1)))
+    assert.isTrue(Option.isSome(yield* after(access.addKey(tenantId, key(2)), access.revokeKey(tenantId, idOf(1)))))
+    yield* after(access.addKey(tenantId, key(3)), access.revokeKeysOf(tenantId, "warehouse"))
+    assert.deepStrictEqual(yield* access.keysOf(tenantId, "warehouse"), [])
+  }))
+
+  it.effect("make each change of a tenant's limits start from the one before", Effect.fnUntraced(function*() {
+    const { access, tenantId } = yield* registered()
+    const change = Effect.andThen(access.findLimitsForUpdate(tenantId), access.putLimits(tenantId, "changed"))
+    assert.deepStrictEqual(yield* after(change, access.findLimitsForUpdate(tenantId)), Option.some("changed"))
+  }))
+
+  it.effect("make each review of a client start from the one before", Effect.fnUntraced(function*() {
+    const { access, tenantId } = yield* registered()
+    yield* letSee(tenantId, "client", ["A"])
+    const hold = Effect.andThen(access.clientRows(tenantId, "client"), access.holdClient(tenantId, { client: "client", origin: "key", until: 1000, reviewAt: 2000 }))
+    const { rows } = yield* after(hold, access.clientRows(tenantId, "client"))
+    assert.deepStrictEqual(rows.map(({ liveUntil }) => liveUntil), [1000])
+  }))
+
+  it.effect("let one of two calls remove a subscription", Effect.fnUntraced(function*() {
+    const [store, tenantId] = [yield* TransitSubscriptionStore, freshTenant()]
+    yield* subscribe(tenantId)
+    const remove = store.remove(tenantId, "client", idOf(1))
+    assert.strictEqual(yield* after(remove, remove), "gone")
+  }))
+
+  it.effect("give a file no contents that another call has claimed for removal", Effect.fnUntraced(function*() {
+    const [store, tenantId] = [yield* DocumentStore, freshTenant()]
+    const [record, from, to] = [documentRecord("N", { files: [documentFile(1)] }), documentFile(1).contentId, documentFile(101).contentId]
+    yield* store.add(tenantId, record)
+    yield* store.discard(tenantId, to)
+    assert.isFalse(yield* after(store.claimDiscarded(tenantId, 0, 10), store.moveContent(tenantId, record, { from, to })))
+  }))
+})
