@@ -20,8 +20,8 @@ export class GrantAudit {
       if (flight !== request.flight || state !== "sending") continue
       delivery.unsendable = undefined
       if (tries <= maxAttempts + excused + Math.min(takeovers, spareTakeovers)) continue
-      // after the last spare takeover the take counts one more, which its worker gives up without sending
-      if (takeovers > spareTakeovers && tries === maxAttempts + excused + spareTakeovers + 1) delivery.unsendable = attempt
+      // after the last spare takeover the take counts one more, which its worker gives up without sending; and again if it was killed, or the store crashed, before that was kept
+      if (tries <= maxAttempts + excused + takeovers) delivery.unsendable = attempt
       else this.simulation.violate("No delivery has more attempts than its policy allows", `${id}: ${tries} of ${maxAttempts}, ${excused} excused, ${takeovers} takeovers`)
     }
   }
