@@ -140,10 +140,10 @@ export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) 
       [{ error: "timeout", state: "waiting" }, [2, 5]]
     ]
     for (const [match, expected] of cases) {
-      for (const of of [{}, { client: "client" }, { destinationId: idOf(1) }]) {
+      for (const whose of [{}, { client: "client" }, { destinationId: idOf(1) }]) {
         for (const passOver of [1, mostPassedOver]) {
-          const found = (order: "newest" | "oldest") => Effect.map(pagesOf(tenantId, { ...match, ...of, order, limit: 1, passOver }), (listed) => listed.map((id) => ids.indexOf(id)))
-          assert.deepStrictEqual([yield* found("oldest"), yield* found("newest")], [expected, expected.toReversed()], JSON.stringify({ ...match, ...of, passOver }))
+          const found = (order: "newest" | "oldest") => Effect.map(pagesOf(tenantId, { ...match, ...whose, order, limit: 1, passOver }), (listed) => listed.map((id) => ids.indexOf(id)))
+          assert.deepStrictEqual([yield* found("oldest"), yield* found("newest")], [expected, expected.toReversed()], JSON.stringify({ ...match, ...whose, passOver }))
         }
       }
     }
