@@ -250,12 +250,12 @@ export interface Settled {
 }
 
 /**
- * Whether the commit of a settlement has to wait for the disk: if a crash loses it, the owner of each partition notices that by an outcome in it (`lastOutcome`), but not
- * the owner of a partition in which only a breaker or a pause changed.
+ * Whether the commit of a settlement has to wait for the disk: if a crash loses it, the owner of each partition notices that by an outcome in it (`lastOutcome`), but a
+ * pause may be written of a destination without an outcome.
  */
-export const waitsForDisk = ({ outcomes, owned }: SettleRequest): boolean => {
-  const noticed = new Set(outcomes.map(({ destinationId }) => partitionOf(destinationId)))
-  return owned.some(({ partition }) => !noticed.has(partition))
+export const waitsForDisk = ({ destinations, outcomes }: SettleRequest): boolean => {
+  const ended = new Set(outcomes.map(({ destinationId }) => destinationId))
+  return destinations.some(({ destinationId }) => !ended.has(destinationId))
 }
 
 /** Waiting entries that must not be sent. */
