@@ -154,7 +154,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     yield* open(1, "far", 10 * minutes)
     yield* open(1, "second", -1000)
     yield* open(1, "first", -3000)
-    yield* open(2, "other's", -1)
+    yield* open(2, "other's", -100)
     const closesAt = Effect.map(store.windowsWith(tenantId, idOf(1), ["far", "near", "first"]), (found) => found.closesAt)
     assert.strictEqual(yield* closesAt, now - 3000)
     assert.deepStrictEqual(yield* store.windowsWith(tenantId, idOf(1), ["other's"]), { closesAt: undefined, orderIds: [] })
