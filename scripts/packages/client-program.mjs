@@ -40,7 +40,7 @@ const uploads = []
 const server = createServer(async (request, response) => {
   const chunks = await request.toArray()
   uploads.push(Buffer.concat(chunks).toString())
-  response.setHeader("content-type", "application/json").end(JSON.stringify(request.method === "GET" ? { data: [event], page: 1, pageSize: 1 } : { message: "ok" }))
+  response.setHeader("content-type", "application/json").end(JSON.stringify(request.method === "GET" ? { data: [event], page: 1, pageSize: 50 } : { message: "ok" }))
 })
 await once(server.listen(0, "127.0.0.1"), "listening")
 const baseUrl = `http://127.0.0.1:${server.address().port}`
