@@ -18,18 +18,20 @@ fence AS MATERIALIZED (
   SELECT p.partition::int4 AS partition FROM locked AS p WHERE ${isOwned(schema, tenantId, owned)}
 )`
 
-/** `fence (partition)` for a statement that only reads. */
+/** `fence (partition)` for a statement that only reads. The write that may follow it asks for the last outcomes too. */
 export const ownedNow = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>): Statement =>
   statement`fence AS MATERIALIZED (
   SELECT p.partition::int4 AS partition FROM ${schema}.delivery_partitions AS p
-  WHERE p.tenant_id = ${tenant(tenantId)} AND p.partition = ANY (${partitionsOf(owned)}) AND ${isOwned(schema, tenantId, owned)}
+  WHERE p.tenant_id = ${tenant(tenantId)} AND p.partition = ANY (${partitionsOf(owned)}) AND ${hasEpoch(owned)}
 )`
 
 const partitionsOf = (owned: ReadonlyArray<OwnedPartition>) => int4Array(owned.map(({ partition }) => partition))
 
+const hasEpoch = (owned: ReadonlyArray<OwnedPartition>) => statement`p.epoch = (${int8Array(owned.map(({ epoch }) => epoch))})[array_position(${partitionsOf(owned)}, p.partition::int4)]`
+
 const isOwned = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>): Statement => {
   const last = owned.flatMap(({ lastOutcome, partition }) => lastOutcome === undefined ? [] : [{ partition, ...lastOutcome }])
-  return statement`p.epoch = (${int8Array(owned.map(({ epoch }) => epoch))})[array_position(${partitionsOf(owned)}, p.partition::int4)]
+  return statement`${hasEpoch(owned)}
     ${last.length === 0 ? nothing : statement`AND p.partition <> ALL (ARRAY(${forgotten(schema, tenantId, last)}))`}`
 }
 
@@ -49,5 +51,5 @@ WITH ${fenced(schema, tenantId, owned)}
 SELECT f.partition FROM fence AS f`
 
 export const readFence = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>) => statement`
-WITH ${ownedNow(schema, tenantId, owned)}
-SELECT f.partition FROM fence AS f`
+SELECT p.partition::int4 AS partition FROM ${schema}.delivery_partitions AS p
+WHERE p.tenant_id = ${tenant(tenantId)} AND p.partition = ANY (${partitionsOf(owned)}) AND ${isOwned(schema, tenantId, owned)}`
