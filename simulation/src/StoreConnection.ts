@@ -2,8 +2,9 @@
  * The connection of a process to the store. The fault model decides when a call reaches the store, and when, or whether, its answer
  * reaches the process.
  */
+import { settledWithout } from "@waybill/conformance/fixtures"
 import { StorageError } from "@waybill/core"
-import { type DeliveryStore, partitionOf, type SettleRequest, type TakeRequest, type WorkerLease } from "@waybill/core/delivery"
+import type { DeliveryStore, SettleRequest, TakeRequest, WorkerLease } from "@waybill/core/delivery"
 import { Effect, Exit } from "effect"
 import type { FaultModel } from "./FaultModel.ts"
 import type { Ledger, LedgerDelivery, LedgerDestination } from "./Ledger.ts"
@@ -187,7 +188,7 @@ export class StoreConnection {
 
   private settle(process: WorkerProcess, given: SettleRequest): ReturnType<Store["settle"]> {
     const locked = this.faultModel.lockedIn(given)
-    const request = locked === undefined ? given : without(given, locked)
+    const request = locked === undefined ? given : settledWithout(given, locked)
     if (locked !== undefined) this.simulation.note("store", `has ${short(locked)} locked by another transaction`)
     return this.send({
       process,
@@ -261,18 +262,6 @@ export class StoreConnection {
       simulation.after(plan.requestMillis, () => this.faultModel.whenAvailable(reach))
       return Effect.sync(abandon)
     })
-  }
-}
-
-/** What a settlement writes while this destination is locked. */
-const without = (request: SettleRequest, destinationId: string): SettleRequest => {
-  const isOther = (each: { readonly destinationId: string }) => each.destinationId !== destinationId
-  const left = new Set(request.outcomes.flatMap((each) => isOther(each) ? [] : [`${partitionOf(destinationId)} ${each.flight}`]))
-  return {
-    ...request,
-    outcomes: request.outcomes.filter(isOther),
-    destinations: request.destinations.filter(isOther),
-    ended: request.ended.filter(({ flight, partition }) => !left.has(`${partition} ${flight}`))
   }
 }
 

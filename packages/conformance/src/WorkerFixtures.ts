@@ -108,6 +108,18 @@ export const changeOf = (n = 1, parts: Partial<DestinationChange> = {}): Destina
 export const settle = ({ owned, tenantId }: OwningWorker, parts: Partial<SettleRequest>) =>
   Effect.flatMap(DeliveryStore, (store) => Effect.map(store.settle({ tenantId, owned, outcomes: [], ended: [], destinations: [], ...parts }), (settled) => settled.owned))
 
+/** What a settlement writes while another transaction has locked this destination. */
+export const settledWithout = (request: SettleRequest, destinationId: string): SettleRequest => {
+  const isOther = (each: { readonly destinationId: string }) => each.destinationId !== destinationId
+  const left = new Set(request.outcomes.flatMap((each) => isOther(each) ? [] : [`${partitionOf(destinationId)} ${each.flight}`]))
+  return {
+    ...request,
+    outcomes: request.outcomes.filter(isOther),
+    destinations: request.destinations.filter(isOther),
+    ended: request.ended.filter(({ flight, partition }) => !left.has(`${partition} ${flight}`))
+  }
+}
+
 /** Settles the remaining deliveries of their flights with one state, and removes the flights. */
 export const end = (worker: OwningWorker, deliveries: ReadonlyArray<TakenDelivery>, parts: Partial<DeliveryOutcome> = {}, destinations: ReadonlyArray<DestinationChange> = []) =>
   settle(worker, {

@@ -92,10 +92,10 @@ export class Settling {
     tenant: OwnedTenant,
     own: OfTenant,
     { pauses, request }: { readonly request: SettleRequest; readonly pauses: ReadonlyMap<Destination, PendingPause | undefined> },
-    settled: Settled
+    answer: Settled
   ): ReadonlyArray<Ended> {
     const { outcomes, work } = this.parts
-    const [kept, locked] = [new Set(settled.owned), new Set(settled.locked)]
+    const [kept, locked] = [new Set(answer.owned), new Set(answer.locked)]
     const isWritten = ({ destinationId, owned: { partition } }: Destination) => kept.has(partition) && !locked.has(destinationId)
     work.loseRefused(request.owned.filter(({ partition }) => !kept.has(partition)))
     const written: Array<Ended> = []

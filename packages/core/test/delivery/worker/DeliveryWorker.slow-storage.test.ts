@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deliveries, partitionOf, type SettleRequest, type TakeRequest, wrapCalls } from "@waybill/core/delivery"
+import { settledWithout } from "@waybill/conformance/fixtures"
+import { Deliveries, type TakeRequest, wrapCalls } from "@waybill/core/delivery"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Receiver, reportedEvent, ScriptedReceivers, type SeededTenant, type StoreCall, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
@@ -17,18 +18,6 @@ const publish = (tenant: SeededTenant, shipmentId: string, number: number) =>
     Effect.orDie(events.append(tenant.carrier, [reportedEvent(shipmentId, { eventId: `${shipmentId}/${number}`, accounts: ["A"] })])))
 
 const healthy = "https://healthy.example/hook"
-
-/** What a settlement writes while this destination is locked. */
-const without = (request: SettleRequest, destinationId: string): SettleRequest => {
-  const isOther = (each: { readonly destinationId: string }) => each.destinationId !== destinationId
-  const left = new Set(request.outcomes.filter((each) => !isOther(each)).map(({ flight }) => `${partitionOf(destinationId)} ${flight}`))
-  return {
-    ...request,
-    outcomes: request.outcomes.filter(isOther),
-    destinations: request.destinations.filter(isOther),
-    ended: request.ended.filter(({ flight, partition }) => !left.has(`${partition} ${flight}`))
-  }
-}
 
 const delivered = Effect.flatMap(ScriptedReceivers, (receivers) =>
   Effect.map(receivers.deliveredEvents(endpointUrl), (events) => events.map(({ eventId }) => eventId)))
@@ -180,7 +169,7 @@ describe("a worker whose storage is slow", () => {
     yield* TestWaybill.subscribe(tenant, tenant.customer("another", ["A"]), { endpointUrl: healthy })
     yield* receivers.script(endpointUrl, [Receiver.fail(503), Receiver.accept()])
     let isLocked = true
-    yield* workerOver((store) => ({ settle: (request) => isLocked ? Effect.map(store.settle(without(request, id)), (answer) => ({ ...answer, locked: [id] })) : store.settle(request) }))
+    yield* workerOver((store) => ({ settle: (request) => isLocked ? Effect.map(store.settle(settledWithout(request, id)), (answer) => ({ ...answer, locked: [id] })) : store.settle(request) }))
     for (let number = 1; number <= 20; number++) {
       yield* publish(tenant, "S", number)
       yield* TestWaybill.pass("1 second")
