@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { moneyText, showMoney } from "@waybill/core/invoices"
+import { moneyText, showMoney, sumOfAmounts } from "@waybill/core/invoices"
 import { BigDecimal } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../../arbitraries.ts"
@@ -12,6 +12,8 @@ const amount = Arbitrary.map(
   ([sign, whole, fraction]) => `${sign}${whole}${fraction === "" ? (whole === "" ? "0" : "") : `.${fraction}`}`
 )
 
+const sumOf = (...texts: ReadonlyArray<string>) => showMoney(sumOfAmounts(texts.map(BigDecimal.fromStringUnsafe)))
+
 /** Reference implementation on text: the amount in units of 10^-40. */
 const unitsOf = (text: string): bigint => {
   const [whole = "", fraction = ""] = text.replace("-", "").split(".")
@@ -22,13 +24,16 @@ const unitsOf = (text: string): bigint => {
 describe("money", () => {
   it.prop("is added exactly, at any scale and sign", [listOf(amount, 0, 30)], ([amounts]) => {
     for (const each of amounts) assert.match(each, moneyText)
-    const sum = BigDecimal.sumAll(amounts.map(BigDecimal.fromStringUnsafe))
-    assert.strictEqual(unitsOf(showMoney(sum)), amounts.map(unitsOf).reduce((a, b) => a + b, 0n))
+    assert.strictEqual(unitsOf(sumOf(...amounts)), amounts.map(unitsOf).reduce((a, b) => a + b, 0n))
   })
 
   it.prop("is the same in any order", [listOf(amount, 1, 10)], ([amounts]) => {
-    const sumOf = (texts: ReadonlyArray<string>) => showMoney(BigDecimal.sumAll(texts.map(BigDecimal.fromStringUnsafe)))
-    assert.strictEqual(sumOf(amounts.toReversed()), sumOf(amounts))
+    assert.strictEqual(sumOf(...amounts.toReversed()), sumOf(...amounts))
+  })
+
+  it.prop("has the decimals of the amount that has most", [listOf(amount, 1, 10)], ([amounts]) => {
+    const decimalsOf = (text: string) => text.split(".")[1]?.length ?? 0
+    assert.strictEqual(decimalsOf(sumOf(...amounts)), Math.max(...amounts.map(decimalsOf)))
   })
 
   it.prop("is formatted with the same amount and scale", [amount], ([text]) => {
@@ -43,13 +48,13 @@ describe("money", () => {
   })
 
   it("is exact where a float is not", () => {
-    const sumOf = (...texts: ReadonlyArray<string>) => showMoney(BigDecimal.sumAll(texts.map(BigDecimal.fromStringUnsafe)))
     assert.strictEqual(sumOf("0.10", "0.20"), "0.30")
     assert.strictEqual(sumOf("9007199254740993", ".1"), "9007199254740993.1")
     assert.strictEqual(sumOf("99999999999999999999999999999999", "1"), "100000000000000000000000000000000")
     assert.strictEqual(sumOf("0.00000001", "-0.00000001"), "0.00000000")
     assert.strictEqual(sumOf("-.5", ".25"), "-0.25")
     assert.strictEqual(sumOf("-0", "007"), "7")
+    assert.strictEqual(sumOf("0.50", "-0.50", "3"), "3.00")
   })
 
   it("has the published form, at most 32 characters (SPEC-GAP-B4)", () => {
