@@ -155,8 +155,24 @@ const unwrap = (cause: unknown): ReadonlyArray<ErrorLayer> => {
 }
 
 /** The innermost message: wrappers repeat the statement and its values, which must not be logged. */
-const messageOf = (layers: ReadonlyArray<ErrorLayer>): string =>
-  layers.findLast(({ message }) => message !== "")?.message ?? "The database driver failed without saying why"
+const messageOf = (layers: ReadonlyArray<ErrorLayer>): string => {
+  const message = layers.findLast(({ message }) => message !== "")?.message ?? "The database driver failed without saying why"
+  const advice = poolerAdvice.find(({ isMeant }) => layers.some(isMeant))?.advice
+  return advice === undefined ? message : `${message}. ${advice}`
+}
+
+/** Poolers between Waybill and the database fail with errors that do not name them. */
+const poolerAdvice: ReadonlyArray<{ readonly isMeant: (layer: ErrorLayer) => boolean; readonly advice: string }> = [
+  {
+    // a prepared statement was there already, or was missing
+    isMeant: ({ code }) => code === "42P05" || code === "26000",
+    advice: "Probably a pooler shares connections between transactions, such as PgBouncer in transaction mode: use session mode, or embed with postgresStorage({ prepare: false, listen: false })"
+  },
+  {
+    isMeant: ({ message }) => message.startsWith("unsupported startup parameter"),
+    advice: "Set ignore_startup_parameters of PgBouncer, and the timeouts for the user instead"
+  }
+]
 
 /** Prisma with a driver adapter keeps the database error at `meta.driverAdapterError.cause`. */
 const adapterCause = (meta: unknown): unknown =>

@@ -55,6 +55,14 @@ describe("a driver's error", () => {
     assert.strictEqual(classify(prisma)._tag, "SerializationError")
   })
 
+  it("of a pooler says what to set", () => {
+    for (const code of ["42P05", "26000"]) {
+      assert.match(classify({ code, message: 'prepared statement "waybill_1" already exists' }).message, /already exists[.] .*PgBouncer in transaction mode.*prepare: false/)
+    }
+    assert.match(classify({ code: "08P01", message: "unsupported startup parameter: options" }).message, /options[.] Set ignore_startup_parameters/)
+    assert.strictEqual(classify({ code: "42601", message: "syntax error" }).message, "syntax error")
+  })
+
   it("without a code is unknown and not retryable", () => {
     for (const nothing of [undefined, null, "text", 7, {}, new Error("")]) {
       assert.strictEqual(classify(nothing)._tag, "UnknownError")

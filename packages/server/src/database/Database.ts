@@ -159,9 +159,7 @@ const askVersion = (url: Redacted.Redacted): Effect.Effect<number, SqlError.SqlE
   }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
 
 /** The error message of the database driver, without the SqlError around it. */
-export const driverMessage = (error: SqlError.SqlError): string => {
-  const { cause } = error.reason
-  const errors = cause instanceof AggregateError ? cause.errors : [cause]
-  const messages = errors.map((each) => each instanceof Error ? each.message : String(each)).filter((text) => text !== "")
-  return (messages[0] ?? error.reason._tag).replace(/\.$/, "")
+export const driverMessage = ({ reason: { _tag, cause, message } }: SqlError.SqlError): string => {
+  const messages = cause instanceof AggregateError ? cause.errors.map((each) => each instanceof Error ? each.message : String(each)) : [message]
+  return (messages.find((text) => text !== "") ?? _tag).replace(/\.$/, "")
 }
