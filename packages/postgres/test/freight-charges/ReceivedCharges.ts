@@ -135,7 +135,9 @@ export const assertEachVersionOnce = (
 export const assertInOrder = (subscription: ObservedSubscription): void => {
   const last = new Map(read(subscription.inFlight).map((each) => [each.bill, each.version]))
   for (const { bill, version } of subscription.bodies.flatMap(read)) {
-    assert.isAbove(version, last.get(bill) ?? 0, `${bill} to ${subscription.url}`)
+    const ofBill = (array: string) => `[${read(array).filter((each) => each.bill === bill).map(name).join()}]`
+    const got = `in flight ${ofBill(subscription.inFlight)}, got ${subscription.bodies.map(ofBill).filter((each) => each !== "[]").join()}`
+    assert.isAbove(version, last.get(bill) ?? 0, `${bill} to ${subscription.url} (${subscription.realTime ? "in real time" : "in windows"}): ${got}`)
     last.set(bill, version)
   }
 }
