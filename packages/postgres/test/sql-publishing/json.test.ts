@@ -30,12 +30,14 @@ const numberText = Arbitrary.map(
   }
 )
 
-const pieces = ["a", " ", ", ", ": ", "\"", "\\", "\\\"", "\n", "\t", "\u0001", "\u007f", "\u2028", "{", "}", "[", "]", "0", "10", "007", "4294967294", "4294967295", "ä", "船", "😀", "\\u0022", "\\u005c", "__proto__", "'", "$1"]
-const text = Arbitrary.map(list(whole(0, pieces.length - 1), 6), (chosen) => chosen.map((at) => pieces[at]).join(""))
+const plainPieces = ["a", " ", ", ", ": ", "\u007f", "\u2028", "{", "}", "[", "]", "0", "10", "007", "4294967294", "4294967295", "ä", "船", "😀", "__proto__", "'", "$1"]
+const escapedPieces = ["\"", "\\", "\\\"", "\n", "\t", "\u0001", "\\u0022", "\\u005c"]
+const textOf = (pieces: ReadonlyArray<string>) => Arbitrary.map(list(whole(0, pieces.length - 1), 6), (chosen) => chosen.map((at) => pieces[at]).join(""))
+const text = textOf([...plainPieces, ...escapedPieces])
 
 /** An object of texts, numbers and nested values, as JSON text. */
-const objectText = Arbitrary.map(
-  Arbitrary.all({ names: list(text, 6), texts: list(text, 6), numbers: list(numberText, 4), shape: whole(0, 4) }),
+const objectText = (name: Arbitrary.Arbitrary<string>) => Arbitrary.map(
+  Arbitrary.all({ names: list(name, 6), texts: list(text, 6), numbers: list(numberText, 4), shape: whole(0, 4) }),
   ({ names, numbers, shape, texts }) => {
     const values = names.map((_, at) => {
       const own = at % 2 === 0 ? JSON.stringify(texts[at % texts.length]) : numbers[at % numbers.length]!
@@ -45,16 +47,32 @@ const objectText = Arbitrary.map(
   }
 )
 
+const written = (objects: ReadonlyArray<string>) =>
+  rows("SELECT o::jsonb::text AS held, @json_text(o::jsonb) AS text, @json_parts_text(o::jsonb) AS parts FROM unnest($1::text[]) AS o", [objects])
+
 describe("json_text", () => {
-  it.effect.prop("writes what JSON.stringify writes of what JSON.parse reads", [list(objectText, 20)], ([objects]) =>
+  // V8 reads "\n" as "\\" after it has read an object with a member of that name (https://github.com/nodejs/node/issues/63785), so JSON.parse
+  // is the reference for names without escapes only.
+  it.effect.prop("writes what JSON.stringify writes of what JSON.parse reads", [list(objectText(textOf(plainPieces)), 20)], ([objects]) =>
     promised(async () => {
-      const found = await rows("SELECT o::jsonb::text AS held, @json_text(o::jsonb) AS text, @json_parts_text(o::jsonb) AS parts FROM unnest($1::text[]) AS o", [objects])
-      for (const { held, parts, text } of found) {
+      for (const { held, parts, text } of await written(objects)) {
         const expected = JSON.stringify(JSON.parse(held))
         expect(text).toBe(expected)
         expect(parts).toBe(expected)
       }
     }), { arbitrary: { runs: 40 } })
+
+  it.effect.prop("writes names with escapes as a whole text and member by member alike", [list(objectText(text), 20)], ([objects]) =>
+    promised(async () => {
+      for (const { parts, text } of await written(objects)) expect(text).toBe(parts)
+    }), { arbitrary: { runs: 40 } })
+
+  it("writes each escape of a name like JSON.stringify", async () => {
+    for (const name of [...escapedPieces, ...Array.from({ length: 31 }, (_, at) => String.fromCharCode(at + 1)), "a\": \\", "\\\\", "ä\n\"船"]) {
+      const expected = `{${JSON.stringify(name)}:1}`
+      expect(await written([expected])).toMatchObject([{ parts: expected, text: expected }])
+    }
+  })
 
   it.effect.prop("reads and writes numbers like JavaScript", [list(numberText, 200)], ([numbers]) =>
     promised(async () => {
