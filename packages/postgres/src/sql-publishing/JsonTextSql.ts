@@ -12,15 +12,30 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $function$
   END
 $function$`
 
-/** A number as JSON.stringify writes it: the shortest digits, with an exponent from 1e21 and below 1e-6. */
+/**
+ * A number as JSON.stringify writes it: the shortest digits, with an exponent from 1e21 and below 1e-6. Postgres leaves out digits that are
+ * exactly halfway between two doubles, which JavaScript takes if they are read as this one: 600021200000000000000, where Postgres writes
+ * 6.000211999999999e+20. Only whole numbers from 2^53 to 1e40 can be halfway in so few digits.
+ */
 const jsonNumberText = (schema: string) => `
 CREATE OR REPLACE FUNCTION ${schema}.json_number_text(value numeric) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $function$
 DECLARE
   number float8 := ${schema}.json_number(value);
+  whole numeric;
+  digits text;
 BEGIN
   IF abs(number) = 'Infinity' THEN RETURN 'null'; END IF;
   IF number = 0 THEN RETURN '0'; END IF;
+  IF abs(number) BETWEEN 9007199254740992 AND 1e40 THEN
+    whole := abs(number)::text::numeric;
+    SELECT shorter INTO whole
+    FROM generate_series(1, 17) AS kept, unnest(ARRAY[round(whole, kept - length(whole::text)), trunc(whole, kept - length(whole::text))]) AS shorter
+    WHERE shorter::float8 = abs(number) ORDER BY kept LIMIT 1;
+    IF whole < 1e21 THEN RETURN sign(number)::numeric * whole; END IF;
+    digits := rtrim(whole::text, '0');
+    RETURN concat(CASE WHEN number < 0 THEN '-' END, left(digits, 1), CASE WHEN length(digits) > 1 THEN '.' END, substr(digits, 2), 'e+', length(whole::text) - 1);
+  END IF;
   IF abs(number) >= 1e21 OR abs(number) < 1e-6 THEN
     RETURN regexp_replace(number::text, 'e([+-])0+', 'e\\1');
   END IF;

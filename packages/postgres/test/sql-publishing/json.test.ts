@@ -87,6 +87,15 @@ describe("json_text", () => {
     expect(found.map(({ text }) => text)).toEqual(numbers.map((number) => JSON.stringify(Number(number))))
   })
 
+  it("writes digits that are halfway between two numbers where JavaScript does", async () => {
+    // d * 10^p is halfway where it is an odd number of 54 bits times a power of two; the last ones have one digit less than Postgres writes
+    const halfway = [1, 2, 3, 5, 8, 13, 18, 22, 23].flatMap((power) =>
+      Array.from({ length: 60 }, (_, at) => [1n, 3n, 7n, 51n, 123n].map((odd) => odd * 2n ** BigInt(at) * 10n ** BigInt(power))).flat())
+    const numbers = ["-600021200000000000000", "-6e22", "42133285576376320000000000000000000", "43892504180817920000000000000000000", ...halfway.map(String)]
+    const found = await rows("SELECT n, @json_number_text(n::numeric) AS text FROM unnest($1::text[]) AS n", [numbers])
+    expect(found.map(({ text }) => text)).toEqual(numbers.map((number) => JSON.stringify(Number(number))))
+  })
+
   it("does not write out numbers with very many digits, which would exceed Postgres' memory", async () => {
     const numbers = Array.from({ length: 10_000 }, (_, at) => ["1e120000", "-1e120000", "1e-16000", "1e29"][at % 4]!)
     const [found] = await rows("SELECT @json_text($1::jsonb) AS text", [`[${numbers.join(",")}]`])
