@@ -1,5 +1,6 @@
 /** One problem in a caller's input, and its location. */
-import { SchemaIssue } from "effect"
+import { SchemaAST, SchemaIssue } from "effect"
+import { nearestName } from "./NearestName.ts"
 
 /** `pointer`: JSON pointer (RFC 6901) into the body or the arguments. `code`: stable. `detail`: text for people. */
 export interface Fault {
@@ -35,7 +36,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
       case "MissingKey":
         return coded("required", "This field is required.")
       case "UnexpectedKey":
-        return coded("unknown_field", "This field is not known here. Remove it.")
+        return coded("unknown_field", SchemaAST.isObjects(issue.ast) ? issue.ast.propertySignatures.map(({ name }) => String(name)).join() : "")
       default:
         return coded("invalid", SchemaIssue.defaultLeafHook(issue))
     }
@@ -46,13 +47,20 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 export const faultsOf = (failed: SchemaIssue.Issue, prefix: ReadonlyArray<PropertyKey> = []): ReadonlyArray<Fault> =>
   format(failed).issues.slice(0, maxFaults).map((issue) => {
     const path = (issue.path ?? []).map((segment) => typeof segment === "object" ? segment.key : segment)
-    const [code, sentence] = decoded(issue.message)
-    return fault([...prefix, ...path], sentence, code)
+    const [code, text] = decoded(issue.message)
+    return fault([...prefix, ...path], code === "unknown_field" ? unknownField(String(path.at(-1)), text === "" ? [] : text.split(",")) : sentence(text), code)
   })
+
+/** `known` are the fields of the object that has an unknown one. */
+const unknownField = (name: string, known: ReadonlyArray<string>): string => {
+  const nearest = nearestName(name, known)
+  return `This field is not known here. ${nearest === undefined ? "Remove it." : `Did you mean ${nearest}?`}`
+}
 
 /** Messages of schema checks have no code in front; they count as `invalid`. */
 const decoded = (message: string): readonly [FaultCode, string] => {
   const parts = /^([a-z_]+)\|([^]*)$/.exec(message)
-  const sentence = parts === null ? message : parts[2]!
-  return [parts === null ? "invalid" : parts[1] as FaultCode, sentence.endsWith(".") ? sentence : `${sentence}.`]
+  return parts === null ? ["invalid", message] : [parts[1] as FaultCode, parts[2]!]
 }
+
+const sentence = (text: string): string => text.endsWith(".") ? text : `${text}.`

@@ -31,6 +31,12 @@ describe("faults", () => {
     for (const { detail } of faults) assert.match(detail, /^[A-Z"].*\.$/su)
   }))
 
+  it.effect("name the field that a misspelt one is nearest to", Effect.fnUntraced(function*() {
+    const detailsOf = (input: unknown) => Effect.map(Effect.flip(decode(input)), ({ faults }) => faults.map((each) => [each.pointer, each.detail]))
+    assert.deepStrictEqual(yield* detailsOf({ name: "x", tag: [1] }), [["/tag", "This field is not known here. Did you mean tags?"]])
+    assert.deepStrictEqual(yield* detailsOf({ name: "x", colour: "red" }), [["/colour", "This field is not known here. Remove it."]])
+  }))
+
   it.effect("describe the expected JSON, and never name a type", Effect.fnUntraced(function*() {
     const Filters = Schema.Struct({ names: Schema.Array(Schema.String).check(Schema.isMaxLength(3)) }).annotate({ identifier: "Filters" })
     const Checked = Schema.Array(Filters).check(Schema.isMaxLength(3)).annotate({ identifier: "CheckedFilters" })
