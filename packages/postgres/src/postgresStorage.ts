@@ -51,13 +51,22 @@ const optionNames = Object.keys({
   prepare: true
 } satisfies Record<keyof PostgresStorageOptions, true>)
 
+/** What is not an address, such as one without a scheme, would fail later with an error about a missing user. A socket is a path. */
+const checkAddress = (name: string, address: string): void => {
+  if (/^(socket:|\/)/.test(address) || /^postgres(ql)?:$/.test(URL.parse(address)?.protocol ?? "")) return
+  throw new TypeError(
+    `${name} of postgresStorage is not a Postgres address. Write it as postgres://user:password@host:5432/database, with special characters of the password percent-encoded.`
+  )
+}
+
 /** Storage for `createWaybill`. Missing migrations are applied when it opens, unless `migrate` is false. */
 export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage<PostgresTransaction> => {
   checkOptionNames("postgresStorage", options, optionNames)
   const { idleTransactionTimeoutMillis, maxConnections, pool, prepare, readUrl, statementTimeoutMillis, url } = options
   if ((pool === undefined) === (url === undefined)) {
-    throw new TypeError("postgresStorage needs either a pool or a url.")
+    throw new TypeError(`postgresStorage needs either a pool or a url, and got ${pool === undefined ? "neither" : "both"}.`)
   }
+  for (const [name, address] of Object.entries({ url, readUrl })) if (address !== undefined) checkAddress(name, address)
   if (pool !== undefined && !isPool(pool)) throw new TypeError("postgresStorage needs a pool of pg: new pg.Pool({ connectionString }).")
   const statements = prepare === undefined ? {} : { prepare }
   const client = pool === undefined

@@ -67,8 +67,11 @@ describe("postgresStorage", () => {
     ["without options", () => postgresStorage(undefined as never), /takes an object with options: pool, url, schema/],
     ["for an address in place of options", () => postgresStorage("postgres://db" as never), /takes an object with options/],
     ["for a misspelt option", () => postgresStorage({ pool, shema: "freight" } as never), /no option shema\. Did you mean schema\?/],
-    ["without a pool and a URL", () => postgresStorage({}), /either a pool or a url/],
-    ["for a pool and a URL", () => postgresStorage({ pool, url: "postgres://db" }), /either a pool or a url/],
+    ["without a pool and a URL", () => postgresStorage({}), /either a pool or a url, and got neither/],
+    ["for a pool and a URL", () => postgresStorage({ pool, url: "postgres://db" }), /either a pool or a url, and got both/],
+    ["for a URL without a scheme", () => postgresStorage({ url: "localhost:5432/freight" }), /^url of postgresStorage is not a Postgres address/],
+    ["for a URL whose password is not encoded", () => postgresStorage({ url: "postgres://tms:s#cret@db/freight" }), /percent-encoded/],
+    ["for a URL of a standby without a scheme", () => postgresStorage({ pool, readUrl: "standby:5432" }), /^readUrl of postgresStorage/],
     ["for a client in place of a pool", () => postgresStorage({ pool: new pg.Client() as never }), /needs a pool of pg/]
   ])("throws at once %s", (_what, open, message) => assert.throws(open, TypeError, message))
 

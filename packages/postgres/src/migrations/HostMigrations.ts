@@ -61,7 +61,7 @@ export class MigrationsMissing extends Schema.TaggedError<MigrationsMissing>()("
   names: Schema.Array(Schema.String)
 }) {
   override get message(): string {
-    return `Schema ${this.schema} lacks the migrations ${this.names.join(", ")}. Apply them, or let this process do it.`
+    return `Schema ${this.schema} lacks the migrations ${this.names.join(", ")}. Apply them with applyMigrations or waybill migrate, or open the storage without migrate: false.`
   }
 }
 

@@ -59,7 +59,7 @@ describe("an upgrade of a host", () => {
   it("that may not migrate opens as soon as its own tool has applied the printed migrations, and before names those that are missing", async () => {
     await migratedBy(migrations.slice(0, -1))
     const waybill = start(false)
-    expect(messages(await rejected(waybill.tenants.list()))).toContain(`Schema ${schema} lacks the migrations ${last.name}. Apply them, or let this process do it.`)
+    expect(messages(await rejected(waybill.tenants.list()))).toContain(`Schema ${schema} lacks the migrations ${last.name}. Apply them with applyMigrations or waybill migrate, or open the storage without migrate: false.`)
     expect((await waybill.handler(new Request("http://x/readyz"))).status).toBe(503)
     expect(await checkMigrations({ pool, schema })).toEqual([last.name])
     const tool = await pool.connect()
