@@ -4,18 +4,12 @@ import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import { isObject } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { recordId } from "./DocumentAccess.ts"
-import type { DocumentStore } from "./DocumentStore.ts"
+import { type InvoiceStores, recordId } from "./DocumentAccess.ts"
 import { InvoiceNotFound } from "./InvoiceErrors.ts"
 import type { InvoiceCarrier, InvoiceStore, InvoiceViewer } from "./InvoiceStore.ts"
 
 /** Limit of carriers of one tenant that use the same id. */
 const maxCarriers = 100
-
-interface Stores {
-  readonly invoices: InvoiceStore["Service"]
-  readonly documents: DocumentStore["Service"]
-}
 
 export const isSameCarrier = (one: InvoiceCarrier, other: InvoiceCarrier): boolean => one.dot === other.dot && one.mc === other.mc
 
@@ -61,7 +55,7 @@ interface CorrectedNumbers {
 
 /** Moves the documents of an invoice number, unless another invoice of the previous numbers has it too. Call it in the invoice's transaction. */
 export const moveDocuments = Effect.fnUntraced(function*(
-  { documents, invoices }: Stores,
+  { documents, invoices }: InvoiceStores,
   tenantId: string,
   invoiceNumber: string,
   { from, members, to }: CorrectedNumbers

@@ -8,6 +8,12 @@ import type { DocumentStore } from "./DocumentStore.ts"
 import type { InvoiceCarrier, InvoiceStore } from "./InvoiceStore.ts"
 import { addressees } from "./model/Addressees.ts"
 
+/** The stores of invoices and of their documents. */
+export interface InvoiceStores {
+  readonly invoices: InvoiceStore["Service"]
+  readonly documents: DocumentStore["Service"]
+}
+
 /** Key of a document record's lock and history. */
 export const recordId = (invoiceNumber: string): string => `#${invoiceNumber}`
 
@@ -33,20 +39,20 @@ export const documentAccounts = Effect.fnUntraced(function*(
 
 /** Updates the access to documents after an invoice with their number changed. Call it in the transaction that changed the invoice. */
 export const updateDocumentAccess = Effect.fnUntraced(function*(
-  stores: { readonly invoices: InvoiceStore["Service"]; readonly documents: DocumentStore["Service"] },
+  { documents, invoices }: InvoiceStores,
   tenantId: string,
   carrier: InvoiceCarrier,
   invoiceNumbers: ReadonlyArray<string>
 ): Effect.fn.Return<void, StorageError> {
   // sorted, so that all calls lock in the same order
   for (const invoiceNumber of [...new Set(invoiceNumbers)].sort()) {
-    yield* stores.invoices.lock(tenantId, carrier, recordId(invoiceNumber))
+    yield* invoices.lock(tenantId, carrier, recordId(invoiceNumber))
     const filter = { invoiceNumber, documentTypes: undefined, ...carrier }
-    const [record] = yield* stores.documents.list(tenantId, { _tag: "All" }, filter, { after: undefined, limit: 1 })
+    const [record] = yield* documents.list(tenantId, { _tag: "All" }, filter, { after: undefined, limit: 1 })
     if (record === undefined) continue
-    const accounts = yield* documentAccounts(stores.invoices, tenantId, carrier, invoiceNumber, record.doc)
+    const accounts = yield* documentAccounts(invoices, tenantId, carrier, invoiceNumber, record.doc)
     if (accounts.join("\n") !== record.accounts.toSorted().join("\n")) {
-      yield* stores.documents.add(tenantId, { ...record, accounts, files: [] })
+      yield* documents.add(tenantId, { ...record, accounts, files: [] })
     }
   }
 })

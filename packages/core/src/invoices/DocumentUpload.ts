@@ -10,12 +10,12 @@ import type { StorageError } from "../shared/StorageError.ts"
 import type { Transaction } from "../shared/Transaction.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
 import type { ContentHash } from "./ContentHash.ts"
-import { documentAccounts, recordId } from "./DocumentAccess.ts"
+import { documentAccounts, type InvoiceStores, recordId } from "./DocumentAccess.ts"
 import type { DocumentContents } from "./DocumentContents.ts"
-import type { DocumentFile, DocumentStore } from "./DocumentStore.ts"
+import type { DocumentFile } from "./DocumentStore.ts"
 import { checkOwn } from "./InvoiceAccess.ts"
 import { FileFormatUnknown, FileTooLarge, type InvoiceNotYours } from "./InvoiceErrors.ts"
-import type { InvoiceStore, InvoiceViewer } from "./InvoiceStore.ts"
+import type { InvoiceViewer } from "./InvoiceStore.ts"
 import { type FileFormat, formatOf, maxFileBytes, maxFilesPerUpload } from "./model/FileFormat.ts"
 import { readDocuments, type ReadDocuments } from "./ReadInvoice.ts"
 
@@ -45,9 +45,7 @@ export interface DocumentUpload {
 }
 
 /** What an upload needs. */
-export interface UploadServices {
-  readonly invoices: InvoiceStore["Service"]
-  readonly documents: DocumentStore["Service"]
+export interface UploadServices extends InvoiceStores {
   readonly contents: DocumentContents["Service"]
   readonly transaction: Transaction["Service"]
   readonly hash: ContentHash["Service"]

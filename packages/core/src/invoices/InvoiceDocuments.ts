@@ -6,11 +6,9 @@ import type { NotPermitted, QuotaExceeded } from "../access/AccessErrors.ts"
 import { carriersOnly } from "../access/Callers.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
-import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
-import { mapPaced } from "../shared/Turns.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { ContentHash } from "./ContentHash.ts"
 import { recordId } from "./DocumentAccess.ts"
@@ -19,8 +17,8 @@ import { type DocumentFile, type DocumentRecord, DocumentStore } from "./Documen
 import { beginUpload, bytesOf, type DocumentUpload, shownFile, type UploadAnswer } from "./DocumentUpload.ts"
 import { carrierFilter, type CarrierFilter, type FromCarrier, fromCarrier, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
 import { DocumentNotFound, type FileFormatUnknown, type FileTooLarge, type InvoiceNotYours } from "./InvoiceErrors.ts"
-import { type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer } from "./InvoiceStore.ts"
-import { ambiguous } from "./Invoices.ts"
+import { InvoiceStore, type InvoiceViewer } from "./InvoiceStore.ts"
+import { ambiguous, readChanges } from "./Invoices.ts"
 import { cursorAt, readCursor } from "./ListCursor.ts"
 import { CarrierNumberText, type InvoiceComment, InvoiceNumber } from "./model/Invoice.ts"
 import { type DocumentsUpload, DocumentType } from "./model/SupportingDocuments.ts"
@@ -254,7 +252,8 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
         const filter = yield* readFrom(from)
         const carrier = namedCarrier(viewer, filter) ?? (yield* named(principal.tenantId, viewer, invoiceNumber, filter))[0]?.carrier
         if (carrier === undefined || !isInvoiceNumber(invoiceNumber)) return yield* new DocumentNotFound({ invoiceNumber })
-        const changes = yield* readChanges(yield* invoices.history(principal.tenantId, carrier, recordId(invoiceNumber)))
+        const entries = yield* invoices.history(principal.tenantId, carrier, recordId(invoiceNumber))
+        const changes = yield* readChanges<DocumentChange>(entries, ["documents added", "documents deleted"])
         if (changes.length === 0) return yield* new DocumentNotFound({ invoiceNumber })
         return changes
       })
@@ -266,8 +265,3 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
 
 /** Whether a text can be an invoice number or a file id. Other text never reaches a store. */
 const isInvoiceNumber = Schema.is(InvoiceNumber)
-
-/** Selects changes of documents, because invoices keep their history in the same table. */
-const readChanges = (entries: ReadonlyArray<InvoiceHistoryEntry>): Effect.Effect<ReadonlyArray<DocumentChange>> =>
-  mapPaced(entries.filter(({ action }) => action === "documents added" || action === "documents deleted"), ({ action, at, client, doc }) =>
-    ({ at: formatInstant(at), client, action, ...JSON.parse(doc) }))

@@ -271,7 +271,7 @@ export class Invoices extends Context.Service<Invoices, {
       })
 
       const changesOf = (tenantId: string, carrier: InvoiceCarrier, uniqueId: string) =>
-        Effect.flatMap(store.history(tenantId, carrier, uniqueId), readChanges)
+        Effect.flatMap(store.history(tenantId, carrier, uniqueId), (entries) => readChanges<InvoiceChange>(entries, ["created", "replaced", "deleted"]))
 
       return Invoices.of({ create, list, since, get, replace, remove, history })
     })
@@ -303,7 +303,9 @@ export const ambiguous = (member: string, what: string): InvalidInput =>
 const changeDoc = (comments: ReadonlyArray<InvoiceComment>, warnings: ReadonlyArray<string>, invoice: string): string =>
   `{"comments":${JSON.stringify(comments)},"warnings":${JSON.stringify(warnings)},"invoice":${invoice}}`
 
-/** Selects changes of invoices, because document records keep their history in the same table. */
-const readChanges = (entries: ReadonlyArray<InvoiceHistoryEntry>): Effect.Effect<ReadonlyArray<InvoiceChange>> =>
-  mapPaced(entries.filter(({ action }) => action === "created" || action === "replaced" || action === "deleted"), ({ action, at, client, doc }) =>
-    ({ at: formatInstant(at), client, action, ...JSON.parse(doc) }))
+/** Selects the changes of these actions, because invoices and documents keep their history in the same table. */
+export const readChanges = <Change extends Pick<InvoiceHistoryEntry, "action">>(
+  entries: ReadonlyArray<InvoiceHistoryEntry>,
+  actions: ReadonlyArray<Change["action"]>
+): Effect.Effect<ReadonlyArray<Change>> =>
+  mapPaced(entries.filter(({ action }) => actions.includes(action)), ({ action, at, client, doc }) => ({ at: formatInstant(at), client, action, ...JSON.parse(doc) }))

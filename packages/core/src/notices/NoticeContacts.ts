@@ -16,6 +16,7 @@ import { MailOutbox } from "../mail/MailOutbox.ts"
 import { longestMailAddress, mailAddress } from "../mail/model/Mail.ts"
 import { HmacSecretId } from "../shared/Identifier.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { mayLack } from "../shared/MayLack.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
@@ -42,7 +43,7 @@ export const NoticeContact = Schema.Struct({
     )
   ),
   emailKinds: Schema.optionalKey(NoticeKinds),
-  webhook: Schema.optionalKey(Schema.NullOr(NoticeWebhook)),
+  webhook: mayLack(NoticeWebhook),
   webhookKinds: Schema.optionalKey(NoticeKinds)
 }).annotate({ identifier: "NoticeContact" })
 

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { LargeInteger } from "../../shared/Integer.ts"
 import { isObject } from "../../shared/Json.ts"
+import { mayLack } from "../../shared/MayLack.ts"
 
 /** Every quota with its default. The names are part of the operator API and of error messages. SPEC-GAP-X6 */
 export const defaultLimits = {
@@ -59,7 +60,7 @@ const each = <S>(make: (schema: LimitSchema) => S) =>
   Object.fromEntries(quotas.map((quota) => [quota, make(limitOf(quota))])) as { readonly [Name in Quota]: S }
 
 /** Changes any quotas; `null` resets one to its default. */
-export const LimitsChange = Schema.Struct(each((limit) => Schema.optionalKey(Schema.NullOr(limit)))).annotate({ identifier: "LimitsChange" })
+export const LimitsChange = Schema.Struct(each((limit) => mayLack(limit))).annotate({ identifier: "LimitsChange" })
 export type LimitsChange = typeof LimitsChange.Type
 
 /** All quotas of a tenant. */

@@ -1,5 +1,6 @@
 /** Notifications to a shipment's subscribers: one of two published shapes, in the published spelling. SPEC-GAP-A28 */
 import { Schema } from "effect"
+import { mayLack } from "../../shared/MayLack.ts"
 import {
   AppointmentChange,
   CustomsStatus,
@@ -11,7 +12,7 @@ import {
 } from "./CodeLists.ts"
 import { CustomsAgentBroker, DateOrInstant, plainText, ReferenceNumbers, TerminalInfo, UtcOffset } from "./FreightShapes.ts"
 
-const nullable = (maxLength: number) => Schema.optionalKey(Schema.NullOr(plainText(maxLength)))
+const nullable = (maxLength: number) => mayLack(plainText(maxLength))
 
 /** A physical movement. */
 export const DeliveryUpdate = Schema.Struct({
@@ -45,7 +46,7 @@ export const informationFields = {
   generalDescription: Schema.optionalKey(plainText(1000)),
   carrierSpecificDescription: Schema.optionalKey(plainText(1000)),
   customsAgent: Schema.optionalKey(CustomsAgentBroker),
-  customsStatus: Schema.optionalKey(Schema.NullOr(CustomsStatus)),
+  customsStatus: mayLack(CustomsStatus),
   customsEntryNumber: nullable(100)
 }
 
@@ -54,7 +55,7 @@ export const DeliveryInformation = Schema.Struct({
   proNumber: plainText(100),
   shipmentReferenceNumbers: ReferenceNumbers,
   deliveryInformation_messages: DeliveryMessage,
-  TimeZoneOfShipment: Schema.optionalKey(Schema.NullOr(UtcOffset)),
+  TimeZoneOfShipment: mayLack(UtcOffset),
   UpdatedETA: Schema.optionalKey(DateOrInstant),
   ...informationFields
 }).annotate({ identifier: "DeliveryInformation" })

@@ -15,6 +15,9 @@ export const EventType = Schema.Literals(eventTypes).annotate({
 })
 export type EventType = typeof EventType.Type
 
+/** Event types of a filter. */
+export const EventTypes = Schema.Array(EventType).check(Schema.isMaxLength(eventTypes.length * 4, { message: "Name each event type once." }))
+
 const bits = new Map<string, number>(eventTypes.map((type, index) => [type, 1 << index]))
 
 /** Every event type. */

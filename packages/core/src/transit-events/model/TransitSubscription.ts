@@ -4,16 +4,15 @@ import { DeliveryMetadata } from "../../delivery/model/DeliveryPolicy.ts"
 import { DeliveryPatch, EndpointUrl, SubscriptionStatus } from "../../delivery/model/WebhookSettings.ts"
 import { HmacSecretId, ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
-import { EventType, eventTypes } from "./EventType.ts"
+import { mayLack } from "../../shared/MayLack.ts"
+import { EventTypes } from "./EventType.ts"
 
 /** Most shipments per subscription. */
 export const maxShipmentIds = 1000
 
 /** Both conditions must match. An absent or empty list matches everything. SPEC-GAP-D14 */
 export const SubscriptionFilters = Schema.Struct({
-  eventTypes: Schema.optionalKey(
-    Schema.Array(EventType).check(Schema.isMaxLength(eventTypes.length * 4, { message: "Name each event type once." }))
-  ),
+  eventTypes: Schema.optionalKey(EventTypes),
   shipmentIds: Schema.optionalKey(
     Schema.Array(ShipmentId).check(Schema.isMaxLength(maxShipmentIds, { message: `At most ${maxShipmentIds} shipmentIds.` }))
   )
@@ -36,15 +35,15 @@ export const PatchedSubscription = Schema.Struct({ ...settings, status: Subscrip
 export type PatchedSubscription = typeof PatchedSubscription.Type
 
 const FiltersPatch = Schema.Struct({
-  eventTypes: Schema.optionalKey(Schema.NullOr(SubscriptionFilters.fields.eventTypes.schema)),
-  shipmentIds: Schema.optionalKey(Schema.NullOr(SubscriptionFilters.fields.shipmentIds.schema))
+  eventTypes: mayLack(EventTypes),
+  shipmentIds: mayLack(SubscriptionFilters.fields.shipmentIds.schema)
 }).annotate({ identifier: "SubscriptionFiltersPatch" })
 
 const patched = {
   endpointUrl: Schema.optionalKey(EndpointUrl),
   hmacSecretId: Schema.optionalKey(HmacSecretId),
-  filters: Schema.optionalKey(Schema.NullOr(FiltersPatch)),
-  delivery: Schema.optionalKey(Schema.NullOr(DeliveryPatch))
+  filters: mayLack(FiltersPatch),
+  delivery: mayLack(DeliveryPatch)
 }
 
 /** Members of an operator's merge patch: operators pause and resume by calls of their own. */
