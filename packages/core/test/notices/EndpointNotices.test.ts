@@ -31,6 +31,14 @@ const makeMail = (queue = Layer.effect(DeliveryQueue, DeliveryQueue)) => {
   return { mails, process, post, sweep }
 }
 
+/** An engine, and the notices of one process for its customer, which has an e-mail address. */
+const makeNotices = Effect.fnUntraced(function*(options?: Parameters<typeof makeEngine>[0], queue?: Parameters<typeof makeMail>[0]) {
+  const engine = yield* makeEngine(options)
+  const mail = makeMail(queue)
+  yield* mail.process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
+  return { engine, ...mail }
+})
+
 /** The endpoint answers 410, so the service pauses the subscription. */
 const pausedByGone = Effect.fnUntraced(function*({ publish, receivers }: Effect.Success<ReturnType<typeof makeEngine>>) {
   yield* receivers.script(hook, Receiver.gone)
@@ -41,9 +49,7 @@ const pausedByGone = Effect.fnUntraced(function*({ publish, receivers }: Effect.
 
 describe("notices of failing endpoints", () => {
   it.effect("are sent once a day while an endpoint fails for longer than four hours, by one of several processes", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine({ policy: { maxAttempts: 20, initialBackoffSeconds: 600, maxBackoffSeconds: 3600 } })
-    const { mails, process, sweep } = makeMail()
-    yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
+    const { engine, mails, sweep } = yield* makeNotices({ policy: { maxAttempts: 20, initialBackoffSeconds: 600, maxBackoffSeconds: 3600 } })
     yield* engine.receivers.script(hook, Receiver.fail(503))
     yield* TestWaybill.run
     yield* engine.publish("A")
@@ -62,9 +68,7 @@ describe("notices of failing endpoints", () => {
   }, inEngine))
 
   it.effect("are sent when a delivery has used up its attempts, unless the endpoint accepted another since", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine({ policy: { maxAttempts: 1 } })
-    const { mails, process, sweep } = makeMail()
-    yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
+    const { engine, mails, sweep } = yield* makeNotices({ policy: { maxAttempts: 1 } })
     yield* engine.receivers.script(hook, Receiver.fail(503))
     yield* TestWaybill.run
     yield* engine.publish("A")
@@ -81,9 +85,7 @@ describe("notices of failing endpoints", () => {
   }, inEngine))
 
   it.effect("say that the service paused a subscription, and why", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine()
-    const { mails, process, sweep } = makeMail()
-    yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
+    const { engine, mails, sweep } = yield* makeNotices()
     yield* pausedByGone(engine)
     assert.strictEqual(yield* sweep, 1)
     assert.strictEqual(mails[0]!.subject, "Your webhook is paused")
@@ -105,9 +107,7 @@ describe("notices of failing endpoints", () => {
   }, inEngine))
 
   it.effect("say before the last attempt when it is made, and what follows", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine()
-    const { mails, process, sweep } = makeMail(shortSearches)
-    yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
+    const { engine, mails, sweep } = yield* makeNotices({}, shortSearches)
     yield* TestWaybill.run
     // delivered, and passed over by the search for the oldest that waits
     yield* engine.publish("before")
@@ -129,9 +129,7 @@ describe("notices of failing endpoints", () => {
   }, inEngine))
 
   it.effect("say how many deliveries wait for a retry, and how many entries wait for those", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine({ policy: { maxAttempts: 40, initialBackoffSeconds: 600, maxBackoffSeconds: 3600 } })
-    const { mails, process, sweep } = makeMail()
-    yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
+    const { engine, mails, sweep } = yield* makeNotices({ policy: { maxAttempts: 40, initialBackoffSeconds: 600, maxBackoffSeconds: 3600 } })
     yield* engine.receivers.script(hook, Receiver.fail(503))
     yield* TestWaybill.run
     for (const shipment of ["A", "B", "C"]) {
@@ -146,9 +144,7 @@ describe("notices of failing endpoints", () => {
   }, inEngine))
 
   it.effect("count the attempts since a manual retry", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine({ policy: { maxAttempts: 7, initialBackoffSeconds: 1500, maxBackoffSeconds: 1500 } })
-    const { process, sweep } = makeMail()
-    yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
+    const { engine, sweep } = yield* makeNotices({ policy: { maxAttempts: 7, initialBackoffSeconds: 1500, maxBackoffSeconds: 1500 } })
     yield* engine.receivers.script(hook, Receiver.fail(503))
     yield* TestWaybill.run
     yield* engine.publish("A")
@@ -162,9 +158,7 @@ describe("notices of failing endpoints", () => {
   }, inEngine))
 
   it.effect("are sent by another process when the one that claimed a notice was killed before it sent the mail", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine()
-    const { mails, post, process } = makeMail()
-    yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
+    const { engine, mails, post, process } = yield* makeNotices()
     yield* pausedByGone(engine)
     assert.strictEqual(yield* process((notices) => notices.sweep), 1)
     assert.strictEqual(mails.length, 0)
@@ -173,9 +167,7 @@ describe("notices of failing endpoints", () => {
   }, inEngine))
 
   it.effect("are claimed again when their mail could not be stored", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine()
-    const { mails, process, sweep } = makeMail()
-    yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
+    const { engine, mails, sweep } = yield* makeNotices()
     yield* pausedByGone(engine)
     const failing = Layer.mock(MailOutbox, { sends: true, put: () => Effect.die("the process is killed") })
     yield* Effect.exit(Effect.flatMap(EndpointNotices, (notices) => notices.sweep).pipe(Effect.provide(Layer.provide(Layer.fresh(EndpointNotices.layer), failing))))
