@@ -1,5 +1,5 @@
 /** One call of every method of the service, with the objects that it needs. */
-import type { HostPrincipal, Waybill, WaybillError, WaybillWithin } from "@waybill/http"
+import type { HostPrincipal, Waybill, WaybillWithin } from "@waybill/http"
 import { documentsSample, fileSample, pickupRequest } from "@waybill/testkit"
 import { bill, carrier, customer, event, invoice, shipment, tenantId } from "./Service.ts"
 
@@ -15,6 +15,20 @@ export interface Scene {
 }
 
 type Methods = Readonly<Record<string, Readonly<Record<string, Prepare>>>>
+
+/** A call that needs something, which is created before. */
+const after = <Made>(create: (scene: Scene, id: string) => Promise<Made>, call: (within: WaybillWithin, made: Made, id: string) => Promise<unknown>): Prepare =>
+  async (scene, id) => {
+    const made = await create(scene, id)
+    return (within) => call(within, made, id)
+  }
+
+/** The same for a call that is made only on the service. */
+const onService = <Made>(create: (scene: Scene, id: string) => Promise<Made>, call: (waybill: Waybill, made: Made, id: string) => Promise<unknown>): Prepare =>
+  async (scene, id) => {
+    const made = await create(scene, id)
+    return () => call(scene.waybill, made, id)
+  }
 
 const documents = (id: string) =>
   documentsSample({
@@ -44,6 +58,12 @@ const pickedUp = async (scene: Scene, id: string) => {
 
 const subscribed = async (scene: Scene, id: string) => (await scene.waybill.subscriptions.create(clientOf(id), subscription(scene))).id
 
+const subscribedToCharges = async (scene: Scene, id: string) => (await scene.waybill.chargeSubscriptions.create(clientOf(id), charges(scene, id))).subscriptionId
+
+const invoiced = ({ waybill }: Scene, id: string) => waybill.invoices.create(carrier, invoice(id))
+
+const uploaded = ({ waybill }: Scene, id: string) => waybill.documents.upload(carrier, documents(id))
+
 const carrierOf = (id: string): HostPrincipal => ({ ...carrier, client: `carrier-${id}` })
 
 const pickupSubscription = ({ hook }: Scene) => ({ topics: ["pickups"], endpointUrl: hook("/pickups"), hmacSecretId: "main" }) as const
@@ -72,25 +92,14 @@ export const withinCalls: Methods = {
   subscriptions: {
     create: (scene, id) => ({ subscriptions }) => subscriptions.create(clientOf(id), subscription(scene)),
     list: (_, id) => ({ subscriptions }) => subscriptions.list(clientOf(id)),
-    get: async (scene, id) => {
-      const subscriptionId = await subscribed(scene, id)
-      return ({ subscriptions }) => subscriptions.get(clientOf(id), subscriptionId)
-    },
-    patch: async (scene, id) => {
-      const subscriptionId = await subscribed(scene, id)
-      return ({ subscriptions }) => subscriptions.patch(clientOf(id), subscriptionId, { hmacSecretId: "main", status: "paused" })
-    },
-    remove: async (scene, id) => {
-      const subscriptionId = await subscribed(scene, id)
-      return ({ subscriptions }) => subscriptions.remove(clientOf(id), subscriptionId)
-    }
+    get: after(subscribed, ({ subscriptions }, subscriptionId, id) => subscriptions.get(clientOf(id), subscriptionId)),
+    patch: after(subscribed, ({ subscriptions }, subscriptionId, id) => subscriptions.patch(clientOf(id), subscriptionId, { hmacSecretId: "main", status: "paused" })),
+    remove: after(subscribed, ({ subscriptions }, subscriptionId, id) => subscriptions.remove(clientOf(id), subscriptionId))
   },
   shipments: {
     register: (_, id) => ({ shipments }) => shipments.register(carrier, [shipment(id)]),
-    report: async (scene, id) => {
-      await registered(scene, id)
-      return ({ shipments }) => shipments.report(carrier, [{ shipmentId: id, shipmentMilestoneStatus: "Out for Delivery", occurredAt: "2026-11-21T09:00:00Z" }])
-    }
+    report: after(registered, ({ shipments }, _, id) =>
+      shipments.report(carrier, [{ shipmentId: id, shipmentMilestoneStatus: "Out for Delivery", occurredAt: "2026-11-21T09:00:00Z" }]))
   },
   statusSubscriptions: {
     subscribe: async (scene, id) => {
@@ -106,79 +115,37 @@ export const withinCalls: Methods = {
   freightCharges: { publish: (_, id) => ({ freightCharges }) => freightCharges.publish(carrier, [bill(id)]) },
   chargeSubscriptions: {
     create: (scene, id) => ({ chargeSubscriptions }) => chargeSubscriptions.create(clientOf(id), charges(scene, id)),
-    get: async (scene, id) => {
-      const { subscriptionId } = await scene.waybill.chargeSubscriptions.create(clientOf(id), charges(scene, id))
-      return ({ chargeSubscriptions }) => chargeSubscriptions.get(clientOf(id), subscriptionId)
-    },
-    cancel: async (scene, id) => {
-      const { subscriptionId } = await scene.waybill.chargeSubscriptions.create(clientOf(id), charges(scene, id))
-      return ({ chargeSubscriptions }) => chargeSubscriptions.cancel(clientOf(id), subscriptionId)
-    },
+    get: after(subscribedToCharges, ({ chargeSubscriptions }, subscriptionId, id) => chargeSubscriptions.get(clientOf(id), subscriptionId)),
+    cancel: after(subscribedToCharges, ({ chargeSubscriptions }, subscriptionId, id) => chargeSubscriptions.cancel(clientOf(id), subscriptionId)),
     inFlight: async (scene, id) => {
       await scene.waybill.freightCharges.publish(carrier, [bill(id, id)])
-      const { subscriptionId } = await scene.waybill.chargeSubscriptions.create(clientOf(id), charges(scene, id))
+      const subscriptionId = await subscribedToCharges(scene, id)
       return ({ chargeSubscriptions }) => chargeSubscriptions.inFlight(clientOf(id), subscriptionId)
     }
   },
   invoices: {
     create: (_, id) => ({ invoices }) => invoices.create(carrier, invoice(id)),
-    replace: async ({ waybill }, id) => {
-      await waybill.invoices.create(carrier, invoice(id))
-      return ({ invoices }) => invoices.replace(carrier, id, { ...invoice(id) as object, shipmentID: "other" } as never)
-    },
-    remove: async ({ waybill }, id) => {
-      await waybill.invoices.create(carrier, invoice(id))
-      return ({ invoices }) => invoices.remove(carrier, id)
-    }
+    replace: after(invoiced, ({ invoices }, _, id) => invoices.replace(carrier, id, { ...invoice(id) as object, shipmentID: "other" } as never)),
+    remove: after(invoiced, ({ invoices }, _, id) => invoices.remove(carrier, id))
   },
   documents: {
     upload: (_, id) => (within) => within.documents.upload(carrier, documents(id)),
-    remove: async ({ waybill }, id) => {
-      await waybill.documents.upload(carrier, documents(id))
-      return (within) => within.documents.remove(carrier, id)
-    }
+    remove: after(uploaded, (within, _, id) => within.documents.remove(carrier, id))
   },
   pickups: {
     create: (_, id) => ({ pickups }) => pickups.create(customer, pickup(), { idempotencyKey: id }),
-    update: async (scene) => {
-      const number = await ordered(scene)
-      return ({ pickups }) => pickups.update(customer, number, pickup(number, "10:00:00"))
-    },
-    cancel: async (scene) => {
-      const number = await ordered(scene)
-      return ({ pickups }) => pickups.cancel(customer, number)
-    },
-    report: async (scene) => {
-      const number = await ordered(scene)
-      return ({ pickups }) => pickups.report(carrier, number, { status: "En Route" })
-    },
-    decide: async (scene) => {
-      const number = await ordered(scene)
-      return async ({ pickups }) => {
-        try {
-          await pickups.decide(carrier, number, { decision: "accept" })
-        } catch (error) {
-          // every order is accepted at once
-          if ((error as WaybillError).code !== "pickup_decided") throw error
-        }
-      }
-    }
+    update: after(ordered, ({ pickups }, number) => pickups.update(customer, number, pickup(number, "10:00:00"))),
+    cancel: after(ordered, ({ pickups }, number) => pickups.cancel(customer, number)),
+    report: after(ordered, ({ pickups }, number) => pickups.report(carrier, number, { status: "En Route" })),
+    // every order is accepted at once
+    decide: after(ordered, ({ pickups }, number) => pickups.decide(carrier, number, { decision: "accept" }).catch(onlyCode("pickup_decided")))
   },
   pickupSubscriptions: {
     create: (scene, id) => ({ pickupSubscriptions }) => pickupSubscriptions.create(carrierOf(id), pickupSubscription(scene)),
     list: () => ({ pickupSubscriptions }) => pickupSubscriptions.list(carrier),
-    get: async (scene, id) => {
-      const subscriptionId = await subscribedToPickups(scene, id)
-      return ({ pickupSubscriptions }) => pickupSubscriptions.get(carrierOf(id), subscriptionId)
-    },
-    patch: async (scene, id) => {
-      const subscriptionId = await subscribedToPickups(scene, id)
-      return ({ pickupSubscriptions }) => pickupSubscriptions.patch(carrierOf(id), subscriptionId, { status: "paused" })
-    },
-    remove: async (scene, id) => {
-      const subscriptionId = await subscribedToPickups(scene, id)
-      return ({ pickupSubscriptions }) => pickupSubscriptions.remove(carrierOf(id), subscriptionId)
-    }
+    get: after(subscribedToPickups, ({ pickupSubscriptions }, subscriptionId, id) => pickupSubscriptions.get(carrierOf(id), subscriptionId)),
+    patch: after(subscribedToPickups, ({ pickupSubscriptions }, subscriptionId, id) => pickupSubscriptions.patch(carrierOf(id), subscriptionId, { status: "paused" })),
+    remove: after(subscribedToPickups, ({ pickupSubscriptions }, subscriptionId, id) => pickupSubscriptions.remove(carrierOf(id), subscriptionId))
   },
   apiKeys: {
     create: (_, id) => ({ apiKeys }) => apiKeys.create(tenantId, { name: `key-${id}`, roles: ["customer"], accounts: ["A"] }),
@@ -200,78 +167,42 @@ export const withinCalls: Methods = {
 export const serviceCalls: Methods = {
   events: { list: ({ waybill }) => () => waybill.events.list(customer) },
   shipments: {
-    verified: async (scene, id) => {
-      await pickedUp(scene, id)
-      return () => scene.waybill.shipments.verified(customer, { kind: "pro", proNumber: id })
-    },
-    public: async (scene, id) => {
-      await pickedUp(scene, id)
-      return () => scene.waybill.shipments.public({ tenantId }, { kind: "pro", proNumber: id })
-    },
+    verified: onService(pickedUp, (waybill, _, id) => waybill.shipments.verified(customer, { kind: "pro", proNumber: id })),
+    public: onService(pickedUp, (waybill, _, id) => waybill.shipments.public({ tenantId }, { kind: "pro", proNumber: id })),
     pickedUp: ({ waybill }) => () => waybill.shipments.pickedUp(customer, { accountNumber: "A", startDate: "2026-11-01", endDate: "2026-11-30" }),
-    record: async (scene, id) => {
-      await registered(scene, id)
-      return () => scene.waybill.shipments.record(carrier, id)
-    }
+    record: onService(registered, (waybill, _, id) => waybill.shipments.record(carrier, id))
   },
   chargeSubscriptions: {
     testWebhook: ({ hook, waybill }, id) => () => waybill.chargeSubscriptions.testWebhook(clientOf(id), { webhookUrl: hook("/test"), hmacSecretId: "main" })
   },
   invoices: {
     list: ({ waybill }) => () => waybill.invoices.list(customer),
-    get: async ({ waybill }, id) => {
-      await waybill.invoices.create(carrier, invoice(id))
-      return () => waybill.invoices.get(customer, id)
-    },
-    history: async ({ waybill }, id) => {
-      await waybill.invoices.create(carrier, invoice(id))
-      return () => waybill.invoices.history(carrier, id)
-    }
+    get: onService(invoiced, (waybill, _, id) => waybill.invoices.get(customer, id)),
+    history: onService(invoiced, (waybill, _, id) => waybill.invoices.history(carrier, id))
   },
   documents: {
     list: ({ waybill }) => () => waybill.documents.list(customer),
-    get: async ({ waybill }, id) => {
-      await waybill.documents.upload(carrier, documents(id))
-      return async () => {
-        const found = await waybill.documents.get(customer, id)
-        return await new Response(found.documents[0]!.files[0]!.content()).arrayBuffer()
-      }
-    },
-    history: async ({ waybill }, id) => {
-      await waybill.documents.upload(carrier, documents(id))
-      return () => waybill.documents.history(carrier, id)
-    }
+    get: onService(uploaded, async (waybill, _, id) => {
+      const found = await waybill.documents.get(customer, id)
+      return await new Response(found.documents[0]!.files[0]!.content()).arrayBuffer()
+    }),
+    history: onService(uploaded, (waybill, _, id) => waybill.documents.history(carrier, id))
   },
   pickups: {
-    visibility: async (scene) => {
-      const lookupValue = await ordered(scene)
-      return () => scene.waybill.pickups.visibility(customer, { lookupValue, lookupType: "PickupConfirmationID", requestType: "Status", isTest: "false" })
-    },
-    changes: async (scene) => {
-      await ordered(scene)
-      return () => scene.waybill.pickups.changes(carrier)
-    },
-    record: async (scene) => {
-      const number = await ordered(scene)
-      return () => scene.waybill.pickups.record(carrier, number)
-    }
+    visibility: onService(ordered, (waybill, lookupValue) => waybill.pickups.visibility(customer, { lookupValue, lookupType: "PickupConfirmationID", requestType: "Status", isTest: "false" })),
+    changes: onService(ordered, (waybill) => waybill.pickups.changes(carrier)),
+    record: onService(ordered, (waybill, number) => waybill.pickups.record(carrier, number))
   },
   tenants: {
     put: ({ waybill }, id) => () => waybill.tenants.put(`tenant-${id}`, { name: "Other", hosts: [`${id}.example`] }),
     list: ({ waybill }) => () => waybill.tenants.list(),
-    suspend: async (scene, id) => {
-      const other = await otherTenant(scene, id)
-      return () => scene.waybill.tenants.suspend(other)
-    },
+    suspend: onService(otherTenant, (waybill, other) => waybill.tenants.suspend(other)),
     resume: async (scene, id) => {
       const other = await otherTenant(scene, id)
       await scene.waybill.tenants.suspend(other)
       return () => scene.waybill.tenants.resume(other)
     },
-    delete: async (scene, id) => {
-      const other = await otherTenant(scene, id)
-      return () => scene.waybill.tenants.delete(other, { confirm: other })
-    },
+    delete: onService(otherTenant, (waybill, other) => waybill.tenants.delete(other, { confirm: other })),
     health: ({ waybill }) => () => waybill.tenants.health()
   },
   audit: { list: ({ waybill }) => () => waybill.audit.list() },
@@ -284,10 +215,7 @@ export const serviceCalls: Methods = {
   },
   clients: {
     list: ({ waybill }) => () => waybill.clients.list(tenantId),
-    delete: async (scene, id) => {
-      await subscribed(scene, id)
-      return () => scene.waybill.clients.delete(tenantId, clientOf(id).client)
-    }
+    delete: onService(subscribed, (waybill, _, id) => waybill.clients.delete(tenantId, clientOf(id).client))
   },
   secrets: {
     list: ({ waybill }) => () => waybill.secrets.list(tenantId),
@@ -295,34 +223,13 @@ export const serviceCalls: Methods = {
   },
   deliveries: {
     list: ({ waybill }) => () => waybill.deliveries.list(tenantId),
-    get: async (scene, id) => {
-      const { deliveryId } = await delivered(scene, id)
-      return () => scene.waybill.deliveries.get(tenantId, deliveryId)
-    },
-    retry: async (scene, id) => {
-      const { deliveryId } = await delivered(scene, id)
-      return () => scene.waybill.deliveries.retry(tenantId, deliveryId)
-    },
-    dismiss: async (scene, id) => {
-      const { deliveryId } = await delivered(scene, id)
-      return () => scene.waybill.deliveries.dismiss(tenantId, deliveryId).catch(onlyCode("delivery_not_dismissable"))
-    },
-    retryDeadLetters: async (scene, id) => {
-      const { subscriptionId } = await delivered(scene, id)
-      return () => scene.waybill.deliveries.retryDeadLetters(tenantId, { subscriptionId })
-    },
-    dismissDeadLetters: async (scene, id) => {
-      const { subscriptionId } = await delivered(scene, id)
-      return () => scene.waybill.deliveries.dismissDeadLetters(tenantId, { subscriptionId })
-    },
-    recover: async (scene, id) => {
-      const { subscriptionId } = await delivered(scene, id)
-      return () => scene.waybill.deliveries.recover(tenantId, subscriptionId, "2026-01-01T00:00:00Z")
-    },
-    replay: async (scene, id) => {
-      const { subscriptionId } = await delivered(scene, id)
-      return () => scene.waybill.deliveries.replay(tenantId, subscriptionId, { from: "2020-01-01T00:00:00Z" })
-    }
+    get: onService(delivered, (waybill, { deliveryId }) => waybill.deliveries.get(tenantId, deliveryId)),
+    retry: onService(delivered, (waybill, { deliveryId }) => waybill.deliveries.retry(tenantId, deliveryId)),
+    dismiss: onService(delivered, (waybill, { deliveryId }) => waybill.deliveries.dismiss(tenantId, deliveryId).catch(onlyCode("delivery_not_dismissable"))),
+    retryDeadLetters: onService(delivered, (waybill, { subscriptionId }) => waybill.deliveries.retryDeadLetters(tenantId, { subscriptionId })),
+    dismissDeadLetters: onService(delivered, (waybill, { subscriptionId }) => waybill.deliveries.dismissDeadLetters(tenantId, { subscriptionId })),
+    recover: onService(delivered, (waybill, { subscriptionId }) => waybill.deliveries.recover(tenantId, subscriptionId, "2026-01-01T00:00:00Z")),
+    replay: onService(delivered, (waybill, { subscriptionId }) => waybill.deliveries.replay(tenantId, subscriptionId, { from: "2020-01-01T00:00:00Z" }))
   },
   portal: {
     createLink: async (scene, id) => {
@@ -330,31 +237,13 @@ export const serviceCalls: Methods = {
       return () => scene.waybill.portal.createLink(tenantId, { client: `portal-${id}` })
     },
     subscriptions: ({ waybill }, id) => () => waybill.portal.subscriptions(clientOf(id)),
-    subscription: async (scene, id) => {
-      const subscriptionId = await subscribed(scene, id)
-      return () => scene.waybill.portal.subscription(clientOf(id), subscriptionId)
-    },
-    pause: async (scene, id) => {
-      const subscriptionId = await subscribed(scene, id)
-      return () => scene.waybill.portal.pause(clientOf(id), subscriptionId)
-    },
-    resume: async (scene, id) => {
-      const subscriptionId = await subscribed(scene, id)
-      return () => scene.waybill.portal.resume(clientOf(id), subscriptionId)
-    },
-    test: async (scene, id) => {
-      const subscriptionId = await subscribed(scene, id)
-      return () => scene.waybill.portal.test(clientOf(id), subscriptionId)
-    },
+    subscription: onService(subscribed, (waybill, subscriptionId, id) => waybill.portal.subscription(clientOf(id), subscriptionId)),
+    pause: onService(subscribed, (waybill, subscriptionId, id) => waybill.portal.pause(clientOf(id), subscriptionId)),
+    resume: onService(subscribed, (waybill, subscriptionId, id) => waybill.portal.resume(clientOf(id), subscriptionId)),
+    test: onService(subscribed, (waybill, subscriptionId, id) => waybill.portal.test(clientOf(id), subscriptionId)),
     deliveries: ({ waybill }, id) => () => waybill.portal.deliveries(clientOf(id)),
-    delivery: async (scene, id) => {
-      const { deliveryId } = await delivered(scene, id)
-      return () => scene.waybill.portal.delivery(clientOf(id), deliveryId)
-    },
-    retry: async (scene, id) => {
-      const { deliveryId } = await delivered(scene, id)
-      return () => scene.waybill.portal.retry(clientOf(id), deliveryId)
-    },
+    delivery: onService(delivered, (waybill, { deliveryId }, id) => waybill.portal.delivery(clientOf(id), deliveryId)),
+    retry: onService(delivered, (waybill, { deliveryId }, id) => waybill.portal.retry(clientOf(id), deliveryId)),
     contact: ({ waybill }, id) => () => waybill.portal.contact(clientOf(id)),
     setContact: ({ waybill }, id) => () => waybill.portal.setContact(clientOf(id), { email: "edi@shipper.example" }),
     secrets: ({ waybill }, id) => () => waybill.portal.secrets(clientOf(id)),
@@ -364,64 +253,31 @@ export const serviceCalls: Methods = {
     }
   },
   statistics: {
-    get: async (scene, id) => {
-      const subscriptionId = await subscribed(scene, id)
-      return () => scene.waybill.statistics.get(tenantId, { subscriptionId: [subscriptionId] })
-    }
+    get: onService(subscribed, (waybill, subscriptionId) => waybill.statistics.get(tenantId, { subscriptionId: [subscriptionId] }))
   },
   allPickups: {
     list: ({ waybill }) => () => waybill.allPickups.list(tenantId),
-    decide: async (scene) => {
-      const number = await ordered(scene)
-      // every order is accepted at once
-      return () => scene.waybill.allPickups.decide(tenantId, number, { decision: "accept" }).catch(onlyCode("pickup_decided"))
-    }
+    // every order is accepted at once
+    decide: onService(ordered, (waybill, number) => waybill.allPickups.decide(tenantId, number, { decision: "accept" }).catch(onlyCode("pickup_decided")))
   },
   allSubscriptions: {
     list: ({ waybill }) => () => waybill.allSubscriptions.list(tenantId),
-    get: async (scene, id) => {
-      const subscriptionId = await subscribed(scene, id)
-      return () => scene.waybill.allSubscriptions.get(tenantId, subscriptionId)
-    },
-    pause: async (scene, id) => {
-      const subscriptionId = await subscribed(scene, id)
-      return () => scene.waybill.allSubscriptions.pause(tenantId, subscriptionId, "The receiver moves.")
-    },
+    get: onService(subscribed, (waybill, subscriptionId) => waybill.allSubscriptions.get(tenantId, subscriptionId)),
+    pause: onService(subscribed, (waybill, subscriptionId) => waybill.allSubscriptions.pause(tenantId, subscriptionId, "The receiver moves.")),
     resume: async (scene, id) => {
       const subscriptionId = await subscribed(scene, id)
       await scene.waybill.allSubscriptions.pause(tenantId, subscriptionId, "The receiver moves.")
       return () => scene.waybill.allSubscriptions.resume(tenantId, subscriptionId)
     },
-    purge: async (scene, id) => {
-      const subscriptionId = await subscribed(scene, id)
-      return () => scene.waybill.allSubscriptions.purge(tenantId, subscriptionId)
-    },
-    purgeMatching: async (scene, id) => {
-      const subscriptionId = await subscribed(scene, id)
-      return () => scene.waybill.allSubscriptions.purgeMatching(tenantId, { subscriptionIds: [subscriptionId] })
-    },
-    edit: async (scene, id) => {
-      const subscriptionId = await subscribed(scene, id)
-      return () => scene.waybill.allSubscriptions.edit(tenantId, subscriptionId, { delivery: { maxAttempts: 3 } })
-    },
-    explain: async (scene, id) => {
-      const { subscriptionId } = await delivered(scene, id)
-      return () => scene.waybill.allSubscriptions.explain(tenantId, subscriptionId, { eventId: `${id}-1` })
-    },
-    remove: async (scene, id) => {
-      const subscriptionId = await subscribed(scene, id)
-      return () => scene.waybill.allSubscriptions.remove(tenantId, subscriptionId)
-    }
+    purge: onService(subscribed, (waybill, subscriptionId) => waybill.allSubscriptions.purge(tenantId, subscriptionId)),
+    purgeMatching: onService(subscribed, (waybill, subscriptionId) => waybill.allSubscriptions.purgeMatching(tenantId, { subscriptionIds: [subscriptionId] })),
+    edit: onService(subscribed, (waybill, subscriptionId) => waybill.allSubscriptions.edit(tenantId, subscriptionId, { delivery: { maxAttempts: 3 } })),
+    explain: onService(delivered, (waybill, { subscriptionId }, id) => waybill.allSubscriptions.explain(tenantId, subscriptionId, { eventId: `${id}-1` })),
+    remove: onService(subscribed, (waybill, subscriptionId) => waybill.allSubscriptions.remove(tenantId, subscriptionId))
   },
   journeys: {
-    find: async (scene, id) => {
-      await registered(scene, id)
-      return () => scene.waybill.journeys.find(tenantId, id)
-    },
-    get: async (scene, id) => {
-      await registered(scene, id)
-      return () => scene.waybill.journeys.get(tenantId, id)
-    }
+    find: onService(registered, (waybill, _, id) => waybill.journeys.find(tenantId, id)),
+    get: onService(registered, (waybill, _, id) => waybill.journeys.get(tenantId, id))
   }
 }
 

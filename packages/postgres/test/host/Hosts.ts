@@ -43,18 +43,23 @@ export interface HostSettings {
 
 const poolOf = ({ max, url }: HostSettings) => new pg.Pool({ connectionString: url, max }).on("error", () => {})
 
-/** For libraries without savepoint support, by plain statements. */
-const savepoints = (send: Open["send"], again: () => Open, depth = 0): Open["nested"] => async (use) => {
-  const name = `host_${depth}_${Math.random().toString(36).slice(2, 8)}`
-  await send(`SAVEPOINT ${name}`)
+/** Commits what `use` did, or rolls it back when it throws. For libraries that leave this to the host. */
+const endedByHand = async <A>(use: () => Promise<A>, { commit, rollback }: { readonly commit: () => Promise<unknown>; readonly rollback: () => Promise<unknown> }): Promise<A> => {
   try {
-    const result = await use(again())
-    await send(`RELEASE SAVEPOINT ${name}`)
+    const result = await use()
+    await commit()
     return result
   } catch (error) {
-    await send(`ROLLBACK TO SAVEPOINT ${name}`)
+    await rollback()
     throw error
   }
+}
+
+/** For libraries without savepoint support, by plain statements. */
+const savepoints = (send: Open["send"], again: () => Open): Open["nested"] => async (use) => {
+  const name = `host_${Math.random().toString(36).slice(2, 8)}`
+  await send(`SAVEPOINT ${name}`)
+  return endedByHand(() => use(again()), { commit: () => send(`RELEASE SAVEPOINT ${name}`), rollback: () => send(`ROLLBACK TO SAVEPOINT ${name}`) })
 }
 
 export const pgHost = (settings: HostSettings): Host => {
@@ -69,12 +74,7 @@ export const pgHost = (settings: HostSettings): Host => {
       const client = await pool.connect()
       try {
         await client.query("BEGIN")
-        const result = await use(openOf(client))
-        await client.query("COMMIT")
-        return result
-      } catch (error) {
-        await client.query("ROLLBACK")
-        throw error
+        return await endedByHand(() => use(openOf(client)), { commit: () => client.query("COMMIT"), rollback: () => client.query("ROLLBACK") })
       } finally {
         client.release()
       }
@@ -131,28 +131,17 @@ export const kyselyControlledHost = (settings: HostSettings): Host => {
     send: (sql) => trx.executeQuery(CompiledQuery.raw(sql)),
     nested: async (use) => {
       const inner = await trx.savepoint("inside").execute()
-      try {
-        const result = await use(openOf(inner))
-        await inner.releaseSavepoint("inside").execute()
-        return result
-      } catch (error) {
-        await inner.rollbackToSavepoint("inside").execute()
-        throw error
-      }
+      return endedByHand(() => use(openOf(inner)), {
+        commit: () => inner.releaseSavepoint("inside").execute(),
+        rollback: () => inner.rollbackToSavepoint("inside").execute()
+      })
     }
   })
   return {
     name: "Kysely, ended by hand",
     transaction: async (use) => {
       const trx = await db.startTransaction().execute()
-      try {
-        const result = await use(openOf(trx))
-        await trx.commit().execute()
-        return result
-      } catch (error) {
-        await trx.rollback().execute()
-        throw error
-      }
+      return endedByHand(() => use(openOf(trx)), { commit: () => trx.commit().execute(), rollback: () => trx.rollback().execute() })
     },
     notOpen: () => fromKysely(db as never),
     sentence: /^fromKysely\(trx\) takes the trx /,
@@ -241,33 +230,21 @@ export const typeOrmHost = (settings: HostSettings): Host => {
 /** TypeORM's query runner, whose transaction the host begins and ends itself. */
 export const typeOrmRunnerHost = (settings: HostSettings): Host => {
   const { close, connected, dataSource } = dataSourceOf(settings)
+  const begin = async <A>(runner: QueryRunner, use: (open: Open) => Promise<A>) => {
+    await runner.startTransaction()
+    return endedByHand(() => use(openOf(runner)), { commit: () => runner.commitTransaction(), rollback: () => runner.rollbackTransaction() })
+  }
   const openOf = (runner: QueryRunner): Open => ({
     within: fromTypeOrm(runner),
     send: (sql) => runner.query(sql),
-    nested: async (use) => {
-      await runner.startTransaction()
-      try {
-        const result = await use(openOf(runner))
-        await runner.commitTransaction()
-        return result
-      } catch (error) {
-        await runner.rollbackTransaction()
-        throw error
-      }
-    }
+    nested: (use) => begin(runner, use)
   })
   return {
     name: "TypeORM, ended by hand",
     transaction: async (use) => {
       const runner = (await connected()).createQueryRunner()
-      await runner.startTransaction()
       try {
-        const result = await use(openOf(runner))
-        await runner.commitTransaction()
-        return result
-      } catch (error) {
-        await runner.rollbackTransaction()
-        throw error
+        return await begin(runner, use)
       } finally {
         await runner.release()
       }
