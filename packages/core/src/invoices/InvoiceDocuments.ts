@@ -7,6 +7,7 @@ import { carriersOnly } from "../access/Callers.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { listPage } from "../shared/ListPage.ts"
 import { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
@@ -25,8 +26,11 @@ import { type DocumentsUpload, DocumentType } from "./model/SupportingDocuments.
 import { type Comments, readComments } from "./ReadInvoice.ts"
 import { uploadWhole } from "./UploadWhole.ts"
 
-/** Most records per page. Each record may have many files. SPEC-GAP-B14 */
+/** Most records per page. The page ends early if they are large. SPEC-GAP-B14 */
 export const maxRecordsPerPage = 100
+
+/** Characters of JSON that a file adds to its record, besides its contents. */
+const fileSize = 100
 
 /** Maximum number of files whose contents are checked before a response begins. */
 const mostCheckedContents = 100
@@ -205,17 +209,17 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
       const list = Effect.fn("InvoiceDocuments.list")(function*(principal: Principal, input: unknown = {}) {
         const viewer = yield* viewerOf(principal)
         const { cursor, documentType: documentTypes, invoiceNumber, limit = maxRecordsPerPage, ...from } = yield* decodeQuery(input)
-        const position = yield* readCursor(cursor)
-        const after = position === undefined ? undefined : { invoiceNumber: position.id, carrier: position.carrier }
         const filter = { invoiceNumber, documentTypes, ...carrierFilter(from) }
-        const rows = yield* documents.list(principal.tenantId, viewer, filter, { after, limit: limit + 1 })
-        const data = rows.slice(0, limit)
-        const last = data[data.length - 1]
+        const { data, nextCursor } = yield* listPage({
+          read: ({ after, limit: rows }) =>
+            Effect.flatMap(readCursor(after), (position) =>
+              documents.list(principal.tenantId, viewer, filter, { after: position && { invoiceNumber: position.id, carrier: position.carrier }, limit: rows })),
+          idOf: (record) => cursorAt({ id: record.invoiceNumber, carrier: record.carrier }),
+          sizeOf: ({ doc, files }) => doc.length + files.length * fileSize,
+          shown: (record) => record
+        }, cursor, limit)
         yield* checkContents(principal.tenantId, data)
-        return {
-          data: data.map((each) => shown(principal.tenantId, each)),
-          nextCursor: rows.length > limit ? cursorAt({ id: last!.invoiceNumber, carrier: last!.carrier }) : undefined
-        }
+        return { data: yield* mapPaced(data, (record) => shown(principal.tenantId, record)), nextCursor: nextCursor ?? undefined }
       })
 
       const remove = Effect.fn("InvoiceDocuments.remove")(function*(principal: Principal, invoiceNumber: string, options?: unknown) {

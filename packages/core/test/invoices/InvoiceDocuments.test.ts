@@ -276,6 +276,17 @@ describe("reading documents", () => {
   }, inService))
 })
 
+describe("a page of large records", () => {
+  it.effect("ends early, so that a response does not hold them all", Effect.fnUntraced(function*() {
+    const { carrier, documents } = yield* setup
+    const more = { note: Array.from({ length: 900 }, () => "x".repeat(1000)) }
+    for (let n = 0; n < 7; n++) yield* documents.upload(carrier, documentsSample({ invoiceNumber: `N${n}`, more }))
+    const first = yield* documents.list(carrier)
+    const second = yield* documents.list(carrier, { cursor: first.nextCursor! })
+    assert.deepStrictEqual([first.data.length, second.data.map(({ record }) => record["invoiceNumber"]), second.nextCursor], [4, ["N4", "N5", "N6"], undefined])
+  }, inService))
+})
+
 describe("deleting documents", () => {
   it.effect("deletes the named files, all or none, then all files", Effect.fnUntraced(function*() {
     const { carrier, documents } = yield* setup
