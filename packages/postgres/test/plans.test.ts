@@ -89,7 +89,7 @@ const statementsIn = (quoted: string) => {
     "look up": statuses.findStatuses(schema, "t", []),
     "search statuses": statuses.searchStatuses(schema, "t", { keys: [], prefixes: [], shipmentId: "S" }, 1),
     "history of a shipment": statuses.readHistory(schema, "t", "S", { entries: 1, bytes: 1 }),
-    "picked up": statuses.findPickedUp(schema, "t", { account: "A", from: 0, to: 1, limit: 1 }),
+    "picked up": statuses.findPickedUp(schema, "t", { account: "A", from: 0, to: 1, limit: 1, bytes: 1 }),
     "account known": statuses.accountKnown(schema, "t", "A"),
     "lock old shipments": statuses.lockOldShipments(schema, "t", 0),
     "prune shipments": statuses.pruneShipments(schema, "t", 0, []),

@@ -157,7 +157,7 @@ export const suite = storeSuite("several carriers in one tenant", TransitEventSt
     yield* claimFor(tenantId, [{ shipmentId: "B", carrier: other }])
     const [found] = yield* store.find(tenantId, [{ key: "k", own: one }])
     assert.strictEqual(found?.own === true ? textOf(found.verified) : undefined, "verified A")
-    const range = { account: "X", from: 0, to: occurredAt + 9, limit: 9 }
+    const range = { account: "X", from: 0, to: occurredAt + 9, limit: 9, bytes: 1e9 }
     assert.deepStrictEqual((yield* store.findPickedUp(tenantId, { ...range, carrier: other })).map(textOf), ["verified B"])
     assert.deepStrictEqual((yield* store.findPickedUp(tenantId, { ...range, limit: 1, carrier: other })).map(textOf), ["verified B"])
     assert.strictEqual((yield* store.findPickedUp(tenantId, range)).length, 3)

@@ -255,11 +255,15 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
       { shipmentId: "hidden", pickupAt: occurredAt + 5, covered: false }
     ], { accounts: ["A", "B"] })
     yield* report(tenantId, [{ shipmentId: "foreign", pickupAt: occurredAt + 10 }], { accounts: ["B"] })
-    const listed = (from: number, to: number, limit = 9, account = "A") =>
-      Effect.map(store.findPickedUp(tenantId, { account, from: occurredAt + from, to: occurredAt + to, limit }), (found) => found.map(textOf))
+    const listed = (from: number, to: number, limit = 9, account = "A", bytes = 1e9) =>
+      Effect.map(store.findPickedUp(tenantId, { account, from: occurredAt + from, to: occurredAt + to, limit, bytes }), (found) => found.map(textOf))
     assert.deepStrictEqual(yield* listed(0, 20), ["verified early", "verified a", "verified b", "verified late"])
     assert.deepStrictEqual(yield* listed(1, 19), ["verified a", "verified b"])
     assert.deepStrictEqual(yield* listed(0, 20, 2), ["verified early", "verified a"])
+    const first = "verified early".length
+    assert.deepStrictEqual(yield* listed(0, 20, 9, "A", 1), ["verified early"])
+    assert.deepStrictEqual(yield* listed(0, 20, 9, "A", first), ["verified early"])
+    assert.deepStrictEqual(yield* listed(0, 20, 9, "A", first + 1), ["verified early", "verified a"])
     assert.deepStrictEqual(yield* listed(21, 30), [])
     assert.deepStrictEqual(yield* listed(0, 20, 9, "nobody's"), [])
     yield* publish(tenantId, [{ shipmentId: "a" }], { accounts: ["B"] })
@@ -326,7 +330,7 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     assert.deepStrictEqual(yield* store.resolve(tenantId, ["old", "both", "moving"]), [undefined, "recent", "moving"])
     assert.strictEqual(yield* store.record(tenantId, "old"), undefined)
     assert.lengthOf((yield* store.record(tenantId, "recent"))!.history, 1)
-    assert.deepStrictEqual(yield* store.findPickedUp(tenantId, { account: "A", from: 0, to: occurredAt + day, limit: 9 }), [])
+    assert.deepStrictEqual(yield* store.findPickedUp(tenantId, { account: "A", from: 0, to: occurredAt + day, limit: 9, bytes: 1e9 }), [])
     assert.lengthOf(yield* events.find(tenantId, ["e"]), 1)
     yield* report(tenantId, [{ shipmentId: "old" }])
     const again = (yield* store.record(tenantId, "old"))!
@@ -342,7 +346,7 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     assert.deepStrictEqual(yield* store.read(other, ["S"]), [])
     assert.strictEqual(yield* store.record(other, "S"), undefined)
     assert.isFalse(yield* store.accountKnown(other, "A"))
-    assert.deepStrictEqual(yield* store.findPickedUp(other, { account: "A", from: 0, to: occurredAt + day, limit: 9 }), [])
+    assert.deepStrictEqual(yield* store.findPickedUp(other, { account: "A", from: 0, to: occurredAt + day, limit: 9, bytes: 1e9 }), [])
     yield* report(other, [{ shipmentId: "S", keys: [], state: "other" }], { accounts: ["B"] })
     yield* eventually(store.prune(other, { delivered: occurredAt + day, noticed: occurredAt + day }), (count) => count === 0)
     assert.deepStrictEqual(yield* find(one, ["k", ["A"]]), ["verified S"])

@@ -97,6 +97,8 @@ export interface RangeRequest {
   readonly from: number
   readonly to: number
   readonly limit: number
+  /** There is no further shipment after so many bytes of answers. */
+  readonly bytes: number
   /** Limits the result to shipments of this carrier. */
   readonly carrier?: ReadonlyArray<string> | undefined
 }

@@ -28,6 +28,9 @@ export type VerifiedAnswer =
 /** Most shipments in one answer by account. */
 export const maxPickedUp = 5000
 
+/** Bytes in one answer by account, about: the shipment that reaches them is the last one. */
+export const maxPickedUpBytes = 16 * 1024 ** 2
+
 /** Pickup range, both bounds inclusive: dates (whole days in UTC) or date-times with an offset. SPEC-GAP-A6 */
 export const PickedUpQuery = Schema.Struct({
   accountNumber: Schema.String,
@@ -136,9 +139,10 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
         const to = lastInstant(query.endDate)
         if (from > to) return yield* InvalidInput.of(fault(["startDate"], "startDate is after endDate. Swap them.", "out_of_bounds"))
         yield* checkAccount(principal, query.accountNumber)
-        const rows = yield* store.findPickedUp(principal.tenantId, { account: query.accountNumber, from, to, limit: maxPickedUp + 1, carrier: carrierOf(principal) })
-        if (rows.length > maxPickedUp) {
-          const detail = `More than ${maxPickedUp} shipments were picked up in this range. Narrow it, and ask once for each part.`
+        const most = { limit: maxPickedUp + 1, bytes: maxPickedUpBytes }
+        const rows = yield* store.findPickedUp(principal.tenantId, { account: query.accountNumber, from, to, ...most, carrier: carrierOf(principal) })
+        if (rows.length > maxPickedUp || rows.length > 1 && rows.reduce((sum, { length }) => sum + length, 0) >= maxPickedUpBytes) {
+          const detail = `More than ${maxPickedUp} shipments, or ${maxPickedUpBytes / 1024 ** 2} MiB of them, were picked up in this range. Narrow it, and ask once for each part.`
           return yield* InvalidInput.of(fault(["endDate"], detail, "out_of_bounds"))
         }
         return rows.map((bytes) => new VerifiedBody(bytes))

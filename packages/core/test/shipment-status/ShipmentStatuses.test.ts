@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Principal } from "@waybill/core"
-import { maxPickedUp, ShipmentStatuses, ShipmentStatusOptions } from "@waybill/core/shipment-status"
+import { maxPickedUp, maxPickedUpBytes, ShipmentStatuses, ShipmentStatusOptions } from "@waybill/core/shipment-status"
 import { arbitraryVerifiedShipment, postedShipment, TestWaybill } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -262,6 +262,18 @@ describe("shipments of an account", () => {
     const many = Array.from({ length: maxPickedUp + 1 }, (_, n) => postedShipment(`S${n}`, { accounts: ["A"], pickupDate: "2026-10-01", ShipmentMilestoneStatus: "In Transit" }))
     for (let n = 0; n < many.length; n += 1000) yield* shipments.report(tenant.carrier, many.slice(n, n + 1000))
     assert.deepStrictEqual(yield* faultsOf(list(range("2026-10-01", "2026-10-01"))), ["/endDate out_of_bounds"])
+  }, inService), 30_000)
+
+  it.effect("ask for a narrower range when they are too large together", Effect.fnUntraced(function*() {
+    const { list, shipments, tenant } = yield* picked
+    const text = (length: number) => "船".repeat(length)
+    const references = { bolNumber: null, QuoteID: null, ShipmentID: text(200), MasterBOL: null, poNumber: text(1000), AdditionalReferences: text(1000), trailerNumber: null }
+    const count = Math.ceil(maxPickedUpBytes / 6000)
+    const large = Array.from({ length: count }, (_, n) =>
+      postedShipment(`S${n}`, { accounts: ["A"], pickupDate: n < 10 ? "2026-10-01" : "2026-10-02", ShipmentMilestoneStatus: "In Transit", ReferenceNumbers: references }))
+    for (let n = 0; n < large.length; n += 1000) yield* shipments.report(tenant.carrier, large.slice(n, n + 1000))
+    assert.deepStrictEqual(yield* faultsOf(list(range("2026-10-01", "2026-10-02"))), ["/endDate out_of_bounds"])
+    assert.lengthOf(yield* list(range("2026-10-01", "2026-10-01")), 10)
   }, inService), 30_000)
 })
 

@@ -259,26 +259,31 @@ CROSS JOIN LATERAL (
   OFFSET 0
 ) AS f`
 
-export const findPickedUp = (schema: Statement, tenantId: string, { account, from, limit, to, ...range }: RangeRequest) => {
+export const findPickedUp = (schema: Statement, tenantId: string, { account, bytes, from, limit, to, ...range }: RangeRequest) => {
   const own = tenant(tenantId)
   const carrier = textArray(range.carrier)
   return statement`
-SELECT s.verified
+SELECT p.verified
 FROM (
-  SELECT a.shipment_id, a.pickup_at
-  FROM ${schema}.shipment_accounts AS a
-  WHERE a.tenant_id = ${own} AND a.account = ${account}
-    AND a.pickup_at >= ${timestamptz(from)} AND a.pickup_at <= ${timestamptz(to)}
-    AND (${carrier} IS NULL OR ${ofCarrier(schema, own, raw("a.shipment_id"), carrier)})
-  ORDER BY a.pickup_at, a.shipment_id
-  LIMIT ${int8(limit)}
-) AS a
-CROSS JOIN LATERAL (
-  SELECT s.verified FROM ${schema}.shipment_statuses AS s
-  WHERE s.tenant_id = ${own} AND s.shipment_id = a.shipment_id
-  OFFSET 0
-) AS s
-ORDER BY a.pickup_at, a.shipment_id`
+  SELECT a.pickup_at, a.shipment_id, s.verified,
+         sum(octet_length(s.verified)) OVER (ORDER BY a.pickup_at, a.shipment_id) - octet_length(s.verified) AS bytes_before
+  FROM (
+    SELECT a.shipment_id, a.pickup_at
+    FROM ${schema}.shipment_accounts AS a
+    WHERE a.tenant_id = ${own} AND a.account = ${account}
+      AND a.pickup_at >= ${timestamptz(from)} AND a.pickup_at <= ${timestamptz(to)}
+      AND (${carrier} IS NULL OR ${ofCarrier(schema, own, raw("a.shipment_id"), carrier)})
+    ORDER BY a.pickup_at, a.shipment_id
+    LIMIT ${int8(limit)}
+  ) AS a
+  CROSS JOIN LATERAL (
+    SELECT s.verified FROM ${schema}.shipment_statuses AS s
+    WHERE s.tenant_id = ${own} AND s.shipment_id = a.shipment_id
+    OFFSET 0
+  ) AS s
+) AS p
+WHERE p.bytes_before < ${int8(bytes)}
+ORDER BY p.pickup_at, p.shipment_id`
 }
 
 export const accountKnown = (schema: Statement, tenantId: string, account: string) => {

@@ -6,7 +6,7 @@ import { AccessTables } from "../access/AccessTables.ts"
 import { ShipmentTables } from "../access/ShipmentTables.ts"
 import { DestinationTables } from "../delivery/DestinationTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
-import { newestWithin } from "../shared/NewestFirst.ts"
+import { firstWithin, newestWithin } from "../shared/NewestFirst.ts"
 import { ShipmentStatusTables } from "./ShipmentStatusTables.ts"
 
 /** The maximum number of rows of each kind that one call of `prune` removes. */
@@ -67,13 +67,13 @@ export const ShipmentStatusStoreMemory = {
         resolve: (tenantId, keys, carrier) =>
           operate(() => keys.map((key) => rows.ofKey(tenantId, key).find((each) => isOwn(carrier, owners.carrierOf(tenantId, each.shipmentId)))?.shipmentId)),
         find: (tenantId, lookups) => operate(() => lookups.map((lookup) => rows.find(tenantId, lookup))),
-        findPickedUp: (tenantId, { account, carrier, from, limit, to }) =>
-          operate(() =>
-            rows.ofAccount(tenantId, account)
+        findPickedUp: (tenantId, { account, carrier, from, to, ...most }) =>
+          operate(() => {
+            const found = rows.ofAccount(tenantId, account)
               .filter((each) => each.pickupAt >= from && each.pickupAt <= to && isOwn(carrier, owners.carrierOf(tenantId, each.shipmentId)))
-              .slice(0, limit)
               .map((each) => each.verified)
-          ),
+            return firstWithin(found, most, ({ length }) => length)
+          }),
         accountKnown: (tenantId, account, carrier) =>
           operate(() => {
             const shipments = [...owners.ofAccount(tenantId, account)]
