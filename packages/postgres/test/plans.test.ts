@@ -99,7 +99,7 @@ const statementsIn = (quoted: string) => {
     "store charge notices": charges.storeNotices(schema, "t", { notices: [], notifications: [], traceparent: undefined }),
     "bills of a PRO": charges.billsBeginning(schema, "t", [], 1),
     "open bills": charges.openBills(schema, "t", [], { limit: 1 }),
-    "in flight": chargeSubscriptions.inFlight(schema, "t", "c", id, { limit: 1 }),
+    "in flight": chargeSubscriptions.inFlight(schema, "t", "c", id, { limit: 1, bytes: 1 }),
     "windows that hold a bill": chargeWindows.windowsWith(schema, "t", id, []),
     "windows due": chargeWindows.windowsDue(schema, 1),
     "next closing": chargeWindows.nextClosing(schema),

@@ -142,7 +142,7 @@ export const publishBills = Effect.fnUntraced(function*(
 
 /** The in-flight list of subscription `n`. */
 export const inFlightBodies = (tenantId: string, n = 1, client = "client") =>
-  Effect.flatMap(ChargeSubscriptionStore, (store) => Effect.map(store.inFlight(tenantId, client, idOf(n), { after: undefined, limit: 1000 }), (found) => found.map(({ body }) => textOf(body))))
+  Effect.flatMap(ChargeSubscriptionStore, (store) => Effect.map(store.inFlight(tenantId, client, idOf(n), { after: undefined, limit: 1000, bytes: 1e9 }), (found) => found.map(({ body }) => textOf(body))))
 
 export const minutes = 60_000
 

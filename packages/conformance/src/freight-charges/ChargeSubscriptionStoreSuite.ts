@@ -37,12 +37,12 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
     yield* publishBills(tenantId, [{ billId: "B" }])
     yield* subscribeToCharges(tenantId)
     assert.isTrue(Option.isNone(yield* store.find(tenantId, "somebody else", idOf(1))))
-    assert.deepStrictEqual(yield* store.inFlight(tenantId, "somebody else", idOf(1), { after: undefined, limit: 1000 }), [])
+    assert.deepStrictEqual(yield* store.inFlight(tenantId, "somebody else", idOf(1), { after: undefined, limit: 1000, bytes: 1e9 }), [])
     for (const id of foreignIds) {
       assert.isTrue(Option.isNone(yield* store.find(tenantId, "client", id)), id)
       assert.isTrue(Option.isNone(yield* store.findAny(tenantId, id)), id)
       assert.isFalse(yield* store.cancel(tenantId, "client", id), id)
-      assert.deepStrictEqual(yield* store.inFlight(tenantId, "client", id, { after: undefined, limit: 1000 }), [], id)
+      assert.deepStrictEqual(yield* store.inFlight(tenantId, "client", id, { after: undefined, limit: 1000, bytes: 1e9 }), [], id)
     }
   })
 
@@ -159,9 +159,12 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
     yield* store.addInFlight(tenantId, idOf(3), given.slice(0, 2))
     yield* store.addInFlight(tenantId, idOf(3), given.slice(2))
     assert.deepStrictEqual(yield* inFlightBodies(tenantId, 3), ["B", "b", body])
-    const pieceAfter = (after: string | undefined) =>
-      Effect.map(store.inFlight(tenantId, "client", idOf(3), { after, limit: 2 }), (bills) => bills.map(({ billId }) => billId))
-    assert.deepStrictEqual(yield* Effect.forEach([undefined, "B", "b", "x"], pieceAfter), [["B", "b"], ["b", "x"], ["x"], []])
+    const piece = (after: string | undefined, limit: number, bytes: number) =>
+      Effect.map(store.inFlight(tenantId, "client", idOf(3), { after, limit, bytes }), (bills) => bills.map(({ billId }) => billId))
+    assert.deepStrictEqual(yield* Effect.forEach([undefined, "B", "b", "x"], (after) => piece(after, 2, 1e9)), [["B", "b"], ["b", "x"], ["x"], []])
+    // the first two have one byte each
+    assert.deepStrictEqual(yield* Effect.forEach([1, 2, 3], (bytes) => piece(undefined, 1000, bytes)), [["B"], ["B", "b"], ["B", "b", "x"]])
+    assert.deepStrictEqual(yield* piece("b", 1000, 1), ["x"])
     assert.deepStrictEqual(yield* inFlightBodies(tenantId, 2, "other"), [])
   })
 

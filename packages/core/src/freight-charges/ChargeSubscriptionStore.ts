@@ -71,14 +71,14 @@ export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionS
    */
   readonly cancel: (tenantId: string, client: string, id: string) => Effect.Effect<boolean, StorageError>
   /**
-   * A page of the bills in flight when it was created, by billId. A bill is left out if the client no longer has any of the accounts
-   * through which it saw the bill.
+   * A page of the bills in flight when it was created, by billId; it has no further bill after `bytes` of bodies. A bill is left out if the
+   * client no longer has any of the accounts through which it saw the bill.
    */
   readonly inFlight: (
     tenantId: string,
     client: string,
     id: string,
-    range: ListRange
+    range: ListRange & { readonly bytes: number }
   ) => Effect.Effect<ReadonlyArray<Pick<InFlightBill, "billId" | "body">>, StorageError>
   /**
    * Looks for bills in a subscription's windows. `closesAt`: when the open window with one of them closes. `orderIds`: entry ids of closed

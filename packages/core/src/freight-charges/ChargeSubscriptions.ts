@@ -173,12 +173,12 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         // a token may have lost accounts since the client's last call
         yield* rememberAccess(principal)
         const { client, tenantId } = principal
-        const read = (after: string | undefined) => store.inFlight(tenantId, client, id, { after, limit: billsAtATime })
+        const read = (after: string | undefined) => store.inFlight(tenantId, client, id, { after, limit: billsAtATime, bytes: inFlightBytesAtATime })
         // the first page is read before the answer starts, so that a storage failure can still become an error answer
         const first = yield* read(undefined)
         const pieces = Effect.map((bills: typeof first) => [
           bills.map(({ body }) => body),
-          bills.length < billsAtATime ? Option.none() : Option.some(read(bills[bills.length - 1]!.billId))
+          bills.length === 0 ? Option.none() : Option.some(read(bills[bills.length - 1]!.billId))
         ] as const)
         return Stream.paginate<Effect.Effect<typeof first, StorageError>, Uint8Array, StorageError>(Effect.succeed(first), pieces)
       })
@@ -238,6 +238,9 @@ const encoder = new TextEncoder()
 
 /** Bills per read, because an account may have any number of them. */
 const billsAtATime = 200
+
+/** Bytes of bills per read, which a response holds until its reader has taken them. */
+export const inFlightBytesAtATime = 512 * 1024
 
 /** Most accounts that an error lists. */
 const maxAccountsNamed = 20

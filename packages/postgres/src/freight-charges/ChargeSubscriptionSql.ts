@@ -96,18 +96,32 @@ export const subscriptionsDeliveringTo = (schema: Statement, tenantId: string, c
 
 export const inFlightRow = row({ billId: text, body: bytea })
 
-export const inFlight = (schema: Statement, tenantId: string, name: string, id: string, { after = "", limit }: { readonly after?: string | undefined; readonly limit: number }) => {
+interface InFlightRange {
+  readonly after?: string | undefined
+  readonly limit: number
+  readonly bytes: number
+}
+
+export const inFlight = (schema: Statement, tenantId: string, name: string, id: string, { after = "", bytes, limit }: InFlightRange) => {
   const client = value(name)
   return statement`
 SELECT i.bill_id, i.body
-FROM ${schema}.freight_charge_subscriptions AS s
-JOIN ${schema}.freight_charge_in_flight AS i ON i.tenant_id = ${tenant(tenantId)} AND i.subscription_id = s.id
-WHERE s.tenant_id = ${tenant(tenantId)} AND s.client = ${client} AND s.id = ${uuid(id)}
-  AND i.bill_id > ${after}
-  AND EXISTS (
-    SELECT FROM ${schema}.client_accounts AS ca
-    WHERE ca.tenant_id = ${tenant(tenantId)} AND ca.client = ${client} AND ca.account = ANY (i.accounts)
-  )
-ORDER BY i.bill_id
-LIMIT ${int8(limit)}`
+FROM (
+  SELECT i.*, sum(octet_length(i.body)) OVER (ORDER BY i.bill_id) - octet_length(i.body) AS bytes_before
+  FROM (
+    SELECT i.bill_id, i.body
+    FROM ${schema}.freight_charge_subscriptions AS s
+    JOIN ${schema}.freight_charge_in_flight AS i ON i.tenant_id = ${tenant(tenantId)} AND i.subscription_id = s.id
+    WHERE s.tenant_id = ${tenant(tenantId)} AND s.client = ${client} AND s.id = ${uuid(id)}
+      AND i.bill_id > ${after}
+      AND EXISTS (
+        SELECT FROM ${schema}.client_accounts AS ca
+        WHERE ca.tenant_id = ${tenant(tenantId)} AND ca.client = ${client} AND ca.account = ANY (i.accounts)
+      )
+    ORDER BY i.bill_id
+    LIMIT ${int8(limit)}
+  ) AS i
+) AS i
+WHERE i.bytes_before < ${int8(bytes)}
+ORDER BY i.bill_id`
 }

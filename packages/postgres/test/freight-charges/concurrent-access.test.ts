@@ -76,7 +76,7 @@ layer(service, { excludeTestServices: true })("concurrent calls on freight charg
     yield* commit
     const { subscriptionId } = yield* Fiber.join(subscribing)
     yield* Fiber.join(granting)
-    const listed = (yield* store.inFlight(tenantId, "client", subscriptionId, { after: undefined, limit: 1000 })).map(({ body }) => textOf(body))
+    const listed = (yield* store.inFlight(tenantId, "client", subscriptionId, { after: undefined, limit: 1000, bytes: 1e9 })).map(({ body }) => textOf(body))
     const sent = (yield* drain(tenantId)).sent.map(({ body }) => textOf(body))
     assert.deepStrictEqual([...listed, ...sent], ["OF X/1"])
   }))

@@ -4,6 +4,7 @@ import { ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscripti
 import { Effect, Layer, Option } from "effect"
 import { DestinationTables } from "../delivery/DestinationTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { firstWithin } from "../shared/NewestFirst.ts"
 import { documentsIn } from "../shared/SubscriptionDocuments.ts"
 import { type ChargeSubscriptionRow, covers, type FreightChargeRows, FreightChargeTables } from "./FreightChargeTables.ts"
 
@@ -35,13 +36,13 @@ export const ChargeSubscriptionStoreMemory = {
       const stored = (tenantId: string, row: ChargeSubscriptionRow | undefined): Option.Option<StoredChargeSubscription> =>
         Option.map(Option.fromUndefinedOr(row), (known) => storedOf(tenantId, known))
 
-      const inFlight = (tenantId: string, client: string, id: string, { after, limit }: ListRange): ReadonlyArray<InFlightBill> => {
+      const inFlight = (tenantId: string, client: string, id: string, { after, ...most }: ListRange & { readonly bytes: number }): ReadonlyArray<InFlightBill> => {
         const accounts = rows.accountsOf(tenantId, client)
-        return (own(tenantId, client, id)?.inFlight ?? [])
+        const bills = (own(tenantId, client, id)?.inFlight ?? [])
           .filter((each) => each.accounts.some((account) => accounts.has(account)))
           .toSorted((a, b) => compareText(a.billId, b.billId))
           .filter(({ billId }) => after === undefined || compareText(billId, after) > 0)
-          .slice(0, limit)
+        return firstWithin(bills, most, ({ body }) => body.length)
       }
 
       const closeWindows = (tenantId: string, now: number) => {
