@@ -3,6 +3,7 @@ import type { StorageError } from "@waybill/core"
 import { base64Encoder, type StoredDocuments, type StoredFile } from "@waybill/core/invoices"
 import { Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
+import { holding } from "../shared/HeldBytes.ts"
 
 type Headers = Readonly<Record<string, string>>
 
@@ -10,11 +11,18 @@ type Segment = string | StoredFile
 
 const encoder = new TextEncoder()
 
+/** A chunk of a file, and its base64. */
+const chunkBytes = 512 * 1024
+
 /** One record, or several as an array. The length is known, so a receiver notices a truncated body. */
 export const documentsBody = (stored: StoredDocuments | ReadonlyArray<StoredDocuments>, headers: Headers = {}) => {
-  let contentLength = 0
-  for (const segment of segmentsOf(stored)) contentLength += typeof segment === "string" ? Buffer.byteLength(segment) : encodedLength(segment.size)
-  return HttpServerResponse.stream(Stream.suspend(() => streamOf(segmentsOf(stored))), { headers, contentLength, contentType: "application/json" })
+  let [textLength, filesLength] = [0, 0]
+  for (const segment of segmentsOf(stored)) {
+    if (typeof segment === "string") textLength += Buffer.byteLength(segment)
+    else filesLength += encodedLength(segment.size)
+  }
+  const response = HttpServerResponse.stream(Stream.suspend(() => streamOf(segmentsOf(stored))), { headers, contentLength: textLength + filesLength, contentType: "application/json" })
+  return holding(textLength + Math.min(filesLength, chunkBytes), response)
 }
 
 /** Segments are produced on demand, because a page may have thousands of files. */

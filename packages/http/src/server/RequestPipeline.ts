@@ -27,6 +27,7 @@ import { hostOf, siteOf, type SiteOptions } from "../shared/Site.ts"
 import { logRequest, refusalReason } from "./AccessLog.ts"
 import { makeAudited } from "./Audited.ts"
 import { makeClientQuotas, quotaClientOf } from "./ClientQuotas.ts"
+import { makeResponseBytes } from "./ResponseBytes.ts"
 
 export interface PipelineOptions extends SiteOptions, ClientAddressOptions {
   /** Time limit for the arrival of a request's body. Default 60 seconds. */
@@ -71,6 +72,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
   const refusals = new RefusalLog()
   const errors = new LineLimiter()
   const quotas = yield* makeClientQuotas
+  const responseBytes = makeResponseBytes()
   const audited = yield* makeAudited
   const bodyTimeoutMillis = options.bodyTimeoutMillis ?? 60_000
   const ignoredParameters = new Set(options.ignoredQueryParameters)
@@ -87,9 +89,16 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     const { endpoint, template } = found.route
     yield* Effect.annotateCurrentSpan("http.route", template)
     const principal = exchange.principal = yield* principalOf(request, endpoint, exchange)
-    const answer = answerTo(request, exchange, found, { mountPath, search })
+    const answer = Effect.flatMap(answerTo(request, exchange, found, { mountPath, search }), (response) => countedResponse(request, exchange, response))
     return yield* endpoint.audit === undefined || principal === undefined ? answer : audited(principal, exchange, endpoint.audit, found.params, answer)
   })
+
+  /** What a caller reads may be refused; what it wrote is done and gets its answer. Operators have no quotas. */
+  const countedResponse = ({ method }: HttpServerRequest.HttpServerRequest, { address, principal }: Exchange, response: HttpServerResponse.HttpServerResponse) => {
+    if (method === "HEAD" || principal !== undefined && isOperator(principal)) return Effect.succeed(response)
+    const caller = principal === undefined ? `address:${address()}` : quotaClientOf(principal).key
+    return method === "GET" ? responseBytes.countedOrRefused(caller, response) : Effect.succeed(responseBytes.counted(caller, response))
+  }
 
   /** Runs after authentication. */
   const answerTo = Effect.fnUntraced(function*(
@@ -100,7 +109,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
   ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, Failure> {
     const { endpoint } = route
     const client = exchange.principal === undefined || isOperator(exchange.principal) ? undefined : quotaClientOf(exchange.principal)
-    if (client !== undefined) yield* quotas.admit(client)
+    if (client !== undefined) yield* Effect.andThen(quotas.admit(client), responseBytes.admit(client.key))
     const refusal = refusalTo(exchange.principal, endpoint)
     if (refusal !== undefined) return yield* refusal
     if (endpoint.access === "anonymous") exchange.anonymous = yield* anonymousOf(request, exchange.principal)

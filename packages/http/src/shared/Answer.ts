@@ -2,6 +2,7 @@
 import { mapPaced, type Page } from "@waybill/core"
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
+import { holding } from "./HeldBytes.ts"
 
 type Headers = Readonly<Record<string, string>>
 
@@ -31,8 +32,8 @@ export const encodedPage = (page: Page<Uint8Array>, headers: Headers) => {
 export const encodedCursorPage = ({ data, nextCursor }: { readonly data: ReadonlyArray<Uint8Array>; readonly nextCursor: string }) =>
   joined("{\"data\":[", data, `],${JSON.stringify({ nextCursor }).slice(1)}`, {})
 
-/** Several encoded items as one array, sent while they are read. */
-export const encodedStream = <E>(items: Stream.Stream<Uint8Array, E>) => {
+/** Several encoded items as one array, sent while they are read. `chunkBytes`: how many of them are read at once, about. */
+export const encodedStream = <E>(items: Stream.Stream<Uint8Array, E>, chunkBytes: number) => {
   const array = Stream.suspend(() => {
     let before = "["
     return Stream.concat(
@@ -44,7 +45,8 @@ export const encodedStream = <E>(items: Stream.Stream<Uint8Array, E>) => {
       Stream.sync(() => encoder.encode(before === "[" ? "[]" : "]"))
     )
   })
-  return HttpServerResponse.stream(array, { contentType })
+  // the items and the piece that they are joined to
+  return holding(2 * chunkBytes, HttpServerResponse.stream(array, { contentType }))
 }
 
 const none = new Uint8Array(0)
@@ -75,7 +77,7 @@ const joined = (head: string, items: ReadonlyArray<Uint8Array>, tail: string, he
   for (const item of items) length += item.length
   const parts = [before, ...items, after]
   if (length <= pieceBytes) return HttpServerResponse.uint8Array(pieceOf(parts, 0, parts.length), { headers, contentType })
-  return HttpServerResponse.stream(Stream.suspend(() => Stream.fromIterable(pieces(parts), { chunkSize: 1 })), { headers, contentType, contentLength: length })
+  return holding(length, HttpServerResponse.stream(Stream.suspend(() => Stream.fromIterable(pieces(parts), { chunkSize: 1 })), { headers, contentType, contentLength: length }))
 }
 
 const pieces = function*(parts: ReadonlyArray<Uint8Array>): Iterable<Uint8Array> {

@@ -1,7 +1,7 @@
 /** Clients above their quotas: subscription floods, request floods, endless uploads. */
 import { documentsSample } from "@waybill/testkit"
 import { describe, expect, it } from "vitest"
-import { type Answer, operatorKey, problemCode, runningService, type TestService } from "../TestService.ts"
+import { type Answer, operatorKey, problemCode, reportedEvent, runningService, type TestService } from "../TestService.ts"
 
 let service: TestService
 
@@ -159,6 +159,26 @@ describe("many large bodies at once", () => {
     const again = Array.from({ length: 8 }, () => heldPublish(acme.carrier, largest))
     for (const each of again) each.end()
     for (const each of again) expect((await each.answer).status).toBe(400)
+  })
+})
+
+describe("many large responses that are not read", () => {
+  it("fill only their client's quota of bytes, which each returns when it is read or left", async () => {
+    const acme = await started({})
+    const large = (at: number) => ({ ...reportedEvent(`S${at % 10}`), attributes: { text: Array.from({ length: 60 }, () => "x".repeat(1000)) } })
+    for (let call = 0; call < 3; call++) expect((await acme.publish(...Array.from({ length: 200 }, (_, at) => large(at)))).status).toBe(200)
+    const page = (key: string) => service.respond(new Request("http://waybill.test/visibility/v1/events?pageSize=500", { headers: { "x-api-key": key } }))
+    const held = [await page(acme.carrier), await page(acme.carrier), await page(acme.carrier), await page(acme.carrier)]
+    expect(held.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    const refused = await service.send("GET", "/visibility/v1/events?pageSize=500", { key: acme.carrier })
+    expect([refused.status, refused.headers.get("retry-after"), problemCode(refused), refused.json.detail])
+      .toEqual([429, "5", "rate_exceeded", expect.stringContaining("responseBytesPerClient of 134217728")])
+    expect((await service.send("GET", "/visibility/v1/events?pageSize=1", { key: acme.carrier })).status).toBe(200)
+    expect((await service.send("GET", "/visibility/v1/events?pageSize=500", { key: await acme.carrierOf("other", {}) })).status).toBe(200)
+    await held[0]!.body!.cancel()
+    expect((await service.send("GET", "/visibility/v1/events?pageSize=500", { key: acme.carrier })).status).toBe(200)
+    expect((await held[1]!.text()).length).toBeGreaterThan(30_000_000)
+    for (const each of held.slice(2)) await each.body!.cancel()
   })
 })
 

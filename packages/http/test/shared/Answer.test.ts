@@ -39,7 +39,7 @@ describe("a list that is read while it is sent", () => {
       read += 1
       return Stream.fromIterable(piece.map(encode))
     })
-    const answer = encodedStream(items)
+    const answer = encodedStream(items, 1000)
     expect(read).toBe(0)
     expect(Buffer.concat(yield* piecesOf(answer)).toString()).toBe(`[${pieces.flat().join(",")}]`)
   }))
