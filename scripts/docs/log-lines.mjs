@@ -7,10 +7,13 @@ import { root } from "../workspace.mjs"
 const page = "docs/log-lines.md"
 
 /** Functions that log their argument, with the log level. */
-const wrappers = { sweepEvery: "warning", sweepWithPauses: "warning", restarted: "error" }
+const wrappers = { sweepEvery: "warning", sweepWithPauses: "warning", TenantSweep: "warning", restarted: "error" }
 
-/** The argument of `restarted` is the beginning of its line. */
-const wholeLine = { restarted: (name) => `${name} failed with a defect, restarting in 1 s.` }
+/** Arguments that are the beginning of their line. */
+const wholeLine = { restarted: (name) => `${name} failed with a defect, restarting in 1 s.`, TenantSweep: (problem) => `${problem}, trying again.` }
+
+/** Fields that the wrapper adds. */
+const fieldsOf = { TenantSweep: ["tenant"] }
 
 const levels = ["error", "warning", "info", "debug"]
 
@@ -49,11 +52,11 @@ const linesIn = (path) => {
   for (const [name, level] of Object.entries(wrappers)) {
     for (const match of source.matchAll(new RegExp(`\\b${name}\\((?![^\\n]*=>)[^"\`\\n]*`, "g"))) {
       const text = literalAt(source, match.index + match[0].length)
-      if (text !== undefined) found.push({ level, text: wholeLine[name]?.(text) ?? text, path, fields: [] })
+      if (text !== undefined) found.push({ level, text: wholeLine[name]?.(text) ?? text, path, fields: fieldsOf[name] ?? [] })
     }
   }
-  // the line that `restarted` itself logs is listed under each name
-  return found.filter(({ text }) => !text.startsWith("… failed with a defect"))
+  // the lines that wrappers themselves log are listed under each name
+  return found.filter(({ text }) => !/^… failed with a defect|^…, trying again\.$/.test(text))
 }
 
 export const writtenLogLines = () => {

@@ -4,7 +4,7 @@ export const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why:
   { says: /^\s*(UPDATE|SELECT)[^]*\.delivery_leases AS l[^]*\sWHERE l\.worker_id = \$\d::text AND l\.leased_until (<=|>) now\(\)( AND l\.leased_until > '-infinity')?$/, why: "the leases of a worker, in whatever tenant" },
   { says: /^\s*SELECT l\.tenant_id, l\.partition::int4 AS partition\s+FROM \S+\.delivery_leases AS l/, why: "which partitions of a worker have signals, and whose leases lie ahead: ids only" },
   { says: /AS workers,[^]*AS active/, why: "how many partitions have an owner" },
-  { says: /^\s*SELECT tenant_id, min\(closes_at\) AS due/, why: "whose windows close: ids and times only" },
+  { says: /^\s*SELECT s\.tenant_id\s+FROM \S+\.freight_charge_subscriptions AS s\s+WHERE s\.closes_at/, why: "whose windows close: ids only" },
   { says: /min\(closes_at\) - now\(\)/, why: "how long to sleep" },
   { says: /AS waiting_entries,[^]*AS unsettled/, why: "the metrics of the whole installation" },
   { says: /^\s*WITH stopped AS MATERIALIZED/, why: "the metrics of unhealthy destinations" },

@@ -26,7 +26,7 @@ const readWhole: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> 
   { says: /\.tenants( AS t)?\s+WHERE [^]*(t\.)?state <> 'deleted'/, why: "the list of tenants" },
   { says: /^\s*WITH gone AS \(\s*DELETE FROM \S+ WHERE tenant_id = \$1 AND ctid = ANY/, why: "the removal of a tenant, which reads all of it" },
   { says: /^\s*SELECT entry_id, tenant_id FROM \S+\.audit_entries WHERE entry_id </, why: "what retention removes: a third of a small table, by estimate" },
-  { says: /^\s*SELECT tenant_id, min\(closes_at\) AS due/, why: "the windows of a small table, once a minute in a process" }
+  { says: /^\s*SELECT s\.tenant_id\s+FROM \S+\.freight_charge_subscriptions AS s\s+WHERE s\.closes_at/, why: "the windows of a small table, once a minute in a process" }
 ]
 
 const recorded = recordedStatements()

@@ -88,15 +88,15 @@ export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionS
     readonly closesAt: number | undefined
     readonly orderIds: ReadonlyArray<string>
   }, StorageError>
-  /** Tenants with a window to close, longest due first, and otherwise the time until the next one, by the store's clock. */
-  readonly windowsDue: (limit: number) => Effect.Effect<{
+  /** Tenants with a window to close, in the order of their ids, and the time until the next one of any tenant, by the store's clock. */
+  readonly windowsDue: (range: ListRange) => Effect.Effect<{
     readonly tenantIds: ReadonlyArray<string>
     readonly nextDueInMillis: number | undefined
   }, StorageError>
   /**
    * Closes due windows: queues what each collected as one entry, by billId. Concurrent calls close a window only once. Returns how many
-   * were closed, at most a few hundred per call, and whether more may be due. Call it once per transaction: it locks subscriptions in the
-   * order of their ids, and a second call could lock one before those that the first call holds.
+   * were closed, at most a few hundred per call, and whether more may be closed now. Windows of subscriptions that other transactions have locked
+   * are left out; when only these are left, it waits for one of them, for a second at most.
    */
   readonly closeWindows: (tenantId: string) => Effect.Effect<{ readonly closed: number; readonly more: boolean }, StorageError>
 }>()("@waybill/core/freight-charges/ChargeSubscriptionStore") {}

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { StorageError } from "@waybill/core"
 import { ChargeSubscriptionStore, ChargeWindows, FreightChargeOptions } from "@waybill/core/freight-charges"
 import { TestWaybill } from "@waybill/testkit"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Logger } from "effect"
 import * as Clock from "effect/Clock"
 import { TestClock } from "effect/testing"
 import { change } from "./Charges.ts"
@@ -87,14 +87,16 @@ describe("charge windows", () => {
       assert.strictEqual(yield* Clock.currentTimeMillis, request!.at)
     }))))
 
-  it.effect("of one tenant that cannot be closed do not delay other tenants", () =>
+  it.effect("of a hundred tenants that cannot be closed do not delay other tenants", () =>
     inZone("UTC")(Effect.scoped(Effect.gen(function*() {
-      const left = new Map([["a", 2], ["broken", 1], ["z", 1]])
+      const broken = Array.from({ length: 100 }, (_, n) => `broken-${String(n).padStart(3, "0")}`)
+      const left = new Map([...[...broken, "z"].map((tenantId) => [tenantId, 1] as const), ["a", 2]])
       const store = ChargeSubscriptionStore.of({
         ...yield* ChargeSubscriptionStore,
-        windowsDue: () => Effect.sync(() => ({ tenantIds: [...left].flatMap(([tenantId, n]) => n > 0 ? [tenantId] : []), nextDueInMillis: undefined })),
+        windowsDue: ({ after = "", limit }) =>
+          Effect.sync(() => ({ tenantIds: [...left].flatMap(([tenantId, n]) => n > 0 && tenantId > after ? [tenantId] : []).sort().slice(0, limit), nextDueInMillis: undefined })),
         closeWindows: (tenantId) =>
-          tenantId === "broken"
+          tenantId.startsWith("broken")
             ? Effect.fail(new StorageError({ operation: "closeWindows", cause: "broken" }))
             : Effect.sync(() => {
               const n = left.get(tenantId)!
@@ -104,8 +106,19 @@ describe("charge windows", () => {
       })
       const context = yield* Layer.build(Layer.fresh(ChargeWindows.layer).pipe(Layer.provide(Layer.succeed(ChargeSubscriptionStore, store))))
       assert.strictEqual((yield* Effect.flip(Context.get(context, ChargeWindows).closeDue)).cause, "broken")
-      assert.deepStrictEqual([...left], [["a", 0], ["broken", 1], ["z", 0]])
-    }))))
+      assert.deepStrictEqual([...left].filter(([tenantId]) => !broken.includes(tenantId)), [["z", 0], ["a", 0]])
+      // nor do they keep the store busy
+      let reads = 0
+      yield* Effect.forkScoped(Layer.build(Layer.fresh(ChargeWindows.layer).pipe(Layer.provide(Layer.succeed(ChargeSubscriptionStore, {
+        ...store,
+        windowsDue: (range) => Effect.suspend(() => {
+          reads += 1
+          return store.windowsDue(range)
+        })
+      })))).pipe(Effect.flatMap((fresh) => Context.get(fresh, ChargeWindows).run)))
+      yield* TestClock.adjust("1 minute")
+      assert.isAtMost(reads, 61 * 3)
+    }))).pipe(Effect.provide(Logger.layer([]))))
 
   it("refuse a time zone that does not exist", () => assert.throws(() => FreightChargeOptions.layer({ timeZone: "Mars/Olympus" }), RangeError))
 })

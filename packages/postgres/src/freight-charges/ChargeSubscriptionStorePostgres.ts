@@ -13,6 +13,9 @@ import * as statements from "./ChargeSubscriptionSql.ts"
 import * as windows from "./ChargeWindowSql.ts"
 import * as bills from "./FreightBillSql.ts"
 
+/** How long a call waits for a lock. */
+const lockMillis = 1_000
+
 export const layer = Layer.effect(
   ChargeSubscriptionStore,
   Effect.gen(function*() {
@@ -35,15 +38,25 @@ export const layer = Layer.effect(
       return (yield* sql.one(int8, statements.cancelSubscription(schema, tenantId, client, id))) === 1
     })
 
-    /** More windows may be due, or other processes may have closed these: the next call handles that. This call holds its locks until its transaction ends. */
-    const closeWindows = (tenantId: string) =>
+    /** Closes the windows that `lock` locks, and returns their number; none if it locks nothing. */
+    const closeLocked = (tenantId: string, lock: Statement) =>
       sql.withTransaction(Effect.gen(function*() {
-        const due = yield* sql.rows(uuid, windows.dueWindows(schema, tenantId))
-        if (due.length === 0) return { closed: 0, more: false }
-        const locked = yield* sql.rows(uuid, windows.lockDueWindows(schema, tenantId, due))
-        if (locked.length === 0) return { closed: 0, more: true }
-        return { closed: yield* sql.one(int8, windows.closeWindows(schema, tenantId, locked)), more: true }
+        const locked = yield* sql.rows(uuid, lock)
+        return locked.length === 0 ? Option.none<number>() : Option.some(yield* sql.one(int8, windows.closeWindows(schema, tenantId, locked)))
       }))
+
+    let turn = 0
+
+    const closeWindows = Effect.fnUntraced(function*(tenantId: string) {
+      const closed = yield* closeLocked(tenantId, windows.lockDueWindows(schema, tenantId))
+      if (Option.isSome(closed)) return { closed: closed.value, more: true }
+      const due = yield* sql.rows(uuid, windows.dueWindows(schema, tenantId))
+      if (due.length === 0) return { closed: 0, more: false }
+      // a subscription to which callers publish without a pause is always locked
+      const one = windows.lockDueWindow(schema, tenantId, due[turn++ % due.length]!)
+      const late = Option.flatten(yield* Effect.timeoutOption(closeLocked(tenantId, one), lockMillis))
+      return { closed: Option.getOrElse(late, () => 0), more: Option.isSome(late) }
+    })
 
     const documents = makeDocuments(sql, statement`${schema}.freight_charge_subscriptions`, statement`cancelled_at IS NULL`)
 
@@ -65,13 +78,12 @@ export const layer = Layer.effect(
         !isUuid(id)
           ? Effect.succeed({ closesAt: undefined, orderIds: [] })
           : sql.one(windows.windowsRow, windows.windowsWith(schema, tenantId, id, billIds)),
-      windowsDue: (limit) =>
+      windowsDue: (range) =>
         Effect.gen(function*() {
           // in this order: a window that becomes due between the two is found twice, never missed
           const millis = yield* sql.one(nullable(float8), windows.nextClosing(schema))
-          const due = yield* sql.rows(windows.dueTenantRow, windows.windowsDue(schema, limit))
           return {
-            tenantIds: due.map(({ tenantId }) => tenantId),
+            tenantIds: yield* sql.rows(text, windows.windowsDue(schema, range)),
             nextDueInMillis: millis === null ? undefined : Math.max(1, Math.ceil(millis))
           }
         }),

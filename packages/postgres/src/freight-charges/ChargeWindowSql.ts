@@ -1,19 +1,18 @@
 /** SQL statements for the windows of hourly and daily subscriptions. */
+import type { ListRange } from "@waybill/core"
 import { partitionOf } from "@waybill/core/delivery"
-import { int4, int8, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
+import { int4, int8, optional, row, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { inFlight } from "../shared/InFlightSql.ts"
 
-export const dueTenantRow = row({ tenantId: text, due: timestamptz })
-
-/** The only statement across tenants about windows: which tenants have windows to close. */
-export const windowsDue = (schema: Statement, limit: number) => statement`
-SELECT tenant_id, min(closes_at) AS due
-FROM ${schema}.freight_charge_subscriptions
-WHERE closes_at IS NOT NULL AND closes_at <= now()
-GROUP BY tenant_id
-ORDER BY due
+/** Which tenants have windows to close. */
+export const windowsDue = (schema: Statement, { after = "", limit }: ListRange) => statement`
+SELECT s.tenant_id
+FROM ${schema}.freight_charge_subscriptions AS s
+WHERE s.closes_at IS NOT NULL AND s.closes_at <= now() AND s.tenant_id > ${after}
+GROUP BY s.tenant_id
+ORDER BY s.tenant_id
 LIMIT ${int8(limit)}`
 
 /** Milliseconds until the next window closes; null if there is none. */
@@ -78,7 +77,7 @@ SELECT (
 
 const closedAtOnce = raw("200")
 
-/** Each call closes a limited number, even if many windows close at the same midnight. */
+/** Subscriptions with a window to close. A limited number, even if many windows close at the same midnight. */
 export const dueWindows = (schema: Statement, tenantId: string) => statement`
 SELECT id
 FROM ${schema}.freight_charge_subscriptions
@@ -86,12 +85,15 @@ WHERE tenant_id = ${tenant(tenantId)} AND closes_at <= now()
 ORDER BY closes_at
 LIMIT ${closedAtOnce}`
 
-/** Locks in the common order, and skips windows that another process closed meanwhile. */
-export const lockDueWindows = (schema: Statement, tenantId: string, ids: ReadonlyArray<string>) => statement`
+/** Locks those of them that no other transaction has locked. */
+export const lockDueWindows = (schema: Statement, tenantId: string) => statement`${dueWindows(schema, tenantId)}
+FOR UPDATE SKIP LOCKED`
+
+/** Waits for one of them. Another process may have closed its window meanwhile. */
+export const lockDueWindow = (schema: Statement, tenantId: string, id: string) => statement`
 SELECT id
 FROM ${schema}.freight_charge_subscriptions
-WHERE tenant_id = ${tenant(tenantId)} AND id = ANY (${uuidArray(ids)}) AND closes_at <= now()
-ORDER BY id
+WHERE tenant_id = ${tenant(tenantId)} AND id = ${uuid(id)} AND closes_at <= now()
 FOR UPDATE`
 
 /**

@@ -90,7 +90,7 @@ layer(service, { excludeTestServices: true })("concurrent calls on freight charg
     let closesAt = Infinity
     yield* publishBills(tenantId, [{ billId: "B" }], { window: (now) => ({ closesAt: closesAt = now + 1000, following: now + 9_000_000 }) })
     const commit = yield* openTransaction(sql.unsafe(`LOCK TABLE "${schema}".freight_charge_subscriptions IN ACCESS EXCLUSIVE MODE`))
-    const looking = yield* Effect.forkChild(store.windowsDue(100))
+    const looking = yield* Effect.forkChild(store.windowsDue({ after: undefined, limit: 100 }))
     yield* untilOneIsBlocked
     yield* fixtures.eventually(Clock.currentTimeMillis, (now) => now > closesAt)
     yield* commit

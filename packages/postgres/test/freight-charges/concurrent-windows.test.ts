@@ -58,6 +58,24 @@ layer(testStorage(schema), { excludeTestServices: true })("concurrent calls on c
     assert.deepStrictEqual([closed, yield* count("freight_charge_windows", tenantId), yield* count("delivery_entries", tenantId), yield* count("freight_charge_collected", tenantId)], [1, 1, 1, 0])
   }))
 
+  it.effect("windows of subscriptions that a transaction has locked delay no others, and close after it", Effect.fnUntraced(function*() {
+    const store = yield* ChargeSubscriptionStore
+    const tenantId = freshTenant()
+    const window = (now: number) => ({ closesAt: 1_763_600_000_000, following: now + 3_600_000 })
+    for (const [n, account] of [[1, "A"], [2, "B"]] as const) {
+      yield* letSee(tenantId, `client ${n}`, [account])
+      yield* subscribeToCharges(tenantId, { n, client: `client ${n}`, accounts: [account], source: "freight-charge-windows" })
+      yield* publishBills(tenantId, [{ billId: `${account}1`, accounts: [account] }], { window })
+    }
+    const commit = yield* openTransaction(publishBills(tenantId, [{ billId: "A2" }], { window }))
+    assert.deepStrictEqual(yield* store.closeWindows(tenantId), { closed: 1, more: true })
+    assert.deepStrictEqual(yield* store.closeWindows(tenantId), { closed: 0, more: false })
+    assert.include((yield* store.windowsDue({ after: undefined, limit: 100_000 })).tenantIds, tenantId)
+    yield* commit
+    assert.deepStrictEqual(yield* store.closeWindows(tenantId), { closed: 1, more: true })
+    assert.deepStrictEqual(yield* store.closeWindows(tenantId), { closed: 0, more: false })
+  }))
+
   it.effect("a bill that is reported again while it is pruned stays", Effect.fnUntraced(function*() {
     const store = yield* FreightBillStore
     const tenantId = freshTenant()

@@ -84,7 +84,7 @@ export const ChargeSubscriptionStoreMemory = {
           }),
         inFlight: (tenantId, client, id, range) => operate(() => inFlight(tenantId, client, id, range)),
         windowsWith: (tenantId, id, billIds) => operate(() => windowsWith(rows.of(tenantId).subscriptions.get(id), billIds)),
-        windowsDue: (limit) => operate((now) => windowsDue(rows, limit, now)),
+        windowsDue: (range) => operate((now) => windowsDue(rows, range, now)),
         closeWindows: (tenantId) => operate((now) => closeWindows(tenantId, now))
       })
     })
@@ -114,15 +114,14 @@ const windowsWith = (row: ChargeSubscriptionRow | undefined, billIds: ReadonlyAr
 const windowsOf = (rows: FreightChargeRows, tenantId: string) =>
   [...rows.of(tenantId).subscriptions.values()].flatMap((row) => [...row.windows.keys()].map((closesAt) => ({ row, closesAt })))
 
-const windowsDue = (rows: FreightChargeRows, limit: number, now: number) => {
-  const due: Array<{ readonly tenantId: string; readonly at: number }> = []
+const windowsDue = (rows: FreightChargeRows, { after = "", limit }: ListRange, now: number) => {
+  const due: Array<string> = []
   let next = Infinity
   for (const tenantId of rows.byTenant.keys()) {
     const closings = windowsOf(rows, tenantId).map((each) => each.closesAt)
     const first = Math.min(...closings)
-    if (first <= now) due.push({ tenantId, at: first })
+    if (first <= now && compareText(tenantId, after) > 0) due.push(tenantId)
     next = Math.min(next, ...closings.filter((at) => at > now))
   }
-  const tenantIds = due.sort((a, b) => a.at - b.at).slice(0, limit).map(({ tenantId }) => tenantId)
-  return { tenantIds, nextDueInMillis: next === Infinity ? undefined : next - now }
+  return { tenantIds: due.sort(compareText).slice(0, limit), nextDueInMillis: next === Infinity ? undefined : next - now }
 }
