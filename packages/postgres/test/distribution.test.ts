@@ -38,8 +38,8 @@ describe("statements", () => {
   layer(Layer.provideMerge(recorded.layer, testStorage(schema)), { excludeTestServices: true })("recorded: EventsAwaitingStatus", (it) => {
     it.effect("has no events before any were published from SQL", Effect.fnUntraced(function*() {
       const awaiting = (yield* EventsAwaitingStatus)!
-      assert.deepEqual(yield* awaiting.tenants(1), [])
-      assert.deepEqual(yield* awaiting.shipments("nobody", 1), [])
+      assert.deepEqual(yield* awaiting.tenants({ after: undefined, limit: 1 }), [])
+      assert.deepEqual(yield* awaiting.lockShipments("nobody", { after: undefined, limit: 1 }), { shipmentIds: [], last: undefined })
       assert.deepEqual(yield* awaiting.take("nobody", ["S"]), [])
     }))
   })

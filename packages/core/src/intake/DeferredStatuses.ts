@@ -5,7 +5,8 @@
 import { Context, Effect, Layer } from "effect"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { sweepWithPauses } from "../shared/Sweeps.ts"
+import type { ListRange } from "../shared/ListPage.ts"
+import { TenantSweep } from "../shared/TenantSweep.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { mapPaced } from "../shared/Turns.ts"
 import { ShipmentReports } from "../shipment-status/ShipmentReports.ts"
@@ -13,12 +14,22 @@ import type { ReportedEvent } from "../transit-events/model/TransitEvent.ts"
 import type { StoredEvent } from "../transit-events/TransitEventStore.ts"
 import { statusFromTransitEvent } from "./StatusFromTransitEvent.ts"
 
+/** Shipments that are locked by the transaction. */
+export interface LockedShipments {
+  readonly shipmentIds: ReadonlyArray<string>
+  /** The last shipment of the range, from which the next read continues; `undefined` when there are no more. */
+  readonly last: string | undefined
+}
+
 /** Storage port: events that were stored by SQL and have not changed their shipment's status yet. */
 export interface AwaitingEvents {
-  /** Tenants that have such events. */
-  readonly tenants: (limit: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
-  /** Shipments of the tenant that have such events. */
-  readonly shipments: (tenantId: string, limit: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
+  /** Tenants that have such events, in the order of their ids. */
+  readonly tenants: (range: ListRange) => Effect.Effect<ReadonlyArray<string>, StorageError>
+  /**
+   * Locks shipments of the tenant that have such events until the transaction ends: those of a range, in the order of their ids, without those that
+   * other transactions have locked.
+   */
+  readonly lockShipments: (tenantId: string, range: ListRange) => Effect.Effect<LockedShipments, StorageError>
   /** Returns the events of locked shipments in the order in which they were stored. They no longer wait when the transaction commits. */
   readonly take: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
 }
@@ -28,22 +39,16 @@ export class EventsAwaitingStatus extends Context.Reference<AwaitingEvents | und
   defaultValue: () => undefined
 }) {}
 
-/** Tenants per read. */
-const tenantLimit = 100
-
 /** Shipments per transaction. */
 const shipmentLimit = 100
 
 const pauseMillis = 1_000
 
-/** Pause after a failure, so that an unavailable storage does not fill the log. */
-const failurePauseMillis = 10_000
-
 const decoder = new TextDecoder()
 
 /** Applies events that were stored by SQL to the statuses of their shipments. */
 export class DeferredStatuses extends Context.Service<DeferredStatuses, {
-  /** Applies all waiting events and returns their number. If one tenant fails, the others are still processed first. */
+  /** Applies all waiting events, except those of shipments that other transactions have locked, and returns their number. If one tenant fails, the others are still processed first. */
   readonly applyDue: Effect.Effect<number, StorageError>
   /** Applies waiting events every second, until interrupted. Several processes may run it. */
   readonly run: Effect.Effect<never>
@@ -57,36 +62,40 @@ export class DeferredStatuses extends Context.Service<DeferredStatuses, {
       const wakeups = yield* Wakeups
       if (awaiting === undefined) return DeferredStatuses.of({ applyDue: Effect.succeed(0), run: Effect.never })
 
-      /** Takes the lock first: a process that waited for it finds no events that another process has applied. */
-      const applySome = Effect.fnUntraced(function*(tenantId: string, shipmentIds: ReadonlyArray<string>) {
-        const known = yield* reports.lock(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined })))
-        const events = yield* awaiting.take(tenantId, shipmentIds)
-        const derived = yield* mapPaced(events, ({ body, eventId, shipmentId }) =>
-          ({ shipmentId, report: statusFromTransitEvent(JSON.parse(decoder.decode(body)) as ReportedEvent, eventId) }))
-        yield* reports.report(tenantId, known, derived)
-        return events.length
-      })
+      /** The shipment at which the last step of a tenant ended. */
+      const positions = new Map<string, string>()
+      /** Tenants with a shipment that failed: one shipment at a time until the last, so that the others do not fail with it. */
+      const failed = new Set<string>()
 
-      const applyTenant = Effect.fnUntraced(function*(tenantId: string) {
-        let applied = 0
-        for (;;) {
-          const shipmentIds = yield* awaiting.shipments(tenantId, shipmentLimit)
-          if (shipmentIds.length === 0) return applied
-          applied += yield* transaction.run(applySome(tenantId, shipmentIds))
-          yield* wakeups.wake(tenantId)
-          yield* Effect.yieldNow
+      /** Takes the locks first: a process finds no events that another one has applied. */
+      const applySome = Effect.fnUntraced(function*(tenantId: string) {
+        const range = { after: positions.get(tenantId), limit: failed.has(tenantId) ? 1 : shipmentLimit }
+        const { last, shipmentIds } = yield* awaiting.lockShipments(tenantId, range)
+        // a shipment that fails is not the first one again
+        if (last === undefined) positions.delete(tenantId)
+        else positions.set(tenantId, last)
+        if (shipmentIds.length > 0) {
+          const known = yield* reports.lock(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined })))
+          const events = yield* awaiting.take(tenantId, shipmentIds)
+          const derived = yield* mapPaced(events, ({ body, eventId, shipmentId }) =>
+            ({ shipmentId, report: statusFromTransitEvent(JSON.parse(decoder.decode(body)) as ReportedEvent, eventId) }))
+          yield* reports.report(tenantId, known, derived)
+          return { done: events.length, more: last !== undefined }
         }
+        return { done: 0, more: last !== undefined }
       })
 
-      const applyDue = Effect.gen(function*() {
-        const [counts, failures] = yield* Effect.partition(yield* awaiting.tenants(tenantLimit), applyTenant)
-        return failures[0] === undefined ? counts.reduce((sum, count) => sum + count, 0) : yield* failures[0]
+      const sweep = new TenantSweep("Statuses not updated with events that were published from SQL", {
+        tenants: awaiting.tenants,
+        step: Effect.fnUntraced(function*(tenantId: string) {
+          const step = yield* Effect.onError(transaction.run(applySome(tenantId)), () => Effect.sync(() => failed.add(tenantId)))
+          if (!step.more) failed.delete(tenantId)
+          if (step.done > 0) yield* wakeups.wake(tenantId)
+          return step
+        })
       })
 
-      const applyThenPause = Effect.as(applyDue, pauseMillis)
-      const run = sweepWithPauses(applyThenPause, failurePauseMillis, "Statuses not updated with events that were published from SQL. The next check tries again.")
-
-      return DeferredStatuses.of({ applyDue, run })
+      return DeferredStatuses.of({ applyDue: sweep.sweep, run: sweep.run(Effect.succeed(pauseMillis)) })
     })
   )
 }

@@ -7,19 +7,24 @@ import { Context, Effect, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { inService } from "../inService.ts"
 
-/** Events that another writer has stored, and tenants whose events cannot be read. */
+/** Events that another writer has stored, and tenants and shipments whose events cannot be read. */
 const makeAwaiting = (broken: ReadonlySet<string>) => {
   const waiting = new Map<string, ReadonlyArray<StoredEvent>>()
   const port: AwaitingEvents = {
-    tenants: () => Effect.sync(() => [...waiting.keys()]),
-    shipments: (tenantId) => Effect.sync(() => [...new Set((waiting.get(tenantId) ?? []).map(({ shipmentId }) => shipmentId))]),
-    take: (tenantId) =>
-      broken.has(tenantId)
+    tenants: ({ after = "", limit }) => Effect.sync(() => [...waiting.keys()].filter((tenantId) => tenantId > after).sort().slice(0, limit)),
+    lockShipments: (tenantId, { after = "", limit }) => Effect.sync(() => {
+      const shipmentIds = [...new Set((waiting.get(tenantId) ?? []).map(({ shipmentId }) => shipmentId))].filter((shipmentId) => shipmentId > after).sort().slice(0, limit)
+      return { shipmentIds, last: shipmentIds.length < limit ? undefined : shipmentIds.at(-1) }
+    }),
+    take: (tenantId, shipmentIds) =>
+      broken.has(tenantId) || shipmentIds.some((shipmentId) => broken.has(shipmentId))
         ? Effect.fail(new StorageError({ operation: "EventsAwaitingStatus.take", cause: "broken" }))
         : Effect.sync(() => {
           const events = waiting.get(tenantId)!
-          waiting.delete(tenantId)
-          return events
+          const left = events.filter(({ shipmentId }) => !shipmentIds.includes(shipmentId))
+          if (left.length > 0) waiting.set(tenantId, left)
+          else waiting.delete(tenantId)
+          return events.filter(({ shipmentId }) => shipmentIds.includes(shipmentId))
         })
   }
   return { port, waiting }
@@ -57,16 +62,29 @@ describe("deferred statuses", () => {
       assert.strictEqual(yield* statuses.applyDue, 0)
     }))))
 
-  it.effect("follow for the other tenants when one fails, and the failure is reported", () =>
+  it.effect("follow for the other tenants when a hundred before them fail, and the failure is reported", () =>
     inService(Effect.scoped(Effect.gen(function*() {
       const { milestone, tenantId } = yield* registered
-      const { statuses, waiting } = yield* setup(new Set(["broken"]))
-      waiting.set("broken", journey("S"))
+      const broken = Array.from({ length: 100 }, (_, n) => `aa-broken-${n}`)
+      const { statuses, waiting } = yield* setup(new Set(broken))
+      for (const each of broken) waiting.set(each, journey("S"))
       waiting.set(tenantId, journey("S"))
       assert.strictEqual((yield* Effect.flip(statuses.applyDue)).cause, "broken")
       assert.strictEqual(yield* milestone, "Delivered")
-      assert.deepStrictEqual([...waiting.keys()], ["broken"])
-    }))))
+      assert.deepStrictEqual([...waiting.keys()], broken)
+    }))).pipe(Effect.provide(Logger.layer([]))))
+
+  it.effect("follow for the other shipments of a tenant when the events of one cannot be read", () =>
+    inService(Effect.scoped(Effect.gen(function*() {
+      const { milestone, tenantId } = yield* registered
+      const { statuses, waiting } = yield* setup(new Set(["R"]))
+      waiting.set(tenantId, [...journey("Q"), ...journey("R"), ...journey("S")])
+      const fiber = yield* Effect.forkChild(statuses.run)
+      yield* TestClock.adjust("10 minutes")
+      assert.strictEqual(yield* milestone, "Delivered")
+      assert.deepStrictEqual([...new Set(waiting.get(tenantId)!.map(({ shipmentId }) => shipmentId))], ["R"])
+      yield* Fiber.interrupt(fiber)
+    }))).pipe(Effect.provide(Logger.layer([]))))
 
   it.effect("follow within a second in the background, also after a failure", () =>
     inService(Effect.scoped(Effect.gen(function*() {
@@ -76,10 +94,12 @@ describe("deferred statuses", () => {
       const fiber = yield* Effect.forkChild(statuses.run)
       waiting.set("broken", journey("S"))
       yield* TestClock.adjust("1 second")
-      broken.clear()
       waiting.set(tenantId, journey("S"))
-      yield* TestClock.adjust("10 seconds")
+      yield* TestClock.adjust("1 second")
       assert.strictEqual(yield* milestone, "Delivered")
+      broken.clear()
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual([...waiting.keys()], [])
       yield* Fiber.interrupt(fiber)
     }))).pipe(Effect.provide(Logger.layer([]))))
 

@@ -1,5 +1,5 @@
 /** Events that were published from SQL and have not changed the status of their shipment. */
-import { EventsAwaitingStatus } from "@waybill/core"
+import { EventsAwaitingStatus, type ListRange } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { int8, text, textArray } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
@@ -8,15 +8,20 @@ import { operationsOf } from "../shared/Operations.ts"
 import { eventRow } from "./TransitEventSql.ts"
 
 /** One look at the index for each tenant, however many events wait. */
-const waitingTenants = (schema: Statement, limit: number) => statement`
+const waitingTenants = (schema: Statement, { after = "", limit }: ListRange) => statement`
 SELECT t.tenant_id FROM ${schema}.tenants AS t
-WHERE t.state <> 'deleted' AND EXISTS (SELECT FROM ${schema}.transit_events_awaiting_status AS e WHERE e.tenant_id = t.tenant_id)
+WHERE t.state <> 'deleted' AND t.tenant_id > ${after} AND EXISTS (SELECT FROM ${schema}.transit_events_awaiting_status AS e WHERE e.tenant_id = t.tenant_id)
 ORDER BY t.tenant_id
 LIMIT ${int8(limit)}`
 
-const waitingShipments = (schema: Statement, tenantId: string, limit: number) => statement`
-SELECT shipment_id FROM ${schema}.transit_events_awaiting_status WHERE tenant_id = ${tenant(tenantId)}
+const waitingShipments = (schema: Statement, tenantId: string, { after = "", limit }: ListRange) => statement`
+SELECT shipment_id FROM ${schema}.transit_events_awaiting_status WHERE tenant_id = ${tenant(tenantId)} AND shipment_id > ${text(after)}
 GROUP BY shipment_id ORDER BY shipment_id LIMIT ${int8(limit)}`
+
+/** With the lock that orders all writes to a shipment. */
+const lockFree = (schema: Statement, tenantId: string, shipmentIds: ReadonlyArray<string>) => statement`
+SELECT shipment_id FROM ${schema}.shipments WHERE tenant_id = ${tenant(tenantId)} AND shipment_id = ANY (${textArray(shipmentIds)})
+FOR UPDATE SKIP LOCKED`
 
 const takeEvents = (schema: Statement, tenantId: string, shipmentIds: ReadonlyArray<string>) => statement`
 WITH taken AS (
@@ -34,8 +39,14 @@ export const layer = Layer.effect(
     const { schema, sql } = yield* database
 
     return operationsOf(EventsAwaitingStatus, {
-      tenants: (limit) => sql.rows(text, waitingTenants(schema, limit)),
-      shipments: (tenantId, limit) => sql.rows(text, waitingShipments(schema, tenantId, limit)),
+      tenants: (range) => sql.rows(text, waitingTenants(schema, range)),
+      lockShipments: Effect.fnUntraced(function*(tenantId: string, range: ListRange) {
+        const waiting = yield* sql.rows(text, waitingShipments(schema, tenantId, range))
+        return {
+          shipmentIds: waiting.length === 0 ? [] : yield* sql.rows(text, lockFree(schema, tenantId, waiting)),
+          last: waiting.length < range.limit ? undefined : waiting.at(-1)
+        }
+      }),
       take: (tenantId, shipmentIds) => sql.rows(eventRow, takeEvents(schema, tenantId, shipmentIds))
     })
   })

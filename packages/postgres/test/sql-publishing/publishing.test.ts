@@ -206,4 +206,22 @@ describe("the status of a shipment whose events are published from SQL", () => {
     for (const column of ["convert_from(verified, 'UTF8')", "state"]) expect(await stored("by-sql", column)).toBe(await stored("by-service", column))
     expect(await rows("SELECT * FROM @transit_events_awaiting_status")).toEqual([])
   })
+
+  it("is updated while a transaction has locked another shipment, whose status follows", async () => {
+    const ids = ["free-before", "held", "ready"]
+    for (const id of ids) {
+      await service.waybill.shipments.register(carrier, [shipment(id)])
+      await publish(service.pool, ltlJourney(id))
+    }
+    const waiting = async () => (await rows("SELECT DISTINCT shipment_id FROM @transit_events_awaiting_status ORDER BY 1")).map((row) => row.shipment_id)
+    await connected(async (client) => {
+      await client.query("BEGIN")
+      await publish(client, reportedEvent("held"))
+      await deliver(service)
+      expect(await waiting()).toEqual(["held"])
+      await client.query("COMMIT")
+    })
+    await deliver(service)
+    expect(await waiting()).toEqual([])
+  })
 })
