@@ -96,14 +96,14 @@ export const bounded = (fault: ProblemFault): ProblemFault => ({
   ...(fault.pointer === undefined ? {} : { pointer: cut(fault.pointer, 1024) })
 })
 
-/** Joins all errors into one text, for formats without a list of errors; names the location of each. */
-export const sentenceOf = ({ detail, errors = [] }: Problem): string => {
-  if (errors.length === 0) return cut(detail, 4096)
-  const written = errors.map(({ detail, header, parameter, pointer }) => {
-    const place = parameter ?? header ?? pointer?.replace(/^\//, "").replaceAll("/", ".")
-    return place === undefined || place === "" ? detail : `${place}: ${detail}`
-  })
-  return cut(written.join(" "), 4096)
+/** An error for those who read one text: its location in front, such as `filters.eventTypes.0`, unless the text begins with it. */
+export const placed = ({ detail, header, parameter, pointer = "" }: ProblemFault): string => {
+  const place = parameter ?? header ?? pointer.replace(/^\//, "").replaceAll("/", ".")
+  return place === "" || detail.startsWith(`${place} `) ? detail : `${place}: ${detail}`
 }
+
+/** Joins all errors into one text, for formats without a list of errors; names the location of each. */
+export const sentenceOf = ({ detail, errors = [] }: Problem): string =>
+  cut(errors.length === 0 ? detail : errors.map(placed).join(" "), 4096)
 
 export const cut = (value: string, length: number): string => value.length <= length ? value : `${value.slice(0, length - 1)}…`

@@ -9,7 +9,7 @@ import { type ShipmentStatusFailure, shipmentStatusFailures } from "../shipment-
 import { type TransitEventsFailure, transitEventsFailures } from "../transit-events/TransitEventsFailures.ts"
 import type { ContractSpec } from "./Contract.ts"
 import type { FailureDetails } from "./FailureTable.ts"
-import type { Problem, ProblemFault } from "./ProblemDetails.ts"
+import { placed, type Problem, type ProblemFault } from "./ProblemDetails.ts"
 import type { Refused } from "./Refused.ts"
 
 /** All failures of a use case. */
@@ -102,7 +102,7 @@ export const interruptedProblem: Problem<"interrupted"> = {
 
 const invalid = (failure: InvalidInput, isParameter: (name: string) => boolean): Problem<"invalid_input"> => {
   const errors = failure.faults.map((fault) => problemFaultOf(fault, isParameter))
-  const first = errors[0]?.detail ?? "The request cannot be used."
+  const first = errors[0] === undefined ? "The request cannot be used." : placed(errors[0])
   return {
     status: 400,
     code: "invalid_input",

@@ -11,7 +11,7 @@ describe("an error of area E", () => {
   it("names the path of the invalid field", () => {
     expect(written(problemOf(InvalidInput.of(fault(["webhookUrl"], "Must be a valid URI.", "invalid"))))).toEqual({
       code: "INVALID_REQUEST",
-      message: "Must be a valid URI.",
+      message: "webhookUrl: Must be a valid URI.",
       details: { field: "webhookUrl", error: "Must be a valid URI." }
     })
     const fieldOf = (...path: ReadonlyArray<PropertyKey>) => written(problemOf(InvalidInput.of(fault(path, "Wrong.")))).details.field

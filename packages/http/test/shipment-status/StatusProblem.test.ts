@@ -12,6 +12,7 @@ describe("an error of area A", () => {
     expect(written(fault(["startDate"], "Give a date."), fault(["referenceNumbers", 3], "Must not be empty."))).toBe(
       "{\"message\":\"startDate: Give a date. referenceNumbers.3: Must not be empty.\"}"
     )
+    expect(written(fault(["startDate"], "startDate is after endDate."))).toBe("{\"message\":\"startDate is after endDate.\"}")
     expect(written(fault([], "Send an object."))).toBe("{\"message\":\"Send an object.\"}")
   })
 

@@ -257,6 +257,7 @@ describe("subscriptions", () => {
       { pointer: "/endpointUrl", detail: "This field is required.", code: "required" },
       { pointer: "/hmacSecretId", detail: "This field is required.", code: "required" }
     ])
+    expect(answer.json.detail).toBe("endpointUrl: This field is required. And 1 more: see errors.")
   })
 
   it.each(["0b8f2c1e-6f0a-7c3d-9a55-2d1f0c9e8b77", "nothing", "%00", "%F0%9F%98%80", "..", "a%2Fb", "x".repeat(300)])(
