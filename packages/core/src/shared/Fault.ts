@@ -48,6 +48,8 @@ export const faultsOf = (failed: SchemaIssue.Issue, prefix: ReadonlyArray<Proper
   format(failed).issues.slice(0, maxFaults).map((issue) => {
     const path = (issue.path ?? []).map((segment) => typeof segment === "object" ? segment.key : segment)
     const [code, text] = decoded(issue.message)
+    // a list that must not be empty lacks its first item
+    if (code === "required" && typeof path.at(-1) === "number") return fault([...prefix, ...path.slice(0, -1)], "This list must not be empty.", "out_of_bounds")
     return fault([...prefix, ...path], code === "unknown_field" ? unknownField(String(path.at(-1)), text === "" ? [] : text.split(",")) : sentence(text), code)
   })
 

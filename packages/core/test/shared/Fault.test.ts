@@ -31,6 +31,11 @@ describe("faults", () => {
     for (const { detail } of faults) assert.match(detail, /^[A-Z"].*\.$/su)
   }))
 
+  it.effect("point to a list that must not be empty, not to its first item", Effect.fnUntraced(function*() {
+    const { faults } = yield* Effect.flip(decodeInput(Schema.Struct({ roles: Schema.NonEmptyArray(Schema.String).check(Schema.isMaxLength(3)) }))({ roles: [] }, ["body"]))
+    assert.deepStrictEqual(faults, [{ pointer: "/body/roles", detail: "This list must not be empty.", code: "out_of_bounds" }])
+  }))
+
   it.effect("name the field that a misspelt one is nearest to", Effect.fnUntraced(function*() {
     const detailsOf = (input: unknown) => Effect.map(Effect.flip(decode(input)), ({ faults }) => faults.map((each) => [each.pointer, each.detail]))
     assert.deepStrictEqual(yield* detailsOf({ name: "x", tag: [1] }), [["/tag", "This field is not known here. Did you mean tags?"]])

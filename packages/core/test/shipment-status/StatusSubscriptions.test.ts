@@ -78,7 +78,7 @@ describe("subscribing to shipment status", () => {
     const refused = (input: unknown) => faultsOf(subscriptions.subscribe(customer, untyped(input)))
     assert.deepStrictEqual(yield* refused({}), ["/referenceNumbers required", "/webhookUrl required"])
     assert.deepStrictEqual(yield* refused({ referenceNumbers: [], webhookUrl: "http://plain.example/", hmacSecretId: "none" }), [
-      "/referenceNumbers/0 required",
+      "/referenceNumbers out_of_bounds",
       "/webhookUrl not_allowed",
       "/hmacSecretId unknown_reference"
     ])
