@@ -22,7 +22,7 @@ const faultsOf = <A, R>(effect: Effect.Effect<A, { readonly _tag: string }, R>) 
   })
 
 describe("subscribing to freight charges", () => {
-  it.effect("returns every member with its default, and the same in a later read", Effect.fnUntraced(function*() {
+  it.effect("returns every member with its default, no unknown one, and the same in a later read (SPEC-GAP-E22)", Effect.fnUntraced(function*() {
     const { debtor, subscriptions } = yield* makeDebtors
     yield* TestClock.setTime(Date.parse("2026-11-20T08:15:00Z"))
     const created = yield* subscriptions.create(debtor, untyped({ webhookUrl: hook, accounts: ["A", "A"], dataOptions: {}, callbackNotes: "kept out" }))

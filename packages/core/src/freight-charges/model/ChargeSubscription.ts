@@ -49,7 +49,7 @@ const accounts = Schema.Array(AccountNumber).check(
   Schema.isMaxLength(maxChargeAccounts, { message: `At most ${maxChargeAccounts} accounts.` })
 )
 
-/** Body of the create call. `hmacSecretId` is an addition to the published body. SPEC-GAP-E15 */
+/** Body of the create call. `hmacSecretId` is an addition to the published body. SPEC-GAP-E15, SPEC-GAP-E22 */
 export const ChargeSubscriptionCreate = Schema.Struct({
   webhookUrl: WebhookUrl,
   accounts,

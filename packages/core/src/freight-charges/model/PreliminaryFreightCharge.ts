@@ -9,16 +9,16 @@ const short = textUpTo(200)
 const long = textUpTo(2000)
 const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
 
-const dateParts = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/
+const localTime = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(Z|[+-]\d{2}:\d{2})?$/
 
 /** Carriers write local times without a zone here. Waybill does not add one. SPEC-GAP-E3 */
-const isDateText = (given: string): boolean => {
-  const parts = dateParts.exec(given)
-  return parts !== null && parseInstant(`${parts[1]}T${parts[2] ?? "00:00"}:${parts[3] ?? "00"}${parts[4] ?? ""}${parts[5] ?? "Z"}`) !== undefined
+const isDateTime = (given: string): boolean => {
+  const parts = localTime.exec(given)
+  return parts !== null && parseInstant(`${parts[1]}${parts[2] ?? "Z"}`) !== undefined
 }
 
 const ChargeDate = Schema.String.check(
-  Schema.makeFilter((given: string) => isDateText(given) || "Use an ISO 8601 date-time, such as 2026-11-20T08:15:00.000.")
+  Schema.makeFilter((given: string) => isDateTime(given) || "Use an ISO 8601 date-time, such as 2026-11-20T08:15:00.000.")
 )
 
 /** Parses `PFC1`, `PFC2` and so on. */
@@ -178,7 +178,8 @@ const accounts = Schema.Array(AccountNumber).check(
 
 /** One change of a bill. Without `accounts`, the debtor is the account in `billTo`. SPEC-GAP-E6 */
 export const BillChangeReport = Schema.Struct({
-  change: Schema.Literals(["created", "updated", "final"]),
+  // a removal has a schema of its own
+  change: Schema.Literals(["created", "updated", "final"]).annotate({ message: "change is created, updated, removed or final." }),
   accounts: optional(accounts),
   pfc: ReportedCharge
 }).annotate({ identifier: "FreightBillChange" })
