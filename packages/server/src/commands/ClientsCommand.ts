@@ -1,7 +1,7 @@
 /** `waybill clients`: the clients of a tenant. */
 import type { Client } from "@waybill/client"
-import { Argument, Command } from "effect/cli"
-import { allOf, tenantCommand } from "./shared/OperatorCommands.ts"
+import { Argument } from "effect/cli"
+import { allOf, commandGroup, tenantCommand } from "./shared/OperatorCommands.ts"
 import { counted, printable, printResult, printRows } from "./shared/Output.ts"
 
 const listCommand = tenantCommand("list", {
@@ -23,7 +23,4 @@ const deleteCommand = tenantCommand("delete", {
   print: (asJson, _, { client }) => printResult(asJson, { json: { client, deleted: true }, text: `${printable(client)} has no key and no subscription any more.` })
 })
 
-export const clientsCommand = Command.make("clients").pipe(
-  Command.withDescription("List and delete clients"),
-  Command.withSubcommands([listCommand, deleteCommand])
-)
+export const clientsCommand = commandGroup("clients", "List and delete clients", [listCommand, deleteCommand])

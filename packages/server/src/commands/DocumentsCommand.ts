@@ -4,6 +4,7 @@ import { Command, Flag } from "effect/cli"
 import { documentsText } from "../config/ServerConfig.ts"
 import { observed, readConfig } from "./ServeCommand.ts"
 import { moveDocuments, type MoveTotals } from "./shared/MoveDocuments.ts"
+import { commandGroup } from "./shared/OperatorCommands.ts"
 import { failed, usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printable, printProgress, printResult } from "./shared/Output.ts"
 
@@ -61,7 +62,4 @@ const textOf = ({ bytes, deleted, left, moved, there }: MoveTotals, from: string
     : `${counted(left, "former copy", "former copies")} not removed yet: downloads may read ${left === 1 ? "it" : "them"}. Run the command again later to remove ${left === 1 ? "it" : "them"}.`
 ].join("\n")
 
-export const documentsCommand = Command.make("documents").pipe(
-  Command.withDescription("Move files of documents to another place"),
-  Command.withSubcommands([moveCommand])
-)
+export const documentsCommand = commandGroup("documents", "Move files of documents to another place", [moveCommand])

@@ -3,7 +3,7 @@ import type { ListedApiKey } from "@waybill/client"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
-import { allOf, given, tenantCommand } from "./shared/OperatorCommands.ts"
+import { allOf, commandGroup, given, tenantCommand } from "./shared/OperatorCommands.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { jsonFlag, printable, printResult, printRows } from "./shared/Output.ts"
 import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
@@ -67,7 +67,4 @@ const revokeCommand = tenantCommand("revoke", {
   print: (asJson, _, { id }) => printResult(asJson, { json: { id, revoked: true }, text: `Key ${id} no longer works, on any node.` })
 })
 
-export const keysCommand = Command.make("keys").pipe(
-  Command.withDescription("Create, list and revoke API keys"),
-  Command.withSubcommands([createCommand, listCommand, revokeCommand])
-)
+export const keysCommand = commandGroup("keys", "Create, list and revoke API keys", [createCommand, listCommand, revokeCommand])

@@ -1,8 +1,8 @@
 /** `waybill limits`: the quotas of a tenant. */
 import type { Limits, LimitsChange } from "@waybill/client"
 import { defaultLimits, quotas } from "@waybill/core"
-import { Argument, Command } from "effect/cli"
-import { tenantCommand } from "./shared/OperatorCommands.ts"
+import { Argument } from "effect/cli"
+import { commandGroup, tenantCommand } from "./shared/OperatorCommands.ts"
 import { printResult, table } from "./shared/Output.ts"
 
 const print = (asJson: boolean, limits: Limits) =>
@@ -49,7 +49,4 @@ const setCommand = tenantCommand("set", {
   print
 })
 
-export const limitsCommand = Command.make("limits").pipe(
-  Command.withDescription("Show and change the quotas of a tenant"),
-  Command.withSubcommands([getCommand, setCommand])
-)
+export const limitsCommand = commandGroup("limits", "Show and change the quotas of a tenant", [getCommand, setCommand])

@@ -1,8 +1,8 @@
 /** `waybill pickups`: lists the pickups of a tenant, and decides on one that waits. */
 import { type OperatorPickup, pickupWindowText } from "@waybill/client"
 import { Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
-import { firstOf, given, limitFault, limitFlag, printFirst, tenantCommand } from "./shared/OperatorCommands.ts"
+import { Argument, Flag } from "effect/cli"
+import { commandGroup, firstOf, given, limitFault, limitFlag, printFirst, tenantCommand } from "./shared/OperatorCommands.ts"
 import { counted, printable, printResult } from "./shared/Output.ts"
 
 const decisions = ["accept", "reject", "call"] as const
@@ -58,7 +58,4 @@ const decideCommand = tenantCommand("decide", {
     })
 })
 
-export const pickupsCommand = Command.make("pickups").pipe(
-  Command.withDescription("List pickups, and decide on those that wait for the carrier"),
-  Command.withSubcommands([listCommand, decideCommand])
-)
+export const pickupsCommand = commandGroup("pickups", "List pickups, and decide on those that wait for the carrier", [listCommand, decideCommand])

@@ -3,7 +3,7 @@ import type { PortalTheme } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
-import { given } from "./shared/OperatorCommands.ts"
+import { commandGroup, given } from "./shared/OperatorCommands.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { jsonFlag, printResult } from "./shared/Output.ts"
 import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
@@ -53,7 +53,4 @@ const linkCommand = Command.make(
   ])
 )
 
-export const portalCommand = Command.make("portal").pipe(
-  Command.withDescription("Create links to the portal of a customer"),
-  Command.withSubcommands([linkCommand])
-)
+export const portalCommand = commandGroup("portal", "Create links to the portal of a customer", [linkCommand])

@@ -5,7 +5,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { observed, readConfig } from "./ServeCommand.ts"
 import { resealAll } from "./shared/ResealAll.ts"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
-import { allOf, given, tenantCommand } from "./shared/OperatorCommands.ts"
+import { allOf, commandGroup, given, tenantCommand } from "./shared/OperatorCommands.ts"
 import { failed, usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printable, printResult, printRows } from "./shared/Output.ts"
 import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
@@ -142,7 +142,4 @@ const resealCommand = Command.make(
   Command.withExamples([{ command: "WAYBILL_SEALING_KEY=$NEW,$OLD waybill secrets reseal", description: "After every process has both keys" }])
 )
 
-export const secretsCommand = Command.make("secrets").pipe(
-  Command.withDescription("Register, rotate, list, delete and seal again the secrets that sign webhooks"),
-  Command.withSubcommands([putCommand, rotateCommand, listCommand, deleteCommand, resealCommand])
-)
+export const secretsCommand = commandGroup("secrets", "Register, rotate, list, delete and seal again the secrets that sign webhooks", [putCommand, rotateCommand, listCommand, deleteCommand, resealCommand])

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { editCommand } from "./SubscriptionEditCommand.ts"
 import { clientFlag, endpointFlag, errorFlag, inSteps } from "./shared/Filters.ts"
-import { firstOf, given, limitFault, limitFlag, printFirst, tenantCommand } from "./shared/OperatorCommands.ts"
+import { commandGroup, firstOf, given, limitFault, limitFlag, printFirst, tenantCommand } from "./shared/OperatorCommands.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printable, printResult, table } from "./shared/Output.ts"
 import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
@@ -145,7 +145,4 @@ const deleteCommand = tenantCommand("delete", {
   print: (asJson, _, { id }) => printResult(asJson, { json: { subscriptionId: id, deleted: true }, text: `${id} is deleted.` })
 })
 
-export const subscriptionsCommand = Command.make("subscriptions").pipe(
-  Command.withDescription("List, show, edit, pause, resume, purge and delete subscriptions of any area"),
-  Command.withSubcommands([listCommand, showCommand, editCommand, pauseCommand, resumeCommand, purgeCommand, deleteCommand])
-)
+export const subscriptionsCommand = commandGroup("subscriptions", "List, show, edit, pause, resume, purge and delete subscriptions of any area", [listCommand, showCommand, editCommand, pauseCommand, resumeCommand, purgeCommand, deleteCommand])

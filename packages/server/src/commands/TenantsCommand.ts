@@ -1,7 +1,7 @@
 /** `waybill tenants`: the tenants of a server. */
 import type { Tenant } from "@waybill/client"
-import { Argument, Command, Flag } from "effect/cli"
-import { allOf, operatorCommand } from "./shared/OperatorCommands.ts"
+import { Argument, Flag } from "effect/cli"
+import { allOf, commandGroup, operatorCommand } from "./shared/OperatorCommands.ts"
 import { printable, printResult, printRows } from "./shared/Output.ts"
 
 const listCommand = operatorCommand("list", {
@@ -68,7 +68,4 @@ const deleteCommand = operatorCommand("delete", {
   print: (asJson, _, { id }) => printResult(asJson, { json: { tenantId: id, deleted: true }, text: `${id} is deleted. Its data is removed in the background.` })
 })
 
-export const tenantsCommand = Command.make("tenants").pipe(
-  Command.withDescription("List, create, change, suspend and delete tenants"),
-  Command.withSubcommands([listCommand, putCommand, suspendCommand, resumeCommand, deleteCommand])
-)
+export const tenantsCommand = commandGroup("tenants", "List, create, change, suspend and delete tenants", [listCommand, putCommand, suspendCommand, resumeCommand, deleteCommand])

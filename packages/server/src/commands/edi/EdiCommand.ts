@@ -6,6 +6,7 @@ import { createReadStream } from "node:fs"
 import { dirname } from "node:path"
 import { messageOf } from "../../ErrorMessage.ts"
 import { checkTransport } from "../../edi/EdiMailboxes.ts"
+import { commandGroup } from "../shared/OperatorCommands.ts"
 import { type CommandFailed, failed, usageError } from "../shared/Outcome.ts"
 import { counted, jsonFlag, printable } from "../shared/Output.ts"
 import { readInput } from "../shared/WebhookSecrets.ts"
@@ -97,7 +98,4 @@ const check = Command.make(
   ])
 )
 
-export const ediCommand = Command.make("edi").pipe(
-  Command.withDescription("EDI files of partners"),
-  Command.withSubcommands([check])
-)
+export const ediCommand = commandGroup("edi", "EDI files of partners", [check])

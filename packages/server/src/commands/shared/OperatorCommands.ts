@@ -40,6 +40,10 @@ export const tenantCommand = makeCommandOf(operatorFlags, operatorOfTenant)
 /** A command that does not concern a single tenant. */
 export const operatorCommand = makeCommandOf<typeof connectionFlags, OperatorClient>(connectionFlags, operatorOfAllTenants)
 
+/** A command that has only subcommands. */
+export const commandGroup = <const Name extends string, const Subcommands extends ReadonlyArray<Command.Command.SubcommandEntry>>(name: Name, description: string, subcommands: Subcommands) =>
+  Command.make(name).pipe(Command.withDescription(description), Command.withSubcommands(subcommands))
+
 /** The members that were given. */
 export const given = <F extends Readonly<Record<string, Option.Option<unknown>>>>(values: F) =>
   Object.fromEntries(Object.entries(values).flatMap(([name, value]) => Option.isSome(value) ? [[name, value.value]] : [])) as {
