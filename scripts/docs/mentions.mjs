@@ -32,7 +32,7 @@ export const checkGuarantees = ({ path, prose }) =>
     .map((line) => `${path}: no test is named for guarantee ${line.split("|")[1].trim()}`)
 
 export const metricNames = () =>
-  new Set(sources().flatMap(({ text }) => Array.from(text.matchAll(/(?:Metric\.(?:counter|gauge|histogram|summary|frequency)|namedGauge)\("(\w+)"/g), ([, name]) => name)))
+  new Set(sources().flatMap(({ text }) => Array.from(text.matchAll(/(?:\b(?:counter|gauge|histogram|summary|frequency)|namedGauge)\("(\w+)"/g), ([, name]) => name)))
 
 /** The metrics page and the alert rules name existing metrics only; the page names all of them. */
 export const checkMetrics = ({ path, text }, rules) => {
