@@ -74,33 +74,26 @@ const maxLiveVersions = 3
 /** The `place` that a sealed secret is bound to. */
 export const placeOfSecret = (tenantId: string, hmacSecretId: string): string => `${tenantId}/${hmacSecretId}`
 
+interface CurrentSecret {
+  readonly hmacSecretId: string
+  readonly secret: Redacted.Redacted
+}
+
+type WriteFailure = InvalidInput | TenantNotFound | SecretNotFound | SecretUnreadable | StorageError
+
 /** Signing secrets of a tenant. */
 export class SigningSecrets extends Context.Service<SigningSecrets, {
   /**
    * Registers or rotates a secret; generates one without `secret`. With `rotate: false` changes only the owner and `bodySignature`.
    * Returns the secret that signs from now on.
    */
-  readonly put: (
-    tenantId: string,
-    hmacSecretId: string,
-    input?: typeof SecretSettings.Encoded
-  ) => Effect.Effect<
-    { readonly hmacSecretId: string; readonly secret: Redacted.Redacted },
-    InvalidInput | TenantNotFound | SecretNotFound | SecretUnreadable | StorageError
-  >
+  readonly put: (tenantId: string, hmacSecretId: string, input?: typeof SecretSettings.Encoded) => Effect.Effect<CurrentSecret, WriteFailure>
   /** Lists secrets by hmacSecretId. */
   readonly list: (tenantId: string, query?: typeof SecretListQuery.Encoded) => Effect.Effect<ListPage<SecretView>, InvalidInput | StorageError>
   /** Lists the caller's own secrets by hmacSecretId. */
   readonly listOwn: (principal: Principal, query?: typeof SecretListQuery.Encoded) => Effect.Effect<ListPage<SecretView>, InvalidInput | StorageError>
   /** Rotates a secret of the caller itself. Other secrets are refused like unknown ones. */
-  readonly rotateOwn: (
-    principal: Principal,
-    hmacSecretId: string,
-    input?: typeof SecretRotation.Encoded
-  ) => Effect.Effect<
-    { readonly hmacSecretId: string; readonly secret: Redacted.Redacted },
-    InvalidInput | TenantNotFound | SecretNotFound | SecretUnreadable | StorageError
-  >
+  readonly rotateOwn: (principal: Principal, hmacSecretId: string, input?: typeof SecretRotation.Encoded) => Effect.Effect<CurrentSecret, WriteFailure>
   /** Removes a secret. Fails while a subscription uses it. */
   readonly remove: (tenantId: string, hmacSecretId: string) => Effect.Effect<void, SecretNotFound | SecretInUse | StorageError>
   /** Seals every secret of the tenant with the newest sealing key, before an older key is removed. */
@@ -178,13 +171,7 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
           const versions = kept
             ? stored!
             : yield* rotated(place, stored, secret, settings.overlapSeconds ?? defaultOverlapSeconds, now)
-          yield* store.put(tenantId, id, {
-            versions: versions.versions,
-            createdAt: versions.createdAt,
-            rotatedAt: versions.rotatedAt,
-            owner,
-            bodySignature: settings.bodySignature ?? stored?.bodySignature ?? false
-          })
+          yield* store.put(tenantId, id, { ...versions, owner, bodySignature: settings.bodySignature ?? stored?.bodySignature ?? false })
           return { hmacSecretId: id, secret: Redacted.make(secret) }
         }))
       })
