@@ -71,10 +71,11 @@ export class AccessStore extends Context.Service<AccessStore, {
   /** Tenants in the order of their ids. */
   readonly pageTenants: (range: ListRange) => Effect.Effect<ReadonlyArray<Tenant>, StorageError>
   readonly listTenants: Effect.Effect<ReadonlyArray<Tenant>, StorageError>
-  /** The tenant's quotas as JSON that only core reads; `undefined` when none was changed. `None` when the tenant does not exist. */
-  readonly findLimits: (tenantId: string) => Effect.Effect<Option.Option<string | undefined>, StorageError>
-  /** Like `findLimits`, with a row lock until the transaction ends. */
-  readonly findLimitsForUpdate: (tenantId: string) => Effect.Effect<Option.Option<string | undefined>, StorageError>
+  /**
+   * The tenant's quotas as JSON that only core reads; `undefined` when none was changed. `None` when the tenant does not exist. `forUpdate` locks them
+   * until the transaction ends.
+   */
+  readonly findLimits: (tenantId: string, forUpdate?: boolean) => Effect.Effect<Option.Option<string | undefined>, StorageError>
   /** Replaces the quotas of an existing tenant. */
   readonly putLimits: (tenantId: string, limits: string) => Effect.Effect<void, StorageError>
   /** `None` when the tenant does not exist. */

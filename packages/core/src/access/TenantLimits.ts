@@ -66,7 +66,7 @@ export class TenantLimits extends Context.Service<TenantLimits, {
       const put = Effect.fn("TenantLimits.put")(function*(tenantId: string, input: unknown) {
         const change = yield* decode(input)
         const limits = yield* transaction.run(Effect.gen(function*() {
-          const before = yield* store.findLimitsForUpdate(tenantId)
+          const before = yield* store.findLimits(tenantId, true)
           if (Option.isNone(before)) return yield* new TenantNotFound({ tenantId })
           const text = changedLimits(before.value, change)
           yield* store.putLimits(tenantId, text)

@@ -81,7 +81,7 @@ describe("TenantLimits", () => {
     yield* acme
     const store = yield* AccessStore
     const changed = yield* Latch.make(false)
-    const slow = AccessStore.of({ ...store, findLimits: (tenantId) => Effect.tap(store.findLimits(tenantId), changed.await) })
+    const slow = AccessStore.of({ ...store, findLimits: (tenantId, forUpdate) => forUpdate === true ? store.findLimits(tenantId, true) : Effect.tap(store.findLimits(tenantId), changed.await) })
     const limits = yield* TenantLimits.pipe(Effect.provide(Layer.fresh(TenantLimits.layer)), Effect.provideService(AccessStore, slow))
     const reading = yield* Effect.forkChild(limits.of("acme"), { startImmediately: true })
     yield* limits.put("acme", { subscriptions: 7 })

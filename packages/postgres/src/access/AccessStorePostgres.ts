@@ -16,10 +16,6 @@ export const layer = Layer.effect(
     const own = yield* database
     const { schema, sql } = own
 
-    const findLimits = (tenantId: string, forUpdate: boolean) =>
-      Effect.map(sql.rows(optional(text), tenants.findLimits(schema, tenantId, forUpdate)), (rows) =>
-        rows.length === 0 ? Option.none() : Option.some(rows[0]))
-
     const firstTenant = (statement: Statement) =>
       Effect.map(sql.rows(tenants.tenantRow, statement), ([tenant]) => Option.fromUndefinedOr(tenant))
 
@@ -37,9 +33,8 @@ export const layer = Layer.effect(
 
       listTenants: sql.rows(tenants.tenantRow, tenants.listTenants(schema)),
 
-      findLimits: (tenantId) => findLimits(tenantId, false),
-
-      findLimitsForUpdate: (tenantId) => findLimits(tenantId, true),
+      findLimits: (tenantId, forUpdate = false) =>
+        Effect.map(sql.rows(optional(text), tenants.findLimits(schema, tenantId, forUpdate)), (rows) => rows.length === 0 ? Option.none() : Option.some(rows[0])),
 
       putLimits: (tenantId, limits) => sql.run(tenants.putLimits(schema, tenantId, limits)),
 

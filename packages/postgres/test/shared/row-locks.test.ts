@@ -43,8 +43,8 @@ layer(testStorage(), { excludeTestServices: true })("locks of rows", (it) => {
 
   it.effect("make each change of a tenant's limits start from the one before", Effect.fnUntraced(function*() {
     const { access, tenantId } = yield* registered()
-    const change = Effect.andThen(access.findLimitsForUpdate(tenantId), access.putLimits(tenantId, "changed"))
-    assert.deepStrictEqual(yield* after(change, access.findLimitsForUpdate(tenantId)), Option.some("changed"))
+    const change = Effect.andThen(access.findLimits(tenantId, true), access.putLimits(tenantId, "changed"))
+    assert.deepStrictEqual(yield* after(change, access.findLimits(tenantId, true)), Option.some("changed"))
   }))
 
   it.effect("make each review of a client start from the one before", Effect.fnUntraced(function*() {

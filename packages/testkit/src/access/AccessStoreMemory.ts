@@ -56,7 +56,6 @@ const tenantsIn = ({ journal, operate, purge }: Database, rows: AccessRows) => (
       return true
     }),
   findLimits: (tenantId: string) => operate(() => limitsOf(rows, tenantId)),
-  findLimitsForUpdate: (tenantId: string) => operate(() => limitsOf(rows, tenantId)),
   putLimits: (tenantId: string, limits: string) =>
     operate(() => {
       if (rows.tenants.has(tenantId)) journal.put(rows.limits, tenantId, limits)
