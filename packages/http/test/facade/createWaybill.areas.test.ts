@@ -1,14 +1,9 @@
-import type { BillChangeReport } from "@waybill/core/freight-charges"
 import type { PostedShipment } from "@waybill/core/shipment-status"
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { charge } from "../freight-charges/FreightChargeSamples.ts"
 import { movingShipment, reportedShipment } from "../shipment-status/ShipmentSamples.ts"
 import { reportedEvent } from "../TestService.ts"
 import { carrier, customer, HostTransaction, rejection, start, startReceiver } from "./Host.ts"
-
-const shipment = (shipmentId: string, more: Readonly<Record<string, unknown>> = {}) => movingShipment(shipmentId, more) as unknown as PostedShipment
-
-const change = (...given: Parameters<typeof charge>) => charge(...given) as unknown as BillChangeReport
 
 const stranger = { ...customer, client: "stranger", accounts: ["A9"] }
 
@@ -18,7 +13,7 @@ describe("shipment status", () => {
     const waybill = start({ egressAllow: ["127.0.0.0/8"] })
     await waybill.tenants.put("acme", { name: "Acme" })
     const { transactionId } = await waybill.statusSubscriptions.subscribe(customer, { referenceNumbers: ["PRO-S1"], webhookUrl: receiver.url })
-    const registered = await waybill.shipments.register(carrier, [shipment("S1", { accounts: ["A1"] }), shipment("S2", { accounts: ["A2"] })])
+    const registered = await waybill.shipments.register(carrier, [movingShipment("S1", { accounts: ["A1"] }), movingShipment("S2", { accounts: ["A2"] })])
     expect(registered).toEqual([{ index: 0, result: "accepted", shipmentId: "S1" }, { index: 1, result: "accepted", shipmentId: "S2" }])
     const occurredAt = new Date("2026-11-20T09:00:00Z")
     const reported = await waybill.shipments.report(carrier, [{ shipmentId: "S1", shipmentMilestoneStatus: "Out for Delivery", occurredAt: occurredAt as never }])
@@ -44,7 +39,7 @@ describe("shipment status", () => {
   it("is updated by published transit events", async () => {
     const waybill = start()
     await waybill.tenants.put("acme", { name: "Acme" })
-    await waybill.shipments.register(carrier, [reportedShipment("S1", { accounts: ["A1"] }) as unknown as PostedShipment])
+    await waybill.shipments.register(carrier, [reportedShipment("S1", { accounts: ["A1"] })])
     await waybill.events.publish(carrier, [reportedEvent("S1", { type: "PICKED_UP" })])
     expect(await waybill.shipments.verified(customer, { kind: "pro", proNumber: "PRO-S1" })).toMatchObject({ shipment: { ShipmentMilestoneStatus: "Picked-up" } })
   })
@@ -71,7 +66,7 @@ describe("shipment status", () => {
   it("counts public lookups through `handler` by the host's key for the caller", async () => {
     const waybill = start({ apiKeys: true, othersLookupsPerMinute: 1, publicTenant: "acme", clientAddress: (request) => request.headers.get("x-session") ?? undefined })
     for (const tenantId of ["acme", "bolt"]) await waybill.tenants.put(tenantId, { name: tenantId })
-    await waybill.shipments.register(carrier, [shipment("S1")])
+    await waybill.shipments.register(carrier, [movingShipment("S1")])
     const look = async (session: string | undefined, remoteAddress?: string) =>
       (await waybill.handler(
         new Request("http://x/in-transit/v1/shipment/pro/PRO-S1/public", { headers: session === undefined ? {} : { "x-session": session } }),
@@ -88,12 +83,12 @@ describe("freight charges", () => {
     const receiver = await startReceiver()
     const waybill = start({ egressAllow: ["127.0.0.0/8"] })
     await waybill.tenants.put("acme", { name: "Acme" })
-    expect(await waybill.freightCharges.publish(carrier, [change("created", "B1")])).toEqual([{ index: 0, result: "accepted", uniqueID: "B1", version: 1 }])
+    expect(await waybill.freightCharges.publish(carrier, [charge("created", "B1")])).toEqual([{ index: 0, result: "accepted", uniqueID: "B1", version: 1 }])
     const created = await waybill.chargeSubscriptions.create(customer, { webhookUrl: receiver.url, accounts: ["A1"], dataOptions: {} })
     expect(created).toMatchObject({ status: "active", frequency: "real_time" })
     expect((await waybill.chargeSubscriptions.inFlight(customer, created.subscriptionId)).map(({ pfc }) => pfc.header.function)).toEqual(["PFC1"])
     expect(await waybill.chargeSubscriptions.testWebhook(customer, { webhookUrl: receiver.url })).toEqual({ message: expect.any(String) })
-    await waybill.freightCharges.publish(carrier, [change("updated", "B1", { total: 300 })])
+    await waybill.freightCharges.publish(carrier, [charge("updated", "B1", { total: 300 })])
     expect(await waybill.runOnce()).toBe(1)
     expect(receiver.received.map(({ body }) => JSON.parse(body)[0].pfc)).toMatchObject([{ isTest: true }, { uniqueID: "B1", header: { function: "PFC2" } }])
     expect(await waybill.allSubscriptions.resume("acme", created.subscriptionId)).toMatchObject({ area: "freight-charges", state: "active" })
@@ -114,7 +109,7 @@ describe("freight charges", () => {
     expect(inside).toMatchObject({ code: "invalid_input", status: 400 })
     const nowhere = await rejection(waybill.chargeSubscriptions.testWebhook(customer, { webhookUrl: "https://receiver.invalid/" }))
     expect({ ...nowhere.problem, instance: "" }).toEqual({ ...inside.problem, instance: "" })
-    expect(await rejection(waybill.freightCharges.publish(customer, [change("created", "B1")]))).toMatchObject({ code: "not_permitted", status: 403 })
+    expect(await rejection(waybill.freightCharges.publish(customer, [charge("created", "B1")]))).toMatchObject({ code: "not_permitted", status: 403 })
   })
 })
 
@@ -124,11 +119,11 @@ describe("within a transaction of the host", () => {
     await waybill.tenants.put("acme", { name: "Acme" })
     const tx = new HostTransaction()
     const within = waybill.within(tx)
-    await within.shipments.register(carrier, [shipment("S1")])
+    await within.shipments.register(carrier, [movingShipment("S1")])
     await within.shipments.report(carrier, [{ shipmentId: "S1", shipmentMilestoneStatus: "Out for Delivery", occurredAt: "2026-11-20T09:00:00Z" }])
     const { transactionId } = await within.statusSubscriptions.subscribe(customer, { referenceNumbers: ["S1"], webhookUrl: "https://receiver.example/" })
     await within.statusSubscriptions.unsubscribe(customer, transactionId)
-    await within.freightCharges.publish(carrier, [change("created", "B1")])
+    await within.freightCharges.publish(carrier, [charge("created", "B1")])
     const { subscriptionId } = await within.chargeSubscriptions.create(customer, { webhookUrl: "https://receiver.example/", accounts: ["A1"], dataOptions: {} })
     await within.chargeSubscriptions.cancel(customer, subscriptionId)
     const { id } = await within.apiKeys.create("acme", { name: "shop", roles: ["customer"], accounts: ["A1"] })
@@ -136,7 +131,7 @@ describe("within a transaction of the host", () => {
     await within.secrets.put("acme", "main", { anyClient: true })
     await within.secrets.delete("acme", "main")
     expect(tx.joined).toBe(11)
-    const foreign = await rejection(waybill.within({} as never).freightCharges.publish(carrier, [change("created", "B2")]))
+    const foreign = await rejection(waybill.within({} as never).freightCharges.publish(carrier, [charge("created", "B2")]))
     expect([foreign.status, foreign.message]).toEqual([500, "This is no transaction of the host."])
   })
 })
@@ -150,8 +145,8 @@ describe("windows of hourly and daily notifications", () => {
     const waybill = start({ egressAllow: ["127.0.0.0/8"], timeZone: "America/Chicago" })
     await waybill.tenants.put("acme", { name: "Acme" })
     await waybill.chargeSubscriptions.create(customer, { webhookUrl: receiver.url, accounts: ["A1"], dataOptions: {}, frequency: "daily" })
-    await waybill.freightCharges.publish(carrier, [change("created", "B1"), change("created", "B2")])
-    await waybill.freightCharges.publish(carrier, [change("updated", "B1", { total: 300 })])
+    await waybill.freightCharges.publish(carrier, [charge("created", "B1"), charge("created", "B2")])
+    await waybill.freightCharges.publish(carrier, [charge("updated", "B1", { total: 300 })])
     // Midnight in Chicago is 06:00 in UTC.
     vi.setSystemTime(new Date("2026-11-21T05:59:59Z"))
     expect(await waybill.runOnce()).toBe(0)
@@ -166,7 +161,7 @@ describe("windows of hourly and daily notifications", () => {
     const waybill = start({ egressAllow: ["127.0.0.0/8"] })
     await waybill.tenants.put("acme", { name: "Acme" })
     await waybill.chargeSubscriptions.create(customer, { webhookUrl: receiver.url, accounts: ["A1"], dataOptions: {}, frequency: "hourly" })
-    await waybill.freightCharges.publish(carrier, [change("created", "B1")])
+    await waybill.freightCharges.publish(carrier, [charge("created", "B1")])
     vi.setSystemTime(new Date("2026-11-20T11:00:00Z"))
     await waybill.start()
     expect(JSON.parse((await receiver.until(1))[0]!.body).length).toBe(1)
@@ -180,7 +175,7 @@ describe("retention", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-11-20T10:20:00Z") })
     const waybill = start({ retention: { keepDeliveredShipmentsMillis: 3_600_000, keepEndedBillsMillis: undefined as never } })
     await waybill.tenants.put("acme", { name: "Acme" })
-    await waybill.shipments.register(carrier, [shipment("OLD", { ShipmentMilestoneStatus: "Delivered" }), shipment("NEW")])
+    await waybill.shipments.register(carrier, [movingShipment("OLD", { ShipmentMilestoneStatus: "Delivered" }), movingShipment("NEW")])
     vi.setSystemTime(new Date("2026-11-20T12:20:00Z"))
     await waybill.start()
     await vi.waitFor(async () => expect(await rejection(waybill.shipments.record(carrier, "OLD"))).toMatchObject({ code: "shipment_not_found" }))

@@ -1,4 +1,4 @@
-import { Receiver } from "@waybill/testkit"
+import { freightCharge, Receiver } from "@waybill/testkit"
 import { describe, expect, it } from "vitest"
 import { operatorKey, runningService } from "../TestService.ts"
 import { charge } from "./FreightChargeSamples.ts"
@@ -18,13 +18,15 @@ const subscribed = async (more: object = {}) => {
   return { tenant, debtor, subscriptionId, url, status, operate }
 }
 
+const { origin: shipper } = freightCharge("x")
+
 const versionsIn = (received: ReadonlyArray<{ readonly json: any }>) =>
   received.flatMap(({ json }) => json.map(({ pfc }: any) => `${pfc.uniqueID} ${pfc.header.function}`))
 
 describe("a debtor's notification", () => {
   it("is an array of PFC objects, each with its version and log, as the carrier wrote them", async () => {
     const { tenant, url } = await subscribed()
-    await tenant.charge(charge("created", "BILL-1", { more: { carrierNote: { kept: 1.5 } } }))
+    await tenant.charge(charge("created", "BILL-1", { more: { billTo: { ...shipper, account: "A1", locationID: "L1" }, carrierNote: { kept: 1.5 } } }))
     await service.deliver()
     await tenant.charge(charge("updated", "BILL-1", { total: 300 }))
     await service.deliver()
@@ -55,7 +57,7 @@ describe("a debtor's notification", () => {
     const other = await tenant.customer("other", ["A2"])
     await tenant.subscribeToCharges(other, ["A2"], { webhookUrl: "https://other.example/charges" })
     await tenant.charge(charge("created", "MOVES", { account: "A1" }))
-    await tenant.charge(charge("updated", "MOVES", { account: "A2", total: 999.99, more: { origin: { ...charge("created", "x").pfc.origin, name: "New shipper" } } }))
+    await tenant.charge(charge("updated", "MOVES", { account: "A2", total: 999.99, more: { origin: { ...shipper, name: "New shipper" } } }))
     await service.deliver()
     const received = await service.received(url)
     expect(versionsIn(received)).toEqual(["MOVES PFC1", "MOVES PFC2"])

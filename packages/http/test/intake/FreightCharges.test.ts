@@ -1,5 +1,6 @@
+import { freightCharge } from "@waybill/testkit"
 import { expect, it } from "vitest"
-import { bill, charge } from "../freight-charges/FreightChargeSamples.ts"
+import { charge } from "../freight-charges/FreightChargeSamples.ts"
 import { problemCode, runningService } from "../TestService.ts"
 
 const service = await runningService()
@@ -26,7 +27,7 @@ it("accepts one change, bare or wrapped, and a bare list; a removed bill needs o
 })
 
 it("refuses the whole call for one invalid change, with its location", async () => {
-  const answer = await acme.charge(charge("created", "W1"), { change: "created", pfc: { ...bill("W2"), billTo: undefined } }, { ...charge("created", "W3"), change: "lost" })
+  const answer = await acme.charge(charge("created", "W1"), { change: "created", pfc: { ...freightCharge("W2"), billTo: undefined } }, { ...charge("created", "W3"), change: "lost" })
   expect([answer.status, problemCode(answer)]).toEqual([400, "invalid_input"])
   expect(answer.json.errors.map((error: { pointer: string }) => error.pointer)).toEqual(["/charges/1/pfc/billTo", "/charges/2/change"])
   expect((await acme.charge(charge("created", "W1"))).json.results[0].result).toBe("accepted")

@@ -104,7 +104,7 @@ const requestOf = (seed: number): { readonly request: Request; readonly path: st
   const choose = fuzzRandomOf(seed)
   const { draw, pick } = choose
   const segment = () => draw() < 0.8 ? pick(["acme", "acme", "acme", "main", subscriptionId, acme.carrierKeyId, "0b8f2c1e-6f0a-7c3d-9a55-2d1f0c9e8b77"]) : encodeText(pick(oddTexts))
-  const text = () => draw() < 0.5 ? encodeText(pick(oddTexts)) : pick(["PRO-S1", "PO-S1", "02134", "75201", "A1", "2026-11-01", "2026-11-20T08:15:00+02:00", chargeSubscriptionId])
+  const text = () => draw() < 0.5 ? encodeText(pick(oddTexts)) : pick(["PRO-S1", "PO-S1", "60608", "02108", "A1", "2026-11-01", "2026-11-20T08:15:00+02:00", chargeSubscriptionId])
   const known = () => draw() < 0.3 ? encodeText(pick(oddTexts)) : pick(["INV-1", "4711", pickupNumber])
   const form = () => pick(["verified", "public"])
   const ofTenant = () => `/operator/v1/tenants/${segment()}`
