@@ -113,3 +113,11 @@ const listen = (socket: Socket, each: (request: Received) => void): void => {
     }
   })
 }
+
+/** A port that nothing listens on. */
+export const closedPort = Effect.callback<number>((resume) => {
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as AddressInfo
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})

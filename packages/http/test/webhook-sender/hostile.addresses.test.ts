@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { type AddressInfo, createServer, type Socket } from "node:net"
+import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 import { WebhookSender } from "@waybill/core/delivery"
 import { makeCertificate, startHostileReceiver } from "@waybill/conformance/hostile"
@@ -8,7 +8,7 @@ import { endAfterwards } from "../endAfterwards.ts"
 import { addressNotAllowed } from "../../src/webhook-sender/AddressGuard.ts"
 import { makeGuardedConnector } from "../../src/webhook-sender/GuardedConnector.ts"
 import { WebhookSenderHttp } from "../../src/webhook-sender/index.ts"
-import { makeReceiver } from "./Receiver.ts"
+import { closedPort, makeReceiver } from "./Receiver.ts"
 import { allowing, loopbackSender, send, shortDeadline, summary } from "./Sending.ts"
 
 const hostile = await startHostileReceiver({ behaviours: [] })
@@ -74,12 +74,7 @@ describe("WebhookSenderHttp that may reach 127.0.0.1 only", () => {
 
 describe("GuardedConnector", () => {
   it.live("tries a few of a thousand addresses, of both families", Effect.fnUntraced(function*() {
-    const port = yield* Effect.callback<number>((resume) => {
-      const server = createServer().listen(0, "127.0.0.1", () => {
-        const { port } = server.address() as AddressInfo
-        server.close(() => resume(Effect.succeed(port)))
-      })
-    })
+    const port = yield* closedPort
     const many = Array.from({ length: 1000 }, (_, n) => `127.1.${n >> 8}.${n & 255}`)
     const connect = makeGuardedConnector({
       egress: allowing("127.0.0.0/8 ::1"),
