@@ -7,7 +7,7 @@ import { root } from "../workspace.mjs"
 const page = "docs/log-lines.md"
 
 /** Functions that log their argument, with the log level. */
-const wrappers = { sweepEvery: "warning", sweepWithPauses: "warning", TenantSweep: "warning", restarted: "error" }
+const wrappers = { TenantSweep: "warning", restarted: "error" }
 
 /** Arguments that are the beginning of their line. */
 const wholeLine = { restarted: (name) => `${name} failed with a defect, restarting in 1 s.`, TenantSweep: (problem) => `${problem}, trying again.` }

@@ -15,5 +15,5 @@ export const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why:
   { says: /^\s*SELECT t\.tenant_id FROM \S+\.tenants AS t\s+WHERE [^]*\.transit_events_awaiting_status/, why: "who has events from SQL that await a status: ids only" },
   { says: /^\s*SELECT t\.tenant_id FROM \S+\.tenants AS t\s+WHERE [^]*\.mails/, why: "who has e-mails that are due: ids only" },
   { says: /^\s*SELECT coalesce\(greatest\([^]*\.mails/, why: "the metric of e-mails that are due: a time only" },
-  { says: /^\s*SELECT c\.tenant_id, c\.client FROM \S+\.clients/, why: "whose access is to be computed again: ids and due times only" }
+  { says: /^\s*SELECT c\.tenant_id FROM \S+\.clients AS c\s+WHERE c\.review_at/, why: "whose clients' access is to be computed again: ids only" }
 ]

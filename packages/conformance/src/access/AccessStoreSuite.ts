@@ -17,6 +17,8 @@ const key = (n: number, parts: Partial<StoredApiKey> = {}): StoredApiKey => ({
 const findKey = (tenantId: string, id: string) =>
   Effect.flatMap(AccessStore, (store) => Effect.map(store.findKeys(tenantId, [id]), ([found]) => found!))
 
+const everyOne = { after: undefined, limit: 100_000 }
+
 export const suite = storeSuite("AccessStore", AccessStore, (test) => {
   test("finds a tenant with its last stored values", function*({ store, tenantId }) {
     assert.isTrue(Option.isNone(yield* store.findTenant(tenantId)))
@@ -114,7 +116,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.strictEqual(Option.getOrThrow(yield* findKey(tenantId, idOf(1))).tenantState, "suspended")
     assert.strictEqual(Option.getOrThrow(yield* store.putTenant({ tenantId, name: "Again", hosts: [] })).state, "suspended")
     assert.strictEqual(Option.getOrThrow(yield* store.setTenantState(tenantId, "active")).state, "active")
-    assert.notInclude(yield* store.deletedTenants, tenantId)
+    assert.notInclude(yield* store.deletedTenants(everyOne), tenantId)
     assert.isTrue(yield* store.deleteTenant(tenantId))
     assert.isFalse(yield* store.deleteTenant(tenantId))
     assert.isTrue(Option.isNone(yield* findKey(tenantId, idOf(1))))
@@ -125,7 +127,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.isTrue(Option.isNone(yield* store.setTenantState(tenantId, "active")))
     assert.isTrue(Option.isNone(yield* store.putTenant({ tenantId, name: "Again", hosts: [] })))
     assert.notInclude((yield* store.listTenants).map((each) => each.tenantId), tenantId)
-    assert.include(yield* store.deletedTenants, tenantId)
+    assert.include(yield* store.deletedTenants(everyOne), tenantId)
   })
 
   test("removes all rows of a deleted tenant in steps, then its own row, and keeps other tenants", function*({ store, tenantId }) {
@@ -227,7 +229,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.strictEqual(yield* store.findClientState(tenantId, other.client), "live")
     const held = yield* store.clientRows(tenantId, client)
     assert.deepStrictEqual(held.rows.map(({ liveUntil, origin }) => [origin, liveUntil]).sort(), [["key", now - 1_000], ["token", now - 1_000]])
-    assert.deepStrictEqual((yield* store.clientsDue(100_000)).filter((each) => each.tenantId === tenantId), [{ tenantId, client }, { tenantId, client }])
+    assert.deepStrictEqual(yield* store.clientsDue(tenantId, everyOne), [client])
     yield* store.dropClient(tenantId, client, "key")
     assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 1 })).map(({ accounts }) => accounts), [["token"]])
     yield* store.dropClient(tenantId, client)
@@ -240,7 +242,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     for (const client of ["key:known", "key:unknown"]) {
       yield* store.markEnding(tenantId, client, idOf(7))
       assert.strictEqual((yield* store.clientRows(tenantId, client)).endingThrough, idOf(7))
-      assert.isTrue((yield* store.clientsDue(100_000)).some((each) => each.tenantId === tenantId && each.client === client))
+      assert.include(yield* store.clientsDue(tenantId, everyOne), client)
     }
     assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 9 })).map(({ lastSeenAt, live }) => [live, lastSeenAt]), [[false, undefined], [false, undefined]])
     yield* store.putClientAccess(tenantId, { client: "key:known", origin: "key", seesAll: false, accounts: ["A"] })
@@ -261,17 +263,24 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     yield* store.markEnding(tenantId, "client", idOf(7))
     yield* store.putClientAccess(tenantId, { client: "client", origin: "key", seesAll: false, accounts: ["A"] })
     yield* store.markEnding(tenantId, "client", undefined)
-    assert.isFalse((yield* store.clientsDue(100_000)).some((each) => each.tenantId === tenantId))
+    assert.deepStrictEqual(yield* store.clientsDue(tenantId, everyOne), [])
+    assert.notInclude(yield* store.tenantsWithClientsDue(everyOne), tenantId)
   })
 
-  test("names clients that are due for review longest first, and no more than asked for", function*({ store, tenantId }) {
-    const now = yield* storeNow(tenantId)
-    for (const [client, age] of [["one", 1000], ["two", 3000], ["three", 2000]] as const) {
-      yield* store.putClientAccess(tenantId, { client, origin: "key", seesAll: false, accounts: [], reviewAt: now - age })
+  test("names tenants with clients that are due for review, and these clients, page by page", function*({ store }) {
+    const own = [freshTenant(), freshTenant()].toSorted()
+    for (const tenantId of own) {
+      const now = yield* storeNow(tenantId)
+      for (const [client, age] of [["one", 1000], ["two", 3000], ["three", 2000], ["later", -60_000]] as const) {
+        yield* store.putClientAccess(tenantId, { client, origin: "key", seesAll: false, accounts: [], reviewAt: now - age })
+      }
     }
-    const due = (limit: number) => Effect.map(store.clientsDue(limit), (found) => found.filter((each) => each.tenantId === tenantId).map(({ client }) => client))
-    assert.deepStrictEqual(yield* due(100_000), ["two", "three", "one"])
-    assert.lengthOf(yield* store.clientsDue(2), 2)
+    const named = yield* store.tenantsWithClientsDue(everyOne)
+    assert.deepStrictEqual(named, named.toSorted())
+    assert.deepStrictEqual(named.filter((tenantId) => own.includes(tenantId)), own)
+    assert.deepStrictEqual(yield* store.tenantsWithClientsDue({ after: named[0], limit: 1 }), named.slice(1, 2))
+    assert.deepStrictEqual(yield* store.clientsDue(own[0]!, { after: undefined, limit: 2 }), ["one", "three"])
+    assert.deepStrictEqual(yield* store.clientsDue(own[0]!, { after: "three", limit: 2 }), ["two"])
   })
 
   test("isolates tenants that share ids", function*({ store }) {

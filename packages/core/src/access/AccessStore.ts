@@ -82,8 +82,8 @@ export class AccessStore extends Context.Service<AccessStore, {
   readonly setTenantState: (tenantId: string, state: TenantState) => Effect.Effect<Option.Option<Tenant>, StorageError>
   /** Marks the tenant as deleted. Returns whether it existed. */
   readonly deleteTenant: (tenantId: string) => Effect.Effect<boolean, StorageError>
-  /** Ids of deleted tenants that may still have data. */
-  readonly deletedTenants: Effect.Effect<ReadonlyArray<string>, StorageError>
+  /** Ids of deleted tenants that may still have data, in their order. */
+  readonly deletedTenants: (range: ListRange) => Effect.Effect<ReadonlyArray<string>, StorageError>
   /** Deletes about `limit` rows of a deleted tenant, from any table. Returns their number; 0 when only the deletion mark is left. */
   readonly purgeTenant: (tenantId: string, limit: number) => Effect.Effect<number, StorageError>
   /** Removes the deletion mark of a tenant that was deleted at least `graceMillis` ago. Returns whether it did. */
@@ -131,8 +131,10 @@ export class AccessStore extends Context.Service<AccessStore, {
   readonly dropClient: (tenantId: string, client: string, origin?: Principal["origin"]) => Effect.Effect<void, StorageError>
   /** Marks a client, known or not, for removal and holds its deliveries from now on. `undefined` removes the mark. */
   readonly markEnding: (tenantId: string, client: string, through: string | undefined) => Effect.Effect<void, StorageError>
-  /** Clients of all tenants whose access must be computed again, longest overdue first. */
-  readonly clientsDue: (limit: number) => Effect.Effect<ReadonlyArray<{ readonly tenantId: string; readonly client: string }>, StorageError>
+  /** Tenants with clients whose access must be computed again, in the order of their ids. */
+  readonly tenantsWithClientsDue: (range: ListRange) => Effect.Effect<ReadonlyArray<string>, StorageError>
+  /** These clients of a tenant, in the order of their names. */
+  readonly clientsDue: (tenantId: string, range: ListRange) => Effect.Effect<ReadonlyArray<string>, StorageError>
   /** In the order of their names. */
   readonly pageClients: (tenantId: string, range: ListRange) => Effect.Effect<ReadonlyArray<ListedClient>, StorageError>
 }>()("@waybill/core/access/AccessStore") {}

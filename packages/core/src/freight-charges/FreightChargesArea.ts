@@ -1,7 +1,6 @@
 /** Area E in the registries of the service. */
 import { Effect, Layer } from "effect"
 import type { AreaDescriptor, AreaRetention } from "../shared/Area.ts"
-import { pruneAll } from "../shared/Throttling.ts"
 import { chargeSource, ChargeSubscriptions, chargeWindowSource } from "./ChargeSubscriptions.ts"
 import { ChargeSubscriptionStore } from "./ChargeSubscriptionStore.ts"
 import { ChargeWindows } from "./ChargeWindows.ts"
@@ -20,5 +19,5 @@ export const freightChargesArea = {
     store: Effect.map(ChargeSubscriptionStore, ({ cancel, documents }) => ({ documents, end: cancel }))
   },
   retention: Effect.map(FreightBillStore, ({ prune }): AreaRetention => (tenantId, now, { keepEndedBillsMillis, keepNoticesMillis }) =>
-    pruneAll(prune(tenantId, { ended: now - keepEndedBillsMillis, noticed: now - keepNoticesMillis })))
+    prune(tenantId, { ended: now - keepEndedBillsMillis, noticed: now - keepNoticesMillis }))
 } as const satisfies AreaDescriptor

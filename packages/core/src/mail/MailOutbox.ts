@@ -4,17 +4,12 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
-import { sweepEvery } from "../shared/Sweeps.ts"
+import { TenantSweep } from "../shared/TenantSweep.ts"
 import type { Mail } from "./model/Mail.ts"
 import { Mailer, MailFailed } from "./Mailer.ts"
 import { MailStore, type WaitingMail } from "./MailStore.ts"
 
 const sweepMillis = 5_000
-
-/** Tenants per sweep. */
-const tenantLimit = 100
-
-const tenantsAtOnce = 4
 
 /** Mails that are taken at once. They are sent one by one, within their lease. */
 const mailLimit = 5
@@ -65,27 +60,18 @@ export class MailOutbox extends Context.Service<MailOutbox, {
           Effect.catchTag("MailFailed", (error) => Effect.as(failed(tenantId, mail, error), 0))
         )
 
-      /** A few mails of a tenant. */
-      const turnOf = Effect.fnUntraced(function*(tenantId: string) {
-        const mails = yield* store.take(tenantId, mailLimit, leaseMillis)
-        let sent = 0
-        for (const mail of mails) sent += yield* send(tenantId, mail)
-        return { tenantId, sent, hasMore: mails.length === mailLimit }
+      const sweep = new TenantSweep("E-mails not sent", {
+        tenants: store.tenants,
+        stepMillis: leaseMillis,
+        step: Effect.fnUntraced(function*(tenantId: string) {
+          const mails = yield* store.take(tenantId, mailLimit, leaseMillis)
+          let sent = 0
+          for (const mail of mails) sent += yield* send(tenantId, mail)
+          return { done: sent, more: mails.length === mailLimit }
+        })
       })
 
-      /** Tenants take turns, so one with many mails does not delay the others. */
-      const sweep = Effect.gen(function*() {
-        let sent = 0
-        let waiting = yield* store.tenants(tenantLimit)
-        while (waiting.length > 0) {
-          const turns = yield* Effect.forEach(waiting, turnOf, { concurrency: tenantsAtOnce })
-          for (const turn of turns) sent += turn.sent
-          waiting = turns.flatMap(({ hasMore, tenantId }) => hasMore ? [tenantId] : [])
-        }
-        return sent
-      })
-
-      return MailOutbox.of({ sends: true, put: store.put, sweep, run: sweepEvery(sweepMillis, sweep, "E-mail outbox failed. The next sweep tries again.") })
+      return MailOutbox.of({ sends: true, put: store.put, sweep: sweep.sweep, run: sweep.run(Effect.succeed(sweepMillis)) })
     })
   )
 }

@@ -1,5 +1,6 @@
 /** Storage port: e-mails that wait until a mail server accepts them. */
 import { Context, type Effect } from "effect"
+import type { ListRange } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { Mail } from "./model/Mail.ts"
 
@@ -21,8 +22,8 @@ export interface WaitingMail extends Mail {
 export class MailStore extends Context.Service<MailStore, {
   /** Keeps a mail, in the caller's transaction; it is due at once. The same id again changes nothing. False when `mailsPerTenant` wait. */
   readonly put: (tenantId: string, mail: Mail) => Effect.Effect<boolean, StorageError>
-  /** Tenants that have due mails, or mails whose time was set before the store's clock was set back. */
-  readonly tenants: (limit: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
+  /** Tenants that have due mails, or mails whose time was set before the store's clock was set back, in the order of their ids. */
+  readonly tenants: (range: ListRange) => Effect.Effect<ReadonlyArray<string>, StorageError>
   /**
    * Due mails, the longest due first. Each is due again after `leaseMillis`, so no other process gets it before then. If the store's clock was set
    * back since a mail was put, taken or postponed, the mail is due after the time that it was given then, counted from this call.

@@ -12,9 +12,11 @@ import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { lastAttemptAt } from "../delivery/model/DeliveryPolicy.ts"
 import { MailOutbox } from "../mail/MailOutbox.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
+import { completeAll } from "../shared/CompleteAll.ts"
 import type { InvalidInput } from "../shared/InvalidInput.ts"
+import type { ListRange } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { sweepEvery } from "../shared/Sweeps.ts"
+import { TenantSweep } from "../shared/TenantSweep.ts"
 import { currentTraceparent } from "../shared/TraceContext.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { mailOf, type Notice, webhookBodyOf } from "./Notice.ts"
@@ -107,20 +109,29 @@ export class EndpointNotices extends Context.Service<EndpointNotices, {
         }))
       })
 
-      const sweep = Effect.gen(function*() {
-        const { destinations } = yield* control.troubles
-        const now = yield* Clock.currentTimeMillis
-        const day = Math.floor(now / dayMillis)
-        for (const tenantId of new Set(destinations.map(({ tenantId }) => tenantId))) yield* store.prune(tenantId, day - 1)
-        let told = 0
-        for (const troubled of destinations) {
-          const notice = yield* noticeOf(troubled, now)
-          if (notice !== undefined && (yield* tell(troubled.tenantId, notice))) told += 1
-        }
-        return told
-      }).pipe(Effect.withSpan("EndpointNotices.sweep"))
+      /** Unhealthy destinations by tenant, as of the last sweep. */
+      let troubled: ReadonlyMap<string, ReadonlyArray<TroubledDestination>> = new Map()
 
-      return EndpointNotices.of({ contact, setContact, sweep, run: sweepEvery(sweepMillis, sweep, "Notices of failing endpoints failed. The next sweep tries again.") })
+      /** One read for all tenants: they are at most as many as the destinations that it names. */
+      const tenants = ({ after }: ListRange) =>
+        after === undefined
+          ? Effect.map(control.troubles, ({ destinations }) => {
+            troubled = Map.groupBy(destinations, ({ tenantId }) => tenantId)
+            return [...troubled.keys()].sort()
+          })
+          : Effect.succeed([])
+
+      const step = Effect.fnUntraced(function*(tenantId: string) {
+        const now = yield* Clock.currentTimeMillis
+        yield* store.prune(tenantId, Math.floor(now / dayMillis) - 1)
+        const told = yield* completeAll((troubled.get(tenantId) ?? []).map((each) =>
+          Effect.flatMap(noticeOf(each, now), (notice) => notice === undefined ? Effect.succeed(false) : tell(tenantId, notice))))
+        return { done: told.filter(Boolean).length, more: false }
+      })
+
+      const sweep = new TenantSweep("Notices of failing endpoints not sent", { tenants, step })
+
+      return EndpointNotices.of({ contact, setContact, sweep: Effect.withSpan(sweep.sweep, "EndpointNotices.sweep"), run: sweep.run(Effect.succeed(sweepMillis)) })
     })
   )
 }

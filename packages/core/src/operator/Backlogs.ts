@@ -10,10 +10,14 @@ import { reportDropped } from "../delivery/DeliveryReport.ts"
 import { partitionOf } from "../delivery/DeliveryStore.ts"
 import { StatisticsStore, statisticsPerWrite, totalOf, type WaitingSample } from "../delivery/statistics/StatisticsStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { sweepEvery } from "../shared/Sweeps.ts"
+import type { ListRange } from "../shared/ListPage.ts"
+import { TenantSweep } from "../shared/TenantSweep.ts"
 import { throttled } from "../shared/Throttling.ts"
 
 const sweepMillis = 300_000
+
+/** A step counts all entries of a tenant, with pauses. */
+const stepMillis = 3_600_000
 
 const dayMillis = 86_400_000
 
@@ -146,15 +150,23 @@ export class Backlogs extends Context.Service<Backlogs, {
         }
       })
 
-      const sweep = Effect.gen(function*() {
-        const tenants = yield* access.listTenants
-        const known = new Set(tenants.map(({ tenantId }) => tenantId))
-        for (const tenantId of idle) if (!known.has(tenantId)) idle.delete(tenantId)
-        const removed = yield* Effect.forEach(tenants, ({ tenantId }) => sweepTenant(tenantId))
-        return removed.reduce((sum, each) => sum + each, 0)
-      }).pipe(Effect.withSpan("Backlogs.sweep"))
+      const tenants = Effect.fnUntraced(function*(range: ListRange) {
+        const ids = (yield* access.pageTenants(range)).map(({ tenantId }) => tenantId)
+        const known = new Set(ids)
+        const last = ids.length < range.limit ? undefined : ids.at(-1)
+        // tenants of this page that were removed
+        for (const each of idle) if (each > (range.after ?? "") && (last === undefined || each <= last) && !known.has(each)) idle.delete(each)
+        return ids
+      })
 
-      return Backlogs.of({ sweep, run: sweepEvery(sweepMillis, sweep, "Backlog sweep failed, waiting entries not checked against quotas. The next sweep tries again.") })
+      const sweep = new TenantSweep("Waiting entries not checked against quotas", {
+        tenants,
+        tenantsAtOnce: 2,
+        stepMillis,
+        step: (tenantId) => Effect.map(sweepTenant(tenantId), (removed) => ({ done: removed, more: false }))
+      })
+
+      return Backlogs.of({ sweep: Effect.withSpan(sweep.sweep, "Backlogs.sweep"), run: sweep.run(Effect.succeed(sweepMillis)) })
     })
   )
 }

@@ -6,12 +6,13 @@ import { AccessStore, type ListedClient } from "../access/AccessStore.ts"
 import { reviewClient } from "../access/ClientReview.ts"
 import { clientNamed, keyNameOf } from "../access/model/Client.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
+import { completeAll } from "../shared/CompleteAll.ts"
 import { instantOrNull } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, ListCursor, ListLimit, type ListPage, namedListPage } from "../shared/ListPage.ts"
 import { NoticeStore } from "../notices/NoticeStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { sweepWithPauses } from "../shared/Sweeps.ts"
+import { TenantSweep } from "../shared/TenantSweep.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { Subscriptions } from "./Subscriptions.ts"
@@ -42,7 +43,11 @@ const closedAtOnce = 1_000
 
 const sweepMillis = 15_000
 
-const clientsPerSweep = 100
+/** Clients of one tenant that a step reviews. */
+const clientsPerStep = 10
+
+/** Longer than `clientsPerStep` removals of `closedAtOnce` subscriptions. */
+const stepMillis = 600_000
 
 /** Lists clients, ends their access, and closes subscriptions whose client has had no access for 30 days. */
 export class Clients extends Context.Service<Clients, {
@@ -50,7 +55,7 @@ export class Clients extends Context.Service<Clients, {
   readonly list: (tenantId: string, query?: typeof ClientListQuery.Encoded) => Effect.Effect<ListPage<ClientView>, InvalidInput | StorageError>
   /** Revokes the client's keys, closes its subscriptions, drops waiting entries and deletes its access. `client`: bare or qualified. */
   readonly remove: (tenantId: string, client: string) => Effect.Effect<void, ClientNotFound | StorageError>
-  /** Applies access that expired and continues removals. Returns the number of clients that were processed. */
+  /** Applies access that expired and continues removals. Returns the number of clients that were processed. One that fails does not keep the others waiting. */
   readonly sweep: Effect.Effect<number, StorageError>
   /** Sweeps until interrupted. */
   readonly run: Effect.Effect<never>
@@ -77,19 +82,25 @@ export class Clients extends Context.Service<Clients, {
         return through
       })
 
-      /** Closes subscriptions of a marked client, each in its own transaction. Returns whether none is left. */
+      /** Closes subscriptions of a marked client, each in its own transaction. Returns whether none is left. One that fails does not keep the others open. */
       const close = Effect.fnUntraced(function*(tenantId: string, client: string, through: string, limit: number) {
-        for (let closed = 0; closed < limit;) {
-          const { destinations } = yield* queue.destinations(tenantId, { client, state: undefined, after: undefined, limit: Math.min(stepSize, limit - closed) })
+        let failure: StorageError | undefined
+        let after: string | undefined
+        for (let looked = 0; looked < limit;) {
+          const { destinations } = yield* queue.destinations(tenantId, { client, state: undefined, after, limit: Math.min(stepSize, limit - looked) })
           const due = destinations.filter(({ destinationId }) => destinationId <= through)
-          if (due.length === 0) return true
+          if (due.length === 0) return failure === undefined ? true : yield* failure
           for (const { destinationId } of due) {
-            yield* Effect.catchTag(subscriptions.remove(tenantId, destinationId), "DestinationNotFound", () => Effect.void)
+            yield* subscriptions.remove(tenantId, destinationId).pipe(Effect.catchTags({
+              DestinationNotFound: () => Effect.void,
+              StorageError: (error) => Effect.sync(() => void (failure ??= error))
+            }))
           }
-          closed += due.length
+          after = due.at(-1)!.destinationId
+          looked += due.length
           yield* Effect.yieldNow
         }
-        return false
+        return failure === undefined ? false : yield* failure
       })
 
       /** Deletes a client whose subscriptions are closed, unless it got access again meanwhile. */
@@ -133,16 +144,22 @@ export class Clients extends Context.Service<Clients, {
         if (Option.isSome(through)) yield* end(tenantId, client, through.value, closedAtOnce)
       })
 
-      const sweep = Effect.gen(function*() {
-        const due = yield* access.clientsDue(clientsPerSweep)
-        for (const { client, tenantId } of due) yield* review(tenantId, client)
-        return due.length
-      }).pipe(Effect.withSpan("Clients.sweep"))
+      /** The client at which the last step of a tenant ended. */
+      const positions = new Map<string, string>()
 
-      const pauseMillis = Effect.map(sweep, (looked) => looked === clientsPerSweep ? 0 : sweepMillis)
-      const run = sweepWithPauses(pauseMillis, sweepMillis, "Client access review failed. The next review tries again.")
+      const step = Effect.fnUntraced(function*(tenantId: string) {
+        const due = yield* access.clientsDue(tenantId, { after: positions.get(tenantId), limit: clientsPerStep })
+        const more = due.length === clientsPerStep
+        // one that fails is not the first one again
+        if (more) positions.set(tenantId, due.at(-1)!)
+        else positions.delete(tenantId)
+        yield* completeAll(due.map((client) => review(tenantId, client)))
+        return { done: due.length, more }
+      })
 
-      return Clients.of({ list, remove, sweep, run })
+      const sweep = new TenantSweep("Clients' access not reviewed", { tenants: access.tenantsWithClientsDue, step, stepMillis })
+
+      return Clients.of({ list, remove, sweep: Effect.withSpan(sweep.sweep, "Clients.sweep"), run: sweep.run(Effect.succeed(sweepMillis)) })
     })
   )
 }

@@ -6,7 +6,7 @@ import { AccessStore } from "../access/AccessStore.ts"
 import { DocumentContents } from "../invoices/DocumentContents.ts"
 import { DocumentStore } from "../invoices/DocumentStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { sweepEvery } from "../shared/Sweeps.ts"
+import { TenantSweep } from "../shared/TenantSweep.ts"
 
 const sweepMillis = 15_000
 
@@ -15,7 +15,8 @@ const stepSize = 1_000
 
 const noFilter = { documentTypes: undefined, dot: undefined, invoiceNumber: undefined, mc: undefined }
 
-const recordsPerStep = 100
+/** Records whose documents a step removes. Their contents may be in a store that takes a second for each. */
+const recordsPerStep = 10
 
 /** How long a deleted tenant's id stays reserved, because calls and transactions that began before the deletion may still write. */
 const graceMillis = 60_000
@@ -36,37 +37,39 @@ export class TenantRemoval extends Context.Service<TenantRemoval, {
       const documents = yield* DocumentStore
       const contents = yield* DocumentContents
 
-      /** Deletes contents before their records: without a record, a content cannot be found. */
+      /** Deletes contents before their records: without a record, a content cannot be found. Returns whether there were any records. */
       const removeDocuments = Effect.fnUntraced(function*(tenantId: string) {
-        for (;;) {
-          const records = yield* documents.list(tenantId, { _tag: "All" }, noFilter, { after: undefined, limit: recordsPerStep })
-          if (records.length === 0) break
-          for (const { carrier, files, invoiceNumber } of records) {
-            yield* contents.remove(tenantId, files.map(({ contentId }) => contentId))
-            yield* documents.remove(tenantId, carrier, invoiceNumber, files.map(({ fileId }) => fileId))
-          }
-          yield* Effect.yieldNow
+        const records = yield* documents.list(tenantId, { _tag: "All" }, noFilter, { after: undefined, limit: recordsPerStep })
+        for (const { carrier, files, invoiceNumber } of records) {
+          yield* contents.remove(tenantId, files.map(({ contentId }) => contentId))
+          yield* documents.remove(tenantId, carrier, invoiceNumber, files.map(({ fileId }) => fileId))
         }
-        yield* contents.sweep(tenantId, yield* Clock.currentTimeMillis)
+        return records.length > 0
       })
 
-      const sweepTenant = Effect.fnUntraced(function*(tenantId: string) {
-        yield* removeDocuments(tenantId)
-        while ((yield* access.purgeTenant(tenantId, stepSize)) > 0) yield* Effect.yieldNow
-        return yield* access.dropTenant(tenantId, graceMillis)
+      /** Tenants whose documents are removed, and whose other data is being removed. */
+      const withoutDocuments = new Set<string>()
+
+      const step = Effect.fnUntraced(function*(tenantId: string) {
+        if (!withoutDocuments.has(tenantId)) {
+          if (yield* removeDocuments(tenantId)) return { done: 0, more: true }
+          yield* contents.sweep(tenantId, yield* Clock.currentTimeMillis)
+          withoutDocuments.add(tenantId)
+        }
+        if ((yield* access.purgeTenant(tenantId, stepSize)) > 0) return { done: 0, more: true }
+        // calls that began before the deletion may have written others
+        withoutDocuments.delete(tenantId)
+        return { done: (yield* access.dropTenant(tenantId, graceMillis)) ? 1 : 0, more: false }
       })
 
-      const sweep = Effect.gen(function*() {
-        const completed = yield* Effect.forEach(yield* access.deletedTenants, sweepTenant)
-        return completed.filter(Boolean).length
-      }).pipe(Effect.withSpan("TenantRemoval.sweep"))
+      const sweep = new TenantSweep("Tenant not removed", { tenants: access.deletedTenants, step, stepMillis: 60_000 })
 
       return TenantRemoval.of({
         remove: Effect.fn("TenantRemoval.remove")(function*(tenantId: string) {
           if (!(yield* access.deleteTenant(tenantId))) return yield* new TenantNotFound({ tenantId })
         }),
-        sweep,
-        run: sweepEvery(sweepMillis, sweep, "Tenant removal failed. The next sweep tries again.")
+        sweep: Effect.withSpan(sweep.sweep, "TenantRemoval.sweep"),
+        run: sweep.run(Effect.succeed(sweepMillis))
       })
     })
   )

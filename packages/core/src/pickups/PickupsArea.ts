@@ -1,7 +1,6 @@
 /** Area C in the registries of the service. */
 import { Effect, Layer } from "effect"
 import type { AreaDescriptor, AreaRetention } from "../shared/Area.ts"
-import { pruneAll } from "../shared/Throttling.ts"
 import type { PickupSubscriptionCreate } from "./model/PickupSubscription.ts"
 import { pickupKeyMillis, Pickups } from "./Pickups.ts"
 import { PickupSignals } from "./PickupSignals.ts"
@@ -19,5 +18,5 @@ export const pickupsArea = {
     store: Effect.map(PickupSubscriptionStore, ({ documents, remove }) => ({ documents, end: remove }))
   },
   retention: Effect.map(PickupStore, ({ prune }): AreaRetention => (tenantId, now, { keepPickupsMillis }) =>
-    pruneAll(prune(tenantId, { ordered: now - keepPickupsMillis, answered: now - pickupKeyMillis })))
+    prune(tenantId, { ordered: now - keepPickupsMillis, answered: now - pickupKeyMillis }))
 } as const satisfies AreaDescriptor

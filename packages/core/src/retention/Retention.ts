@@ -10,13 +10,20 @@ import { StatisticsStore } from "../delivery/statistics/StatisticsStore.ts"
 import { MailStore } from "../mail/MailStore.ts"
 import { NoticeStore } from "../notices/NoticeStore.ts"
 import type { AreaRetention } from "../shared/Area.ts"
+import { completeAll } from "../shared/CompleteAll.ts"
 import { RetentionOptions } from "../shared/RetentionOptions.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { sweepEvery } from "../shared/Sweeps.ts"
-import { pruneAll } from "../shared/Throttling.ts"
+import { TenantSweep } from "../shared/TenantSweep.ts"
+import { pruneSome } from "../shared/Throttling.ts"
 import { firstIdAt } from "../shared/UniqueIds.ts"
 
 const pauseMillis = 3_600_000
+
+/** A step prunes each store some times, with pauses. */
+const stepMillis = 1_800_000
+
+/** Entries of the audit log are of any tenant, also of those that were removed long ago. */
+const anyTenant = "*"
 
 /** The outbox gives a mail up after a day. One that is older was put in when there was a mail server, and there is none now. */
 const keepMailsMillis = 2 * 86_400_000
@@ -26,7 +33,7 @@ export const keepMinutesMillis = 25 * 3_600_000
 
 /** Deletes data that is older than `RetentionOptions` keep it. */
 export class Retention extends Context.Service<Retention, {
-  /** Processes all tenants once. Returns the number of deleted rows. */
+  /** Processes all tenants once. Returns the number of deleted rows. A tenant or a store that fails does not keep the others from being pruned. */
   readonly sweep: Effect.Effect<number, StorageError>
   /** Sweeps every hour until interrupted. */
   readonly run: Effect.Effect<never>
@@ -48,24 +55,36 @@ export class Retention extends Context.Service<Retention, {
         ({ retention }): Effect.Effect<AreaRetention, never, AreaStores> => retention
       )
 
-      const sweepTenant = Effect.fnUntraced(function*(tenantId: string, now: number) {
-        const settled = yield* pruneAll(queue.prune(tenantId, now - keepSettledMillis))
-        const removed = yield* Effect.forEach(ofAreas, (prune) => prune(tenantId, now, windows))
-        return removed.reduce((sum, each) => sum + each, settled) +
-          (yield* pruneAll(notices.pruneBodies(tenantId, now - windows.keepNoticesMillis))) +
-          (yield* pruneAll(mails.prune(tenantId, now - keepMailsMillis))) +
-          (yield* pruneAll(statistics.prune(tenantId, { minutes: now - keepMinutesMillis, hours: now - windows.keepStatisticsMillis })))
+      /** One that fails does not keep the others of the tenant from being pruned. */
+      const step = Effect.fnUntraced(function*(tenantId: string) {
+        const now = yield* Clock.currentTimeMillis
+        const prunes = [
+          queue.prune(tenantId, now - keepSettledMillis),
+          ...ofAreas.map((prune) => prune(tenantId, now, windows)),
+          notices.pruneBodies(tenantId, now - windows.keepNoticesMillis),
+          mails.prune(tenantId, now - keepMailsMillis),
+          statistics.prune(tenantId, { minutes: now - keepMinutesMillis, hours: now - windows.keepStatisticsMillis })
+        ]
+        const steps = yield* completeAll(prunes.map(pruneSome))
+        return { done: steps.reduce((sum, { done }) => sum + done, 0), more: steps.some(({ more }) => more) }
       })
 
-      const sweep = Effect.gen(function*() {
-        const now = yield* Clock.currentTimeMillis
-        const tenants = yield* access.listTenants
-        const removed = yield* Effect.forEach(tenants, ({ tenantId }) => sweepTenant(tenantId, now))
-        const entries = yield* pruneAll(audit.prune(firstIdAt(now - windows.keepAuditMillis)))
-        return removed.reduce((sum, each) => sum + each, entries)
-      }).pipe(Effect.withSpan("Retention.sweep"))
+      const ofTenants = new TenantSweep("Old data not removed", {
+        tenants: (range) => Effect.map(access.pageTenants(range), (tenants) => tenants.map(({ tenantId }) => tenantId)),
+        tenantsAtOnce: 1,
+        stepMillis,
+        step
+      })
+      const ofAudit = new TenantSweep("Old entries of the audit log not removed", {
+        tenants: ({ after }) => Effect.succeed(after === undefined ? [anyTenant] : []),
+        stepMillis,
+        step: () => Effect.flatMap(Clock.currentTimeMillis, (now) => pruneSome(audit.prune(firstIdAt(now - windows.keepAuditMillis))))
+      })
 
-      return Retention.of({ sweep, run: sweepEvery(pauseMillis, sweep, "Retention sweep failed. The next sweep tries again.") })
+      const sweep = Effect.map(completeAll([ofTenants.sweep, ofAudit.sweep]), ([rows = 0, entries = 0]) => rows + entries).pipe(Effect.withSpan("Retention.sweep"))
+
+      const pause = Effect.succeed(pauseMillis)
+      return Retention.of({ sweep, run: Effect.raceFirst(ofTenants.run(pause), ofAudit.run(pause)) })
     })
   )
 }

@@ -20,7 +20,7 @@ export interface SubscriptionDocuments {
   readonly end: (tenantId: string, client: string, id: string) => Effect.Effect<unknown, StorageError>
 }
 
-/** Deletes what is older than the windows from one tenant, and answers how many rows that were. */
+/** Deletes some of what is older than the windows from one tenant, and answers how many rows that were; 0 when nothing else can be deleted now. */
 export type AreaRetention = (tenantId: string, now: number, windows: RetentionWindows) => Effect.Effect<number, StorageError>
 
 export interface AreaDescriptor {

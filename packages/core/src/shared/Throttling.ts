@@ -16,12 +16,16 @@ export const throttled = <A, E, R>(work: Effect.Effect<A, E, R>, didWork: (answe
     return answer
   })
 
+/** Deletions of one store in a row, before it is the turn of others. */
+const prunesInARow = 10
+
 /** Deletes in steps of a few thousand rows, with a pause after each, so that other work never waits long. */
-export const pruneAll = Effect.fnUntraced(function*(prune: Effect.Effect<number, StorageError>) {
-  let removed = 0
-  for (;;) {
-    const some = yield* throttled(prune, (count) => count > 0)
-    removed += some
-    if (some === 0) return removed
+export const pruneSome = Effect.fnUntraced(function*(prune: Effect.Effect<number, StorageError>) {
+  let done = 0
+  for (let n = 0; n < prunesInARow; n++) {
+    const removed = yield* throttled(prune, (count) => count > 0)
+    if (removed === 0) return { done, more: false }
+    done += removed
   }
+  return { done, more: true }
 })

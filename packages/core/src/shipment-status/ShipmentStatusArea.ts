@@ -1,7 +1,6 @@
 /** Area A in the registries of the service. */
 import { Effect, Layer } from "effect"
 import type { AreaDescriptor, AreaRetention } from "../shared/Area.ts"
-import { pruneAll } from "../shared/Throttling.ts"
 import { ShipmentReports } from "./ShipmentReports.ts"
 import { ShipmentStatuses } from "./ShipmentStatuses.ts"
 import { ShipmentStatusStore } from "./ShipmentStatusStore.ts"
@@ -18,5 +17,5 @@ export const shipmentStatusArea = {
     store: Effect.map(StatusSubscriptionStore, ({ documents, remove }) => ({ documents, end: remove }))
   },
   retention: Effect.map(ShipmentStatusStore, ({ prune }): AreaRetention => (tenantId, now, { keepDeliveredShipmentsMillis, keepNoticesMillis }) =>
-    pruneAll(prune(tenantId, { delivered: now - keepDeliveredShipmentsMillis, noticed: now - keepNoticesMillis })))
+    prune(tenantId, { delivered: now - keepDeliveredShipmentsMillis, noticed: now - keepNoticesMillis }))
 } as const satisfies AreaDescriptor

@@ -26,7 +26,7 @@ const withKeys = Effect.fnUntraced(function*(...keys: ReadonlyArray<StoredApiKey
   for (const each of keys) yield* store.addKey("acme", each)
   const accounts = Effect.map(store.pageClients("acme", { after: undefined, limit: 9 }), ([found]) => found?.accounts)
   const liveUntil = Effect.map(store.clientRows("acme", client), ({ rows }) => rows.map((each) => each.liveUntil))
-  const isDue = Effect.map(store.clientsDue(9), (due) => due.some((each) => each.client === client))
+  const isDue = Effect.map(store.clientsDue("acme", { after: undefined, limit: 9 }), (due) => due.includes(client))
   return { store, review: reviewClient(store, "acme", client), accounts, liveUntil, isDue }
 })
 

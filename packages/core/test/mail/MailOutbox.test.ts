@@ -1,8 +1,8 @@
 /** E-mails are sent at least once, by one process at a time, and not for longer than a day. */
 import { assert, describe, it } from "@effect/vitest"
-import { type Mail, Mailer, MailFailed, MailOutbox, MailStore } from "@waybill/core"
+import { type Mail, Mailer, MailFailed, MailOutbox, MailStore, StorageError } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 
 const mail: Mail = { id: "a.1", to: "edi@shipper.example", subject: "Subject", text: "Text\n" }
@@ -125,6 +125,20 @@ describe("the outbox of e-mails", () => {
     assert.strictEqual(yield* sweep, 201)
     assert.isBelow(mails.findIndex(({ id }) => id === "quiet 0"), 40)
   }, within))
+
+  it.effect("sends the mails of other tenants while those of a hundred cannot be read", Effect.fnUntraced(function*() {
+    const { mails, process } = makeServer()
+    const broken = Array.from({ length: 100 }, (_, n) => `broken-${n}`)
+    for (const tenantId of [...broken, "healthy"]) yield* TestWaybill.tenant(tenantId)
+    yield* process((outbox) => Effect.forEach([...broken, "healthy"], (tenantId) => outbox.put(tenantId, mail)))
+    const failing = Layer.effect(MailStore, Effect.map(MailStore, (store) => MailStore.of({
+      ...store,
+      take: (tenantId, ...rest) => tenantId.startsWith("broken") ? Effect.fail(new StorageError({ operation: "MailStore.take", cause: "broken" })) : store.take(tenantId, ...rest)
+    })))
+    const error = yield* process((outbox) => Effect.flip(outbox.sweep)).pipe(Effect.provide(failing))
+    assert.strictEqual(error.cause, "broken")
+    assert.lengthOf(mails, 1)
+  }, Effect.provide(Logger.layer([])), within))
 
   it.effect("keeps nothing without a mail server", Effect.fnUntraced(function*() {
     yield* TestWaybill.tenant("acme")

@@ -42,7 +42,7 @@ export const layer = Layer.effect(
 
       deleteTenant: (tenantId) => isChanged(tenants.deleteTenant(schema, tenantId)),
 
-      deletedTenants: sql.rows(text, tenants.deletedTenants(schema)),
+      deletedTenants: (range) => sql.rows(text, tenants.deletedTenants(schema, range)),
 
       purgeTenant: (tenantId, limit) => purgeTenant(own, tenantId, limit),
 
@@ -53,7 +53,7 @@ export const layer = Layer.effect(
 
 type ClientOperations = Pick<
   Operations<AccessStore["Service"]>,
-  "putClientAccess" | "clientRows" | "findClientState" | "holdClient" | "dropClient" | "markEnding" | "clientsDue" | "pageClients"
+  "putClientAccess" | "clientRows" | "findClientState" | "holdClient" | "dropClient" | "markEnding" | "tenantsWithClientsDue" | "clientsDue" | "pageClients"
 >
 
 type Database = Effect.Success<typeof database>
@@ -133,7 +133,9 @@ const clientStatements = ({ schema, sql }: Database): ClientOperations => ({
 
   markEnding: (tenantId, client, through) => sql.run(through === undefined ? clients.unmarkEnding(schema, tenantId, client) : clients.markEnding(schema, tenantId, client, through)),
 
-  clientsDue: (limit) => sql.rows(clients.dueClientRow, clients.clientsDue(schema, limit)),
+  tenantsWithClientsDue: (range) => sql.rows(text, clients.tenantsWithClientsDue(schema, range)),
+
+  clientsDue: (tenantId, range) => sql.rows(text, clients.clientsDue(schema, tenantId, range)),
 
   pageClients: (tenantId, range) => sql.rows(clients.listedClientRow, clients.pageClients(schema, tenantId, range))
 })

@@ -86,12 +86,14 @@ export const unmarkEnding = (schema: Statement, tenantId: string, client: string
 UPDATE ${schema}.clients SET ending_through = NULL, review_at = nullif(live_until, 'infinity')
 WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}`
 
-export const dueClientRow = row({ tenantId: text, client: text })
-
 /** Reads across tenants: ids only, a limited number. */
-export const clientsDue = (schema: Statement, limit: number) => statement`
-SELECT ${dueClientRow.columns("c")} FROM ${schema}.clients AS c
-WHERE c.review_at <= now() ORDER BY c.review_at LIMIT ${int8(limit)}`
+export const tenantsWithClientsDue = (schema: Statement, { after = "", limit }: ListRange) => statement`
+SELECT c.tenant_id FROM ${schema}.clients AS c
+WHERE c.review_at <= now() AND c.tenant_id > ${after} GROUP BY c.tenant_id ORDER BY c.tenant_id LIMIT ${int8(limit)}`
+
+export const clientsDue = (schema: Statement, tenantId: string, { after = "", limit }: ListRange) => statement`
+SELECT c.client FROM ${schema}.clients AS c
+WHERE c.tenant_id = ${tenant(tenantId)} AND c.review_at <= now() AND c.client > ${after} GROUP BY c.client ORDER BY c.client LIMIT ${int8(limit)}`
 
 export const listedClientRow = row({
   client: text,

@@ -37,7 +37,8 @@ export const lockTenant = (schema: Statement, tenantId: string) =>
 export const deleteTenant = (schema: Statement, tenantId: string) => statement`
 UPDATE ${schema}.tenants SET state = 'deleted', deleted_at = now() WHERE tenant_id = ${tenant(tenantId)} AND ${exists} RETURNING tenant_id`
 
-export const deletedTenants = (schema: Statement) => statement`SELECT tenant_id FROM ${schema}.tenants WHERE state = 'deleted' ORDER BY tenant_id`
+export const deletedTenants = (schema: Statement, { after = "", limit }: ListRange) =>
+  statement`SELECT tenant_id FROM ${schema}.tenants WHERE state = 'deleted' AND tenant_id > ${after} ORDER BY tenant_id LIMIT ${int8(limit)}`
 
 export const dropTenant = (schema: Statement, tenantId: string, graceMillis: number) => statement`
 DELETE FROM ${schema}.tenants

@@ -1,5 +1,5 @@
 /** Waiting e-mails on Postgres. */
-import { type Mail, mailsPerPrune, mailsPerTenant, MailStore } from "@waybill/core"
+import { type ListRange, type Mail, mailsPerPrune, mailsPerTenant, MailStore } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { float8, int4, int8, row, text, timestamptz } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
@@ -18,9 +18,9 @@ RETURNING id`
 const isAhead = raw("m.scheduled_at > now() + interval '1 minute'")
 
 /** Two looks at indexes for each tenant, however many mails wait. */
-const tenantsWithMail = (schema: Statement, limit: number) => statement`
+const tenantsWithMail = (schema: Statement, { after = "", limit }: ListRange) => statement`
 SELECT t.tenant_id FROM ${schema}.tenants AS t
-WHERE t.state <> 'deleted' AND (
+WHERE t.state <> 'deleted' AND t.tenant_id > ${after} AND (
   EXISTS (SELECT FROM ${schema}.mails AS m WHERE m.tenant_id = t.tenant_id AND m.due_at <= now())
   OR EXISTS (SELECT FROM ${schema}.mails AS m WHERE m.tenant_id = t.tenant_id AND ${isAhead})
 )
@@ -76,7 +76,7 @@ export const layer = Layer.effect(
     const { schema, sql } = yield* database
     return operationsOf(MailStore, {
       put: (tenantId, mail) => Effect.map(sql.rows(text, putMail(schema, tenantId, mail)), (rows) => rows.length > 0),
-      tenants: (limit) => sql.rows(text, tenantsWithMail(schema, limit)),
+      tenants: (range) => sql.rows(text, tenantsWithMail(schema, range)),
       take: (tenantId, limit, leaseMillis) =>
         Effect.map(sql.rows(takenRow, takeMails(schema, tenantId, limit, leaseMillis)), (rows) =>
           rows.map(({ attempts, body, id, recipient, subject, waitedMillis }) => ({ id, to: recipient, subject, text: body, attempt: attempts, waitedMillis }))),

@@ -60,8 +60,11 @@ const tenantsIn = ({ journal, operate, purge }: Database, rows: AccessRows) => (
     operate(() => {
       if (rows.tenants.has(tenantId)) journal.put(rows.limits, tenantId, limits)
     }),
-  deletedTenants: operate(() => [...rows.tenants.values()].filter(({ state }) => state === "deleted").map(({ tenantId }) => tenantId).sort(compareText))
+  deletedTenants: (range: ListRange) => operate(() => pageOf([...rows.tenants.values()].flatMap(({ state, tenantId }) => state === "deleted" ? [tenantId] : []), range))
 })
+
+const pageOf = (ids: ReadonlyArray<string>, { after = "", limit }: ListRange): ReadonlyArray<string> =>
+  ids.filter((id) => compareText(id, after) > 0).sort(compareText).slice(0, limit)
 
 const limitsOf = ({ limits, tenants }: AccessRows, tenantId: string): Option.Option<string | undefined> =>
   existing(tenants.get(tenantId)) === undefined ? Option.none() : Option.some(limits.get(tenantId))
@@ -143,7 +146,7 @@ const changeAccounts = <A>(rows: AccessRows, destinations: DestinationRows, secr
 
 const clientsIn = ({ operate }: Database, rows: AccessRows, destinations: DestinationRows, secrets: SecretRows): Pick<
   AccessStore["Service"],
-  "putClientAccess" | "clientRows" | "findClientState" | "holdClient" | "dropClient" | "markEnding" | "clientsDue" | "pageClients"
+  "putClientAccess" | "clientRows" | "findClientState" | "holdClient" | "dropClient" | "markEnding" | "tenantsWithClientsDue" | "clientsDue" | "pageClients"
 > => ({
   putClientAccess: (tenantId, access) => operate((now) => changeAccounts(rows, destinations, secrets, tenantId, access.client, () => rows.putClient(tenantId, access, now))),
   clientRows: (tenantId, client) =>
@@ -160,7 +163,8 @@ const clientsIn = ({ operate }: Database, rows: AccessRows, destinations: Destin
   holdClient: (tenantId, { client, origin, reviewAt, until }) => operate(() => rows.changeOrigin(tenantId, client, origin, { liveUntil: until, reviewAt })),
   dropClient: (tenantId, client, origin) => operate(() => changeAccounts(rows, destinations, secrets, tenantId, client, () => rows.dropClient(tenantId, client, origin))),
   markEnding: (tenantId, client, through) => operate((now) => rows.markEnding(tenantId, client, through, now)),
-  clientsDue: (limit) => operate((now) => rows.due(now).slice(0, limit)),
+  tenantsWithClientsDue: (range) => operate((now) => pageOf([...rows.byTenant.keys()].filter((tenantId) => rows.clientsDue(tenantId, now).length > 0), range)),
+  clientsDue: (tenantId, range) => operate((now) => pageOf(rows.clientsDue(tenantId, now), range)),
   pageClients: (tenantId, { after, limit }) =>
     operate((now) => {
       const { clients, keys } = rows.of(tenantId)

@@ -148,13 +148,10 @@ export class AccessRows extends TenantRows<TenantAccess> {
     return [...this.of(tenantId).clients.get(client)?.origins.values() ?? []].some(({ liveUntil }) => liveUntil > now)
   }
 
-  /** Clients whose access has to be computed again, longest overdue first. */
-  due(now: number): ReadonlyArray<{ readonly tenantId: string; readonly client: string }> {
-    return [...this.byTenant].flatMap(([tenantId, { clients }]) =>
-      [...clients].flatMap(([client, { origins }]) =>
-        [...origins.values()].flatMap(({ reviewAt }) => reviewAt !== undefined && reviewAt <= now ? [{ tenantId, client, reviewAt }] : [])))
-      .sort((a, b) => a.reviewAt - b.reviewAt)
-      .map(({ client, tenantId }) => ({ tenantId, client }))
+  /** Clients whose access has to be computed again. */
+  clientsDue(tenantId: string, now: number): ReadonlyArray<string> {
+    return [...this.of(tenantId).clients].flatMap(([client, { origins }]) =>
+      [...origins.values()].some(({ reviewAt }) => reviewAt !== undefined && reviewAt <= now) ? [client] : [])
   }
 
   /** Whether a client may see a shipment of these accounts. */

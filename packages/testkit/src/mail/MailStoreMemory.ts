@@ -1,5 +1,5 @@
 /** Waiting e-mails in memory. */
-import { type Mail, mailsPerPrune, mailsPerTenant, MailStore } from "@waybill/core"
+import { compareText, type Mail, mailsPerPrune, mailsPerTenant, MailStore } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { AccessTables, type TenantRow } from "../access/AccessTables.ts"
 import { entryIn } from "../shared/EntryIn.ts"
@@ -40,10 +40,10 @@ export const MailStoreMemory = {
             if (!own.has(mail.id)) journal.put(own, mail.id, { mail, attempts: 0, dueAt: now, scheduledAt: now, createdAt: now })
             return true
           }),
-        tenants: (limit) =>
+        tenants: ({ after = "", limit }) =>
           operate((now) =>
-            [...tenants].filter(([tenantId, rows]) => isKept(known.get(tenantId)) && [...rows.values()].some((row) => row.dueAt <= now || isAhead(row, now)))
-              .map(([tenantId]) => tenantId).slice(0, limit)),
+            [...tenants].filter(([tenantId, rows]) => compareText(tenantId, after) > 0 && isKept(known.get(tenantId)) && [...rows.values()].some((row) => row.dueAt <= now || isAhead(row, now)))
+              .map(([tenantId]) => tenantId).sort(compareText).slice(0, limit)),
         take: (tenantId, limit, leaseMillis) =>
           operate((now) => {
             const own = of(tenantId)
