@@ -1,7 +1,7 @@
 /** The second statement of a take: moves entries into flights, and counts attempts. Its commit waits for the disk; what it moved may be sent at once. */
 import type { TakeRequest } from "@waybill/core/delivery"
 import { bytea, float8, int4, int4Array, int8, int8Array, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../../client/SqlRow.ts"
-import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { nothing, ofAnyLength, raw, type Statement, statement, type StatementPart, tenant } from "../../client/SqlStatement.ts"
 import { fenced } from "./PartitionSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { bodyOf } from "../PayloadSql.ts"
@@ -62,13 +62,22 @@ gone AS (
   RETURNING n.ordinal, n.place, n.traceparent, e.destination_id, e.key, e.ref
 )`
 
-const counted = (schema: Statement, tenantId: string, again: ReadonlyArray<string>) => statement`
+/** A host's transaction may keep locked for long what it retries or cancels, and all deliveries of the tenant would wait for it. What is left out keeps its shipments held. */
+const counted = (schema: Statement, tenantId: string, again: ReadonlyArray<string>) => {
+  const isWaiting = (ids: StatementPart) => statement`d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ANY (${ids}) AND coalesce(d.state, '') = 'waiting'`
+  return statement`
+free AS MATERIALIZED (
+  SELECT d.delivery_id FROM ${schema}.deliveries AS d
+  WHERE ${isWaiting(uuidArray(again))} AND ${isOwned("d.destination_id")}
+  FOR NO KEY UPDATE SKIP LOCKED
+),
 again AS (
   UPDATE ${schema}.deliveries AS d
   SET state = 'sending', attempt = d.attempt + 1, tries = d.tries + 1, due_at = NULL
-  WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ANY (${uuidArray(again)}) AND coalesce(d.state, '') = 'waiting' AND ${isOwned("d.destination_id")}
+  WHERE ${isWaiting(raw("ARRAY(SELECT f.delivery_id FROM free AS f)"))}
   RETURNING d.destination_id, d.delivery_id, d.refs, d.keys, d.attempt, d.tries, d.traceparent
 )`
+}
 
 /** One row for each partition with everything that is in flight from now on. */
 const flights = (schema: Statement, request: TakeRequest, { again, entries }: Pick<Freeze, "again" | "entries">) => {

@@ -31,7 +31,8 @@ export const settledRow = row({ partition: optional(int4), locked: optional(uuid
 /** Looking for a row that is there costs a tenth of a settlement, so only one that is sent again does: it follows a unique violation. */
 export const settle = (schema: Statement, { destinations, ended, outcomes, owned, tenantId }: SettleRequest, isRepeated: boolean): Statement => {
   const [first, again] = [lastOfEach(outcomes.filter(isFirst)), lastOfEach(outcomes.filter((each) => !isFirst(each)))]
-  const named = new Set([...outcomes.filter(isWaiting), ...destinations].map(({ destinationId }) => destinationId))
+  // an operator's call that waited for a take keeps its delivery locked, and the destination before it
+  const named = new Set([...outcomes.filter((each) => isWaiting(each) || !isFirst(each)), ...destinations].map(({ destinationId }) => destinationId))
   const locks = named.size > 0
   return statement`
 WITH ${fenced(schema, tenantId, owned)}

@@ -20,16 +20,6 @@ const left = (table: string, tenantId: string) =>
 const stateOf = (tenantId: string, deliveryId: string) =>
   Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), (found) => Option.getOrThrow(found).state))
 
-/** A delivery that failed once, and its owner. */
-const waitingForRetry = Effect.gen(function*() {
-  const tenantId = freshTenant()
-  yield* seed(tenantId, { S: 1 })
-  const worker = yield* acquire(tenantId)
-  const delivery = yield* takeOne(worker)
-  yield* end(worker, [delivery], { state: "waiting" })
-  return { delivery, tenantId, worker }
-})
-
 layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
   it.effect("receives the signal of a publisher that commits after transactions that began later", Effect.fnUntraced(function*() {
     const tenantId = freshTenant()
@@ -167,29 +157,6 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
     yield* commit
     assert.deepStrictEqual((yield* Fiber.join(next)).waiting, [])
     assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "cancelled")
-  }))
-
-  it.effect("resets the attempts of a delivery that an operator retries concurrently", Effect.fnUntraced(function*() {
-    const queue = yield* DeliveryQueue
-    const { delivery, tenantId, worker } = yield* waitingForRetry
-    const commit = yield* openTransaction(queue.retry(tenantId, delivery.deliveryId))
-    const taking = yield* Effect.forkChild(takeFrom(worker, 1, { again: [delivery.deliveryId] }))
-    yield* untilOneIsBlocked
-    yield* commit
-    const { deliveries: [again] } = yield* Fiber.join(taking)
-    assert.deepStrictEqual([again!.attempt, again!.tries], [2, 1])
-  }))
-
-  it.effect("retries no delivery that an operator cancels concurrently", Effect.fnUntraced(function*() {
-    const queue = yield* DeliveryQueue
-    const { delivery, tenantId, worker } = yield* waitingForRetry
-    const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
-    const taking = yield* Effect.forkChild(takeFrom(worker, 1, { again: [delivery.deliveryId] }))
-    yield* untilOneIsBlocked
-    yield* commit
-    assert.deepStrictEqual((yield* Fiber.join(taking)).deliveries, [])
-    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "cancelled")
-    assert.strictEqual(yield* left("delivery_flights", tenantId), 0)
   }))
 
   it.effect("releases an idle partition during a publication, whose work is found", Effect.fnUntraced(function*() {

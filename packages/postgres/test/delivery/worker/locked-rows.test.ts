@@ -1,0 +1,76 @@
+/** Calls of an owner while a transaction of a host has locked rows of one destination. None of them waits for it. */
+import { layer } from "@effect/vitest"
+import { DeliveryQueue, DeliveryStore, type TakenDelivery } from "@waybill/core/delivery"
+import { fixtures, workerFixtures } from "@waybill/conformance/suites"
+import { Deferred, Effect, Fiber } from "effect"
+import { assert } from "vitest"
+import { openTransaction, untilOneIsBlocked } from "../../OpenTransaction.ts"
+import { testStorage } from "../../TestStorage.ts"
+
+const { freshTenant, idOf, letSee, publish, subscribe } = fixtures
+const { acquire, end, from, outcomeOf, stateOf, take, takeFrom } = workerFixtures
+
+/** An owner with two destinations of one partition, and a delivery of each that failed once. */
+const twoFailed = Effect.gen(function*() {
+  const tenantId = freshTenant()
+  yield* letSee(tenantId, "client", ["A"])
+  for (const n of [1, 9]) yield* subscribe(tenantId, { n })
+  yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+  const worker = yield* acquire(tenantId)
+  const { deliveries } = yield* take(worker, { from: [from(1), from(9)] })
+  yield* end(worker, deliveries, { state: "waiting" })
+  const [locked, other] = [1, 9].map((n) => deliveries.find(({ destinationId }) => destinationId === idOf(n))!.deliveryId)
+  return { locked: locked!, other: other!, tenantId, worker }
+})
+
+layer(testStorage(), { excludeTestServices: true })("beside an open transaction, an owner", (it) => {
+  it.effect("takes all deliveries but those that it retries", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const { locked, other, tenantId, worker } = yield* twoFailed
+    yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
+    const commit = yield* openTransaction(queue.retry(tenantId, locked))
+    const { deliveries, owned } = yield* take(worker, { from: [from(1, { again: [locked] }), from(9, { again: [other] })] })
+    assert.deepStrictEqual([owned, deliveries.map(({ attempt, destinationId }) => [destinationId, attempt])], [
+      worker.owned.map(({ partition }) => partition),
+      [[idOf(9), 2], [idOf(1), 1], [idOf(9), 1]]
+    ])
+    yield* commit
+    const { deliveries: [again] } = yield* takeFrom(worker, 1, { again: [locked], batches: 0 })
+    assert.deepStrictEqual([again!.deliveryId, again!.attempt, again!.tries], [locked, 2, 1])
+  }))
+
+  it.effect("takes none of the deliveries that it cancels", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const { locked, other, tenantId, worker } = yield* twoFailed
+    const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
+    const first = yield* take(worker, { from: [from(1, { again: [locked], batches: 0 })] })
+    assert.deepStrictEqual([first.owned.length, first.deliveries], [worker.owned.length, []])
+    const { deliveries } = yield* take(worker, { from: [from(1, { again: [locked], batches: 0 }), from(9, { again: [other], batches: 0 })] })
+    assert.deepStrictEqual(deliveries.map(({ deliveryId }) => deliveryId), [other])
+    yield* commit
+    assert.deepStrictEqual((yield* take(worker, { from: [from(1, { again: [locked] })] })).deliveries, [])
+    assert.strictEqual(yield* stateOf(tenantId, locked), "cancelled")
+  }))
+
+  it.effect("settles all deliveries but one that was in a take while it asked for it", Effect.fnUntraced(function*() {
+    const [queue, store] = [yield* DeliveryQueue, yield* DeliveryStore]
+    const { locked, other, tenantId, worker } = yield* twoFailed
+    const taken = yield* Deferred.make<ReadonlyArray<TakenDelivery>>()
+    const settling = (each: ReadonlyArray<TakenDelivery>) => store.settle({ tenantId, owned: worker.owned, outcomes: each.map((one) => outcomeOf(one)), ended: [], destinations: [] })
+    const states = Effect.forEach([locked, other], (id) => stateOf(tenantId, id))
+    const commitTake = yield* openTransaction(take(worker, { from: [from(1, { again: [locked] }), from(9, { again: [other] })] }))
+    const asking = yield* Effect.forkChild(Effect.gen(function*() {
+      const commit = yield* openTransaction(queue.retry(tenantId, locked))
+      const { locked: skipped } = yield* settling(yield* Deferred.await(taken))
+      const meanwhile = yield* states
+      yield* commit
+      return { skipped, meanwhile }
+    }))
+    yield* untilOneIsBlocked
+    const { deliveries } = yield* commitTake
+    yield* Deferred.succeed(taken, deliveries)
+    assert.deepStrictEqual(yield* Fiber.join(asking), { skipped: [idOf(1)], meanwhile: ["sending", "delivered"] })
+    assert.deepStrictEqual((yield* settling(deliveries)).locked, [])
+    assert.deepStrictEqual(yield* states, ["delivered", "delivered"])
+  }))
+})
