@@ -94,15 +94,14 @@ const look = Effect.fnUntraced(function*({ isDistributed, schema, sql }: Storage
 })
 
 /** A statement of its own for each step: each sees what the one that it waited for has written. */
-const acquire = Effect.fnUntraced(function*(storage: Storage, worker: WorkerLease, tenantId: string, wanted: ReadonlyArray<number>) {
-  const { schema, sql } = storage
+const acquire = Effect.fnUntraced(function*({ schema, sql }: Storage, worker: WorkerLease, tenantId: string, wanted: ReadonlyArray<number>) {
   const leased = yield* sql.rows(ownership.leasedRow, ownership.takeLeases(schema, tenantId, worker, wanted))
   const takenOver = new Set(leased.flatMap((each) => each.takenOver ? [each.partition] : []))
   const partitions = leased.map(({ partition }) => partition)
   // not by this machine's clock, which may be wrong
   if (partitions.length === 0) return { ...yield* sql.one(ownership.nowRow, ownership.readNow), partitions: [] }
   const epochs = yield* sql.rows(ownership.raisedRow, ownership.raiseEpochs(schema, tenantId, partitions))
-  yield* interrupt(storage, tenantId, { partitions, flight: undefined })
+  yield* sql.run(flights.interrupt(schema, tenantId, { partitions, flight: undefined }))
   const destinations = yield* sql.rows(uuid, ownership.findWork(schema, tenantId, partitions))
   const { now } = yield* sql.one(ownership.nowRow, ownership.readNow)
   return {
@@ -116,17 +115,11 @@ const acquire = Effect.fnUntraced(function*(storage: Storage, worker: WorkerLeas
   }
 })
 
-const reclaim = Effect.fnUntraced(function*(storage: Storage, tenantId: string, owned: ReadonlyArray<OwnedPartition>, flight: string) {
-  const { schema, sql } = storage
+const reclaim = Effect.fnUntraced(function*({ schema, sql }: Storage, tenantId: string, owned: ReadonlyArray<OwnedPartition>, flight: string) {
   const epochs = yield* sql.rows(ownership.epochRow, ownership.replaceEpochs(schema, tenantId, owned))
   const partitions = epochs.map(({ partition }) => partition)
-  yield* interrupt(storage, tenantId, { partitions, flight })
+  yield* sql.run(flights.interrupt(schema, tenantId, { partitions, flight }))
   return { owned: epochs.map((each) => ({ tenantId, ...each })), destinations: yield* sql.rows(uuid, ownership.findWork(schema, tenantId, partitions)) }
-})
-
-const interrupt = Effect.fnUntraced(function*({ schema, sql }: Storage, tenantId: string, interrupted: flights.Interrupted) {
-  const destinations = yield* sql.rows(uuid, flights.lockInterrupted(schema, tenantId, interrupted))
-  if (destinations.length > 0) yield* sql.run(flights.interrupt(schema, tenantId, interrupted, destinations))
 })
 
 const release = Effect.fnUntraced(function*(

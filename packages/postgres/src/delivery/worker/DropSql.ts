@@ -1,8 +1,9 @@
 /** SQL statements that drop entries. They run after `lockFence`, in its transaction. */
 import { purgeStep, withdrawnReason } from "@waybill/core/delivery"
 import { type Decoded, int4Array, int8, int8Array, row, text, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
-import { ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { holdsUnseen, mayBeSent } from "../DeliveryGateSql.ts"
+import { cancelRetries } from "../DestinationSql.ts"
 import { countDrops, recordDrops } from "../DropRecordsSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { payloadRows } from "../PayloadSql.ts"
@@ -12,7 +13,7 @@ const step = raw(String(purgeStep))
 
 export const goneRow = row({ destinationId: uuid, ref: int8 })
 
-/** Entries of a closed destination, up to a step. They are not counted as dropped. */
+/** Entries of a closed destination, up to a step, which are not counted as dropped; and what a takeover made wait in it while it was closed. */
 export const dropClosed = (schema: Statement, tenantId: string, closed: string) => {
   const entries = statement`FROM ${schema}.delivery_entries AS e
   WHERE e.tenant_id = ${tenant(tenantId)} AND e.destination_id = (SELECT l.destination_id FROM closed AS l)`
@@ -21,6 +22,7 @@ WITH closed AS MATERIALIZED (
   SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
   WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = ${uuid(closed)} AND l.state = 'closed'
 ),
+${cancelRetries(schema, tenantId, raw("(SELECT l.destination_id FROM closed AS l)"), nothing)},
 stretch AS MATERIALIZED (
   SELECT e.key, e.sequence, e.ref ${entries} ORDER BY e.key, e.sequence, e.ref LIMIT ${step}
 ),

@@ -1,8 +1,7 @@
 /** SQL statements that return deliveries in flight to waiting, after a takeover or a lost take. */
-import { int4Array, uuid, uuidArray } from "../../client/SqlRow.ts"
+import { int4Array, uuid } from "../../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { partitionOfSql } from "../DeliveryEntrySql.ts"
-import { lockDestinations } from "../DestinationSql.ts"
 import { inFlight } from "../../shared/InFlightSql.ts"
 
 export interface Interrupted {
@@ -28,12 +27,11 @@ const all = (schema: Statement, tenantId: string, interrupted: Interrupted) =>
     ? statement`${flown(schema, tenantId, interrupted)} UNION ALL ${sentAgain(schema, tenantId, interrupted)}`
     : flown(schema, tenantId, interrupted)
 
-/** Locks the destinations of deliveries in flight, so that none is closed before its deliveries wait. Then `interrupt` sees which are closed. */
-export const lockInterrupted = (schema: Statement, tenantId: string, interrupted: Interrupted) =>
-  lockDestinations(schema, tenantId, statement`= ANY (ARRAY(SELECT i.destination_id FROM (${all(schema, tenantId, interrupted)}) AS i))`)
-
-/** Makes everything that was in flight wait, due now, and removes the flights. In a closed destination it is cancelled. */
-export const interrupt = (schema: Statement, tenantId: string, interrupted: Interrupted, destinationIds: ReadonlyArray<string>) => {
+/**
+ * Makes everything that was in flight wait, due now, and removes the flights. In a closed destination it is cancelled; in one that is closed at the same time, it waits until
+ * its owner drops what is in it. A lock of the destinations would say which are closed, and would wait for every transaction of a host that has changed one of them.
+ */
+export const interrupt = (schema: Statement, tenantId: string, interrupted: Interrupted) => {
   const own = tenant(tenantId)
   const partitions = int4Array(interrupted.partitions)
   const uncounted = raw(interrupted.flight === undefined ? "0" : "1")
@@ -43,7 +41,7 @@ export const interrupt = (schema: Statement, tenantId: string, interrupted: Inte
   return statement`
 WITH closed AS MATERIALIZED (
   SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
-  WHERE l.tenant_id = ${own} AND l.destination_id = ANY (${uuidArray(destinationIds)}) AND l.state = 'closed'
+  WHERE l.tenant_id = ${own} AND l.destination_id = ANY (ARRAY(SELECT i.destination_id FROM (${all(schema, tenantId, interrupted)}) AS i)) AND l.state = 'closed'
 ),
 first AS (
   INSERT INTO ${schema}.deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at, settled_at, traceparent)

@@ -146,19 +146,6 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
     for (const { deliveryId } of deliveries) assert.strictEqual(yield* stateOf(tenantId, deliveryId), "cancelled")
   }))
 
-  it.effect("cancels deliveries in flight to a destination that is closed during a takeover", Effect.fnUntraced(function*() {
-    const queue = yield* DeliveryQueue
-    const tenantId = freshTenant()
-    yield* seed(tenantId, { S: 1 })
-    const delivery = yield* takeOne(yield* acquire(tenantId, { leaseMillis: -1 }))
-    const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
-    const next = yield* Effect.forkChild(acquire(tenantId))
-    yield* untilOneIsBlocked
-    yield* commit
-    assert.deepStrictEqual((yield* Fiber.join(next)).waiting, [])
-    assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "cancelled")
-  }))
-
   it.effect("releases an idle partition during a publication, whose work is found", Effect.fnUntraced(function*() {
     const store = yield* DeliveryStore
     const tenantId = freshTenant()

@@ -7,8 +7,8 @@ import { assert } from "vitest"
 import { openTransaction, untilOneIsBlocked } from "../../OpenTransaction.ts"
 import { testStorage } from "../../TestStorage.ts"
 
-const { freshTenant, idOf, letSee, publish, subscribe } = fixtures
-const { acquire, end, from, outcomeOf, stateOf, take, takeFrom } = workerFixtures
+const { freshTenant, idOf, letSee, publish, seed, subscribe } = fixtures
+const { acquire, drop, end, everyPartition, from, outcomeOf, stateOf, take, takeFrom, takeOne } = workerFixtures
 
 /** An owner with two destinations of one partition, and a delivery of each that failed once. */
 const twoFailed = Effect.gen(function*() {
@@ -72,5 +72,25 @@ layer(testStorage(), { excludeTestServices: true })("beside an open transaction,
     assert.deepStrictEqual(yield* Fiber.join(asking), { skipped: [idOf(1)], meanwhile: ["sending", "delivered"] })
     assert.deepStrictEqual((yield* settling(deliveries)).locked, [])
     assert.deepStrictEqual(yield* states, ["delivered", "delivered"])
+  }))
+
+  it.effect("takes over what is in flight to destinations that it closes, and cancels it afterwards", Effect.fnUntraced(function*() {
+    const [queue, store] = [yield* DeliveryQueue, yield* DeliveryStore]
+    const tenantId = freshTenant()
+    yield* seed(tenantId, { S: 1, T: 1 }, { policy: { batchMaxSize: 1 } })
+    const before = yield* acquire(tenantId, { leaseMillis: -1 })
+    const delivery = yield* takeOne(before, 1, { batches: 1 })
+    const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
+    const worker = yield* acquire(tenantId)
+    assert.deepStrictEqual(worker.waiting.map(({ deliveryId }) => deliveryId), [delivery.deliveryId])
+    const { deliveries } = yield* takeFrom(worker)
+    const { owned } = yield* store.reclaim(tenantId, worker.owned, deliveries[0]!.flight)
+    assert.lengthOf(owned, everyPartition.length)
+    const states = Effect.forEach([delivery, ...deliveries], ({ deliveryId }) => stateOf(tenantId, deliveryId))
+    assert.deepStrictEqual(yield* states, ["waiting", "waiting"])
+    yield* commit
+    yield* drop({ ...worker, owned }, { closed: [idOf(1)] })
+    assert.deepStrictEqual(yield* states, ["cancelled", "cancelled"])
+    assert.deepStrictEqual((yield* store.acquire({ workerId: worker.workerId, leaseMillis: 600_000 }, tenantId, everyPartition)).partitions.flatMap(({ destinations }) => destinations), [])
   }))
 })
