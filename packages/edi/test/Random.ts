@@ -1,5 +1,6 @@
 /** Random input that is the same in every run. A failing law prints its seed; `WAYBILL_SEED` runs it alone. */
 
+/** Mulberry32. */
 export class Random {
   #state: number
 
@@ -9,9 +10,10 @@ export class Random {
 
   /** A whole number from 0, below `limit`. */
   below(limit: number): number {
-    this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0
-    const mixed = Math.imul(this.#state ^ (this.#state >>> 16), 0x45d9f3b)
-    return ((mixed ^ (mixed >>> 15)) >>> 0) % limit
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit
   }
 
   chance(probability: number): boolean {

@@ -310,7 +310,8 @@ describe("laws of 214", () => {
     const offset = random.pick(["Z", "-06:00", "+05:00", "-11:00"])
     const two = (most: number, least = 0) => String(least + random.below(most - least + 1)).padStart(2, "0")
     const city = random.chance(0.7)
-    const reason = random.chance(0.5)
+    // without a reason, a delay is read with a warning
+    const reason = code === "SD" || random.chance(0.5)
     const exceptions = Array.from({ length: random.chance(0.3) ? 1 + random.below(2) : 0 }, () => defined({ code: random.pick(["D", "S", "O"]), packaging: maybe(random, "PLT"), quantity: maybe(random, "3") }) as { readonly code: string })
     return {
       type,
@@ -344,6 +345,12 @@ describe("laws of 214", () => {
     } as EdiEvent
   }
 
+  /** Reading drops repeated references. */
+  const withoutRepeated = ({ shipment, ...event }: EdiEvent): EdiEvent => ({
+    ...event,
+    shipment: { ...shipment, references: [...new Map((shipment.references ?? []).map((each) => [JSON.stringify(each), each])).values()] }
+  })
+
   it("keeps every mapped member from event to 214 to event, in every version", () =>
     forRandom(600, (random) => {
       const version = random.pick(["004010", "005010", "008010"])
@@ -355,21 +362,19 @@ describe("laws of 214", () => {
       expect([again.faults, again.warnings, again.kept]).toEqual([[], [], []])
       const { eventId: _id, ...back } = again.events[0]!.event
       const { timeCode } = back.attributes!["edi"] as { readonly timeCode: string }
-      const { references = [], ...shipment } = event.shipment
-      const different = references.filter((each, index) => references.findIndex((other) => JSON.stringify(other) === JSON.stringify(each)) === index)
-      expect(sorted(back)).toEqual(sorted({ ...event, shipment: { ...shipment, references: different }, attributes: { ...event.attributes, edi: { ...event.attributes!["edi"] as object, timeCode } } }))
+      expect(sorted(back)).toEqual(sorted({ ...withoutRepeated(event), attributes: { ...event.attributes, edi: { ...event.attributes!["edi"] as object, timeCode } } }))
     }))
 
   it("writes the same 214 again after reading it", () =>
     forRandom(300, (random) => {
       const partner = partnerOf({ times: { write: "offset" } })
-      const first = segmentsOf(eventFor(random, "005010"), partner, "005010").set.segments
+      const first = segmentsOf(withoutRepeated(eventFor(random, "005010")), partner, "005010").set.segments
       expect(segmentsOf(events(first, partner, "005010").events[0]!.event, partner, "005010").set.segments).toEqual(first)
     }))
 
   it("writes or lists every member of any event", () =>
     forRandom(600, (random) => {
-      const long = name(random, 60).repeat(3)
+      const long = name(random, 60).padEnd(61, "x").repeat(3)
       const event = {
         ...eventFor(random, "004010"),
         type: random.pick(eventTypes),
