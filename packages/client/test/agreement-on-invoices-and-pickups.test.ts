@@ -225,7 +225,7 @@ describe("Pickups between client and service", () => {
     expect(await carrier.intake.reportPickupStatus(number, again)).toMatchObject({ result: "accepted", status: "Re-Attempt" })
     const record = await carrier.intake.getPickupRecord(number)
     expect(record).toMatchObject({
-      carrierPickupNumber: number, isTest: false, client: expect.stringContaining("shipper"), accounts: ["4711"], request: { ...fullOrder, requestFunction: "NewPickup" },
+      carrierPickupNumber: number, isTest: false, client: expect.stringContaining("shipper"), accounts: ["4711"], request: { ...fullOrder, isTest: "False", requestFunction: "NewPickup" },
       visibility: { pickupConfirmationId: number, informationCode: { code: "320", subCode: "1", subCodeDescription: "No freight (driver)" } }
     })
     expect(record.history.map(({ position, status, what }) => [position, what, status])).toEqual([[1, "ordered", "Accepted"], [2, "reported", "En Route"], [3, "reported", "Re-Attempt"]])

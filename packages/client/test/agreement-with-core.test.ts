@@ -317,7 +317,7 @@ describe("Client and core agree", () => {
     expectTypeOf<Names<PickupAnswer>>().toEqualTypeOf<Names<corePickups.PickupAnswer>>()
     expectTypeOf<corePickups.PickupVisibility>().toExtend<PickupVisibility>()
     expectTypeOf<Names<PickupVisibility>>().toEqualTypeOf<Names<corePickups.PickupVisibility>>()
-    expectTypeOf<corePickups.PickupRequest>().toExtend<PickupRequest>()
+    expectTypeOf<corePickups.ShownPickupRequest>().toExtend<PickupRequest>()
     expectTypeOf<Names<PickupRequest>>().toEqualTypeOf<Names<corePickups.PickupRequest>>()
     expectTypeOf<Names<ReportedPickup>>().toEqualTypeOf<Names<corePickups.PickupReport>>()
     expectTypeOf<ReportedPickup>().toExtend<corePickups.PickupReport>()
@@ -352,9 +352,10 @@ describe("Client and core agree", () => {
     for (const order of [fullOrder, leastOrder]) {
       for (const [number, requestFunction] of [[null, "NewPickup"], ["100000001", "ModifyExisting"]] as const) {
         for (const isTest of [true, false]) {
-          const kept: PickupRequest = decode(pickupBody({ ...order, isTest }, number))
-          expect(kept).toMatchObject({ ...order, isTest, requestFunction, carrierPickupNumber: number })
-          expect(corePickups.pickupRequestFaults(kept as corePickups.PickupRequest)).toEqual([])
+          const kept = decode(pickupBody({ ...order, isTest }, number))
+          expect(corePickups.pickupRequestFaults(kept)).toEqual([])
+          const shown: PickupRequest = corePickups.shownRequest(kept)
+          expect(shown).toMatchObject({ ...order, isTest: isTest ? "True" : "False", requestFunction, carrierPickupNumber: number })
         }
       }
     }

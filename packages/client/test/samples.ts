@@ -192,7 +192,7 @@ export const chargeOf = (uniqueID: string, version: number, isTest = false): Req
   }
 })
 
-const orderedPickup = { ...fullOrder, requestFunction: "NewPickup", carrierPickupNumber: null } as const satisfies PickupRequest
+const orderedPickup = { ...fullOrder, isTest: "False", requestFunction: "NewPickup", carrierPickupNumber: null } as const satisfies PickupRequest
 
 export const pickupBatch: PickupBatch = {
   deliveryId: "N1",

@@ -154,7 +154,7 @@ export interface PickupOrder extends Asked, Unknown<MayBeNull>, MayLack {
 
 /** A stored request: numbers that are identifiers are text. */
 export interface PickupRequest extends Asked, OrNull<MayBeNull>, MayLack {
-  readonly isTest: boolean
+  readonly isTest: "True" | "False"
   readonly requestFunction: "NewPickup" | "ModifyExisting"
   readonly carrierPickupNumber: string | null
 }

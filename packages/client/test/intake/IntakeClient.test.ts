@@ -99,7 +99,7 @@ describe("IntakeClient", () => {
   })
 
   it("lists the changes of pickups from an instant or a cursor", async () => {
-    const request = { ...pickupBody(fullOrder, null), isTest: false } as PickupRequest
+    const request = pickupBody(fullOrder, null) as unknown as PickupRequest
     const changes: PickupChanges = {
       data: [{ at: "2026-11-20T08:15:00.000Z", change: "ordered", pickupId: "0199-p", confirmationNumber: null, status: "Call us", request }],
       nextCursor: "1"
@@ -116,7 +116,7 @@ describe("IntakeClient", () => {
   })
 
   it("gets the record of a pickup", async () => {
-    const request = { ...pickupBody(fullOrder, null), isTest: false } as PickupRequest
+    const request = pickupBody(fullOrder, null) as unknown as PickupRequest
     const record: PickupRecord = {
       pickupId: "0199-p",
       carrierPickupNumber: "C/1",

@@ -26,7 +26,7 @@ describe("a pickup report of the carrier's system", () => {
     const found = await record(number)
     expect([found.status, found.json.carrierPickupNumber, found.json.visibility.status, found.json.visibility.stopEta]).toEqual([200, number, "En Route", `${day}T08:00:00.000`])
     expect(found.json.history.map(({ by, position, status, what }: any) => [position, what, by, status])).toEqual([[1, "ordered", "key:shipper", "Accepted"], [2, "reported", "key:carrier", "En Route"]])
-    expect(found.json.request).toMatchObject({ isTest: false, customer: "Closets" })
+    expect(found.json.request).toMatchObject({ isTest: "False", customer: "Closets" })
     expect((await record(found.json.pickupId)).json).toEqual(found.json)
   })
 
@@ -70,6 +70,7 @@ describe("the carrier's work list over HTTP", () => {
     expect([page.status, page.json.data.map(({ change, confirmationNumber, status }: any) => [change, confirmationNumber, status])])
       .toEqual([200, [["ordered", number, "Accepted"], ["status", number, "En Route"]]])
     expect(Object.keys(page.json.data[0])).toEqual(["at", "change", "pickupId", "confirmationNumber", "status", "request"])
+    expect(page.json.data[0].request).toMatchObject({ isTest: "False", requestFunction: "NewPickup", carrierPickupNumber: null })
     expect((await list(`?cursor=${page.json.nextCursor}`)).json).toEqual({ data: [], nextCursor: page.json.nextCursor })
     expect((await list(`?cursor=${start}&limit=1&status=en%20route`)).json.data).toEqual([page.json.data[0]])
     expect((await list("?since=2099-01-01T00:00:00Z")).json).toEqual({ data: [], nextCursor: page.json.nextCursor })

@@ -4,7 +4,7 @@ import { formatInstant, InstantText } from "../../shared/Instant.ts"
 import { ListCursor, ListLimit } from "../../shared/ListPage.ts"
 import type { KeptPickup } from "./Pickup.ts"
 import type { PickupEvent } from "./PickupRecord.ts"
-import { PickupRequest } from "./PickupRequest.ts"
+import { ShownPickupRequest, shownRequest } from "./PickupRequest.ts"
 import { pickupStatuses, readPickupStatus } from "./PickupStatus.ts"
 
 /** What an entry of the work list is about. */
@@ -21,7 +21,7 @@ export const PickupChangeEntry = Schema.Struct({
   /** The status after the change. */
   status: Schema.String,
   /** The request as it is agreed; the requested one where a change is requested. */
-  request: PickupRequest
+  request: ShownPickupRequest
 }).annotate({ identifier: "PickupChangeEntry" })
 export type PickupChangeEntry = typeof PickupChangeEntry.Type
 
@@ -62,7 +62,7 @@ export const pickupChangeBody = (
     pickupId,
     confirmationNumber: number ?? null,
     status: event.status,
-    request: event.what === "change requested" && event.request !== undefined ? event.request : pickup.request
+    request: shownRequest(event.what === "change requested" && event.request !== undefined ? event.request : pickup.request)
   }
   return encoder.encode(JSON.stringify(entry))
 }

@@ -5,7 +5,7 @@ import { formatInstant, InstantText } from "../../shared/Instant.ts"
 import { Count } from "../../shared/Integer.ts"
 import type { KeptPickup } from "./Pickup.ts"
 import type { PickupReport } from "./PickupReport.ts"
-import { PickupRequest } from "./PickupRequest.ts"
+import { type PickupRequest, ShownPickupRequest, shownRequest } from "./PickupRequest.ts"
 import { PickupVisibility, visiblePickup } from "./PickupVisibility.ts"
 
 const whatHappened = ["ordered", "changed", "change requested", "change not accepted", "decided", "cancelled", "reported"] as const
@@ -34,7 +34,7 @@ const HistoryEntry = Schema.Struct({
   status: Schema.String,
   decision: Schema.optionalKey(Schema.Literals(decisions)),
   messages: Schema.optionalKey(Schema.Array(Schema.String)),
-  request: Schema.optionalKey(PickupRequest),
+  request: Schema.optionalKey(ShownPickupRequest),
   report: Schema.optionalKey(Schema.Unknown)
 }).annotate({ identifier: "PickupHistoryEntry" })
 
@@ -50,8 +50,8 @@ export const PickupRecord = Schema.Struct({
   carrier: Schema.NullOr(Schema.Struct({ dot: Schema.optionalKey(Schema.String), mc: Schema.optionalKey(Schema.String) })),
   createdAt: InstantText,
   /** The request that waits for the carrier's decision: the order, or a change of it. */
-  waiting: Schema.NullOr(PickupRequest),
-  request: PickupRequest,
+  waiting: Schema.NullOr(ShownPickupRequest),
+  request: ShownPickupRequest,
   /** `pickupConfirmationId` is empty while the pickup has no number. */
   visibility: PickupVisibility,
   history: Schema.Array(HistoryEntry)
@@ -79,8 +79,13 @@ export const pickupRecord = (
   accounts: row.accounts,
   carrier: carrierNamed(row.carrier ?? []) ?? null,
   createdAt: formatInstant(row.createdAt),
-  waiting: pickup.waiting === null ? null : pickup.waiting.request,
-  request: pickup.request,
+  waiting: pickup.waiting === null ? null : shownRequest(pickup.waiting.request),
+  request: shownRequest(pickup.request),
   visibility: visiblePickup(row.number ?? "", pickup),
-  history: history.map(({ at, event, position }) => ({ position, at: formatInstant(at), ...event }))
+  history: history.map(({ at, event: { request, ...event }, position }) => ({
+    position,
+    at: formatInstant(at),
+    ...event,
+    ...(request === undefined ? {} : { request: shownRequest(request) })
+  }))
 })

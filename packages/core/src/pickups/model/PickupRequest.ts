@@ -170,3 +170,12 @@ export const PickupRequest = Schema.Struct({
   carrierPickupNumber: orNull(KeptText)
 }).annotate({ identifier: "PickupRequest" })
 export type PickupRequest = typeof PickupRequest.Type
+
+/** A request as carriers read it, with `isTest` in the spelling of the interface. */
+export const ShownPickupRequest = Schema.Struct({ ...PickupRequest.fields, isTest: Schema.Literals(["True", "False"]) }).annotate({
+  identifier: "ShownPickupRequest"
+})
+export type ShownPickupRequest = typeof ShownPickupRequest.Type
+
+/** A stored request for carriers. SPEC-GAP-C2 */
+export const shownRequest = (request: PickupRequest): ShownPickupRequest => ({ ...request, isTest: request.isTest ? "True" : "False" })
