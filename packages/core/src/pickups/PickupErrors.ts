@@ -4,7 +4,7 @@ import { Schema } from "effect"
 /** No pickup with this number is visible to the caller. A pickup of another client gives the same error. */
 export class PickupNotFound extends Schema.TaggedError<PickupNotFound>()("PickupNotFound", { pickupId: Schema.String }) {
   override get message(): string {
-    return `No pickup ${this.pickupId}. Use the carrierPickupNumber from the answer that accepted it.`
+    return `No pickup ${this.pickupId}. Use the carrierPickupNumber of an accepted pickup, or the pickupId of the work list.`
   }
 }
 

@@ -143,6 +143,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
 
 const decoder = new TextDecoder()
 
+/** Events and bounds are cut to the millisecond alike, so each event is in one of two ranges that meet. SPEC-GAP-D27 */
 const filterOf = (query: EventQuery): EventFilter => ({
   shipmentId: query.shipmentId,
   eventTypes: query.eventTypes === undefined ? undefined : [...new Set(query.eventTypes)].sort(),

@@ -217,6 +217,17 @@ describe("listing", () => {
     assert.deepStrictEqual(yield* found({ shipmentId: "S1", occurredFrom: "2026-11-20T08:00:00-06:00", occurredTo: "2026-11-20T17:00:00.001Z" }), ["S1/2", "S1/3"])
   }, inService))
 
+  it.effect("finds an event in exactly one of two ranges that meet within its millisecond (SPEC-GAP-D27)", Effect.fnUntraced(function*() {
+    const { customer, publish } = yield* setup
+    yield* publish(reportedEvent("S1", { accounts: ["A"], more: { occurredAt: "2026-11-20T08:00:00.123456Z" } }))
+    for (const bound of ["2026-11-20T08:00:00.1231Z", "2026-11-20T08:00:00.123456Z", "2026-11-20T08:00:00.1239Z"]) {
+      const before = yield* listed(customer, { occurredFrom: "2026-11-20T08:00:00Z", occurredTo: bound })
+      const after = yield* listed(customer, { occurredFrom: bound, occurredTo: "2026-11-20T08:00:01Z" })
+      assert.deepStrictEqual([before.length, after.length], [0, 1])
+      assert.strictEqual(after[0]!["occurredAt"], "2026-11-20T08:00:00.123456Z")
+    }
+  }, inService))
+
   it.effect("returns pages with totals, and marks the last page", Effect.fnUntraced(function*() {
     const { customer, events } = yield* journeys
     const page = (n: number) => events.list(customer, { page: n, pageSize: 7 })
