@@ -61,7 +61,6 @@ export class PickupSubscriptions extends Context.Service<PickupSubscriptions, {
         decodeEdit: decodeInput(PickupSubscriptionEdit, { closed: true }),
         decodePatched: decodeInput(PatchedPickupSubscription, { closed: true }),
         rowOf: (row) => row,
-        updatedAt: (stored) => stored.updatedAt,
         missing: (id) => new DestinationNotFound({ destinationId: id }),
         store
       })

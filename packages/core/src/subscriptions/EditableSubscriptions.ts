@@ -48,7 +48,6 @@ interface SubscriptionArea<Settings extends WebhookSettings, Row extends NewRow,
   /** Of the settings after a patch. */
   readonly decodePatched: Decode<Settings & { readonly status: SubscriptionStatus }>
   readonly rowOf: (row: NewRow, settings: Settings) => Row
-  readonly updatedAt: (stored: Stored) => number
   readonly missing: (id: string) => Missing
   readonly store: {
     readonly insert: (tenantId: string, row: Row) => Effect.Effect<void, StorageError>
@@ -59,7 +58,7 @@ interface SubscriptionArea<Settings extends WebhookSettings, Row extends NewRow,
 }
 
 export const makeEditableSubscriptions = Effect.fnUntraced(function*<Settings extends WebhookSettings, Row extends NewRow, Missing>(
-  { admits, decodeCreate, decodeEdit, decodePatch, decodePatched, destination, missing, rowOf, service, store, updatedAt }: SubscriptionArea<Settings, Row, Missing>
+  { admits, decodeCreate, decodeEdit, decodePatch, decodePatched, destination, missing, rowOf, service, store }: SubscriptionArea<Settings, Row, Missing>
 ) {
   const queue = yield* DeliveryQueue
   const rememberAccess = yield* makeRememberAccess
@@ -91,7 +90,7 @@ export const makeEditableSubscriptions = Effect.fnUntraced(function*<Settings ex
     status
   })
 
-  const shownStored = (stored: Stored) => shown(stored.id, JSON.parse(stored.doc), stored.destination.state, stored.createdAt, updatedAt(stored))
+  const shownStored = (stored: Stored) => shown(stored.id, JSON.parse(stored.doc), stored.destination.state, stored.createdAt, changedAt(stored))
 
   const create = Effect.fn(`${service}.create`)(function*(principal: Principal, input: unknown) {
     yield* admits(principal)
@@ -170,3 +169,9 @@ export const makeEditableSubscriptions = Effect.fnUntraced(function*<Settings ex
 
   return { create, get, patch, edit, remove, shownStored }
 })
+
+/**
+ * When the settings or the status changed last, also by the service or an operator. The time of the status is of the store's clock, so less than
+ * a second counts as none.
+ */
+const changedAt = ({ destination: { since }, updatedAt }: Stored): number => since - updatedAt >= 1000 ? since : updatedAt

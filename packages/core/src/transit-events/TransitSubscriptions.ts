@@ -22,7 +22,7 @@ import {
   type TransitSubscription
 } from "./model/TransitSubscription.ts"
 import { SubscriptionNotFound } from "./TransitEventErrors.ts"
-import { type StoredSubscription, TransitSubscriptionStore } from "./TransitSubscriptionStore.ts"
+import { TransitSubscriptionStore } from "./TransitSubscriptionStore.ts"
 
 /** Source name in the delivery queue for transit events. */
 export const transitEventSource = "transit-events"
@@ -69,7 +69,6 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         decodeEdit: decodeInput(SubscriptionEdit, { closed: true }),
         decodePatched: decodeInput(PatchedSubscription, { closed: true }),
         rowOf,
-        updatedAt,
         missing: (id) => new SubscriptionNotFound({ subscriptionId: id }),
         store
       })
@@ -107,7 +106,3 @@ const rowOf = <Base>(base: Base, { filters }: SubscriptionCreate) => {
     shipmentIds: shipmentIds.length === 0 ? undefined : [...new Set(shipmentIds)]
   }
 }
-
-/** A pause by the service has a reason. Only then the time of the destination's state counts. */
-const updatedAt = ({ destination: { reason, since }, updatedAt }: Pick<StoredSubscription, "destination" | "updatedAt">): number =>
-  reason === undefined ? updatedAt : Math.max(updatedAt, since)

@@ -125,6 +125,18 @@ describe("patching a subscription", () => {
     assert.deepStrictEqual(yield* subscriptions.get(customer, id), patched)
   }, inService))
 
+  it.effect("sets updatedAt, as do a pause and a resumption by an operator, so it never goes back", Effect.fnUntraced(function*() {
+    const { customer, subscriptions } = yield* setup
+    const all = yield* Subscriptions
+    const { id } = yield* subscriptions.create(customer, wanted)
+    const steps = [all.pause("acme", id, { reason: "It is being moved." }), all.resume("acme", id), subscriptions.patch(customer, id, {}), all.pause("acme", id, { reason: "Again." })]
+    for (const [hour, step] of steps.entries()) {
+      yield* TestClock.adjust("1 hour")
+      yield* step
+      assert.strictEqual((yield* subscriptions.get(customer, id)).updatedAt, `2025-11-20T${String(9 + hour).padStart(2, "0")}:15:00.000Z`)
+    }
+  }, inService))
+
   it.effect("resets filters, delivery or one of their members with null (SPEC-GAP-D10)", Effect.fnUntraced(function*() {
     const { customer, subscriptions } = yield* setup
     const { id } = yield* subscriptions.create(customer, { ...wanted, filters: { eventTypes: ["DELIVERED"], shipmentIds: ["S"] }, delivery: { batchMaxSize: 5, maxAttempts: 2 } })
