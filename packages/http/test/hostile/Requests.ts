@@ -154,6 +154,7 @@ const garbage = (operation: Operation, parts: Parts, body: unknown, keys: Keys, 
     () => ({ ...parts, body: garbageFor(body ?? { a: "1" }, random), headers: { "content-type": "application/json", ...parts.headers } }),
     () => ({ ...parts, body: garbageFor(body ?? { a: "1" }, random), headers: { "content-type": "application/json", ...parts.headers } }),
     () => ({ ...parts, headers: { ...parts.headers, "x-api-key": random.pick(keys.others) } }),
+    () => ({ ...parts, headers: { ...parts.headers, authorization: `Bearer ${random.pick(keys.others)}` } }),
     () => ({ ...parts, method: random.pick(otherMethods(operation)) }),
     () => oddPath(operation, parts, body, random),
     () => oddHeader(operation, oddQuery(operation, oddPath(operation, { ...parts, body: garbageFor(body ?? {}, random) }, body, random), body, random), body, random)
