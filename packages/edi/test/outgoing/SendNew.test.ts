@@ -1,16 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it } from "vitest"
 import { type EdiTransport, type OutgoingLog, outgoingLog, type SendNewOptions, sendNew, startOutgoing } from "@waybill/edi/transports"
+import { directory } from "../Directory.ts"
 import { partnerOf } from "../Partner.ts"
 import { forRandom, type Random } from "../Random.ts"
-
-const directory = () => {
-  const path = mkdtempSync(join(tmpdir(), "waybill-edi-"))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
-  return path
-}
 
 /** Items of a feed; positions are their indexes. */
 const feedOf = (items: ReadonlyArray<string>, perPage = 2): SendNewOptions<string>["next"] => async (position) => {

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it } from "vitest"
 import { sftpMailbox } from "@waybill/edi/sftp"
 import { directoryTransport, exchangeFiles } from "@waybill/edi/transports"
+import { directory } from "../Directory.ts"
 import { type HostileOptions, hostileServer } from "./HostileServer.ts"
 
 const password = "hunter2-hunter2"
@@ -15,10 +15,8 @@ const mailboxOf = async (options: Partial<HostileOptions>, more: object = {}) =>
 }
 
 const exchange = async (options: Partial<HostileOptions>, more: object = {}) => {
-  const parent = mkdtempSync(join(tmpdir(), "waybill-edi-"))
-  onTestFinished(() => rmSync(parent, { recursive: true, force: true }))
+  const parent = directory("partner")
   const path = join(parent, "partner")
-  mkdirSync(path)
   const { mailbox, server } = await mailboxOf(options, more)
   const counts = await exchangeFiles({ mailbox, spool: directoryTransport(path) }).catch((error: unknown) => error)
   return { parent, path, server, counts }

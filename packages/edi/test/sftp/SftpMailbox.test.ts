@@ -1,17 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it } from "vitest"
 import { sftpMailbox, type SftpOptions } from "@waybill/edi/sftp"
 import { directoryTransport, type EdiMailbox, type ExchangedFile, exchangeFiles, type FailedFile, MailboxError } from "@waybill/edi/transports"
+import { directory } from "../Directory.ts"
 import { noSshd, otherKey, type Sshd, startSshd, wireTo } from "./Sshd.ts"
-
-const directory = () => {
-  const path = mkdtempSync(join(tmpdir(), "waybill-edi-"))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
-  for (const folder of ["inbox", "outbox"]) mkdirSync(join(path, folder))
-  return path
-}
 
 const optionsFor = ({ fingerprint, port, privateKey, root, user }: Sshd, more: Partial<SftpOptions> = {}): SftpOptions => ({
   host: "127.0.0.1",
@@ -45,7 +38,7 @@ const large = Buffer.alloc(1_000_000, "ISA*00~")
 describe.skipIf(noSshd !== undefined)(`files on an SFTP server${noSshd ?? ""}`, { timeout: 30_000 }, () => {
   it("are fetched and moved away, and files for the partner are put there", async () => {
     const sshd = await startSshd()
-    const path = directory()
+    const path = directory("inbox", "outbox")
     writeFileSync(join(sshd.root, "from-partner/a.edi"), large)
     writeFileSync(join(sshd.root, "from-partner/b.edi"), "b")
     writeFileSync(join(path, "outbox/acme-1.edi"), large)
@@ -64,7 +57,7 @@ describe.skipIf(noSshd !== undefined)(`files on an SFTP server${noSshd ?? ""}`, 
 
   it("are removed after they were fetched where no folder is named for them", async () => {
     const sshd = await startSshd()
-    const path = directory()
+    const path = directory("inbox", "outbox")
     writeFileSync(join(sshd.root, "from-partner/a.edi"), "a")
     expect(await exchange(path, sftpMailbox(optionsFor(sshd, { moveTo: undefined })))).toMatchObject({ received: 1 })
     expect(names(sshd.root, "from-partner")).toEqual([])
@@ -86,25 +79,25 @@ describe.skipIf(noSshd !== undefined)(`files on an SFTP server${noSshd ?? ""}`, 
   it("are refused from a host with another key, before anything is sent to it", async () => {
     const sshd = await startSshd()
     const hostKeys = [`SHA256:${"A".repeat(43)}`]
-    const error = await problemOf(exchange(directory(), sftpMailbox(optionsFor(sshd, { hostKeys, password: "not to be told" }))))
+    const error = await problemOf(exchange(directory("inbox", "outbox"), sftpMailbox(optionsFor(sshd, { hostKeys, password: "not to be told" }))))
     expect(error.problem).toBe("host_key")
     expect(error.message).toContain(sshd.fingerprint)
     // any of several keys, because partners replace theirs
-    expect(await exchange(directory(), sftpMailbox(optionsFor(sshd, { hostKeys: [...hostKeys, sshd.fingerprint] })))).toMatchObject({ received: 0 })
+    expect(await exchange(directory("inbox", "outbox"), sftpMailbox(optionsFor(sshd, { hostKeys: [...hostKeys, sshd.fingerprint] })))).toMatchObject({ received: 0 })
   })
 
   it("are refused without a valid password or key, and the error has neither", async () => {
     const sshd = await startSshd()
-    const wrongPassword = await problemOf(exchange(directory(), sftpMailbox(optionsFor(sshd, { privateKey: undefined, password: "hunter2-hunter2" }))))
-    const wrongKey = await problemOf(exchange(directory(), sftpMailbox(optionsFor(sshd, { privateKey: otherKey() }))))
-    const noKey = await problemOf(exchange(directory(), sftpMailbox(optionsFor(sshd, { privateKey: "hunter2-hunter2" }))))
+    const wrongPassword = await problemOf(exchange(directory("inbox", "outbox"), sftpMailbox(optionsFor(sshd, { privateKey: undefined, password: "hunter2-hunter2" }))))
+    const wrongKey = await problemOf(exchange(directory("inbox", "outbox"), sftpMailbox(optionsFor(sshd, { privateKey: otherKey() }))))
+    const noKey = await problemOf(exchange(directory("inbox", "outbox"), sftpMailbox(optionsFor(sshd, { privateKey: "hunter2-hunter2" }))))
     expect([wrongPassword.problem, wrongKey.problem, noKey.problem]).toEqual(["authentication", "authentication", "settings"])
     for (const error of [wrongPassword, wrongKey, noKey]) expect(JSON.stringify([error, error.message, error.stack, error.cause])).not.toContain("hunter2")
   })
 
   it("are exchanged again after the connection was cut in the middle of an upload, and the partner sees no half file", async () => {
     const sshd = await startSshd()
-    const path = directory()
+    const path = directory("inbox", "outbox")
     const wire = await wireTo(sshd.port)
     writeFileSync(join(path, "outbox/acme-1.edi"), large)
     const mailbox = sftpMailbox(optionsFor(sshd, { port: wire.port }))
@@ -120,7 +113,7 @@ describe.skipIf(noSshd !== undefined)(`files on an SFTP server${noSshd ?? ""}`, 
 
   it("are exchanged again after the connection was cut in the middle of a download, and no half file is read", async () => {
     const sshd = await startSshd()
-    const path = directory()
+    const path = directory("inbox", "outbox")
     const wire = await wireTo(sshd.port)
     writeFileSync(join(sshd.root, "from-partner/a.edi"), large)
     const mailbox = sftpMailbox(optionsFor(sshd, { port: wire.port }))
@@ -134,7 +127,7 @@ describe.skipIf(noSshd !== undefined)(`files on an SFTP server${noSshd ?? ""}`, 
 
   it("are not waited for without an end when the server hangs, in the middle of a file or before it says anything", async () => {
     const sshd = await startSshd()
-    const path = directory()
+    const path = directory("inbox", "outbox")
     const wire = await wireTo(sshd.port)
     writeFileSync(join(sshd.root, "from-partner/a.edi"), large)
     const mailbox = sftpMailbox(optionsFor(sshd, { port: wire.port, timeoutMillis: 2_000 }))
@@ -148,7 +141,7 @@ describe.skipIf(noSshd !== undefined)(`files on an SFTP server${noSshd ?? ""}`, 
 
   it("that the server does not let us take away are fetched once", async () => {
     const sshd = await startSshd()
-    const path = directory()
+    const path = directory("inbox", "outbox")
     writeFileSync(join(sshd.root, "from-partner/a.edi"), "a")
     // a file where the folder should be
     writeFileSync(join(sshd.root, "taken"), "")
@@ -164,7 +157,7 @@ describe.skipIf(noSshd !== undefined)(`files on an SFTP server${noSshd ?? ""}`, 
 
   it("are not sent twice when the answer to the last step was lost", async () => {
     const sshd = await startSshd()
-    const path = directory()
+    const path = directory("inbox", "outbox")
     writeFileSync(join(sshd.root, "to-partner/acme-1.edi"), "same")
     writeFileSync(join(sshd.root, "to-partner/acme-2.edi"), "another file")
     for (const name of ["acme-1.edi", "acme-2.edi"]) writeFileSync(join(path, "outbox", name), "same")

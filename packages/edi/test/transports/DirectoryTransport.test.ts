@@ -1,20 +1,13 @@
 import { execFileSync } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it } from "vitest"
 import type { EdiHandlers } from "@waybill/edi"
 import { directoryTransport, outgoingLog, type ReceivedFile, receiveWaiting, type UnreadFile } from "@waybill/edi/transports"
 import { startTestWaybill } from "@waybill/testkit"
+import { directory } from "../Directory.ts"
 import { fileOf, partnerOf } from "../Partner.ts"
 import { contents, read } from "../x12/Samples.ts"
-
-const directory = () => {
-  const path = mkdtempSync(join(tmpdir(), "waybill-edi-"))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
-  mkdirSync(join(path, "inbox"))
-  return path
-}
 
 const good = fileOf(["B10*1**ABCD", "LX*1", "AT7*X4*NS***20261120*0815*UT"])
 const names = (path: string, folder: string) => readdirSync(join(path, folder)).sort()
@@ -33,7 +26,7 @@ const contentsOf = async (chunks: AsyncIterable<Uint8Array>) => {
 
 describe("a directory that is absent", () => {
   it("is created with those above it, by any number of callers", async () => {
-    const path = join(directory(), "edi/big-shipper")
+    const path = join(directory("inbox"), "edi/big-shipper")
     expect(await Promise.all(Array.from({ length: 20 }, () => directoryTransport(path).waiting(1)))).toEqual(Array.from({ length: 20 }, () => []))
     expect(names(path, ".")).toEqual(["inbox"])
   })
@@ -47,7 +40,7 @@ describe("a directory that is absent", () => {
   })
 
   it("is refused below a file", async () => {
-    const path = directory()
+    const path = directory("inbox")
     writeFileSync(join(path, "file"), "")
     await expect(directoryTransport(join(path, "file/acme")).waiting(1)).rejects.toThrow("EEXIST")
   })
@@ -55,7 +48,7 @@ describe("a directory that is absent", () => {
 
 describe("a hostile inbox", () => {
   it("with links and pipes in place of files gives nothing of what they lead to", async () => {
-    const path = directory()
+    const path = directory("inbox")
     const transport = directoryTransport(path, { quietMillis: 0 })
     writeFileSync(join(path, "secret"), "secret")
     symlinkSync(join(path, "secret"), join(path, "inbox/link.edi"))
@@ -67,7 +60,7 @@ describe("a hostile inbox", () => {
   })
 
   it("with any number of files is looked at in parts", async () => {
-    const path = directory()
+    const path = directory("inbox")
     for (let count = 0; count < 60; count++) writeFileSync(join(path, "inbox", `${count}.edi`), "")
     const transport = directoryTransport(path, { quietMillis: 0, maxEntries: 25 })
     const looks: Array<number> = []
@@ -79,7 +72,7 @@ describe("a hostile inbox", () => {
   })
 
   it("with the same name again and again keeps every file", async () => {
-    const path = directory()
+    const path = directory("inbox")
     const transport = directoryTransport(path, { quietMillis: 0 })
     for (let count = 0; count < 103; count++) {
       writeFileSync(join(path, "inbox/a.edi"), String(count))
@@ -94,7 +87,7 @@ describe("a hostile inbox", () => {
 describe("files in a directory", () => {
   it("are stored, acknowledged, and kept with a report", async () => {
     const waybill = await startTestWaybill()
-    const path = directory()
+    const path = directory("inbox")
     writeFileSync(join(path, "inbox/a.edi"), good)
     await receive(path, { transitEvents: (events) => waybill.events.publish(waybill.carrier, events) })
     expect([names(path, "inbox"), names(path, "done"), names(path, "outbox")]).toEqual([[], ["a.edi", "a.edi.report.jsonl"], ["acme-000000001.edi"]])
@@ -107,7 +100,7 @@ describe("files in a directory", () => {
 
   it("with the same name again are kept beside the first, as duplicates", async () => {
     const waybill = await startTestWaybill()
-    const path = directory()
+    const path = directory("inbox")
     for (let count = 0; count < 2; count++) {
       writeFileSync(join(path, "inbox/a.edi"), good)
       await receive(path, { transitEvents: (events) => waybill.events.publish(waybill.carrier, events) })
@@ -117,7 +110,7 @@ describe("files in a directory", () => {
   })
 
   it("of which nothing was stored are kept apart", async () => {
-    const path = directory()
+    const path = directory("inbox")
     writeFileSync(join(path, "inbox/a.edi"), "no EDI")
     writeFileSync(join(path, "inbox/b.edi"), good.replace("20261120*0815", "20261320*0815"))
     await receive(path, { transitEvents: async (events) => events.map(() => ({ result: "accepted" })) })
@@ -126,7 +119,7 @@ describe("files in a directory", () => {
   })
 
   it("wait when the storage fails, and do not hold up others", async () => {
-    const path = directory()
+    const path = directory("inbox")
     writeFileSync(join(path, "inbox/a.edi"), good)
     writeFileSync(join(path, "inbox/b.edi"), "no EDI")
     const files = await receive(path, { transitEvents: () => Promise.reject(new Error("connection refused")) })
@@ -137,7 +130,7 @@ describe("files in a directory", () => {
   })
 
   it("are read when their writer has finished, oldest first", async () => {
-    const path = directory()
+    const path = directory("inbox")
     const now = Date.now()
     for (const [name, age] of [["new.edi", 0], ["old.edi", 60], ["older.edi", 120], [".hidden.edi", 60], ["part.edi.part", 60]] as const) {
       writeFileSync(join(path, "inbox", name), good)
@@ -149,14 +142,14 @@ describe("files in a directory", () => {
   })
 
   it("give each control number once, to any number of processes", async () => {
-    const path = directory()
+    const path = directory("inbox")
     const taken = await Promise.all(Array.from({ length: 40 }, () => directoryTransport(path).nextControlNumber()))
     expect(new Set(taken).size).toBe(40)
     expect(await directoryTransport(path).nextControlNumber()).toBe(Math.max(...taken) + 1)
   })
 
   it("keep the files of the last hundred control numbers", async () => {
-    const path = directory()
+    const path = directory("inbox")
     mkdirSync(join(path, "control-numbers"))
     for (let number = 1; number <= 300; number++) writeFileSync(join(path, "control-numbers", String(number).padStart(9, "0")), "")
     expect(await directoryTransport(path).nextControlNumber()).toBe(301)
@@ -164,7 +157,7 @@ describe("files in a directory", () => {
   })
 
   it("start their control numbers again after the last", async () => {
-    const path = directory()
+    const path = directory("inbox")
     mkdirSync(join(path, "control-numbers"))
     writeFileSync(join(path, "control-numbers/999999999"), "")
     expect(await directoryTransport(path).nextControlNumber()).toBe(1)

@@ -1,13 +1,11 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it } from "vitest"
 import { directoryTransport, type EdiMailbox, type ExchangedFile, exchangeFiles, type FailedFile, httpMailbox, type HttpAnswer, type HttpPost, MailboxError } from "@waybill/edi/transports"
+import { directory } from "../Directory.ts"
 
-const directory = (outbox: Readonly<Record<string, string>> = {}) => {
-  const path = mkdtempSync(join(tmpdir(), "waybill-edi-"))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
-  for (const folder of ["inbox", "outbox"]) mkdirSync(join(path, folder))
+const spoolOf = (outbox: Readonly<Record<string, string>> = {}) => {
+  const path = directory("inbox", "outbox")
   for (const [name, text] of Object.entries(outbox)) writeFileSync(join(path, "outbox", name), text)
   return path
 }
@@ -39,7 +37,7 @@ const mailboxOf = (waiting: Readonly<Record<string, string>> = {}, more: Partial
 
 describe("an exchange of files", () => {
   it("sends each file once, also with several processes", async () => {
-    const path = directory({ "1.edi": "one", "2.edi": "two", "3.edi": "three" })
+    const path = spoolOf({ "1.edi": "one", "2.edi": "two", "3.edi": "three" })
     const { mailbox, sent } = mailboxOf()
     const counts = await Promise.all(Array.from({ length: 4 }, () => exchangeFiles({ mailbox, spool: directoryTransport(path) })))
     expect(counts.reduce((sum, count) => sum + count.sent, 0)).toBe(3)
@@ -48,14 +46,14 @@ describe("an exchange of files", () => {
   })
 
   it("sends files and leaves those of the partner where they are when it is told to", async () => {
-    const path = directory({ "1.edi": "one" })
+    const path = spoolOf({ "1.edi": "one" })
     const { files, mailbox, sent } = mailboxOf({ "a.edi": "a" })
     expect(await exchangeFiles({ mailbox, spool: directoryTransport(path), receive: false })).toEqual({ received: 0, sent: 1 })
     expect([sent, [...files.keys()], names(path, "inbox")]).toEqual([["1.edi: one"], ["a.edi"], []])
   })
 
   it("sends a file again whose process was killed, when no exchange can last that long", async () => {
-    const path = directory({ "1.edi": "one" })
+    const path = spoolOf({ "1.edi": "one" })
     let now = Date.now()
     const spool = directoryTransport(path, { now: () => now })
     expect(await spool.claim("1.edi")).toBe(true)
@@ -68,7 +66,7 @@ describe("an exchange of files", () => {
   })
 
   it("goes on after a file that is refused, and ends when the partner cannot be reached", async () => {
-    const path = directory({ "1.edi": "one", "2.edi": "two" })
+    const path = spoolOf({ "1.edi": "one", "2.edi": "two" })
     const failed: Array<string> = []
     const refusing = mailboxOf({ "a.edi": "a" }, { send: async () => Promise.reject(new MailboxError("refused", "no")) })
     const onFile = (file: ExchangedFile | FailedFile) => void ("error" in file && failed.push(file.name))
@@ -86,7 +84,7 @@ describe("an exchange of files", () => {
   })
 
   it("leaves no part of a file that could not be fetched, and removes what a killed process left", async () => {
-    const path = directory()
+    const path = spoolOf()
     const old = join(path, "inbox/.a.edi.0.tmp")
     writeFileSync(old, "left")
     utimesSync(old, 0, 0)
@@ -101,7 +99,7 @@ describe("an exchange of files", () => {
   })
 
   it("ends between two files when it is told to, and closes the mailbox", async () => {
-    const path = directory({ "1.edi": "one", "2.edi": "two" })
+    const path = spoolOf({ "1.edi": "one", "2.edi": "two" })
     const stop = new AbortController()
     let closed = 0
     const { mailbox } = mailboxOf({}, { send: async () => stop.abort(), close: async () => void (closed += 1) })
@@ -119,7 +117,7 @@ describe("a partner that takes files by HTTP", () => {
       posted.push(request)
       return answer
     }
-    const path = directory({ "acme-1.edi": text })
+    const path = spoolOf({ "acme-1.edi": text })
     const mailbox = httpMailbox({ url: "https://edi.example.com/in?a=1", authorization: "Bearer hunter2", maxFileBytes: 10, post })
     const problem = await mailbox.send("acme-1.edi", directoryTransport(path).read("../outbox/acme-1.edi")).then(() => undefined, (error: MailboxError) => `${error.problem}: ${error.message}`)
     return { posted, problem }

@@ -1,15 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it } from "vitest"
 import { isFull, removeKept } from "@waybill/edi/transports"
-
-const directory = (...folders: ReadonlyArray<string>) => {
-  const path = mkdtempSync(join(tmpdir(), "waybill-edi-"))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
-  for (const folder of folders) mkdirSync(join(path, folder))
-  return path
-}
+import { directory } from "../Directory.ts"
 
 const later = (days: number) => Date.now() + days * 86_400_000
 
