@@ -3,6 +3,7 @@ import { maxDepth } from "@waybill/core"
 import { maxFileBytes } from "@waybill/core/invoices"
 import { Bytes, Effect, Schema } from "effect"
 import { maxRecordBytes, type UploadPart, UploadReader } from "../../src/invoices/UploadReader.ts"
+import { fuzzRandomOf } from "../hostile/FuzzRandom.ts"
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -41,15 +42,7 @@ const readText = (text: string) => read([encoder.encode(text)])
 
 const Seed = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))
 
-const drawsOf = (seed: number) => {
-  let state = seed * 65_537 + 1
-  return (below: number) => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) % below
-  }
-}
+const drawsOf = (seed: number) => fuzzRandomOf(seed).below
 
 type Draw = ReturnType<typeof drawsOf>
 
