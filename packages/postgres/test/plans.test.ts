@@ -30,6 +30,7 @@ import * as invoices from "../src/invoices/InvoiceSql.ts"
 import * as pickups from "../src/pickups/PickupSql.ts"
 import * as shipments from "../src/shared/ShipmentSql.ts"
 import * as statuses from "../src/shipment-status/ShipmentStatusSql.ts"
+import * as statusSubscriptions from "../src/shipment-status/StatusSubscriptionSql.ts"
 import * as events from "../src/transit-events/TransitEventSql.ts"
 import * as subscriptions from "../src/transit-events/TransitSubscriptionSql.ts"
 import { planOf, planWith, seqScans, wholeTenants } from "./PlanScans.ts"
@@ -107,6 +108,7 @@ const statementsIn = (quoted: string) => {
     "lock due windows": chargeWindows.lockDueWindows(schema, "t"),
     "lock a due window": chargeWindows.lockDueWindow(schema, "t", id),
     "close windows": chargeWindows.closeWindows(schema, "t", []),
+    "subscriptions to a reference": statusSubscriptions.mostOfReference(schema, "t", "c", ["r"], 1),
     "insert charge subscription": chargeSubscriptions.insertSubscription(schema, "t", { id, client: "c", doc: "{}", webhookUrl: "", accounts: [], createdAt: 0 }),
     "cancel charge subscription": chargeSubscriptions.cancelSubscription(schema, "t", "c", id),
     "prune charge lists": charges.pruneLists(schema, "t", 0),

@@ -4,6 +4,8 @@ export interface Limits {
   readonly eventSubscriptionsPerClient: number
   readonly chargeSubscriptionsPerClient: number
   readonly statusSubscriptionsPerClient: number
+  /** Of one client, that follow the same reference. */
+  readonly statusSubscriptionsPerReference: number
   /** Live subscriptions of the tenant, across all areas and clients. */
   readonly subscriptions: number
   /** Waiting entries per subscription. The oldest ones above it are dropped in the background. */

@@ -47,6 +47,20 @@ export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionSto
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1", "T/1"] })
   })
 
+  test("counts a client's subscriptions to the reference that it follows most", function*({ store, tenantId }) {
+    const most = (client: string, references: ReadonlyArray<string>, atMost = 100) => store.mostOfReference(tenantId, client, references, atMost)
+    assert.strictEqual(yield* most("client", ["r"]), 0)
+    for (const [at, references] of [["r"], ["r", "s"], ["r"], ["t"]].entries()) yield* follow(tenantId, { n: at + 1, references })
+    yield* follow(tenantId, { n: 5, client: "other", references: ["s", "s'"] })
+    assert.strictEqual(yield* most("client", ["s", "r", "t"]), 3)
+    assert.strictEqual(yield* most("client", ["s", "t"]), 1)
+    assert.isAtLeast(yield* most("client", ["r"], 2), 2)
+    assert.strictEqual(yield* most("other", ["r", "s'"]), 1)
+    assert.strictEqual(yield* store.mostOfReference(freshTenant(), "client", ["r"], 100), 0)
+    yield* store.remove(tenantId, "client", idOf(1))
+    assert.strictEqual(yield* most("client", ["r"]), 2)
+  })
+
   testDocuments(test, ({ documents, remove }) => ({ documents, end: remove }), (tenantId, n, client) => follow(tenantId, { n, client, references: ["r"] }))
 
   test("removes a client's own subscription once, and matches nothing for it afterwards", function*({ store, tenantId }) {

@@ -17,6 +17,8 @@ export interface StatusSubscriptionRecord {
 export class StatusSubscriptionStore extends Context.Service<StatusSubscriptionStore, {
   /** Stores a subscription, which matches from now on. The caller has already opened its destination. */
   readonly insert: (tenantId: string, record: StatusSubscriptionRecord) => Effect.Effect<void, StorageError>
+  /** Live subscriptions of the client to the one of these references that it follows most. More than `most` need not be counted. */
+  readonly mostOfReference: (tenantId: string, client: string, references: ReadonlyArray<string>, most: number) => Effect.Effect<number, StorageError>
   /** Removes the client's own subscription. Returns whether it existed. It matches nothing afterwards; the caller closes its destination. */
   readonly remove: (tenantId: string, client: string, id: string) => Effect.Effect<boolean, StorageError>
   /** Documents of live subscriptions as JSON that only core reads. Ids of other areas are left out. */

@@ -1,7 +1,7 @@
 /** Subscribes to shipment status by reference numbers, and unsubscribes. */
 import { Context, Effect, Layer, Schema } from "effect"
 import * as Clock from "effect/Clock"
-import type { NotPermitted, QuotaExceeded } from "../access/AccessErrors.ts"
+import { type NotPermitted, QuotaExceeded } from "../access/AccessErrors.ts"
 import { carriersAndCustomers } from "../access/Callers.ts"
 import { makeRememberAccess } from "../access/ClientAccess.ts"
 import type { Principal } from "../access/model/Principal.ts"
@@ -88,6 +88,10 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
           if (request.hmacSecretId !== undefined) yield* secrets.use(principal, request.hmacSecretId)
           yield* openDestinationWithin(queue, quotas, "statusSubscriptionsPerClient", principal.tenantId, destinationOf(id, principal, request))
           yield* store.insert(principal.tenantId, { id, client: principal.client, doc: JSON.stringify(request), references, createdAt })
+          // opening the destination locked the client's count
+          const most = quotas.statusSubscriptionsPerReference
+          const ofReference = yield* store.mostOfReference(principal.tenantId, principal.client, references, most + 1)
+          if (ofReference > most) return yield* new QuotaExceeded({ quota: "statusSubscriptionsPerReference", limit: most })
         }))
         yield* wakeups.wake(principal.tenantId)
         const count = references.length

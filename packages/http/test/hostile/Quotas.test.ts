@@ -41,6 +41,19 @@ describe("a subscription flood (SPEC-GAP-X6)", () => {
     expect([refused.status, refused.json.message]).toEqual([409, expect.stringContaining("subscriptions of 3")])
   })
 
+  it("to one shipment ends at the client's quota of a reference, also among concurrent ones, because each report is queued for all of them", async () => {
+    const acme = await started({ statusSubscriptionsPerReference: 2 })
+    const [one, two] = [await acme.customer("one", ["A1"]), await acme.customer("two", ["A1"])]
+    const answers = await Promise.all(Array.from({ length: 5 }, (_, at) => acme.follow(one, "PRO-1", `PO-${at}`)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 409, 409, 409])
+    const refused = await acme.follow(one, "X", "pro1")
+    expect([refused.status, refused.json]).toEqual([409, { message: expect.stringContaining("statusSubscriptionsPerReference of 2") }])
+    expect([(await acme.follow(one, "X")).status, (await acme.follow(two, "PRO-1")).status]).toEqual([200, 200])
+    const { transactionId } = answers.find(({ status }) => status === 200)!.json
+    expect((await service.send("DELETE", `/in-transit/v1/notifications/unsubscribe/${transactionId}`, { key: one })).status).toBe(200)
+    expect((await acme.follow(one, "PRO-1")).status).toBe(200)
+  })
+
   it("can continue when subscriptions are removed, and leaves nothing of refused ones", async () => {
     const acme = await started({ eventSubscriptionsPerClient: 1 })
     const one = await acme.customer("one", ["A1"])

@@ -1,6 +1,6 @@
 /** SQL statements for status subscriptions. */
 import type { StatusSubscriptionRecord } from "@waybill/core/shipment-status"
-import { textArray, timestamptz, uuid } from "../client/SqlRow.ts"
+import { int8, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 
 export const insertSubscription = (
@@ -16,6 +16,20 @@ WITH stored AS (
 )
 INSERT INTO ${schema}.shipment_status_routes (tenant_id, reference, subscription_id, client)
 SELECT DISTINCT ${tenant(tenantId)}, reference, ${id}, ${client} FROM unnest(${textArray(references)}) AS reference`
+}
+
+export const mostOfReference = (schema: Statement, tenantId: string, name: string, references: ReadonlyArray<string>, most: number) => {
+  const client = value(name)
+  return statement`
+SELECT COALESCE(max(r.count), 0) AS most
+FROM unnest(${textArray(references)}) AS asked (reference)
+CROSS JOIN LATERAL (
+  SELECT count(*) FROM (
+    SELECT FROM ${schema}.shipment_status_routes AS r
+    WHERE r.tenant_id = ${tenant(tenantId)} AND r.reference = asked.reference AND r.client = ${client}
+    LIMIT ${int8(most)}
+  ) AS r
+) AS r`
 }
 
 /** Returns how many were removed. */

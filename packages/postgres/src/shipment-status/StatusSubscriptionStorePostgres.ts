@@ -17,6 +17,7 @@ export const layer = Layer.effect(
 
     return operationsOf(StatusSubscriptionStore, {
       insert: (tenantId, subscription) => sql.run(statements.insertSubscription(schema, tenantId, subscription)),
+      mostOfReference: (tenantId, client, references, most) => sql.one(int8, statements.mostOfReference(schema, tenantId, client, references, most)),
       remove: (tenantId, client, id) =>
         !isUuid(id) ? Effect.succeed(false) : Effect.map(sql.one(int8, statements.removeSubscription(schema, tenantId, client, id)), (removed) => removed === 1),
       documents

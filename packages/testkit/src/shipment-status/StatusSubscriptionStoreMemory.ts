@@ -13,6 +13,11 @@ export const StatusSubscriptionStoreMemory = {
       const rows = yield* ShipmentStatusTables
       return StatusSubscriptionStore.of({
         insert: (tenantId, record) => operate(() => rows.putSubscription(tenantId, record)),
+        mostOfReference: (tenantId, client, references) =>
+          operate(() => {
+            const { byReference, subscriptions } = rows.of(tenantId)
+            return Math.max(0, ...references.map((reference) => [...byReference.get(reference) ?? []].filter((id) => subscriptions.get(id)!.client === client).length))
+          }),
         remove: (tenantId, client, id) =>
           operate(() => {
             const record = rows.of(tenantId).subscriptions.get(id)

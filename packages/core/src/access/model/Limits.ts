@@ -12,6 +12,8 @@ export const defaultLimits = {
   chargeSubscriptionsPerClient: 20,
   /** Live shipment status subscriptions of one client. */
   statusSubscriptionsPerClient: 50_000,
+  /** Live shipment status subscriptions of one client that follow the same reference: a carrier's report is queued for each of them. */
+  statusSubscriptionsPerReference: 100,
   /** Live subscriptions of the tenant, over all areas and clients. */
   subscriptions: 200_000,
   /** Entries waiting for one subscription. Beyond it, the oldest are dropped in the background. */
