@@ -22,6 +22,6 @@ export class DocumentContents extends Context.Service<DocumentContents, {
   /** Reads one chunk of a content; `chunk` counts from 0. Returns `undefined` after the last one. All chunks but the last have one length, at most 256 KiB. */
   readonly read: (tenantId: string, contentId: string, chunk: number) => Effect.Effect<Uint8Array | undefined, StorageError>
   readonly remove: (tenantId: string, contentIds: ReadonlyArray<string>) => Effect.Effect<void, StorageError>
-  /** Deletes contents written before an instant and never kept, because their writer failed. Returns their number. */
+  /** Deletes some of the contents written before an instant and never kept, because their writer failed. Returns their number; 0 when no others can be deleted now. */
   readonly sweep: (tenantId: string, writtenBefore: number) => Effect.Effect<number, StorageError>
 }>()("@waybill/core/invoices/DocumentContents") {}

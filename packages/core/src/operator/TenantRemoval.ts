@@ -53,7 +53,7 @@ export class TenantRemoval extends Context.Service<TenantRemoval, {
       const step = Effect.fnUntraced(function*(tenantId: string) {
         if (!withoutDocuments.has(tenantId)) {
           if (yield* removeDocuments(tenantId)) return { done: 0, more: true }
-          yield* contents.sweep(tenantId, yield* Clock.currentTimeMillis)
+          if ((yield* contents.sweep(tenantId, yield* Clock.currentTimeMillis)) > 0) return { done: 0, more: true }
           withoutDocuments.add(tenantId)
         }
         if ((yield* access.purgeTenant(tenantId, stepSize)) > 0) return { done: 0, more: true }

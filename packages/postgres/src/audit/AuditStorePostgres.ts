@@ -54,8 +54,14 @@ const oldestRow = row({ entryId: uuid, tenantId: text })
 const oldestEntries = (schema: Statement, before: string) =>
   statement`SELECT ${oldestRow.columns()} FROM ${schema}.audit_entries WHERE entry_id < ${uuid(before)} ORDER BY entry_id LIMIT ${pruneSize}`
 
-const deleteEntries = (schema: Statement, tenantId: string, ids: ReadonlyArray<string>) =>
-  statement`DELETE FROM ${schema}.audit_entries WHERE tenant_id = ${tenant(tenantId)} AND entry_id = ANY (${uuidArray(ids)})`
+const deleteEntries = (schema: Statement, tenantId: string, ids: ReadonlyArray<string>) => statement`
+WITH old AS (
+  SELECT entry_id FROM ${schema}.audit_entries WHERE tenant_id = ${tenant(tenantId)} AND entry_id = ANY (${uuidArray(ids)}) FOR UPDATE SKIP LOCKED
+),
+gone AS (
+  DELETE FROM ${schema}.audit_entries AS e USING old WHERE e.tenant_id = ${tenant(tenantId)} AND e.entry_id = old.entry_id RETURNING 1
+)
+SELECT count(*) AS pruned FROM gone`
 
 export const layer = Layer.effect(
   AuditStore,
@@ -69,10 +75,11 @@ export const layer = Layer.effect(
 
     const prune = Effect.fnUntraced(function*(before: string) {
       const oldest = yield* sql.rows(oldestRow, oldestEntries(schema, before))
+      let pruned = 0
       for (const [tenantId, own] of Map.groupBy(oldest, tenantOf)) {
-        yield* sql.run(deleteEntries(schema, tenantId, own.map(({ entryId }) => entryId)))
+        pruned += yield* sql.one(int8, deleteEntries(schema, tenantId, own.map(({ entryId }) => entryId)))
       }
-      return oldest.length
+      return pruned
     })
 
     return operationsOf(AuditStore, {

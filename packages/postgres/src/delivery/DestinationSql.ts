@@ -96,6 +96,9 @@ ${signalChanged(schema, tenant(tenantId))}`
  */
 export const lockDestination = (schema: Statement, tenantId: string, destinationId: string) => lockDestinations(schema, tenantId, statement`= ${uuid(destinationId)}`)
 
+/** The same for background work, unless another transaction has locked it: a host may keep its transaction open for long. */
+export const lockFreeDestination = (schema: Statement, tenantId: string, destinationId: string) => statement`${lockDestination(schema, tenantId, destinationId)} SKIP LOCKED`
+
 /** Locks those whose id fulfills a condition, in one order for all who do. */
 export const lockDestinations = (schema: Statement, tenantId: string, condition: Statement) => statement`
 SELECT l.destination_id FROM ${schema}.delivery_destinations AS l

@@ -5,11 +5,14 @@ import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { bytea, int4, int8, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
-import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { database } from "../shared/Database.ts"
 
 /** A multiple of three, so that each chunk can be encoded as base64 separately. */
 const chunkBytes = 192 * 1024
+
+/** Contents of up to 25 MiB that one statement removes. */
+const sweptAtOnce = raw("100")
 
 const swept = new Error("Document content was removed before its upload finished, because the upload took longer than the sweep allows. Upload it again.")
 
@@ -99,10 +102,15 @@ WHERE c.tenant_id = ${tenant(tenantId)} AND c.content_id = ${uuid(contentId)} AN
         sql.one(
           int8,
           statement`
-WITH removed AS (
-  DELETE FROM ${schema}.document_contents
+WITH old AS (
+  SELECT content_id FROM ${schema}.document_contents
   WHERE tenant_id = ${tenant(tenantId)} AND NOT kept AND written_at < ${timestamptz(writtenBefore)}
-  RETURNING content_id
+  LIMIT ${sweptAtOnce}
+  FOR UPDATE SKIP LOCKED
+),
+removed AS (
+  DELETE FROM ${schema}.document_contents AS c USING old WHERE c.tenant_id = ${tenant(tenantId)} AND c.content_id = old.content_id
+  RETURNING c.content_id
 ),
 chunks AS (
   DELETE FROM ${schema}.document_chunks AS h USING removed WHERE h.tenant_id = ${tenant(tenantId)} AND h.content_id = removed.content_id

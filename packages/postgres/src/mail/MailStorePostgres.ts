@@ -63,7 +63,7 @@ const removeMail = (schema: Statement, tenantId: string, id: string) =>
 
 const pruneMails = (schema: Statement, tenantId: string, before: number) => statement`
 WITH old AS (
-  SELECT id FROM ${schema}.mails WHERE tenant_id = ${tenant(tenantId)} AND created_at < ${timestamptz(before)} LIMIT ${int8(mailsPerPrune)}
+  SELECT id FROM ${schema}.mails WHERE tenant_id = ${tenant(tenantId)} AND created_at < ${timestamptz(before)} LIMIT ${int8(mailsPerPrune)} FOR UPDATE SKIP LOCKED
 ),
 gone AS (
   DELETE FROM ${schema}.mails AS m USING old WHERE m.tenant_id = ${tenant(tenantId)} AND m.id = old.id RETURNING 1

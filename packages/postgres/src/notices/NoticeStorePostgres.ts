@@ -80,7 +80,7 @@ const pruneBodies = (schema: Statement, tenantId: string, before: number) =>
 const pruneNotices = (schema: Statement, tenantId: string, beforeDay: number) => statement`
 WITH old AS (
   SELECT destination_id, kind, day FROM ${schema}.endpoint_notices
-  WHERE tenant_id = ${tenant(tenantId)} AND day < ${int4(beforeDay)} ORDER BY day LIMIT ${int8(noticesPerPrune)}
+  WHERE tenant_id = ${tenant(tenantId)} AND day < ${int4(beforeDay)} ORDER BY day LIMIT ${int8(noticesPerPrune)} FOR UPDATE SKIP LOCKED
 ),
 gone AS (
   DELETE FROM ${schema}.endpoint_notices AS n USING old

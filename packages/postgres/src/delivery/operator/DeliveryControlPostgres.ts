@@ -11,13 +11,13 @@ import {
 } from "@waybill/core/delivery"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../../client/PgClient.ts"
-import { bool, type Decoded, int8, timestamptz } from "../../client/SqlRow.ts"
+import { bool, type Decoded, int8, timestamptz, uuid } from "../../client/SqlRow.ts"
 import type { Statement } from "../../client/SqlStatement.ts"
 import { operationsOf } from "../../shared/Operations.ts"
 import { WaybillSchema } from "../../shared/Schema.ts"
 import * as backlogs from "./BacklogSql.ts"
 import * as statements from "./DeliveryControlSql.ts"
-import { lockDestination } from "../DestinationSql.ts"
+import { lockDestination, lockFreeDestination } from "../DestinationSql.ts"
 import { trimDrops } from "../DropRecordsSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { troubleRow, troubles } from "./TroubleSql.ts"
@@ -37,10 +37,11 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
       const change = (statement: Statement) =>
         Effect.map(sql.rows(bool, statement), ([isChanged]) => isChanged === undefined ? "unknown" : isChanged ? "changed" : "unchanged")
 
-      /** One step that removes entries of a destination, behind its lock. */
-      const removed = (tenantId: string, destinationId: string, after: PurgePosition, step: Statement) =>
+      /** One step that removes entries of a destination, behind its lock; none if it cannot be locked. */
+      const removed = (tenantId: string, destinationId: string, after: PurgePosition, { lock, step }: { readonly lock: typeof lockDestination; readonly step: Statement }) =>
         sql.withTransaction(Effect.gen(function*() {
-          yield* sql.run(lockDestination(schema, tenantId, destinationId))
+          const locked = yield* sql.rows(uuid, lock(schema, tenantId, destinationId))
+          if (locked.length === 0) return { dropped: 0, next: undefined } satisfies PurgeStep
           const { dropped, key, more, ref, sequence } = yield* sql.one(backlogs.stepRow, step)
           if (dropped > 0) yield* sql.run(trimDrops(schema, tenantId, [destinationId]))
           return { dropped, next: more ? { key: key ?? after.key, sequence: sequence ?? after.sequence, ref: ref ?? after.ref } : undefined } satisfies PurgeStep
@@ -77,9 +78,11 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
       return operationsOf(DeliveryControl, {
         pause: (tenantId, destinationId, pause) => change(statements.pauseDestination(schema, tenantId, destinationId, pause)),
         resume: (tenantId, destinationId, pauses) => change(statements.resumeDestination(schema, tenantId, destinationId, pauses)),
-        purgeNext: (tenantId, destinationId, after = atStart) => removed(tenantId, destinationId, after, backlogs.purgeNext(schema, tenantId, destinationId, after)),
+        purgeNext: (tenantId, destinationId, after = atStart) =>
+          removed(tenantId, destinationId, after, { lock: lockDestination, step: backlogs.purgeNext(schema, tenantId, destinationId, after) }),
         countBacklog,
-        dropExcess: (tenantId, destinationId, excess, after = atStart) => removed(tenantId, destinationId, after, backlogs.dropExcess(schema, tenantId, destinationId, excess, after)),
+        dropExcess: (tenantId, destinationId, excess, after = atStart) =>
+          removed(tenantId, destinationId, after, { lock: lockFreeDestination, step: backlogs.dropExcess(schema, tenantId, destinationId, excess, after) }),
         dismiss: (tenantId, deliveryIds) => sql.one(int8, statements.dismissDeadLetters(schema, tenantId, deliveryIds)),
         trace,
         health: (tenantId) => sql.one(statements.healthRow, statements.tenantHealth(schema, tenantId)),

@@ -91,6 +91,7 @@ export const pruneRows = (schema: Statement, tenantId: string, resolution: Resol
   return statement`
 WITH old AS MATERIALIZED (
   SELECT client, destination_id, at FROM ${schema}.${table} WHERE tenant_id = ${own} AND at < ${timestamptz(before)} ORDER BY at LIMIT ${pruneSize}
+  FOR UPDATE SKIP LOCKED
 ),
 gone AS (
   DELETE FROM ${schema}.${table} AS s USING old AS o
