@@ -1,7 +1,7 @@
 /** Records when API keys were last used: in memory at every request, in storage about once a minute. Requests never wait for it. */
 import { Effect, type Scope } from "effect"
 import * as Clock from "effect/Clock"
-import type { StorageError } from "../shared/StorageError.ts"
+import { logUnwritten, writeOfTenants } from "../shared/WriteOfTenants.ts"
 import type { AccessStore } from "./AccessStore.ts"
 
 const flushMillis = 60_000
@@ -27,8 +27,9 @@ export const makeKeyUses = Effect.fnUntraced(function*(
   const flush: Effect.Effect<void> = Effect.suspend(() => {
     const ofTenants = Map.groupBy(pending.values(), ({ tenantId }) => tenantId)
     pending.clear()
-    return Effect.forEach(ofTenants, ([tenantId, uses]) => store.touchKeys(tenantId, uses), { discard: true })
-  }).pipe(Effect.catchTag("StorageError", (error: StorageError) => Effect.logWarning("Last use of API keys not written.", error)))
+    return Effect.flatMap(writeOfTenants(ofTenants, store.touchKeys), (unwritten) =>
+      logUnwritten(unwritten, (error) => Effect.logWarning("Last use of API keys not written.", error)))
+  })
 
   const flushLater = Effect.suspend(() => {
     waiting = false

@@ -5,6 +5,7 @@ import { formatInstant, parseInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, type ListPage, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import { logUnwritten, writeOfTenants } from "../shared/WriteOfTenants.ts"
 import { firstIdAt, isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
 import { AuditStore } from "./AuditStore.ts"
 import { type AuditCall, type AuditEntry, type AuditOutcome, AuditQuery, type AuditRecord } from "./model/AuditEntry.ts"
@@ -72,8 +73,11 @@ export class AuditLog extends Context.Service<AuditLog, {
         lost = 0
         const reportLost = missing === 0 ? Effect.void : Effect.logError(`Audit log full: ${missing} entries of intake calls lost.`)
         if (records.length === 0) return reportLost
-        return Effect.andThen(reportLost, Effect.catchTag(store.put(records), "StorageError", (error) =>
-          Effect.logError(`Audit log write failed: ${records.length} entries of intake calls lost.`, error)))
+        const writing = writeOfTenants(Map.groupBy(records, ({ tenantId }) => tenantId), (_, own) => store.put(own))
+        return Effect.andThen(reportLost, Effect.flatMap(writing, (unwritten) => {
+          const count = unwritten.reduce((sum, { gathered }) => sum + gathered.length, 0)
+          return logUnwritten(unwritten, (error) => Effect.logError(`Audit log write failed: ${count} entries of intake calls lost.`, error))
+        }))
       })
       yield* Scope.addFinalizer(scope, flush)
 

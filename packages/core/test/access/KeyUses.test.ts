@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore } from "@waybill/core"
-import { Effect } from "effect"
+import { AccessStore, StorageError } from "@waybill/core"
+import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { makeKeyUses } from "../../src/access/KeyUses.ts"
 import { inService } from "../inService.ts"
@@ -35,6 +35,16 @@ describe("the last uses of keys", () => {
     yield* Effect.scoped(Effect.flatMap(make, (note) => note("acme", "1", "key:a")))
     assert.deepStrictEqual(written, ["acme 1 0"])
   }, inService))
+
+  it.effect("are written for a tenant although those of another cannot be", Effect.fnUntraced(function*() {
+    const written: Array<string> = []
+    const store = AccessStore.of({
+      ...(yield* AccessStore),
+      touchKeys: (tenantId) => tenantId === "acme" ? Effect.fail(new StorageError({ operation: "AccessStore.touchKeys", cause: "broken" })) : Effect.sync(() => void written.push(tenantId))
+    })
+    yield* Effect.scoped(Effect.flatMap(makeKeyUses(store), (note) => Effect.andThen(note("acme", "1", "key:a"), note("bolt", "2", "key:b"))))
+    assert.deepStrictEqual(written, ["bolt"])
+  }, inService, Effect.provide(Logger.layer([]))))
 
   it.effect("are of at most 10,000 keys a minute", Effect.fnUntraced(function*() {
     const { note: make, written } = yield* recorded

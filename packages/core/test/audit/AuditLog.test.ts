@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type AuditCall, AuditLog, type AuditRecord, AuditStore } from "@waybill/core"
+import { type AuditCall, AuditLog, type AuditRecord, AuditStore, StorageError } from "@waybill/core"
 import { Context, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { inService } from "../inService.ts"
@@ -12,8 +12,8 @@ const recorded = Effect.gen(function*() {
   const [written, lines]: [Array<AuditRecord>, Array<string>] = [[], []]
   const store = AuditStore.of({ ...(yield* AuditStore), put: (records) => Effect.sync(() => void written.push(...records)) })
   const logger = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
-  const log = Effect.map(Layer.build(Layer.fresh(AuditLog.layer)), Context.get(AuditLog)).pipe(Effect.provideService(AuditStore, store))
-  return { lines, log, logger, written }
+  const logOver = (over: AuditStore["Service"]) => Effect.map(Layer.build(Layer.fresh(AuditLog.layer)), Context.get(AuditLog)).pipe(Effect.provideService(AuditStore, over))
+  return { lines, log: logOver(store), logOver, logger, written }
 })
 
 describe("entries of intake calls", () => {
@@ -43,6 +43,19 @@ describe("entries of intake calls", () => {
     )
     assert.lengthOf(written, 10_000)
     assert.deepStrictEqual(lines, ["Audit log full: 3 entries of intake calls lost."])
+  }, inService))
+
+  it.effect("are written for a tenant although those of another cannot be, which are counted in the log", Effect.fnUntraced(function*() {
+    const { lines, logger, logOver, written } = yield* recorded
+    const store = AuditStore.of({
+      ...(yield* AuditStore),
+      put: (records) => records.some(({ tenantId }) => tenantId === "acme") ? Effect.fail(new StorageError({ operation: "AuditStore.put", cause: "broken" })) : Effect.sync(() => void written.push(...records))
+    })
+    const putAll = ({ later }: AuditLog["Service"]) => Effect.forEach(["acme", "acme", "bolt"], (tenantId, n) => later({ ...call(String(n)), tenantId }, { status: 200 }))
+    yield* Effect.scoped(Effect.flatMap(logOver(store), putAll)).pipe(Effect.provide(logger))
+    assert.deepStrictEqual(written.map(({ tenantId }) => tenantId), ["bolt"])
+    assert.lengthOf(lines, 1)
+    assert.include(lines[0]!, "Audit log write failed: 2 entries of intake calls lost.")
   }, inService))
 
   it.effect("have plain text of at most 500 characters", Effect.fnUntraced(function*() {

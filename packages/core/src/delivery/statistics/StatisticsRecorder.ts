@@ -1,6 +1,6 @@
 /** Counts attempts in memory by destination, client and minute, and writes the counts about once a minute. Deliveries do not wait for it. */
 import { Context, Effect, Layer } from "effect"
-import type { StorageError } from "../../shared/StorageError.ts"
+import { logUnwritten, writeOfTenants } from "../../shared/WriteOfTenants.ts"
 import { partitionOf } from "../DeliveryStore.ts"
 import type { Reported } from "../DeliveryReport.ts"
 import { type Counted, type MinuteCounts, minuteMillis, StatisticsStore, statisticsPerWrite, totalOf } from "./StatisticsStore.ts"
@@ -58,9 +58,11 @@ export const layerStatisticsRecorder = Layer.effect(
       const taken = [...pending]
       pending.clear()
       size = 0
-      return Effect.forEach(taken, ([tenantId, minutes]) =>
-        Effect.forEach(inParts([...minutes.values()].flatMap((minute) => [...minute.values()])), (part) => store.add(tenantId, part), { discard: true }), { discard: true })
-    }).pipe(Effect.catchTag("StorageError", (error: StorageError) => Effect.logWarning("Delivery statistics of up to a minute not written. Charts show too few attempts.", error)))
+      const writing = writeOfTenants(taken, (tenantId, minutes) =>
+        Effect.forEach(inParts([...minutes.values()].flatMap((minute) => [...minute.values()])), (part) => store.add(tenantId, part), { discard: true }))
+      return Effect.flatMap(writing, (unwritten) =>
+        logUnwritten(unwritten, (error) => Effect.logWarning("Delivery statistics of up to a minute not written. Charts show too few attempts.", error)))
+    })
 
     const flushLater = Effect.suspend(() => {
       isWaiting = false
