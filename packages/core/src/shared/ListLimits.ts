@@ -73,22 +73,29 @@ const mergedMembers = (a: ReadonlyMap<string, ListLimits>, b: ReadonlyMap<string
 /** Lists every list that is longer than its limit, at most `most` of them. Visits only lists and values that contain lists. */
 export const overlongLists = (limits: ListLimits, input: unknown, prefix: ReadonlyArray<PropertyKey>, most: number): ReadonlyArray<Fault> => {
   const faults: Array<Fault> = []
-  collectOverlong(limits, input, prefix, most, faults)
+  collectOverlong(limits, input, [...prefix], most, faults)
   return faults
 }
 
-const collectOverlong = (limits: ListLimits, input: unknown, path: ReadonlyArray<PropertyKey>, most: number, faults: Array<Fault>): void => {
+/** `path` is extended and shortened again, because nearly all input has no such list: a copy for each member would be garbage. */
+const collectOverlong = (limits: ListLimits, input: unknown, path: Array<PropertyKey>, most: number, faults: Array<Fault>): void => {
   if (faults.length >= most) return
   if (Array.isArray(input)) {
     const { items, maxItems, message } = limits
     if (maxItems !== undefined && input.length > maxItems) {
       faults.push(fault(path, message ?? `At most ${maxItems} items.`, "out_of_bounds"))
     } else if (items !== undefined) {
-      for (let at = 0; at < input.length && faults.length < most; at++) collectOverlong(items, input[at], [...path, at], most, faults)
+      for (let at = 0; at < input.length && faults.length < most; at++) collectAt(at, items, input[at], path, most, faults)
     }
   } else if (limits.members !== undefined && isObject(input)) {
     for (const [name, inner] of limits.members) {
-      if (Object.hasOwn(input, name)) collectOverlong(inner, input[name], [...path, name], most, faults)
+      if (Object.hasOwn(input, name)) collectAt(name, inner, input[name], path, most, faults)
     }
   }
+}
+
+const collectAt = (key: PropertyKey, limits: ListLimits, input: unknown, path: Array<PropertyKey>, most: number, faults: Array<Fault>): void => {
+  path.push(key)
+  collectOverlong(limits, input, path, most, faults)
+  path.pop()
 }

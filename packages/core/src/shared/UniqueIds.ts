@@ -48,6 +48,9 @@ const sequentialIds = (fill: (bytes: Uint8Array<ArrayBuffer>) => void) => {
   let used = pool.length
   let lastMillis = 0
   let counter = 0
+  // the ids of one call have the same time
+  let prefixMillis = -1
+  let prefix = ""
   return (millis: number): string => {
     if (used === pool.length) {
       fill(pool)
@@ -62,9 +65,13 @@ const sequentialIds = (fill: (bytes: Uint8Array<ArrayBuffer>) => void) => {
       lastMillis += 1
       counter = 0
     }
-    const time = lastMillis.toString(16).padStart(12, "0")
+    if (prefixMillis !== lastMillis) {
+      prefixMillis = lastMillis
+      const time = lastMillis.toString(16).padStart(12, "0")
+      prefix = `${time.slice(0, 8)}-${time.slice(8)}-`
+    }
     const rest = 0x7000 | counter
-    return `${time.slice(0, 8)}-${time.slice(8)}-${hex[rest >> 8]}${hex[rest & 0xff]}-` +
+    return `${prefix}${hex[rest >> 8]}${hex[rest & 0xff]}-` +
       `${hex[0x80 | (r[0]! & 0x3f)]}${hex[r[1]!]}-${hex[r[2]!]}${hex[r[3]!]}${hex[r[4]!]}${hex[r[5]!]}${hex[r[6]!]}${hex[r[7]!]}`
   }
 }

@@ -12,7 +12,7 @@ import type { StorageError } from "../shared/StorageError.ts"
 import type { Transaction } from "../shared/Transaction.ts"
 import { forEachPaced, makePace, mapPaced } from "../shared/Turns.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
-import { eventText, type KnownEvent, type Publication, type ReadEvent, type Refusal, makeDuplicateFilter } from "./model/EventPublication.ts"
+import { eventText, type KnownEvent, type Publication, type ReadEvent, type Refusal, type StoredPublication, makeDuplicateFilter } from "./model/EventPublication.ts"
 import { typeMask } from "./model/EventType.ts"
 import { maxEventBytes, ReportedEvent } from "./model/TransitEvent.ts"
 import { EventIdTaken, ShipmentNotOwn } from "./TransitEventErrors.ts"
@@ -90,8 +90,7 @@ export const publishEvents = (services: {
     const { newEvents, refused: contradicting, repeats } = duplicateFilter.sorted
     const refused = notOwn.size === 0 ? contradicting : [...read.filter(isForeign).map(notOwnShipment), ...contradicting]
     if (refused.length > 0 && !partial) return yield* refusedCall(refused)
-    const stored = new Map<string, { readonly eventId: string; readonly shipmentId: string; readonly sequence: number }>(known)
-    const accepted: Array<Publication> = []
+    const accepted: Array<StoredPublication> = []
     if (newEvents.length > 0) {
       const requests = sequenceRequests(newEvents)
       const firsts = yield* store.allocate(tenantId, requests, writer)
@@ -99,7 +98,6 @@ export const publishEvents = (services: {
       const events = yield* numbered(newEvents, requests, firsts, () => ids.nextAt(now))
       const withStatus = yield* store.append(tenantId, events, traceparent)
       events.forEach(({ eventId, sequence, shipmentId }, at) => {
-        stored.set(eventId, { eventId, shipmentId, sequence })
         accepted.push({ index: newEvents[at]!.index, result: "accepted", eventId, shipmentId, sequence })
       })
       if (also !== undefined) {
@@ -107,11 +105,7 @@ export const publishEvents = (services: {
           ({ eventId, shipmentId, sequence, event: newEvents[at]!.event, hasStatus: withStatus.has(shipmentId) })))
       }
     }
-    const duplicates = repeats.map(({ eventId, index }): Publication => {
-      const { sequence, shipmentId } = stored.get(eventId)!
-      return { index, result: "duplicate", eventId, shipmentId, sequence }
-    })
-    return [...refused, ...accepted, ...duplicates]
+    return [...refused, ...accepted, ...duplicates(repeats, known, accepted)]
   })
 
   return Effect.fnUntraced(function*(
@@ -134,6 +128,17 @@ export const publishEvents = (services: {
       else if (!(decided instanceof EventIdTaken)) return [...refused, ...decided].sort((a, b) => a.index - b.index)
     }
   })
+}
+
+/** Each repeats an event that was stored before, or by this call. */
+const duplicates = (
+  repeats: ReadonlyArray<{ readonly index: number; readonly eventId: string }>,
+  known: ReadonlyMap<string, KnownEvent>,
+  accepted: ReadonlyArray<StoredPublication>
+): ReadonlyArray<Publication> => {
+  if (repeats.length === 0) return []
+  const stored = new Map([...known.values(), ...accepted].map(({ eventId, sequence, shipmentId }) => [eventId, { eventId, shipmentId, sequence }]))
+  return repeats.map(({ eventId, index }) => ({ index, result: "duplicate", ...stored.get(eventId)! }))
 }
 
 /** The same fault as for any shipment that the caller may not write to. */
@@ -201,17 +206,19 @@ const textOf = ({ eventId: _id, parties: _parties, sequence: _sequence, ...rest 
 
 /** One request per shipment, in the order of shipmentId, so that all calls lock in the same order. */
 const sequenceRequests = (newEvents: ReadonlyArray<ReadEvent>): ReadonlyArray<SequenceRequest> => {
-  const byShipment = new Map<string, { needed: number; highestGiven: number; accounts: ReadonlyArray<string> | undefined }>()
+  const byShipment = new Map<string, { shipmentId: string; needed: number; highestGiven: number; accounts: ReadonlyArray<string> | undefined }>()
   for (const { event } of newEvents) {
-    const request = byShipment.get(event.shipment.shipmentId) ?? { needed: 0, highestGiven: 0, accounts: undefined }
+    const { shipmentId } = event.shipment
+    const request = byShipment.get(shipmentId) ?? { shipmentId, needed: 0, highestGiven: 0, accounts: undefined }
     if (event.sequence === undefined) request.needed += 1
     else request.highestGiven = Math.max(request.highestGiven, event.sequence)
-    if (event.parties !== undefined) request.accounts = [...new Set(event.parties.accounts)]
-    byShipment.set(event.shipment.shipmentId, request)
+    if (event.parties !== undefined) request.accounts = distinct(event.parties.accounts)
+    byShipment.set(shipmentId, request)
   }
-  return [...byShipment].map(([shipmentId, request]) => ({ shipmentId, ...request }))
-    .sort((a, b) => a.shipmentId < b.shipmentId ? -1 : 1)
+  return [...byShipment.values()].sort((a, b) => a.shipmentId < b.shipmentId ? -1 : 1)
 }
+
+const distinct = (accounts: ReadonlyArray<string>): ReadonlyArray<string> => accounts.length < 2 ? accounts : [...new Set(accounts)]
 
 const numbered = Effect.fnUntraced(function*(
   newEvents: ReadonlyArray<ReadEvent>,

@@ -23,9 +23,16 @@ export interface KnownEvent {
 }
 
 /** What happened to one event of a call; `index` is its place in the call. */
-export type Publication =
-  | { readonly index: number; readonly result: "accepted" | "duplicate"; readonly eventId: string; readonly shipmentId: string; readonly sequence: number }
-  | Refusal
+export type Publication = StoredPublication | Refusal
+
+/** An event that is stored, by this call or an earlier one. */
+export interface StoredPublication {
+  readonly index: number
+  readonly result: "accepted" | "duplicate"
+  readonly eventId: string
+  readonly shipmentId: string
+  readonly sequence: number
+}
 
 /** An event that was not stored, with every fault. */
 export interface Refusal {
