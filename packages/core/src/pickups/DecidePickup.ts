@@ -7,12 +7,12 @@ import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import type { Transaction } from "../shared/Transaction.ts"
 import { CarrierDecision, decisionWords } from "./model/CarrierDecision.ts"
 import { given } from "./model/KeptText.ts"
-import { changedPickup, decidedPickup, isOtherDay, type KeptPickup, type WaitingRequest, withAnswer } from "./model/Pickup.ts"
+import { changedPickup, decidedPickup, type KeptPickup, type WaitingRequest, withAnswer } from "./model/Pickup.ts"
 import { answerWords, pickupAnswer } from "./model/PickupAnswer.ts"
 import { isPickupNumber, isTestNumber } from "./model/PickupLookup.ts"
 import type { PickupEvent } from "./model/PickupRecord.ts"
 import { reportResult } from "./model/PickupReport.ts"
-import { canMovePickup, decidedStatus } from "./model/PickupStatus.ts"
+import { decidedStatus } from "./model/PickupStatus.ts"
 import { PickupDecided, PickupNotFound } from "./PickupErrors.ts"
 import { fingerprintOf, type FoundPickup, pickupIn, type PickupRecords } from "./PickupRecords.ts"
 import type { PickupStore } from "./PickupStore.ts"
@@ -73,9 +73,6 @@ export const makeDecide = ({ records, store, transaction }: DecideParts) => {
     const { pickup, row } = before
     const isOrder = waiting.id === row.pickupId
     const accepted = decided.decision === "accept"
-    if (accepted && !isOrder && isOtherDay(pickup, waiting.request) && !canMovePickup(pickup.status, "Rescheduled")) {
-      return yield* InvalidInput.of(fault(["decision"], `The pickup is ${pickup.words}; it cannot be moved to another day now. Reject the change.`, "conflict"))
-    }
     const issued = accepted ? decided.number ?? row.number ?? (yield* records.issue(tenantId, row.isTest)) : undefined
     const answer = pickupAnswer(waiting.request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: issued ?? null })
     const after = withAnswer(isOrder ? afterOrder(pickup, decided) : afterChange(pickup, waiting, decided), waiting, answer)
@@ -114,7 +111,7 @@ export const makeDecide = ({ records, store, transaction }: DecideParts) => {
     for (let looked = 0; looked < mostWaiting; looked += rowsAtATime) {
       const rows = yield* store.list(principal.tenantId, { waiting: true, after, limit: rowsAtATime })
       const found = rows.find((row) =>
-        !row.isTest && (row.carrier === undefined || isOwn(own, row.carrier)) && (row.pickupId === reference || pickupIn(row).waiting?.request.shipmentDetails?.some(({ shipperRef }) => shipperRef === reference)))
+        (row.carrier === undefined || isOwn(own, row.carrier)) && (row.pickupId === reference || pickupIn(row).waiting?.request.shipmentDetails?.some(({ shipperRef }) => shipperRef === reference)))
       if (found !== undefined) return found.pickupId
       if (rows.length < rowsAtATime) break
       after = rows.at(-1)!.pickupId

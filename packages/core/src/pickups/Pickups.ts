@@ -206,7 +206,7 @@ export class Pickups extends Context.Service<Pickups, {
         }
         const after = changedPickup(pickup, request, decided.carrier)
         const event: PickupEvent = { what: "changed", by: client, status: after.words, messages: decided.messages, request }
-        yield* records.update(tenantId, found, after, event, decided.number ?? number)
+        yield* records.update(tenantId, found, after, event, decided.number)
         return { answer: [yield* mail.confirm(key, request, pickupAnswer(request, { ...decided, pickupStatus: "Accept", carrierPickupNumber: decided.number ?? number! }))] }
       })
 
