@@ -80,6 +80,11 @@ describe("Pickups.update", () => {
     const refused = (body: unknown) => Effect.map(Effect.flip(pickups.update(shipper, number, untyped(body))), pointers)
     assert.deepStrictEqual(yield* refused(pickupRequest()), ["/requestFunction", "/carrierPickupNumber"])
     assert.deepStrictEqual(yield* refused(pickupRequest({ number: `0${number}` })), ["/carrierPickupNumber"])
+    for (const [carrierPickupNumber, code] of [[null, "required"], ["2", "conflict"]] as const) {
+      const fault = yield* Effect.flip(pickups.update(shipper, number, pickupRequest({ more: { requestFunction: "ModifyExisting", carrierPickupNumber } })))
+      assert(fault._tag === "InvalidInput")
+      assert.deepStrictEqual(fault.faults.map((each) => each.code), [code])
+    }
     yield* pickups.update(shipper, number, pickupRequest({ more: { requestFunction: "ModifyExisting", carrierPickupNumber: Number(number) } }))
     // the update body may leave out the type of units
     const { handlingUnitType: _type, ...shipment } = requestedShipment()

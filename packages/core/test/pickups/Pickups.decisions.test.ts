@@ -31,7 +31,7 @@ const carriers = Effect.gen(function*() {
   /** An accepted pickup, and a change whose call waits. */
   const changeWaits = Effect.fnUntraced(function*(overrides: PickupOverrides) {
     const { call, pickupId } = yield* waits()
-    yield* pickups.decide(tenant.carrier, pickupId, { decision: "accept", confirmationNumber: "C-1", scac: "abcd" })
+    yield* pickups.decide(tenant.carrier, pickupId, { decision: "accept", confirmationNumber: "C-1", scac: "abcd", carrierName: "Acme Freight" })
     yield* Fiber.join(call)
     const changing = yield* Effect.forkChild(Effect.map(pickups.update(service.shipper, "C-1", pickupRequest({ number: "C-1", ...overrides })), ([answer]) => answer!))
     yield* TestClock.adjust(0)
@@ -100,7 +100,7 @@ describe("an order that waits for the carrier", () => {
   }, waiting))
 
   it.effect("is ordered once per idempotency key: a retry waits too, and gets the decision, also later", Effect.fnUntraced(function*() {
-    const { carrier, decide, order, page, waits } = yield* carriers
+    const { carrier, decide, order, page, pickups, shipper, waits } = yield* carriers
     const { call, pickupId } = yield* waits({}, "key")
     const retry = yield* Effect.forkChild(order({}, "key"))
     yield* TestClock.adjust(0)
@@ -108,6 +108,12 @@ describe("an order that waits for the carrier", () => {
     const answer = yield* Fiber.join(call)
     assert.deepStrictEqual([yield* Fiber.join(retry), yield* order({}, "key")], [answer, answer])
     assert.lengthOf((yield* page()).data, 2)
+    // and its own decision after that of a later change
+    const change = yield* Effect.forkChild(pickups.update(shipper, "C-1", pickupRequest({ number: "C-1", pro: "P" })))
+    yield* TestClock.adjust(0)
+    yield* decide(carrier, pickupId, { decision: "reject" })
+    yield* Fiber.join(change)
+    assert.deepStrictEqual(yield* order({}, "key"), answer)
   }, waiting))
 
   it.effect("does not wait if too many calls of its client do (SPEC-GAP-C35)", Effect.fnUntraced(function*() {
@@ -134,8 +140,10 @@ describe("an order that waits for the carrier", () => {
   }, waiting))
 
   it.effect("does not wait if it is a test", Effect.fnUntraced(function*() {
-    const { list, order } = yield* carriers
-    assert.strictEqual((yield* order({ isTest: "True" })).carrierPickupNumber, "999900000001")
+    const { list, order, pickups, shipper } = yield* carriers
+    const number = "999900000001"
+    assert.strictEqual((yield* order({ isTest: "True" })).carrierPickupNumber, number)
+    assert.deepInclude((yield* pickups.update(shipper, number, pickupRequest({ isTest: "True", number, pro: "P" })))[0], { pickupStatus: "Accept", carrierPickupNumber: number })
     assert.deepStrictEqual(yield* list(), [])
   }, waiting))
 })
@@ -171,6 +179,7 @@ describe("Pickups.decide", () => {
       [{ decision: "reject", confirmationNumber: "C-2" }, "/confirmationNumber"],
       [{ decision: "accept", confirmationNumber: "999900000007" }, "/confirmationNumber"],
       [{ decision: "accept", confirmationNumber: "C-1" }, "/confirmationNumber"],
+      [{ decision: "accept", confirmationNumber: "x".repeat(101) }, "/confirmationNumber"],
       [{ decision: "accept", scac: "A1" }, "/scac"],
       [{ decision: "accept", message: "x".repeat(1001) }, "/message"]
     ] as const) assert.deepStrictEqual(pointers(yield* Effect.flip(decide(carrier, pickupId, untyped(body)))), [pointer])
@@ -191,13 +200,15 @@ describe("Pickups.decide", () => {
 
 describe("a change that waits for the carrier", () => {
   it.effect("takes effect when the carrier accepts it", Effect.fnUntraced(function*() {
-    const { carrier, changeWaits, decide, list, look } = yield* carriers
+    const { carrier, changeWaits, decide, list, look, pickups } = yield* carriers
     const { call, pickupId } = yield* changeWaits({ pro: "NEW-1" })
-    assert.notStrictEqual((yield* look("C-1")).shipmentArray[0]?.proNumber, "NEW-1")
+    const ordered = (yield* look("C-1")).shipmentArray[0]?.proNumber
+    assert.notStrictEqual(ordered, "NEW-1")
     yield* decide(carrier, pickupId, { decision: "accept" })
     const answer = yield* Fiber.join(call)
-    assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber, answer.scac], ["Accept", "C-1", "ABCD"])
+    assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber, answer.scac, answer.carrierName], ["Accept", "C-1", "ABCD", "Acme Freight"])
     assert.strictEqual((yield* look("C-1")).shipmentArray[0]?.proNumber, "NEW-1")
+    assert.deepStrictEqual((yield* pickups.record(carrier, "C-1")).history.map(({ request }) => request?.shipmentDetails?.[0]?.proNumber), [ordered, undefined, "NEW-1", "NEW-1"])
     assert.deepStrictEqual(yield* list(), ["ordered Call us", "decided Accepted", "changed Accepted", "decided Accepted"])
   }, waiting))
 
@@ -208,7 +219,7 @@ describe("a change that waits for the carrier", () => {
     assert.strictEqual((yield* pickups.record(carrier, "C-1")).waiting?.shipmentDetails?.[0]?.proNumber, "NEW-1")
     yield* TestClock.adjust(seconds * 1000)
     assert.strictEqual((yield* Fiber.join(call)).pickupStatus, "Call us")
-    yield* decide(carrier, pickupId, { decision: "reject" })
+    assert.strictEqual((yield* decide(carrier, pickupId, { decision: "reject" })).carrierPickupNumber, "C-1")
     assert.deepStrictEqual(yield* look("C-1"), before)
     assert.strictEqual((yield* pickups.record(carrier, "C-1")).waiting, null)
   }, waiting))
@@ -225,6 +236,16 @@ describe("a change that waits for the carrier", () => {
     yield* decide(carrier, pickupId, { decision: "accept" })
     assert.strictEqual((yield* Fiber.join(other)).pickupStatus, "Accept")
     assert.deepStrictEqual(yield* list(), ["ordered Call us", "decided Accepted", "changed Accepted", "changed Accepted", "decided Accepted"])
+  }, waiting))
+
+  it.effect("is replaced by the agreed request, for which the carrier is asked again", Effect.fnUntraced(function*() {
+    const { call, list, pickupId, shipper, carrier, decide, pickups } = yield* Effect.flatMap(carriers, (each) => Effect.map(each.changeWaits({ pro: "NEW-1" }), (waits) => ({ ...each, ...waits })))
+    const back = yield* Effect.forkChild(Effect.map(pickups.update(shipper, "C-1", pickupRequest({ number: "C-1" })), ([answer]) => answer!))
+    yield* TestClock.adjust(0)
+    assert.deepStrictEqual([(yield* Fiber.join(call)).pickupStatus, back.pollUnsafe()], ["Call us", undefined])
+    yield* decide(carrier, pickupId, { decision: "accept" })
+    assert.strictEqual((yield* Fiber.join(back)).pickupStatus, "Accept")
+    assert.deepStrictEqual((yield* list()).slice(2), ["changed Accepted", "changed Accepted", "decided Accepted"])
   }, waiting))
 
   it.effect("ends when the pickup is cancelled, or reported as over", Effect.fnUntraced(function*() {
@@ -308,8 +329,8 @@ describe("a decision that names a reference of the shipper", () => {
     assert.strictEqual((yield* Effect.flip(pickups.decideReferenced(carrier, "SHIP-7", { decision: "accept" }, answered)))._tag, "PickupNotFound")
     assert.strictEqual(yield* pickups.decideReferenced(numbered("one", "1"), pickupId, { decision: "accept" }, answered), "accepted")
     yield* Fiber.join(call)
-    for (const principal of [carrier, numbered("two", "2")]) {
-      assert.strictEqual((yield* Effect.flip(pickups.decideReferenced(principal, "SHIP-77", { decision: "reject" }, { idempotencyKey: "edi:2" })))._tag, "PickupNotFound")
+    for (const [principal, reference] of [[carrier, "SHIP-77"], [carrier, pickupId], [numbered("two", "2"), "SHIP-77"]] as const) {
+      assert.strictEqual((yield* Effect.flip(pickups.decideReferenced(principal, reference, { decision: "reject" }, { idempotencyKey: "edi:2" })))._tag, "PickupNotFound")
     }
   }, waiting))
 

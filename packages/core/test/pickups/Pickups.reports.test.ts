@@ -192,6 +192,16 @@ describe("Pickups.report", () => {
     assert.deepStrictEqual([accepted.carrierPickupNumber, accepted.pickupId], ["0099", pickupId])
     assert.strictEqual((yield* look("0099")).status, "Accepted")
     assert.strictEqual((yield* pickups.report(carrier, "0099", { status: "En Route" })).pickupId, pickupId)
+    // its own number may be repeated, and no other may be given
+    assert.strictEqual((yield* report({ status: "Arrived", carrierPickupNumber: "0099" })).status, "Arrived")
+    assert.deepStrictEqual(pointers(yield* Effect.flip(report({ status: "Departed", carrierPickupNumber: "0100" }))), ["/carrierPickupNumber"])
+  }, () => ({ decision: "callUs" })))
+
+  it.effect("cancels a pickup that has no number", withDesk(function*(desk) {
+    const { carrier, order, pickups } = yield* setup
+    yield* order()
+    const cancelled = yield* pickups.report(carrier, desk.asked[0]!.pickupId, { status: "Cancelled", informationCode: why })
+    assert.deepStrictEqual([cancelled.status, cancelled.carrierPickupNumber], ["Cancelled", null])
   }, () => ({ decision: "callUs" })))
 })
 

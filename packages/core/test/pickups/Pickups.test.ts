@@ -117,6 +117,9 @@ describe("Pickups.create", () => {
     yield* order()
     yield* TestClock.adjust("1 minute")
     assert.deepStrictEqual(pointers(yield* Effect.flip(order())), ["/closeTime"])
+    yield* TestClock.adjust("1 day")
+    assert.deepStrictEqual(pointers(yield* Effect.flip(order({ more: { closeTime: null } }))), ["/readyDate"])
+    yield* TestClock.setTime(Date.parse("2026-11-20T22:00:00Z"))
     assert.deepStrictEqual(pointers(yield* Effect.flip(order({ zone: "UTC+99" }))), ["/pickupLocationTimeZone"])
     yield* order({ zone: "America/Chicago" })
   }, inService))
@@ -128,13 +131,19 @@ describe("Pickups.create", () => {
     assert.deepStrictEqual(pointers(refused), ["/billToAddress/0/btAccountNumber"])
     assert.deepStrictEqual(pointers(yield* Effect.flip(order({ orgAccountNumber: "B" }))), ["/pickupAddress/0/orgAccountNumber"])
     yield* order({ orgAccountNumber: "B", btAccountNumber: "C" }, undefined, carrier)
+    assert.deepStrictEqual(pointers(yield* Effect.flip(order({ orgAccountNumber: "x".repeat(101) }, undefined, carrier))), ["/pickupAddress/0/orgAccountNumber"])
   }, inService))
 
   it.effect("is refused to operators, and accepts new pickups only", Effect.fnUntraced(function*() {
     const { order, pickups, shipper } = yield* setup
     const operator: Principal = { ...shipper, roles: ["operator"] }
     assert.strictEqual((yield* Effect.flip(order({}, undefined, operator)))._tag, "NotPermitted")
-    assert.strictEqual((yield* Effect.flip(pickups.visibility(operator, untyped({}))))._tag, "NotPermitted")
+    const { carrierPickupNumber } = yield* order()
+    for (const call of [
+      pickups.visibility(operator, untyped({})),
+      pickups.update(operator, carrierPickupNumber!, pickupRequest({ number: carrierPickupNumber! })),
+      pickups.cancel(operator, carrierPickupNumber!)
+    ]) assert.strictEqual((yield* Effect.flip(Effect.asVoid(call)))._tag, "NotPermitted")
     assert.deepStrictEqual(pointers(yield* Effect.flip(order({ number: "1" }))), ["/requestFunction"])
   }, inService))
 
