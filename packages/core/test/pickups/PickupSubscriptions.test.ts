@@ -74,6 +74,7 @@ describe("a carrier's subscription to pickups", () => {
       () => pickupSubscriptions.remove(rival, created.id)
     ]) await expect(call()).rejects.toMatchObject({ status: 404, code: "subscription_not_found" })
     await expect(pickupSubscriptions.create(waybill.shipper, settings(waybill.shipper))).rejects.toMatchObject({ code: "not_permitted" })
+    await expect(pickupSubscriptions.list(waybill.carrier, { cursor: "x" })).rejects.toMatchObject({ code: "invalid_input" })
     await expect(pickupSubscriptions.list(waybill.shipper)).rejects.toMatchObject({ code: "not_permitted" })
     expect((await pickupSubscriptions.list(waybill.carrier)).data).toEqual([created])
     expect((await pickupSubscriptions.list(rival)).data).toEqual([])

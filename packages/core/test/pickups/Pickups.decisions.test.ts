@@ -90,6 +90,18 @@ describe("an order that waits for the carrier", () => {
     assert.strictEqual((yield* look("C-1")).status, "Accepted")
   }, waiting))
 
+  it.effect("is answered after the time with what its reader of e-mails gets (SPEC-GAP-C33)", Effect.fnUntraced(function*() {
+    const { waits } = yield* carriers
+    for (const [confirmationEmail, message] of [
+      ["dock@closets.example", "No e-mail is sent to confirmationEmail. This answer is the confirmation."],
+      ["dock", "No e-mail is sent: confirmationEmail is not one e-mail address. This answer is the confirmation."]
+    ] as const) {
+      const { call } = yield* waits({ more: { confirmationEmail } })
+      yield* TestClock.adjust(seconds * 1000)
+      assert.strictEqual((yield* Fiber.join(call)).pickupMessage.at(-1), message)
+    }
+  }, waiting))
+
   it.effect("is decided by a report of its status", Effect.fnUntraced(function*() {
     const { carrier, decide, pickups, waits } = yield* carriers
     const { call, pickupId } = yield* waits()
@@ -200,7 +212,7 @@ describe("Pickups.decide", () => {
 
 describe("a change that waits for the carrier", () => {
   it.effect("takes effect when the carrier accepts it", Effect.fnUntraced(function*() {
-    const { carrier, changeWaits, decide, list, look, pickups } = yield* carriers
+    const { carrier, changeWaits, decide, list, look, page, pickups } = yield* carriers
     const { call, pickupId } = yield* changeWaits({ pro: "NEW-1" })
     const ordered = (yield* look("C-1")).shipmentArray[0]?.proNumber
     assert.notStrictEqual(ordered, "NEW-1")
@@ -210,10 +222,11 @@ describe("a change that waits for the carrier", () => {
     assert.strictEqual((yield* look("C-1")).shipmentArray[0]?.proNumber, "NEW-1")
     assert.deepStrictEqual((yield* pickups.record(carrier, "C-1")).history.map(({ request }) => request?.shipmentDetails?.[0]?.proNumber), [ordered, undefined, "NEW-1", "NEW-1"])
     assert.deepStrictEqual(yield* list(), ["ordered Call us", "decided Accepted", "changed Accepted", "decided Accepted"])
+    assert.deepStrictEqual((yield* page()).data.map(({ request }) => request.shipmentDetails?.[0]?.proNumber), [ordered, ordered, "NEW-1", "NEW-1"])
   }, waiting))
 
   it.effect("leaves the agreement as it is when the carrier rejects it or does not decide", Effect.fnUntraced(function*() {
-    const { carrier, changeWaits, decide, look, pickups } = yield* carriers
+    const { carrier, changeWaits, decide, look, page, pickups } = yield* carriers
     const { call, pickupId } = yield* changeWaits({ pro: "NEW-1" })
     const before = yield* look("C-1")
     assert.strictEqual((yield* pickups.record(carrier, "C-1")).waiting?.shipmentDetails?.[0]?.proNumber, "NEW-1")
@@ -222,6 +235,8 @@ describe("a change that waits for the carrier", () => {
     assert.strictEqual((yield* decide(carrier, pickupId, { decision: "reject" })).carrierPickupNumber, "C-1")
     assert.deepStrictEqual(yield* look("C-1"), before)
     assert.strictEqual((yield* pickups.record(carrier, "C-1")).waiting, null)
+    const ordered = before.shipmentArray[0]?.proNumber
+    assert.deepStrictEqual((yield* page()).data.map(({ request }) => request.shipmentDetails?.[0]?.proNumber), [ordered, ordered, "NEW-1", ordered])
   }, waiting))
 
   it.effect("is joined by its retry, and replaced by another change", Effect.fnUntraced(function*() {

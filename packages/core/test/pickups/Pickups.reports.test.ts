@@ -92,6 +92,23 @@ describe("Pickups.report", () => {
     assert.isNull((yield* seen).equipmentInformation)
   }, inService))
 
+  it.effect("forgets the truck of every reschedule, and of no other move", Effect.fnUntraced(function*() {
+    const { report, seen } = yield* ordered
+    const truck = { stopEta: "2026-11-20T09:40:00", equipmentInformation: { stopsAway: 3 } }
+    const known = Effect.map(seen, (shown) => [shown.stopEta, shown.equipmentInformation?.stopsAway])
+    yield* report({ status: "En Route", ...truck })
+    yield* report({ status: "Arrived" })
+    assert.deepStrictEqual(yield* known, ["2026-11-20T09:40:00", 3])
+    yield* report({ status: "Re-Attempt", informationCode: why })
+    yield* report({ status: "Rescheduled", informationCode: why, ...truck })
+    assert.deepStrictEqual(yield* known, ["2026-11-20T09:40:00", 3])
+    yield* report({ status: "Rescheduled", informationCode: { code: 330 } })
+    assert.deepStrictEqual(yield* known, ["2026-11-20T08:00:00.000", undefined])
+    yield* report({ status: "En Route", ...truck })
+    yield* report({ status: "Rescheduled", informationCode: why })
+    assert.deepStrictEqual(yield* known, ["2026-11-20T08:00:00.000", undefined])
+  }, inService))
+
   it.effect("shows local times of the place, and adds no unknown zone (SPEC-GAP-C15)", Effect.fnUntraced(function*() {
     const { carrier, look, order, pickups } = yield* setup
     const eta = Effect.fnUntraced(function*(zone: string | null, report: object) {
@@ -104,6 +121,11 @@ describe("Pickups.report", () => {
     assert.deepStrictEqual(yield* eta("America/New_York", { stopEta: "2026-11-20T14:40:00Z" }), ["2026-11-20T09:40:00.000", "UTC-5"])
     assert.deepStrictEqual(yield* eta("America/New_York", { stopEta: "2027-07-01T14:40:00Z" }), ["2027-07-01T10:40:00.000", "UTC-4"])
     assert.deepStrictEqual(yield* eta("America/New_York", { stopEta: "2027-07-01T10:40:00" }), ["2027-07-01T10:40:00", "UTC-4"])
+    // clocks go back from 02:00 to 01:00, and the earlier 01:30 counts; clocks go forward from 02:00 to 03:00
+    for (const [stopEta, zone] of [
+      ["2026-11-01T00:30:00", "UTC-4"], ["2026-11-01T01:30:00", "UTC-4"], ["2026-11-01T02:30:00", "UTC-5"],
+      ["2027-03-14T01:30:00", "UTC-5"], ["2027-03-14T02:30:00", "UTC-4"], ["2027-03-14T03:30:00", "UTC-4"]
+    ] as const) assert.deepStrictEqual(yield* eta("America/New_York", { stopEta }), [stopEta, zone])
     assert.deepStrictEqual(yield* eta("UTC-5", { stopEta: "2026-11-20T09:40:00", stopEtaTimeZone: "UTC-6" }), ["2026-11-20T09:40:00", "UTC-6"])
     assert.deepStrictEqual(yield* eta(null, { stopEta: "2026-11-20T09:40:00" }), ["2026-11-20T09:40:00", null])
     assert.deepStrictEqual(yield* eta(null, { stopEta: "2026-11-20T09:40:00-03:30" }), ["2026-11-20T09:40:00.000", "UTC-3:30"])
@@ -197,11 +219,13 @@ describe("Pickups.report", () => {
     assert.deepStrictEqual(pointers(yield* Effect.flip(report({ status: "Departed", carrierPickupNumber: "0100" }))), ["/carrierPickupNumber"])
   }, () => ({ decision: "callUs" })))
 
-  it.effect("cancels a pickup that has no number", withDesk(function*(desk) {
+  it.effect("cancels or rejects a pickup that has no number", withDesk(function*(desk) {
     const { carrier, order, pickups } = yield* setup
-    yield* order()
-    const cancelled = yield* pickups.report(carrier, desk.asked[0]!.pickupId, { status: "Cancelled", informationCode: why })
-    assert.deepStrictEqual([cancelled.status, cancelled.carrierPickupNumber], ["Cancelled", null])
+    for (const [n, status] of ["Cancelled", "Rejected"].entries()) {
+      yield* order()
+      const ended = yield* pickups.report(carrier, desk.asked[n]!.pickupId, { status, informationCode: why })
+      assert.deepStrictEqual([ended.status, ended.carrierPickupNumber], [status, null])
+    }
   }, () => ({ decision: "callUs" })))
 })
 
