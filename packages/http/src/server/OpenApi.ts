@@ -150,7 +150,8 @@ const placed = new Map<string, JsonSchema.JsonSchema>()
 
 /**
  * Unknown members are admitted by default. An explicit `additionalProperties` makes generators declare a map instead of an object. The only value of a boolean is
- * a constant, because generators make a class with a text of an enumeration. An enumeration of whole numbers has integers, as the interfaces say.
+ * a constant, because generators make a class with a text of an enumeration. An enumeration of whole numbers has integers, as the interfaces say. A list that
+ * must not be empty is a list, and not a tuple, which most generators do not know.
  */
 const forGenerators = (_: string, value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
@@ -159,6 +160,10 @@ const forGenerators = (_: string, value: unknown): unknown => {
     return { ...rest, const: only }
   }
   if ("type" in value && value.type === "number" && "enum" in value && Array.isArray(value.enum) && value.enum.every(Number.isInteger)) return { ...value, type: "integer" }
+  if ("prefixItems" in value && "items" in value && Array.isArray(value.prefixItems) && value.prefixItems.every((item) => JSON.stringify(item) === JSON.stringify(value.items))) {
+    const { prefixItems: _first, ...rest } = value
+    return rest
+  }
   if (!("properties" in value) || !("additionalProperties" in value) || value.additionalProperties !== true) return value
   const { additionalProperties: _default, ...rest } = value
   return rest

@@ -18,7 +18,11 @@ const isDateTime = (given: string): boolean => {
 }
 
 const ChargeDate = Schema.String.check(
-  Schema.makeFilter((given: string) => isDateTime(given) || "Use an ISO 8601 date-time, such as 2026-11-20T08:15:00.000.")
+  Schema.makeFilter((given: string) => isDateTime(given) || "Use an ISO 8601 date-time, such as 2026-11-20T08:15:00.000.", {
+    // a pattern, because the format date-time has a zone
+    toJsonSchema: () => ({ pattern: localTime.source }),
+    description: "A date-time, local without a zone or with an offset."
+  })
 )
 
 /** Parses `PFC1`, `PFC2` and so on. */
