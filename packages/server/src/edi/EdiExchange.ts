@@ -10,6 +10,7 @@ import * as Semaphore from "effect/Semaphore"
 import { join } from "node:path"
 import { messageOf } from "../ErrorMessage.ts"
 import { mailboxOf, type Post, postWith } from "./EdiMailboxes.ts"
+import { EdiProblems } from "./EdiProblems.ts"
 import { defaultEdiLimits, type EdiLimits, foldersIn, type Partner, profileIn } from "./EdiPartners.ts"
 
 const defaultEverySeconds = 60
@@ -44,9 +45,11 @@ export const runEdiExchange = (directory: string, limits: EdiLimits): Effect.Eff
   Effect.scoped(Effect.gen(function*() {
     const standings: Standings = new Map()
     const permits = yield* Semaphore.make(maxExchanges)
-    return yield* exchangeDue(directory, standings, limits).pipe(
-      Effect.flatMap((due) => Effect.forEach(due, (exchange) => Effect.forkScoped(permits.withPermit(exchange)), { discard: true })),
-      Effect.catchCause((cause) => Effect.logError("EDI exchange with partners failed, trying again.", cause)),
+    const problems = new EdiProblems()
+    const look = exchangeDue(directory, standings, limits).pipe(
+      Effect.flatMap((due) => Effect.forEach(due, (exchange) => Effect.forkScoped(permits.withPermit(exchange)), { discard: true }))
+    )
+    return yield* problems.logged("look", look, (cause) => Effect.logError("EDI exchange with partners failed, trying again.", cause)).pipe(
       Effect.andThen(Effect.sleep(lookMillis)),
       Effect.forever
     )
@@ -59,7 +62,7 @@ export const exchangeDue = Effect.fnUntraced(function*(directory: string, standi
   const now = yield* monotonicMillis
   const due: Array<Effect.Effect<void>> = []
   const present = new Set<string>()
-  for (const { partner, tenantId } of yield* Effect.promise(() => foldersIn(directory))) {
+  for (const { partner, tenantId } of (yield* Effect.promise(() => foldersIn(directory))).partners) {
     const folder = join(directory, tenantId, partner)
     present.add(folder)
     const standing = standings.get(folder) ?? { dueAt: 0, isRunning: false, failures: 0, problem: undefined, refused: new Set<string>(), isFull: false, mailbox: undefined }

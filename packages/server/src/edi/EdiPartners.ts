@@ -39,12 +39,25 @@ export const principalOf = ({ profile, tenantId }: Partner): Principal => ({
   ...profile.carrier
 })
 
-export const foldersIn = async (directory: string): Promise<ReadonlyArray<{ readonly tenantId: string; readonly partner: string }>> => {
+/** Folders of partners, and folders of tenants that cannot be read. */
+export interface EdiFolders {
+  readonly partners: ReadonlyArray<{ readonly tenantId: string; readonly partner: string }>
+  readonly unreadable: ReadonlyArray<{ readonly tenantId: string; readonly problem: string }>
+}
+
+/** Rejects if the directory itself cannot be read. */
+export const foldersIn = async (directory: string): Promise<EdiFolders> => {
   const names = async (path: string) => (await readdir(path, { withFileTypes: true })).filter((entry) => entry.isDirectory() && !entry.name.startsWith(".")).map(({ name }) => name)
   // the directory is created at the first look, and folders of partners may go at any time
   const present = (path: string) => names(path).catch((error: { readonly code?: unknown }) => error.code === "ENOENT" ? [] : Promise.reject(error))
-  const found = await Promise.all((await present(directory)).map(async (tenantId) => (await present(join(directory, tenantId))).map((partner) => ({ tenantId, partner }))))
-  return found.flat()
+  const found = await Promise.all((await present(directory)).map(async (tenantId): Promise<EdiFolders> => {
+    try {
+      return { partners: (await present(join(directory, tenantId))).map((partner) => ({ tenantId, partner })), unreadable: [] }
+    } catch (error) {
+      return { partners: [], unreadable: [{ tenantId, problem: `${join(directory, tenantId)} cannot be read: ${messageOf(error)}` }] }
+    }
+  }))
+  return { partners: found.flatMap(({ partners }) => partners), unreadable: found.flatMap(({ unreadable }) => unreadable) }
 }
 
 export const profileIn = async (folder: string): Promise<PartnerProfile | { readonly problem: string }> => {

@@ -8,6 +8,7 @@ import { directoryTransport, type FeedPage, type IdlePosition, outgoingLog, type
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { join } from "node:path"
+import type { EdiProblems } from "./EdiProblems.ts"
 import { clientOf, type Partner } from "./EdiPartners.ts"
 import { orderMarks, shipperOf } from "./EdiReceiving.ts"
 
@@ -89,19 +90,19 @@ export const startSending = Effect.fnUntraced(function*(partner: Partner) {
 })
 
 /** `idle`: positions of this process, by set. */
-export const sendTo = Effect.fnUntraced(function*(partner: Partner, idle: Map<string, IdlePosition>) {
+export const sendTo = Effect.fnUntraced(function*(partner: Partner, { idle, problems }: { readonly idle: Map<string, IdlePosition>; readonly problems: EdiProblems }) {
   const { folder, profile } = partner
   const outgoing = yield* outgoingOf(partner)
   for (const set of profile.writes ?? []) {
     const files: Array<SentFile> = []
     const position = idle.get(set) ?? {}
     idle.set(set, position)
-    yield* Effect.tryPromise({
+    const sending = Effect.tryPromise({
       try: () => sendNew({ ...outgoing[set], partner: profile, transport: directoryTransport(folder), log: logOf(partner, set), idle: position, onFile: (file) => files.push(file) }),
       catch: (error) => error
-    }).pipe(
-      Effect.catch((error) => Effect.logError("EDI file not written, trying again.", error).pipe(Effect.annotateLogs({ tenant: partner.tenantId, partner: profile.partner, set })))
-    )
+    })
+    yield* problems.logged(set, sending, (cause) =>
+      Effect.logError("EDI file not written, trying again.", cause).pipe(Effect.annotateLogs({ tenant: partner.tenantId, partner: profile.partner, set })))
     for (const file of files) yield* logged(partner, set, file)
   }
 })

@@ -8,6 +8,7 @@ import { directoryTransport, type IdlePosition, isFull, makeDirectory, type Rece
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { join } from "node:path"
+import { EdiProblems } from "./EdiProblems.ts"
 import { clientOf, defaultEdiLimits, type EdiLimits, foldersIn, type Partner, postedFolder, profileIn } from "./EdiPartners.ts"
 import { handlersOf, type ReceivingServices } from "./EdiReceiving.ts"
 import { type SendingServices, sendTo, startSending } from "./EdiSending.ts"
@@ -42,8 +43,10 @@ interface Standing {
   lookedAt: number
   /** When old files were last removed, in `monotonicMillis`. */
   cleanedAt: number
-  /** Of its profile. */
+  /** Of its profile, or of the folder of its tenant. */
   problem: string | undefined
+  /** Of looks at it. */
+  readonly problems: EdiProblems
   /** Whether too many files wait in the outbox. */
   isFull: boolean
   /** Positions of feeds, by set. */
@@ -64,11 +67,13 @@ export type Standings = Map<string, Standing>
 /** Reads what waits and writes what is new, again and again, until interrupted. */
 export const runEdi = (directory: string, limits: EdiLimits): Effect.Effect<never, never, Services> => {
   const standings: Standings = new Map()
+  const problems = new EdiProblems()
+  const look = Effect.promise(() => makeDirectory(directory)).pipe(
+    Effect.andThen(looksDue(directory, standings, limits)),
+    Effect.flatMap((looks) => Effect.forEach(looks, (each) => Effect.forkScoped(each), { discard: true }))
+  )
   return Effect.scoped(
-    Effect.promise(() => makeDirectory(directory)).pipe(
-      Effect.andThen(looksDue(directory, standings, limits)),
-      Effect.flatMap((looks) => Effect.forEach(looks, (look) => Effect.forkScoped(look), { discard: true })),
-      Effect.catchCause((cause) => Effect.logError("EDI directory not read, trying again.", cause)),
+    problems.logged("look", look, (cause) => Effect.logError("EDI directory not read, trying again.", cause)).pipe(
       Effect.andThen(Effect.sleep(pauseMillis)),
       Effect.forever
     )
@@ -87,11 +92,21 @@ export const looksDue = Effect.fnUntraced(function*(directory: string, standings
   const tenants = yield* Tenants
   const ready: Array<readonly [Partner, Standing]> = []
   const present = new Set<string>()
-  for (const { partner, tenantId } of yield* Effect.promise(() => foldersIn(directory))) {
-    const folder = join(directory, tenantId, partner)
+  const standingOf = (folder: string, tenantId: string): Standing => {
     present.add(folder)
-    const standing = standings.get(folder) ?? { tenantId, isRunning: false, lookedAt: -1, cleanedAt: -Infinity, problem: undefined, isFull: false, idle: new Map(), unread: new Map() }
+    const standing = standings.get(folder) ?? { tenantId, isRunning: false, lookedAt: -1, cleanedAt: -Infinity, problem: undefined, problems: new EdiProblems(), isFull: false, idle: new Map(), unread: new Map() }
     standings.set(folder, standing)
+    return standing
+  }
+  const folders = yield* Effect.promise(() => foldersIn(directory))
+  for (const { problem, tenantId } of folders.unreadable) {
+    const standing = standingOf(join(directory, tenantId), tenantId)
+    if (standing.problem !== problem) yield* Effect.logWarning(`EDI partners of a tenant not read: ${problem}`).pipe(Effect.annotateLogs({ tenant: tenantId }))
+    standing.problem = problem
+  }
+  for (const { partner, tenantId } of folders.partners) {
+    const folder = join(directory, tenantId, partner)
+    const standing = standingOf(folder, tenantId)
     const profile = yield* Effect.promise(() => profileIn(folder))
     const problem = "problem" in profile
       ? profile.problem
@@ -117,11 +132,14 @@ export const looksDue = Effect.fnUntraced(function*(directory: string, standings
 
 /** A partner whose data cannot be stored or read now does not stop the others. */
 const lookAt = (partner: Partner, standing: Standing, limits: EdiLimits) =>
-  startSending(partner).pipe(
-    Effect.andThen(removeOldFiles(partner, standing, limits)),
-    Effect.andThen(hasRoom(partner, standing, limits)),
-    Effect.flatMap((room) => room ? Effect.andThen(receiveOf(partner, standing), sendTo(partner, standing.idle)) : Effect.void),
-    Effect.catchCause((cause) => Effect.logError("EDI folder of a partner not checked, trying again.", cause).pipe(Effect.annotateLogs({ tenant: partner.tenantId, partner: partner.profile.partner })))
+  standing.problems.logged(
+    "look",
+    startSending(partner).pipe(
+      Effect.andThen(removeOldFiles(partner, standing, limits)),
+      Effect.andThen(hasRoom(partner, standing, limits)),
+      Effect.flatMap((room) => room ? Effect.andThen(receiveOf(partner, standing), sendTo(partner, standing)) : Effect.void)
+    ),
+    (cause) => Effect.logError("EDI folder of a partner not checked, trying again.", cause).pipe(Effect.annotateLogs({ tenant: partner.tenantId, partner: partner.profile.partner }))
   )
 
 /** Nothing is sent to a partner that takes no files away, and nothing is read from it, because each file would need an acknowledgement. It is logged once, until there is room. */

@@ -3,8 +3,9 @@ import { AuditLog, Retention, ShipmentIntake, Tenants, TransitEventIntake } from
 import { ShipmentStatuses } from "@waybill/core/shipment-status"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { postedShipment, TestWaybill } from "@waybill/testkit"
-import { Deferred, Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
+import { execFileSync } from "node:child_process"
 import { cpSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { openEdiCarrier } from "../../src/demo/DemoEdi.ts"
@@ -99,6 +100,26 @@ describe("the EDI worker", () => {
     assert.deepStrictEqual(readdirSync(join(folder, "inbox")), [])
     assert.include(standings.get(wrong)?.problem, "/them: This field is required.")
     assert.lengthOf([...standings.values()].filter(({ problem }) => problem !== undefined), 2)
+  }))
+
+  test("reads the partners of other tenants when the folder of one cannot be read, and logs that once, and once what fails at every look", Effect.gen(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    // the path of one tenant's folder is longer than a path may be
+    const root = join(directory(), ...Array.from({ length: 19 }, () => "d".repeat(200)))
+    const folder = partnerFolder(root, tenant.tenantId)
+    execFileSync("sh", ["-c", `cd "$0" && mkdir "$1"`, root, "t".repeat(250)])
+    put(folder, "a.edi", status)
+    const lines: Array<string> = []
+    const logger = Logger.layer([Logger.make(({ message }) => void lines.push(String([message].flat()[0])))])
+    const standings: Standings = new Map()
+    yield* Effect.provide(lookAtPartners(root, standings), logger)
+    assert.deepStrictEqual(readdirSync(join(folder, "inbox")), [])
+    assert.include(lines[0], "EDI partners of a tenant not read: ")
+    lines.length = 0
+    const broken = Layer.succeed(TransitEvents, TransitEvents.of({ ...yield* TransitEvents, since: () => Effect.die("the feed is broken") }))
+    writeFileSync(join(folder, "profile.json"), JSON.stringify({ ...profile, writes: ["214"], accounts: ["A-1"] }))
+    for (let n = 0; n < 3; n++) yield* lookAtPartners(root, standings).pipe(Effect.provide([logger, broken]))
+    assert.deepStrictEqual(lines, ["EDI folder of a partner not checked, trying again."])
   }))
 
   test("reads a partner's files while those of another one take long", Effect.gen(function*() {

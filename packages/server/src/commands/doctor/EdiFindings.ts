@@ -26,8 +26,9 @@ const findingOf = async (directory: string, limits: EdiLimits): Promise<Finding>
     if ((error as { readonly code?: unknown }).code === "ENOENT") return ok(name, `${directory} does not exist yet`)
     return broken(name, `${directory} cannot be written to`, "Correct WAYBILL_EDI_DIR, or the owner of the directory.")
   }
-  const partners = await foldersIn(directory)
-  const problems = (await Promise.all(partners.map(({ partner, tenantId }) => problemOf(join(directory, tenantId, partner), limits)))).filter((problem) => problem !== undefined)
+  const { partners, unreadable } = await foldersIn(directory)
+  const ofPartners = (await Promise.all(partners.map(({ partner, tenantId }) => problemOf(join(directory, tenantId, partner), limits)))).filter((problem) => problem !== undefined)
+  const problems = [...unreadable.map(({ problem }) => `${problem}.`), ...ofPartners]
   return problems.length === 0
     ? ok(name, `${counted(partners.length, "partner")} in ${directory}`)
     : broken(name, problems.slice(0, maxProblems).join(" "), `Correct ${counted(problems.length, "partner")}; \`waybill edi check <profile> --connect\` tries one. The others are served.`)

@@ -1,0 +1,21 @@
+/** Problems that last while the directory is looked at every few seconds. Each is logged once, until it changes or has ended. */
+import { Cause, Effect } from "effect"
+import { messageOf } from "../ErrorMessage.ts"
+
+export class EdiProblems {
+  private readonly known = new Map<string, string>()
+
+  /** Runs an effect. If it fails, logs the line with its cause, unless it failed with the same message the last time. `name`: of what is done. */
+  logged<A, E, R>(name: string, effect: Effect.Effect<A, E, R>, line: (cause: Cause.Cause<E>) => Effect.Effect<void>): Effect.Effect<void, never, R> {
+    return Effect.matchCauseEffect(effect, {
+      onSuccess: () => Effect.sync(() => void this.known.delete(name)),
+      onFailure: (cause) => {
+        if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
+        const message = messageOf(Cause.squash(cause))
+        if (this.known.get(name) === message) return Effect.void
+        this.known.set(name, message)
+        return line(cause)
+      }
+    })
+  }
+}
