@@ -55,7 +55,7 @@ export interface WaitingDelivery {
 export interface AcquiredPartition extends OwnedPartition {
   /**
    * The last time at which previous owners may have sent more than the rate marks record. If the previous owner did not release the partition: now, because its
-   * deliveries in flight may have been sent; they are `waiting`, due at once, with that attempt counted. Otherwise the value of the last release.
+   * deliveries in flight may have been sent; they are `waiting`, due at once, with that attempt counted. Otherwise the value of the last release, or its time if another transaction had then locked a destination, so that its rate mark could not be stored.
    */
   readonly othersUntil: number | undefined
   /** Destinations with entries or deliveries that wait, closed ones included. */

@@ -1,8 +1,9 @@
 /** SQL statements for the ownership of partitions. Leases have rows of their own, so that renewals do not wait for writes of owners. */
 import { type OwnedPartition, partitionsPerTenant, type ReleasedPartition, type WorkerLease } from "@waybill/core/delivery"
 import { bool, float8, float8Array, int4, int4Array, int8, optional, row, text, uuidArray } from "../../client/SqlRow.ts"
-import { type Expression, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { type Expression, ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { clientIsLive, tenantIsActive } from "../DeliveryGateSql.ts"
+import { freeDestinations } from "./FreeDestinationSql.ts"
 import { fenced } from "./PartitionSql.ts"
 import { partitionOfSql } from "../DeliveryEntrySql.ts"
 
@@ -269,7 +270,10 @@ UPDATE ${schema}.delivery_partitions AS p SET others_until = r.others_until
 FROM unnest(${int4Array(released.map(({ partition }) => partition))}, ${float8Array(released.map(({ othersUntil = null }) => othersUntil))}) AS r (partition, others_until)
 WHERE p.tenant_id = ${tenant(tenantId)} AND p.partition = r.partition AND p.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f))`
 
-/** When the allowance of each rate is used up to, for the owner that follows. */
+/**
+ * When the allowance of each rate is used up to, for the owner that follows. Where a destination is locked by another transaction, that owner counts as if everything was used up
+ * now, in all of the partition.
+ */
 export const keepRateMarks = (
   schema: Statement,
   tenantId: string,
@@ -278,14 +282,14 @@ export const keepRateMarks = (
 ) => {
   const [own, destinations] = [tenant(tenantId), uuidArray(rateMarks.map(({ destinationId }) => destinationId))]
   return statement`
-WITH ${fenced(schema, tenantId, owned)},
-held AS MATERIALIZED (
-  SELECT d.destination_id FROM ${schema}.delivery_destinations AS d
-  WHERE d.tenant_id = ${own} AND d.destination_id = ANY (${destinations}) AND ${partitionOfRow} IN (SELECT f.partition FROM fence AS f)
-  ORDER BY d.destination_id
-  FOR NO KEY UPDATE
+WITH ${fenced(schema, tenantId, owned, "NO KEY UPDATE")},
+${freeDestinations(schema, tenantId, statement`unnest(${ofAnyLength(destinations)})`)},
+kept AS (
+  UPDATE ${schema}.delivery_destinations AS d SET rate_mark = r.mark
+  FROM unnest(${destinations}, ${float8Array(rateMarks.map(({ mark }) => mark))}) AS r (destination_id, mark)
+  WHERE d.tenant_id = ${own} AND d.destination_id = r.destination_id
+    AND d.destination_id = ANY (ARRAY(SELECT d.destination_id FROM destinations AS d WHERE ${partitionOfRow} IN (SELECT f.partition FROM fence AS f)))
 )
-UPDATE ${schema}.delivery_destinations AS d SET rate_mark = r.mark
-FROM unnest(${destinations}, ${float8Array(rateMarks.map(({ mark }) => mark))}) AS r (destination_id, mark)
-WHERE d.tenant_id = ${own} AND d.destination_id = r.destination_id AND d.destination_id = ANY (ARRAY(SELECT h.destination_id FROM held AS h))`
+UPDATE ${schema}.delivery_partitions AS p SET others_until = floor(extract(epoch FROM now()) * 1000)
+WHERE p.tenant_id = ${own} AND p.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f)) AND p.partition = ANY (ARRAY(SELECT ${partitionOfRow} FROM busy AS d))`
 }

@@ -2,6 +2,7 @@
 import { type DeliveryOutcome, type DestinationChange, partitionOf, type SettleRequest } from "@waybill/core/delivery"
 import { boolArray, float8Array, int4, int4Array, optional, row, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { freeDestinations } from "./FreeDestinationSql.ts"
 import { fenced } from "./PartitionSql.ts"
 import { partitionOfSql } from "../DeliveryEntrySql.ts"
 
@@ -31,41 +32,17 @@ export const settledRow = row({ partition: optional(int4), locked: optional(uuid
 /** Looking for a row that is there costs a tenth of a settlement, so only one that is sent again does: it follows a unique violation. */
 export const settle = (schema: Statement, { destinations, ended, outcomes, owned, tenantId }: SettleRequest, isRepeated: boolean): Statement => {
   const [first, again] = [lastOfEach(outcomes.filter(isFirst)), lastOfEach(outcomes.filter((each) => !isFirst(each)))]
-  // an operator's call that waited for a take keeps its delivery locked, and the destination before it
+  // locked, so that none is closed before what waits in it is written; an operator's call that waited for a take keeps its delivery locked, and the destination before it
   const named = new Set([...outcomes.filter((each) => isWaiting(each) || !isFirst(each)), ...destinations].map(({ destinationId }) => destinationId))
   const locks = named.size > 0
   return statement`
 WITH ${fenced(schema, tenantId, owned)}
-${locks ? statement`,${lockDestinations(schema, tenantId, [...named].sort())}` : nothing}
+${locks ? statement`,${freeDestinations(schema, tenantId, statement`unnest(${ofAnyLength(uuidArray([...named].sort()))})`)}` : nothing}
 ${first.length === 0 ? nothing : statement`,${endFirst(schema, tenantId, first, { isRepeated, locks })}`}
 ${again.length === 0 ? nothing : statement`,${endAgain(schema, tenantId, again, locks)}`}
 ${ended.length === 0 ? nothing : statement`,${removeFlights(schema, tenantId, ended, locks ? outcomes.filter(({ destinationId }) => named.has(destinationId)) : [])}`}
 ${destinations.length === 0 ? nothing : statement`,${changeDestinations(schema, tenantId, destinations)}`}
 SELECT f.partition, NULL::uuid AS locked FROM fence AS f ${locks ? raw("UNION ALL SELECT NULL, b.destination_id FROM busy AS b") : nothing}`
-}
-
-/**
- * `destinations`: locked, so that none is closed before what waits in it is written. `busy`: those that another transaction has locked; a host may keep one open
- * for long, and the deliveries of all others would wait for it.
- */
-const lockDestinations = (schema: Statement, tenantId: string, ids: ReadonlyArray<string>) => {
-  const named = statement`
-  FROM unnest(${ofAnyLength(uuidArray(ids))}) AS g (destination_id)
-  CROSS JOIN LATERAL (
-    SELECT l.destination_id, l.state FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = g.destination_id`
-  return statement`
-destinations AS MATERIALIZED (
-  SELECT l.destination_id, l.state ${named}
-    FOR NO KEY UPDATE SKIP LOCKED
-  ) AS l
-),
-busy AS MATERIALIZED (
-  SELECT l.destination_id ${named}
-    LIMIT 1
-  ) AS l
-  WHERE l.destination_id NOT IN (SELECT d.destination_id FROM destinations AS d)
-)`
 }
 
 const isFree = (destinationId: string, locks: boolean) => raw(locks ? `AND ${destinationId} NOT IN (SELECT b.destination_id FROM busy AS b)` : "")

@@ -7,8 +7,8 @@ import { assert } from "vitest"
 import { openTransaction, untilOneIsBlocked } from "../../OpenTransaction.ts"
 import { testStorage } from "../../TestStorage.ts"
 
-const { freshTenant, idOf, letSee, publish, seed, subscribe } = fixtures
-const { acquire, drop, end, everyPartition, from, outcomeOf, stateOf, take, takeFrom, takeOne } = workerFixtures
+const { destinationSettings, freshTenant, idOf, letSee, publish, seed, subscribe } = fixtures
+const { acquire, drop, end, everyPartition, from, load, outcomeOf, stateOf, take, takeFrom, takeOne } = workerFixtures
 
 /** An owner with two destinations of one partition, and a delivery of each that failed once. */
 const twoFailed = Effect.gen(function*() {
@@ -92,5 +92,21 @@ layer(testStorage(), { excludeTestServices: true })("beside an open transaction,
     yield* drop({ ...worker, owned }, { closed: [idOf(1)] })
     assert.deepStrictEqual(yield* states, ["cancelled", "cancelled"])
     assert.deepStrictEqual((yield* store.acquire({ workerId: worker.workerId, leaseMillis: 600_000 }, tenantId, everyPartition)).partitions.flatMap(({ destinations }) => destinations), [])
+  }))
+
+  it.effect("releases its partitions, and the next owner knows nothing of the rate in one of them", Effect.fnUntraced(function*() {
+    const [queue, store] = [yield* DeliveryQueue, yield* DeliveryStore]
+    const tenantId = freshTenant()
+    for (const n of [1, 2, 9]) yield* subscribe(tenantId, { n })
+    const worker = yield* acquire(tenantId)
+    const { now } = yield* take(worker)
+    const mark = now + 30_000.5
+    const commit = yield* openTransaction(queue.changeDestination(tenantId, destinationSettings({ policy: { batchMaxSize: 5 } })))
+    yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: false, othersUntil: each.partition === 1 ? 1 : undefined })), [1, 2, 9].map((n) => ({ destinationId: idOf(n), mark })))
+    const { partitions } = yield* store.acquire({ workerId: "next", leaseMillis: 600_000 }, tenantId, everyPartition)
+    yield* commit
+    const known = partitions.flatMap(({ othersUntil, partition }) => othersUntil === undefined ? [] : [{ partition, isLater: othersUntil >= now }])
+    assert.deepStrictEqual(known, [{ partition: 1, isLater: true }])
+    assert.deepStrictEqual(yield* Effect.forEach([1, 2, 9], (n) => Effect.map(load(tenantId, n), ({ rateMark }) => rateMark)), [undefined, mark, mark])
   }))
 })
