@@ -6,8 +6,9 @@
  */
 import { Cause, type Context, Effect } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
+import { LineLimiter } from "../../shared/LineLimiter.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
-import { EngineState, type EngineServices } from "./EngineState.ts"
+import { EngineState, type EngineServices, failurePauseMillis } from "./EngineState.ts"
 import { Owning } from "./Owning.ts"
 import { Sending } from "./Sending.ts"
 import { Settling } from "./Settling.ts"
@@ -23,6 +24,7 @@ export class DeliveryEngine {
   private readonly taking: Taking
   private readonly sending: Sending
   private readonly settling: Settling
+  private readonly lines = new LineLimiter()
 
   /** `context`: of the fiber that it runs in. */
   constructor(services: EngineServices, workerId: string, context: Context.Context<never>) {
@@ -39,8 +41,8 @@ export class DeliveryEngine {
     const listening = Effect.forever(Effect.map(services.wakeups.next, (tenantIds) => {
       for (const tenantId of tenantIds) this.owning.hint(tenantId)
     }))
-    const taking = Array.from({ length: takesAtOnce }, () => runWithRestart(this.taking.turn, this.taking.until))
-    const loops = [runWithRestart(this.owning.turn, this.owning.until), ...taking, runWithRestart(this.settling.turn, outcomes.until), listening]
+    const taking = Array.from({ length: takesAtOnce }, () => this.runWithRestart(this.taking.turn, this.taking.until))
+    const loops = [this.runWithRestart(this.owning.turn, this.owning.until), ...taking, this.runWithRestart(this.settling.turn, outcomes.until), listening]
     const serving = services.wakeups.serve((tenantId) => this.owning.servesAlone(tenantId))
     return Effect.scoped(Effect.andThen(serving, Effect.raceAllFirst(loops))).pipe(
       Effect.onExit(() => this.stop),
@@ -67,6 +69,18 @@ export class DeliveryEngine {
     )
   }
 
+  /** Repeats a turn. After an error it logs the error and waits one second. */
+  private runWithRestart(turn: Effect.Effect<void, StorageError>, pause: Effect.Effect<void>): Effect.Effect<never> {
+    return Effect.forever(Effect.matchCauseEffect(turn, {
+      onSuccess: () => pause,
+      // a defect must not stop deliveries: the next turn tries again
+      onFailure: (cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.interrupt
+          : Effect.andThen(this.lines.log("Delivery worker", Effect.logError("Delivery worker failed, restarting in 1 s.", cause)), Effect.sleep(failurePauseMillis))
+    }))
+  }
+
   /** Waits up to `drainMillis` for attempts in flight, writes outcomes, and releases all partitions. */
   private get stop(): Effect.Effect<void> {
     const { attempts, options, outcomes, slots } = this.parts
@@ -87,14 +101,3 @@ export class DeliveryEngine {
     })
   }
 }
-
-/** Repeats a turn. After an error it logs the error and waits one second. */
-const runWithRestart = (turn: Effect.Effect<void, StorageError>, pause: Effect.Effect<void>): Effect.Effect<never> =>
-  Effect.forever(Effect.matchCauseEffect(turn, {
-    onSuccess: () => pause,
-    // a defect must not stop deliveries: the next turn tries again
-    onFailure: (cause) =>
-      Cause.hasInterruptsOnly(cause)
-        ? Effect.interrupt
-        : Effect.andThen(Effect.logError("Delivery worker failed, restarting in 1 s.", cause), Effect.sleep(1000))
-  }))

@@ -29,6 +29,9 @@ export interface EngineServices {
   readonly observe: ObserveAttempts
 }
 
+/** Pause of a loop, and of a tenant, after a call has failed. */
+export const failurePauseMillis = 1000
+
 /** The shared state of one worker. */
 export class EngineState {
   readonly store: DeliveryStore["Service"]

@@ -1,5 +1,6 @@
 /** Acquires partitions with work, renews their leases, and releases them. */
-import { Effect, Exit, Fiber, Latch } from "effect"
+import { Effect, Fiber, Latch } from "effect"
+import { completeAll } from "../../shared/CompleteAll.ts"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { reportLost } from "../DeliveryReport.ts"
 import { partitionsPerTenant } from "../DeliveryStore.ts"
@@ -250,11 +251,7 @@ export class Owning {
 const ofEachTenant = <P extends { readonly tenantId: string }>(
   partitions: ReadonlyArray<P>,
   run: (tenantId: string, own: ReadonlyArray<P>) => Effect.Effect<void, StorageError>
-): Effect.Effect<void, StorageError> =>
-  Effect.flatMap(
-    Effect.forEach(byTenant(partitions), ([tenantId, own]) => Effect.exit(run(tenantId, own)), { concurrency: tenantsAtOnce }),
-    (exits) => exits.find(Exit.isFailure) ?? Effect.void
-  )
+): Effect.Effect<void, StorageError> => Effect.asVoid(completeAll(Array.from(byTenant(partitions), ([tenantId, own]) => run(tenantId, own)), tenantsAtOnce))
 
 const byTenant = <P extends { readonly tenantId: string }>(partitions: ReadonlyArray<P>): ReadonlyMap<string, ReadonlyArray<P>> => {
   const tenants = new Map<string, Array<P>>()

@@ -1,5 +1,6 @@
 /** Writes the outcomes of deliveries. */
 import { Effect } from "effect"
+import { completeAll } from "../../shared/CompleteAll.ts"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { changeWritten, type Destination, settled, type PendingPause } from "./Destination.ts"
 import { report, reportCrashed } from "../DeliveryReport.ts"
@@ -49,8 +50,8 @@ export class Settling {
         left.delete(tenant)
         return this.ofTenant(tenant, own)
       })
-      yield* Effect.forEach(tenants, write, { concurrency: tenantsAtOnce, discard: true }).pipe(Effect.onError(() => Effect.sync(() => {
-        // after a failure the others do not begin
+      yield* completeAll(Array.from(tenants, write), tenantsAtOnce).pipe(Effect.onError(() => Effect.sync(() => {
+        // those that did not begin before an interruption
         for (const own of left.values()) outcomes.putBack(own)
       })))
     })

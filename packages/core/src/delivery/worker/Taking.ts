@@ -1,11 +1,11 @@
 /** Takes deliveries, one tenant at a time. */
-import { Effect } from "effect"
+import { type Cause, Effect, Exit } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { type Destination, foundBy, isFailing, needsLoad, ownerOf, type Plan, planOf, signalled, takeFromOf } from "./Destination.ts"
 import { reportLost } from "../DeliveryReport.ts"
 import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "../DeliveryStore.ts"
 import { dropUnsendable } from "./Dropping.ts"
-import type { EngineState } from "./EngineState.ts"
+import { type EngineState, failurePauseMillis } from "./EngineState.ts"
 import { destinationClosed, loadDestinations } from "./Loading.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
 import { hasDrops, type OwnedPartitionState, type OwnedTenant, ownershipOf } from "./WorkSet.ts"
@@ -49,7 +49,7 @@ export class Taking {
     this.sending = sending
   }
 
-  /** One take for each tenant that may have work, while slots are free. */
+  /** One take for each tenant that may have work, while slots are free. Fails with the first failure of a tenant, after the turn of the others. */
   get turn(): Effect.Effect<void, StorageError> {
     const { slots, work } = this.parts
     return Effect.gen({ self: this }, function*() {
@@ -58,11 +58,33 @@ export class Taking {
       // nothing may be sent until a renewal succeeds
       if (now >= this.parts.leasedUntil) return
       work.runDueChecks(this.parts.storeTime(now))
+      let failure: Cause.Cause<StorageError> | undefined
       for (const tenant of Array.from(work.demand)) {
-        if (slots.free === 0) return
-        if (tenant.signalled && !tenant.takingSignals && tenant.lostFlights.size === 0) yield* this.takeSignals(tenant)
-        if (!tenant.taking && work.demand.delete(tenant)) yield* this.ofTenant(tenant)
+        if (slots.free === 0) break
+        if (now < tenant.failingUntil) continue
+        const exit = yield* Effect.exit(this.serve(tenant))
+        if (Exit.isSuccess(exit)) {
+          if (exit.value) tenant.failed = false
+          continue
+        }
+        failure ??= exit.cause
+        // after a lost answer another loop tries again at once; after the next failure the loop that sees it waits for the tenant, and the others go on
+        if (tenant.failed) tenant.failingUntil = (yield* monotonicMillis) + failurePauseMillis
+        tenant.failed = true
       }
+      if (failure !== undefined) return yield* Effect.failCause(failure)
+    })
+  }
+
+  /** Returns whether it did anything: another loop may do it. */
+  private serve(tenant: OwnedTenant): Effect.Effect<boolean, StorageError> {
+    const { work } = this.parts
+    return Effect.gen({ self: this }, function*() {
+      const hears = tenant.signalled && !tenant.takingSignals && tenant.lostFlights.size === 0
+      if (hears) yield* this.takeSignals(tenant)
+      const takes = !tenant.taking && work.demand.delete(tenant)
+      if (takes) yield* this.ofTenant(tenant)
+      return hears || takes
     })
   }
 

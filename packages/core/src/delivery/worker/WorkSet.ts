@@ -41,6 +41,10 @@ export interface OwnedTenant {
   readonly sources: Set<string>
   /** Whether unread signals may exist. */
   signalled: boolean
+  /** Whether its last take failed. */
+  failed: boolean
+  /** Until when no take loop serves it, in `monotonicMillis`, because takes fail. */
+  failingUntil: number
   /** Whether a take with planned destinations is pending. */
   taking: boolean
   /** Whether a take that only consumes signals is pending. */
@@ -266,6 +270,8 @@ export const makeTenant = (tenantId: string): OwnedTenant => ({
   partitions: new Map(),
   sources: new Set(),
   signalled: false,
+  failed: false,
+  failingUntil: -Infinity,
   taking: false,
   takingSignals: false,
   guess: undefined,

@@ -212,7 +212,7 @@ describe("crashes", () => {
       const engine = yield* makeEngine()
       const { faults, run } = yield* TestWaybill.worker()
       yield* run
-      yield* faults.break("take", "before", 120)
+      yield* faults.break("take", "before", 30)
       yield* engine.publish("A")
       yield* TestWaybill.pass(20_000)
       assert.deepStrictEqual(yield* engine.delivered(), [])

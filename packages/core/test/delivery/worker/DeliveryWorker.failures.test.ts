@@ -192,6 +192,43 @@ describe("failures", () => {
       assert.deepStrictEqual(states, tenantIds.map(() => "delivered"))
     }, inEngine))
 
+    for (const call of ["settle", "take"] as const) {
+      it.effect(`delays no other tenant while the ${call} of many fails every time`, Effect.fnUntraced(function*() {
+        const [events, receivers] = [yield* TransitEvents, yield* ScriptedReceivers]
+        const broken = Array.from({ length: 12 }, (_, n) => `broken-${n}`)
+        const tenants = yield* Effect.forEach([...broken, "healthy"], Effect.fnUntraced(function*(tenantId) {
+          const tenant = yield* TestWaybill.tenant(tenantId)
+          yield* TestWaybill.subscribe(tenant, tenant.customer("client", [account]), { endpointUrl: `https://${tenantId}.example/` })
+          return tenant
+        }))
+        let isBroken = false
+        const failing = (tenantId: string) => isBroken && tenantId !== "healthy"
+        const failure = Effect.fail(new StorageError({ operation: `DeliveryStore.${call}`, cause: "connection lost" }))
+        yield* workerOver((store) => ({
+          take: (request) => call === "take" && failing(request.tenantId) ? failure : store.take(request),
+          settle: (request) => call === "settle" && failing(request.tenantId) ? failure : store.settle(request)
+        }))
+        yield* receivers.scriptOthers(Receiver.accept())
+        yield* TestWaybill.pass(5000)
+        isBroken = true
+        yield* Effect.forEach(tenants, ({ carrier }) => events.append(carrier, [reportedEvent("S", { accounts: [account] })]))
+        yield* TestWaybill.pass(20_000)
+        // the next event of a shipment waits until the outcome of the one before is written
+        const waits: Array<number> = []
+        for (let n = 0; n < 10; n++) {
+          const at = yield* Clock.currentTimeMillis
+          yield* events.append(tenants.at(-1)!.carrier, [reportedEvent("S", { accounts: [account] })])
+          yield* TestWaybill.pass(3000)
+          waits.push((yield* receivers.requests("https://healthy.example/")).at(-1)!.at - at)
+        }
+        assert.lengthOf(yield* receivers.requests("https://healthy.example/"), 11)
+        assert.isAtMost(Math.max(...waits), 1100, waits.join())
+        isBroken = false
+        yield* TestWaybill.pass(20_000)
+        for (const tenantId of broken) assert.isAtLeast((yield* receivers.requests(`https://${tenantId}.example/`)).length, 1)
+      }, inEngine))
+    }
+
     it.effect("counts an outcome once that is written twice", Effect.fnUntraced(function*() {
       const engine = yield* makeEngine({ policy })
       const { faults, run } = yield* TestWaybill.worker()
