@@ -39,7 +39,7 @@ const mostCheckedContents = 100
 const contentMissing = (contentId: string) =>
   new StorageError({
     operation: "DocumentContents.read",
-    cause: new Error(`Content ${contentId} is not in the document store of this process. Every process needs the same one (WAYBILL_DOCUMENTS); WAYBILL_DOCUMENTS_ALSO names the one of older documents.`)
+    cause: `Content ${contentId} is not in the document store of this process. Every process needs the same one (WAYBILL_DOCUMENTS); WAYBILL_DOCUMENTS_ALSO names the one of older documents.`
   })
 
 /** A page of documents (area B). All filters must match; `limit` and `cursor` are additions. SPEC-GAP-B14 */
@@ -154,7 +154,7 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
             const bytes = yield* contents.read(tenantId, contentId, chunk)
             if (bytes === undefined) {
               if (read === size && Hex.encode(running.digest()) === sha256) return undefined
-              return yield* new StorageError({ operation: "DocumentContents.read", cause: new Error(`Content ${contentId} is not what was uploaded.`) })
+              return yield* new StorageError({ operation: "DocumentContents.read", cause: `Content ${contentId} is not what was uploaded.` })
             }
             running.update(bytes)
             return [bytes, { chunk: chunk + 1, read: read + bytes.length }] as const

@@ -135,7 +135,7 @@ export class TenantSweep {
   /** One step of a tenant. A failure is logged when it is new. */
   private serve(tenantId: string): Effect.Effect<Exit.Exit<SweepStep, StorageError>> {
     const { step, stepMillis = 30_000 } = this.work
-    const late = new StorageError({ operation: "TenantSweep.step", cause: new Error(`No end within ${stepMillis / 1000} s. Another transaction may hold locks.`) })
+    const late = new StorageError({ operation: "TenantSweep.step", cause: `No end within ${stepMillis / 1000} seconds. Another transaction may hold locks.` })
     return Effect.gen({ self: this }, function*() {
       const exit = yield* Effect.exit(Effect.timeoutOrElse(step(tenantId), { duration: stepMillis, orElse: () => Effect.fail(late) }))
       if (Exit.isSuccess(exit)) {

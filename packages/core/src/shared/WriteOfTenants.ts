@@ -28,7 +28,7 @@ export const writeOfTenants = <A>(
     ([, unwritten]) => unwritten
   )
 
-const late = new StorageError({ operation: "writeOfTenants", cause: new Error(`No answer within ${writeMillis / 1000} s. Another transaction may hold locks.`) })
+const late = new StorageError({ operation: "writeOfTenants", cause: `No response within ${writeMillis / 1000} seconds. Another transaction may hold locks.` })
 
 /** Logs the line with the first error, its tenant, and the number of tenants, if anything is unwritten. */
 export const logUnwritten = (unwritten: ReadonlyArray<Unwritten<unknown>>, log: (error: StorageError) => Effect.Effect<void>): Effect.Effect<void> => {

@@ -20,6 +20,8 @@ it.effect("writes what was gathered of all tenants but those whose write fails o
     yield* TestClock.adjust("10 seconds")
     const unwritten = yield* Fiber.join(writing)
     assert.deepStrictEqual(unwritten.map(({ tenantId }) => tenantId), tenants.slice(0, 6))
+    // a sentence, because the log shows the stack of an error in it
+    assert.strictEqual(unwritten[1]!.error.cause, "No response within 10 seconds. Another transaction may hold locks.")
     yield* logUnwritten(unwritten, (error) => Effect.logWarning("Counts not written.", error))
     yield* logUnwritten([], (error) => Effect.logWarning("Counts not written.", error))
     assert.deepStrictEqual(lines, [["Counts not written.", { tenant: "a-fails", tenants: 6 }]])
