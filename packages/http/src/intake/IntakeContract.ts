@@ -131,6 +131,7 @@ export const IntakeContract = contract({
     },
     getShipmentRecord: {
       route: "GET /v1/shipments/{shipmentId}",
+      largeAnswer: true,
       summary: "Get the record of a shipment",
       description: `Its fields, the accounts that have access, and the outcome of every report: the newest ${maxHistoryBytes / 1_000_000} MB of them, if they are longer.`,
       params: { shipmentId: "The id it was registered under." },
@@ -168,6 +169,7 @@ export const IntakeContract = contract({
     },
     listPickupChanges: {
       route: "GET /v1/pickups",
+      largeAnswer: true,
       summary: "List the changes of pickups",
       description: "The carrier's work list: every order, change, cancellation, decision and report once, in commit order, without test pickups. " +
         "A carrier with a dot or mc number is shown what it or no carrier has decided.",
@@ -192,6 +194,7 @@ export const IntakeContract = contract({
     },
     getPickupRecord: {
       route: "GET /v1/pickups/{pickupId}",
+      largeAnswer: true,
       summary: "Get the record of a pickup",
       description: `The request, its visibility, and its history: the newest ${maxHistoryBytes / 1_000_000} MB of it, if it is longer.`,
       params: pickupId,
@@ -209,6 +212,7 @@ export const IntakeContract = contract({
     },
     listPickupSubscriptions: {
       route: "GET /v1/subscriptions",
+      largeAnswer: true,
       summary: "List subscriptions to pickups",
       description: "The caller's own, by id.",
       query: {

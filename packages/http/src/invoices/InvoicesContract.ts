@@ -80,6 +80,7 @@ export const InvoicesContract = contract({
     },
     listInvoices: {
       route: "GET /invoices",
+      largeAnswer: true,
       summary: "List invoices",
       description: "Invoices that the caller has access to, by uniqueID; all filters must match.",
       query: {
@@ -137,6 +138,7 @@ export const InvoicesContract = contract({
     },
     listDocuments: {
       route: "GET /documents",
+      largeAnswer: true,
       summary: "List supporting documents",
       description: "Documents that the caller has access to, by invoice number, with contents; all filters must match.",
       query: {
@@ -149,6 +151,7 @@ export const InvoicesContract = contract({
     },
     getDocument: {
       route: "GET /documents/{invoiceNumber}",
+      largeAnswer: true,
       summary: "Get supporting documents",
       description: "All files of the invoice number, with their contents.",
       params: invoiceNumber,

@@ -32,6 +32,7 @@ export const PortalContract = contract({
     },
     listPortalSubscriptions: {
       route: "GET /v1/subscriptions",
+      largeAnswer: true,
       summary: "List the caller's subscriptions of every area",
       description: "By subscriptionId, each with its delivery state and the reason for it, waiting entries, dead letters, and last attempt.",
       query: {
@@ -72,6 +73,7 @@ export const PortalContract = contract({
     },
     listPortalDeliveries: {
       route: "GET /v1/deliveries",
+      largeAnswer: true,
       summary: "List the caller's deliveries",
       description: "Each with its attempts, newest first by default. Excludes deliveries of deleted subscriptions. With many subscriptions a page may be short, or empty, with a nextCursor.",
       query: {

@@ -1,6 +1,7 @@
 /** Rate limits and concurrency limits per client, counted in this process. */
 import { isCarrier, type Limits, monotonicMillis, type Principal, type Quota, RateExceeded, RecentMap, type StorageError, TenantLimits } from "@waybill/core"
 import { Effect } from "effect"
+import * as Semaphore from "effect/Semaphore"
 import { clientKeyOf } from "../access/ClientKey.ts"
 import type { TakeBytes } from "../shared/RequestBody.ts"
 
@@ -21,6 +22,9 @@ export const maxBodyBytesPerClient = 128 * 1024 ** 2
 /** Bytes of all clients' request bodies in memory. What is parsed from them takes up to three times as much. */
 export const maxBodyBytesPerProcess = 2 * maxBodyBytesPerClient
 
+/** Large answers of one client that are read at the same time. Others of it wait before they read anything. */
+export const largeAnswersPerClient = 8
+
 interface TokenBucket {
   tokens: number
   /** In `monotonicMillis`. */
@@ -40,6 +44,8 @@ export interface ClientQuotas {
   readonly admit: (client: QuotaClient) => Effect.Effect<void, RateExceeded | StorageError>
   /** Runs an upload in one of the client's slots, and releases the slot after any outcome. */
   readonly withUploadSlot: <A, E, R>(client: QuotaClient, upload: Effect.Effect<A, E, R>) => Effect.Effect<A, E | RateExceeded | StorageError, R>
+  /** Runs a read with a large answer when fewer than `largeAnswersPerClient` of the client are running, in the order of their arrival. */
+  readonly withLargeAnswer: <A, E, R>(client: QuotaClient, read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Runs a request whose body is kept in memory. The bytes that it takes are counted until it ends. */
   readonly withBodyBytes: <A, E, R>(client: QuotaClient, request: (take: TakeBytes) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
@@ -48,6 +54,8 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
   const limits = yield* TenantLimits
   const buckets = new RecentMap<TokenBucket>(maxClients)
   const uploads = new Map<string, number>()
+
+  const reads = new Map<string, { readonly turns: Semaphore.Semaphore; requests: number }>()
 
   const bodyBytes = new Map<string, number>()
   let allBodyBytes = 0
@@ -89,6 +97,15 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
         })
         return Effect.acquireUseRelease(enter, () => upload, () => leave)
       }),
+    withLargeAnswer: ({ key }, read) => Effect.suspend(() => {
+      const own = reads.get(key) ?? { turns: Semaphore.makeUnsafe(largeAnswersPerClient), requests: 0 }
+      own.requests += 1
+      reads.set(key, own)
+      return Effect.ensuring(own.turns.withPermit(read), Effect.sync(() => {
+        own.requests -= 1
+        if (own.requests === 0) reads.delete(key)
+      }))
+    }),
     withBodyBytes: ({ key }, request) => Effect.suspend(() => {
       let taken = 0
       const take: TakeBytes = (bytes) => Effect.suspend(() => {

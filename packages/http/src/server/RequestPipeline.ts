@@ -123,7 +123,10 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
       return client === undefined ? handled : Effect.provideService(handled, CallingClient, client.key)
     }
     const { body: spec } = endpoint
-    if (spec === undefined) return yield* handledWith(undefined)
+    if (spec === undefined) {
+      const handled = handledWith(undefined)
+      return yield* endpoint.largeAnswer === true && client !== undefined ? quotas.withLargeAnswer(client, handled) : handled
+    }
     if (spec.streamed === true) {
       const handled = handledWith(yield* streamBody(request, spec, bodyTimeoutMillis))
       return yield* client === undefined ? handled : quotas.withUploadSlot(client, handled)

@@ -83,6 +83,8 @@ export interface EndpointSpec {
   readonly access: Access
   /** Returns delivery bodies, which read-only operators may not read. They may also use no method but GET. */
   readonly showsBodies?: true
+  /** The answer may have megabytes, which the handler holds while it waits for further reads. A client gets a few of them at a time. */
+  readonly largeAnswer?: true
   readonly summary: string
   readonly description?: string
   /** Description of each path parameter. */

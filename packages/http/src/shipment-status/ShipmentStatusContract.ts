@@ -68,6 +68,7 @@ export const ShipmentStatusContract = contract({
     },
     pickedUp: {
       route: "GET /shipment/po/{accountNumber}/{startDate}/{endDate}/verified",
+      largeAnswer: true,
       summary: "List an account's shipments by pick-up date",
       description: "Both ends belong to the range.",
       params: {

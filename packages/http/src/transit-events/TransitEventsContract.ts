@@ -42,6 +42,7 @@ export const TransitEventsContract = contract({
   endpoints: {
     listEvents: {
       route: "GET /v1/events",
+      largeAnswer: true,
       summary: "List shipment events",
       description: "A page of the events that the caller has access to, by shipmentId, sequence and eventId. " +
         "Pages reached by the Link header show one snapshot; new events do not move their content.",
@@ -63,6 +64,7 @@ export const TransitEventsContract = contract({
     },
     listSubscriptions: {
       route: "GET /v1/subscriptions",
+      largeAnswer: true,
       summary: "List subscriptions",
       description: "The caller's own subscriptions in one status, by id.",
       query: {

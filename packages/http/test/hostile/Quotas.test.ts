@@ -1,5 +1,8 @@
 /** Clients above their quotas: subscription floods, request floods, endless uploads. */
+import type { Principal } from "@waybill/core"
+import { type EventQuery, TransitEvents } from "@waybill/core/transit-events"
 import { documentsSample } from "@waybill/testkit"
+import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
 import { type Answer, operatorKey, problemCode, reportedEvent, runningService, type TestService } from "../TestService.ts"
 
@@ -192,6 +195,33 @@ describe("many large responses that are not read", () => {
     expect((await service.send("GET", "/visibility/v1/events?pageSize=500", { key: acme.carrier })).status).toBe(200)
     expect((await held[1]!.text()).length).toBeGreaterThan(30_000_000)
     for (const each of held.slice(2)) await each.body!.cancel()
+  })
+})
+
+describe("many pages at once", () => {
+  it("are read a few at a time for a client, because each holds its events while it waits for its cursor", async () => {
+    let [running, most, calls] = [0, 0, 0]
+    let open = () => {}
+    const opened = new Promise<void>((resolve) => void (open = resolve))
+    const counting = Layer.effect(TransitEvents, Effect.map(TransitEvents, (events) => ({
+      ...events,
+      list: (principal: Principal, query?: typeof EventQuery.Encoded) => Effect.gen(function*() {
+        most = Math.max(most, ++running)
+        // the ninth call is that of another client, which is not held back
+        if (++calls === 9) open()
+        yield* Effect.promise(() => opened)
+        const page = yield* events.list(principal, query)
+        running -= 1
+        return page
+      })
+    })))
+    service = await runningService({ logLevel: "Error", over: counting })
+    const acme = await service.tenant("acme")
+    const other = await acme.customer("other", ["A1"])
+    const pages = Array.from({ length: 12 }, () => service.send("GET", "/visibility/v1/events", { key: acme.carrier }))
+    const answers = await Promise.all([...pages, service.send("GET", "/visibility/v1/events", { key: other })])
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 13 }, () => 200))
+    expect(most).toBe(9)
   })
 })
 

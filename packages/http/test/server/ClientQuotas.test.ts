@@ -3,7 +3,7 @@ import { TenantLimits, Tenants } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { makeClientQuotas, maxBodyBytesPerClient, maxBodyBytesPerProcess, type QuotaClient, quotaClientOf } from "../../src/server/ClientQuotas.ts"
+import { largeAnswersPerClient, makeClientQuotas, maxBodyBytesPerClient, maxBodyBytesPerProcess, type QuotaClient, quotaClientOf } from "../../src/server/ClientQuotas.ts"
 
 const clientOf = (client: string, role: "carrier" | "customer" = "customer", tenantId = "acme"): QuotaClient =>
   quotaClientOf({ tenantId, client, roles: [role], accounts: [], origin: "key" })
@@ -63,6 +63,30 @@ describe("the upload quota", () => {
         yield* Fiber.interrupt(held)
       }
       yield* quotas.withUploadSlot(one, Effect.void)
+    })))
+})
+
+describe("reads with a large answer", () => {
+  it.effect("run a few at a time for each client, in their order, after any end of earlier ones", () =>
+    withLimits({}, Effect.gen(function*() {
+      const quotas = yield* makeClientQuotas
+      const [one, two] = [clientOf("one"), clientOf("two")]
+      const begun: Array<number> = []
+      const read = (at: number) => quotas.withLargeAnswer(one, Effect.andThen(Effect.sync(() => begun.push(at)), Effect.never))
+      const running = yield* Effect.forEach(Array.from({ length: largeAnswersPerClient + 3 }, (_, at) => at), (at) => Effect.forkChild(read(at), { startImmediately: true }))
+      const first = Array.from({ length: largeAnswersPerClient }, (_, at) => at)
+      assert.deepStrictEqual(begun, first)
+      yield* quotas.withLargeAnswer(two, Effect.void)
+      yield* Fiber.interrupt(running[largeAnswersPerClient]!)
+      yield* Fiber.interrupt(running[3]!)
+      yield* Fiber.interrupt(running[0]!)
+      yield* Effect.yieldNow
+      assert.deepStrictEqual(begun, [...first, largeAnswersPerClient + 1, largeAnswersPerClient + 2])
+      for (const fiber of running) yield* Fiber.interrupt(fiber)
+      for (const end of [Effect.fail("broken"), Effect.die("defect")]) {
+        yield* Effect.all(Array.from({ length: 20 }, () => Effect.exit(quotas.withLargeAnswer(one, end))))
+      }
+      yield* quotas.withLargeAnswer(one, Effect.void)
     })))
 })
 
