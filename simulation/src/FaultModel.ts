@@ -1,6 +1,6 @@
 /** Latencies and faults of calls to the store. */
 import { SeededRandom } from "@waybill/conformance/fixtures"
-import type { SettleRequest } from "@waybill/core/delivery"
+import type { SettleRequest, TakeRequest } from "@waybill/core/delivery"
 import type { StoreCall } from "./StoreConnection.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
@@ -40,9 +40,10 @@ export class FaultModel {
   unavailableUntil = 0
   private readonly simulation: SimulationContext
   private readonly random: SeededRandom
-  /** Share of settlements that find a destination locked by another transaction. */
+  /** Share of settlements, and of takes, that find a destination or a delivery locked by another transaction. */
   private locked: number
   private readonly locks: SeededRandom
+  private readonly lockedRetries: SeededRandom
   private readonly planned = new Map<StoreCall, { readonly answer: CallEnd; left: number }>()
   private faultsStopped = false
 
@@ -52,6 +53,7 @@ export class FaultModel {
     this.random = simulation.random
     this.locked = hasInternalFaults ? 0.05 : 0
     this.locks = new SeededRandom(seed, "locks")
+    this.lockedRetries = new SeededRandom(seed, "locked retries")
   }
 
   /** Ends the next calls of this method in this way. */
@@ -88,6 +90,12 @@ export class FaultModel {
     if (this.locked === 0 || !this.locks.share(this.locked)) return undefined
     const named = [...outcomes.filter(({ state }) => state === "waiting"), ...destinations]
     return named.length === 0 ? undefined : this.locks.pick(named).destinationId
+  }
+
+  /** The delivery that this take should send again and finds locked, if any. */
+  lockedAgain({ from }: TakeRequest): string | undefined {
+    const again = from.flatMap((each) => each.again)
+    return this.locked === 0 || again.length === 0 || !this.lockedRetries.share(this.locked) ? undefined : this.lockedRetries.pick(again)
   }
 
   /** Runs the call now, or when the store stops stalling. */

@@ -157,8 +157,11 @@ export class StoreConnection {
     }, this.store.delivery.load(tenantId, destinationIds))
   }
 
-  private take(process: WorkerProcess, request: TakeRequest): ReturnType<Store["take"]> {
+  private take(process: WorkerProcess, given: TakeRequest): ReturnType<Store["take"]> {
     const { ledger, simulation } = this
+    const locked = this.faultModel.lockedAgain(given)
+    const request = locked === undefined ? given : { ...given, from: given.from.map((each) => ({ ...each, again: each.again.filter((id) => id !== locked) })) }
+    if (locked !== undefined) simulation.note("store", `has ${locked} locked by another transaction`)
     const { tenantId } = request
     const asked = { who: process.name, request, askedAt: simulation.storeNow, askedStep: simulation.counts.steps }
     const named = request.from.flatMap(({ destinationId }) => ledger.destination(tenantId, destinationId) ?? [])

@@ -49,6 +49,9 @@ const engineMutants: ReadonlyArray<Mutant> = [
   mutant(destination, "a retry is not scheduled", {
     "  if (waiting !== undefined) insertWaiting(destination, waiting)\n": ""
   }),
+  mutant(destination, "a retry that a take leaves out is forgotten", {
+    "    for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: now + leftOutMillis })\n": ""
+  }),
   mutant(settling, "outcomes of a destination that another transaction has locked count as written", {
     "kept.has(partition) && !locked.has(destinationId)": "kept.has(partition)"
   }),
