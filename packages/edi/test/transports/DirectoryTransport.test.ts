@@ -38,12 +38,6 @@ describe("a directory that is absent", () => {
       await expect(outgoingLog(join(path, "outgoing")).last()).rejects.toThrow("ENOENT")
     }
   })
-
-  it("is refused below a file", async () => {
-    const path = directory("inbox")
-    writeFileSync(join(path, "file"), "")
-    await expect(directoryTransport(join(path, "file/acme")).waiting(1)).rejects.toThrow("EEXIST")
-  })
 })
 
 describe("a hostile inbox", () => {
