@@ -1,5 +1,5 @@
 /** SQL that locks destinations without waiting for those that another transaction has locked: a host may keep one open for long, and the work of all others would wait for it. */
-import { raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 
 /** `destinations`: those of a relation `(destination_id)` that are locked now. `busy`: those that another transaction has locked. */
 export const freeDestinations = (schema: Statement, tenantId: string, of: Statement) => {
