@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 
 export const webhookAddress = (member: string) =>
-  Schema.String.annotate({ format: "uri" }).check(
+  Schema.String.check(
     Schema.isPattern(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\p{Cc}\p{Cs}]+$/u, { message: `${member} is an absolute https address.` }),
     Schema.isMaxLength(2048, { message: `${member} has at most 2048 characters.` })
   )
