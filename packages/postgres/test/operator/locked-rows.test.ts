@@ -11,6 +11,7 @@ import { assert } from "vitest"
 import { openTransaction } from "../OpenTransaction.ts"
 import { rowsIn, testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
+import { auditEntry } from "./AuditEntry.ts"
 
 const schema = freshSchema()
 const rows = rowsIn(schema)
@@ -27,18 +28,7 @@ const makePrunes = Effect.fnUntraced(function*(tenantId: string) {
     yield* mails.put(tenantId, { id: `mail ${n}`, to: "edi@shipper.example", subject: "Subject", text: "Text" })
     yield* notices.claim(tenantId, { subscriptionId: idOf(n), kind: "failing", day: 1 })
     yield* statistics.add(tenantId, [{ destinationId: idOf(n), at: long, deliveries: 1, failures: 0, latencyMillis: 1, maxLatencyMillis: 1 }])
-    yield* audit.put([{
-      id: ids.nextAt(long),
-      at: long,
-      actor: { kind: "operator", name: "operator" },
-      address: undefined,
-      action: "tenant.put",
-      tenantId,
-      object: { kind: "tenant", id: tenantId },
-      result: "ok",
-      status: 200,
-      requestId: "request"
-    }])
+    yield* audit.put([auditEntry({ id: ids.nextAt(long), at: long, tenantId })])
     yield* rows("INSERT INTO @document_contents (tenant_id, content_id, written_at) VALUES ($1, $2, $3)", [tenantId, idOf(n), new Date(long)])
   }
   yield* rows("UPDATE @mails SET created_at = $2 WHERE tenant_id = $1", [tenantId, new Date(long)])

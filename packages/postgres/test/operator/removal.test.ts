@@ -24,6 +24,7 @@ import { Effect } from "effect"
 import { assert } from "vitest"
 import { rowsIn, testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
+import { auditEntry } from "./AuditEntry.ts"
 
 const schema = freshSchema()
 const rows = rowsIn(schema)
@@ -61,18 +62,7 @@ const begin = Effect.fnUntraced(function*(tenantId: string) {
   const { webhook } = yield* notices.setContact(customer, { email: "edi@shipper.example", webhook: { endpointUrl: webhookUrl, hmacSecretId: tenant.hmacSecretId } })
   yield* (yield* NoticeStore).queue(tenantId, { webhookId: webhook!.subscriptionId, subscriptionId: all.id, noticeId: "a.1", body: new Uint8Array([123, 125]), traceparent: undefined })
   yield* (yield* NoticeStore).claim(tenantId, { subscriptionId: all.id, kind: "failing", day: 20_400 })
-  yield* (yield* AuditStore).put([{
-    id,
-    at: Date.now(),
-    actor: { kind: "operator", name: "operator" },
-    address: undefined,
-    action: "tenant.put",
-    tenantId,
-    object: { kind: "tenant", id: tenantId },
-    result: "ok",
-    status: 200,
-    requestId: "request"
-  }])
+  yield* (yield* AuditStore).put([auditEntry({ id, at: Date.now(), tenantId })])
   return { tenant, customer, subscriptionId: all.id }
 })
 
