@@ -25,6 +25,8 @@ const measure = async (bench: Bench, extra: typeof backlogs[number]) => {
   await contender.call.fillExtra(waiting)
   await bench.postgres.settle(contender.database)
   await contender.call.start()
+  // a worker that has just started owns no partition yet, with or without a backlog
+  await delays(bench, contender, { count: perSecond, perSecond, slowMillis })
   // as long as the backlog lasts, whole seconds, at most as many as without it
   const withBacklog: Array<number> = []
   let lasted = 0
