@@ -24,8 +24,21 @@ export const checkLinks = (pages) => {
 
 const headings = (anchors, path) => anchors.get(statSync(join(root, path)).isDirectory() ? join(path, "README.md") : path) ?? new Set()
 
-/** Every page is linked from the index. */
-export const checkIndex = (pages) => {
+/** Every page is linked from the index, and every decision once, by number, from their own. */
+export const checkIndex = (pages) => [...unlisted(pages), ...misplacedDecisions(pages)]
+
+const misplacedDecisions = (pages) => {
+  const folder = "docs/decisions/"
+  const index = pages.find(({ path }) => path === `${folder}README.md`)
+  const listed = Array.from(index.prose.matchAll(/^\| \[\d{4}\]\(([^)]+)\)/gm), ([, file]) => file)
+  const expected = pages.filter(({ path }) => path.startsWith(folder) && path !== index.path).map(({ path }) => path.slice(folder.length)).sort()
+  return Array.from({ length: Math.max(listed.length, expected.length) }, (_, n) => n)
+    .filter((n) => listed[n] !== expected[n])
+    .slice(0, 1)
+    .map((n) => `${index.path}: row ${n + 1} is ${listed[n] ?? "missing"}, expected is ${expected[n] ?? "no other row"}`)
+}
+
+const unlisted = (pages) => {
   const index = pages.find(({ path }) => path === "docs/README.md")
   const linked = Array.from(index.prose.matchAll(/\]\(([^)#\s]+)/g), ([, target]) => normalize(join("docs", target)))
   return pages
