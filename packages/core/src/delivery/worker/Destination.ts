@@ -255,14 +255,24 @@ export const begun = (destination: Destination, deliveryId: string, what: InFlig
 
 /** Applies a written outcome, which unblocks entries with the same keys. */
 export const settled = (destination: Destination, deliveryId: string, waiting: WaitingDelivery | undefined, at: number): void => {
+  const flown = destination.inFlight.get(deliveryId)
   destination.settledAt = at
-  if (waiting === undefined && destination.inFlight.get(deliveryId)?.waits === true) destination.stale = true
+  if (waiting === undefined && flown?.waits === true) destination.stale = true
   destination.inFlight.delete(deliveryId)
+  // those of its shipment that wait as well go on, which is what an operator's recovery of many leaves
+  if (waiting === undefined && flown?.first === false) requestLeftOut(destination)
   if (waiting !== undefined) insertWaiting(destination, waiting)
   if (destination.loads > 0) destination.loading.set(deliveryId, waiting)
   if (!destination.blocked) return
   destination.blocked = false
   destination.behind = true
+}
+
+const requestLeftOut = (destination: Destination): void => {
+  const { leftOut, waiting } = destination
+  if (leftOut.size === 0) return
+  const isLeftOut = ({ deliveryId }: WaitingDelivery) => leftOut.has(deliveryId)
+  destination.waiting = [...waiting.filter(isLeftOut).map((each) => ({ ...each, dueAt: 0 })), ...waiting.filter((each) => !isLeftOut(each))]
 }
 
 const forgetWaiting = (destination: Destination, deliveryId: string): void => {

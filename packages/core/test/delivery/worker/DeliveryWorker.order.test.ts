@@ -49,6 +49,21 @@ describe("order", () => {
       assert.deepStrictEqual((yield* engine.receivers.requests(hook)).map(eventsOf), [["A/1"], ["A/2"]])
     }, inEngine))
 
+    it.effect("is kept when all dead letters of a shipment are sent again, which takes no longer than its receiver needs", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 1, rateLimitPerMinute: 6000 } })
+      yield* engine.receivers.script(hook, Receiver.fail(400))
+      yield* TestWaybill.run
+      for (let each = 0; each < 20; each++) {
+        yield* engine.publish("A")
+        yield* TestWaybill.pass("2 minutes")
+      }
+      assert.deepStrictEqual(yield* engine.delivered(), [])
+      yield* engine.receivers.script(hook, Receiver.delay(20))
+      yield* engine.deliveries.recover("acme", engine.subscription.id, { since: "1970-01-01T00:00:00Z" })
+      yield* TestWaybill.pass(2_500)
+      assert.deepStrictEqual(yield* engine.delivered(), Array.from({ length: 20 }, (_, n) => `A/${n + 1}`))
+    }, inEngine))
+
     it.effect("continues for a shipment when its delivery is a dead letter", Effect.fnUntraced(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 2, initialBackoffSeconds: 1 } })
       yield* engine.receivers.script(hook, [Receiver.fail(500), Receiver.fail(500), Receiver.accept()])

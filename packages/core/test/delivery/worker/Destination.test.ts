@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { breakerThreshold } from "@waybill/core/delivery"
 import * as Arbitrary from "effect/Arbitrary"
-import { attemptsBegin, changeWritten, type Destination, failed, foundBy, insertWaiting, isFailing, loadInto, planOf, signalled, succeeded, takeFromOf } from "../../../src/delivery/worker/Destination.ts"
+import { attemptsBegin, begun, changeWritten, type Destination, failed, foundBy, insertWaiting, isFailing, loadInto, planOf, settled, signalled, succeeded, takeFromOf } from "../../../src/delivery/worker/Destination.ts"
 import { int, listOf, oneOf } from "../../arbitraries.ts"
 import { Life, makeLoaded, newDestination } from "./DestinationLife.ts"
 
@@ -111,6 +111,25 @@ describe("a destination", () => {
       taken: new Set()
     })
     assert.deepStrictEqual(destination.waiting, [waiting("left", now + 1000)])
+  })
+
+  it("takes retries that waited for another delivery as soon as a retry has ended, and those that are not due yet later", () => {
+    const destination = ready(makeLoaded({}, { waiting: [waiting("first", now - 2), waiting("left", now - 1), waiting("later", now + 500)] }))
+    const asked = takeFromOf(destination, planOf(destination, now, 10))
+    foundBy(destination, {
+      asked,
+      found: { destinationId: "destination", version: 1, sends: true, after: undefined, more: false, blocked: false, unseenKeys: [], unseenDeliveries: [] },
+      now,
+      since: 2,
+      taken: new Set(["first"])
+    })
+    const due = () => planOf(destination, now, 10).again.map(({ deliveryId }) => deliveryId)
+    begun(destination, "new", { lastKey: "B", first: true })
+    settled(destination, "new", undefined, 3)
+    assert.deepStrictEqual(due(), [])
+    begun(destination, "first", { lastKey: "A", first: false })
+    settled(destination, "first", undefined, 4)
+    assert.deepStrictEqual(due(), ["left"])
   })
 
   it("is loaded again when all named deliveries have ended and more wait", () => {
