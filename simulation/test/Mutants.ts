@@ -37,12 +37,6 @@ const engineMutants: ReadonlyArray<Mutant> = [
   mutant(taking, "a change is not loaded", {
     "if (destination.settings?.version !== found.version) destination.stale = true": ""
   }),
-  rareMutant(destination, "a retry by an operator during a load is lost", {
-    "else if (loading.has(deliveryId) && loading.get(deliveryId) === undefined) destination.stale = true": ""
-  }),
-  rareMutant(destination, "a load restores a delivery that ended meanwhile", {
-    "!inFlight.has(deliveryId) && !loading.has(deliveryId))": "!inFlight.has(deliveryId))"
-  }),
   mutant(work, "what waits at a takeover is lost", {
     "for (const destinationId of destinationIds) {": "for (const destinationId of new Set<string>()) {"
   }),
@@ -155,13 +149,10 @@ const engineMutants: ReadonlyArray<Mutant> = [
     "const burst = Math.max(1, Math.floor(rateLimitPerMinute * burstShare))": "const burst = Math.max(1, Math.floor(rateLimitPerMinute * 2))"
   }),
   rareMutant(destination, "the circuit breaker is ignored", {
-    "const state = breakerState(breaker, now)": `const state = breakerState(breaker, now) && "closed"`
+    "if (breakerState(breaker, now) === \"open\") return": "if (false) return"
   }),
   mutant(breaker, "the circuit breaker never opens", {
     "if (failures < breakerThreshold) return": "if (failures > 0) return"
-  }),
-  rareMutant(destination, "more than one probe is sent after the circuit breaker was open", {
-    "destination.inFlight.size > 0 ? 0 : Math.min(room, 1)": "room"
   })
 ]
 

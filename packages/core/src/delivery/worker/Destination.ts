@@ -67,8 +67,8 @@ export interface Destination {
   /** Numbers of the last load that began, and of the last whose result was applied. */
   lastLoad: number
   loadedBy: number
-  /** Deliveries whose outcomes were written during pending loads; undefined: no longer waiting. */
-  readonly loading: Map<string, WaitingDelivery | undefined>
+  /** Deliveries that began to wait during pending loads. */
+  readonly loading: Map<string, WaitingDelivery>
   /** By due time. */
   waiting: Array<WaitingDelivery>
   /** Requested retries that a take did not return, since the last load. */
@@ -162,9 +162,9 @@ export const planOf = (destination: Destination, now: number, room: number): Pla
   const due = countDue(waiting, now)
   const nextDue = waiting[due]?.dueAt
   if (due === 0 && !destination.ahead && !destination.behind) return nextDue === undefined ? nothing : { ...nothing, lookAt: nextDue }
-  const state = breakerState(breaker, now)
-  if (state === "open") return { ...nothing, lookAt: breaker.openUntil }
-  const allowed = state === "closed" ? Math.min(room, destination.window - destination.inFlight.size) : destination.inFlight.size > 0 ? 0 : Math.min(room, 1)
+  // a probe needs no rule of its own: a failing destination has room for one attempt
+  if (breakerState(breaker, now) === "open") return { ...nothing, lookAt: breaker.openUntil }
+  const allowed = Math.min(room, destination.window - destination.inFlight.size)
   if (allowed <= 0) return nothing
   const grant = grantOf(settings.policy.rateLimitPerMinute, destination.rateMark, now, allowed)
   if (grant.granted === 0) return { ...nothing, lookAt: now + Math.max(1, grant.waitMillis) }
@@ -262,7 +262,8 @@ export const settled = (destination: Destination, deliveryId: string, waiting: W
   // those of its shipment that wait as well go on, which is what an operator's recovery of many leaves
   if (waiting === undefined && flown?.first === false) requestLeftOut(destination)
   if (waiting !== undefined) insertWaiting(destination, waiting)
-  if (destination.loads > 0) destination.loading.set(deliveryId, waiting)
+  if (waiting === undefined) destination.loading.delete(deliveryId)
+  else if (destination.loads > 0) destination.loading.set(deliveryId, waiting)
   if (!destination.blocked) return
   destination.blocked = false
   destination.behind = true
@@ -324,14 +325,13 @@ export const loadInto = (destination: Destination, stored: LoadedDestination, lo
   const before = destination.settings
   destination.settings = loaded
   const { inFlight, loading } = destination
+  // one that ended during the load may be among them; a take leaves it out
   destination.waiting = loaded.waiting.filter(({ deliveryId }) => !inFlight.has(deliveryId) && !loading.has(deliveryId))
   for (const { deliveryId } of loaded.waiting) {
     const own = inFlight.get(deliveryId)
     if (own !== undefined) own.waits = true
-    // it ended during the load; or it ended before, and an operator retried it
-    else if (loading.has(deliveryId) && loading.get(deliveryId) === undefined) destination.stale = true
   }
-  for (const [deliveryId, waiting] of loading) if (waiting !== undefined && !inFlight.has(deliveryId)) insertWaiting(destination, waiting)
+  for (const waiting of loading.values()) if (!inFlight.has(waiting.deliveryId)) insertWaiting(destination, waiting)
   destination.moreWaiting = loaded.moreWaiting
   destination.leftOut.clear()
   if (before === undefined) {

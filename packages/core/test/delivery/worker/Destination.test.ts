@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { breakerThreshold } from "@waybill/core/delivery"
 import * as Arbitrary from "effect/Arbitrary"
-import { attemptsBegin, begun, changeWritten, type Destination, failed, foundBy, insertWaiting, isFailing, loadInto, planOf, settled, signalled, succeeded, takeFromOf } from "../../../src/delivery/worker/Destination.ts"
+import { attemptsBegin, begun, changeWritten, type Destination, failed, foundBy, insertWaiting, isFailing, loadInto, ownerOf, planOf, settled, signalled, succeeded, takeFromOf } from "../../../src/delivery/worker/Destination.ts"
+import { Slots } from "../../../src/delivery/worker/Slots.ts"
 import { int, listOf, oneOf } from "../../arbitraries.ts"
 import { Life, makeLoaded, newDestination } from "./DestinationLife.ts"
 
@@ -217,16 +218,18 @@ describe("the breaker", () => {
 
   it("permits one probe after that time, and nothing else", () => {
     const destination = broken()
-    const plan = planOf(destination, now + 60_000, 10)
-    assert.strictEqual(plan.again.length + plan.batches, 1)
-    destination.inFlight.set("probe", { lastKey: "A", first: true })
-    assert.strictEqual(planOf(destination, now + 60_000, 10).batches, 0)
+    const slots = new Slots({ concurrency: 1000, maxBytesInFlight: 1_000_000 })
+    destination.window = 16
+    const planned = () => planOf(destination, now + 60_000, slots.of(destination, ownerOf(destination)))
+    assert.strictEqual(planned().again.length + planned().batches, 1)
+    attemptsBegin(destination, now + 60_000, 1)
+    assert.strictEqual(planned().batches, 0)
   })
 
   it("uses a due retry as the probe", () => {
     const destination = broken()
     insertWaiting(destination, waiting("retry", now + 60_000))
-    const plan = planOf(destination, now + 60_000, 10)
+    const plan = planOf(destination, now + 60_000, 1)
     assert.deepStrictEqual([plan.again.map(({ deliveryId }) => deliveryId), plan.batches], [["retry"], 0])
   })
 })
