@@ -48,8 +48,15 @@ export interface ObservedSubscription {
   readonly hasFixedAccounts: boolean
   readonly lifetime: Lifetime
   readonly inFlight: string
-  /** One JSON array for each delivery, in order of the first attempt. */
-  readonly bodies: ReadonlyArray<string>
+  /** In order of the first attempt. */
+  readonly deliveries: ReadonlyArray<ObservedDelivery>
+}
+
+interface ObservedDelivery {
+  /** A JSON array. */
+  readonly body: string
+  /** Whether it was cancelled after an attempt, because its client lost access to a part of it: the rest is sent in another delivery, and so may arrive twice. */
+  readonly isWithdrawn: boolean
 }
 
 interface Pfc {
@@ -85,7 +92,7 @@ const expected = (subscription: ObservedSubscription, history: BillHistory): Rea
 
 /** Every charge is of a version that the subscription's accounts owe, with content and log entries of such versions only. */
 export const assertOnlyOwnCharges = (subscription: ObservedSubscription, histories: ReadonlyMap<string, BillHistory>, reports: ReadonlyMap<string, Report>): void => {
-  for (const received of [...read(subscription.inFlight), ...subscription.bodies.flatMap(read)]) {
+  for (const received of [...read(subscription.inFlight), ...receivedBy(subscription)]) {
     const history = histories.get(received.bill)!
     const version = history.at(received.noLongerDebtor ? received.version - 1 : received.version)!
     const where = `${received.bill} ${name(received)} to ${subscription.url}`
@@ -126,23 +133,36 @@ export const assertEachVersionOnce = (
     const got = notifications.filter((each) => each.bill === history.bill).map(name)
     const possible = possibleStarts(subscription, history, own).map((from) => expected(subscription, history).filter((each) => each.version > from).map(name))
     const fits = possible.some((all) => (subscription.live ? all.length === got.length : all.length >= got.length) && got.every((each, at) => each === all[at]))
-    assert.isTrue(fits, `${history.bill} to ${JSON.stringify({ ...subscription, accounts: [...subscription.accounts], bodies: [], inFlight: read(subscription.inFlight).map((each) => each.bill + name(each)) })}: got ${got.join()}, expected one of ${possible.map((each) => each.join()).join(" | ")}`)
+    assert.isTrue(fits, `${history.bill} to ${JSON.stringify({ ...subscription, accounts: [...subscription.accounts], deliveries: [], inFlight: read(subscription.inFlight).map((each) => each.bill + name(each)) })}: got ${got.join()}, expected one of ${possible.map((each) => each.join()).join(" | ")}`)
     for (const each of own.filter((one) => one.requestedAt > subscription.lifetime.cancelledAt)) assert.notInclude(got, `PFC${each.version}`)
   }
 }
 
-/** The versions of a bill increase, and begin after the in-flight list. Holds also if the client's accounts change. */
+/**
+ * The versions of a bill increase, and begin after the in-flight list. Holds also if the client's accounts change: after a withdrawn delivery they increase
+ * from where they were before it, and what is repeated is the same.
+ */
 export const assertInOrder = (subscription: ObservedSubscription): void => {
-  const last = new Map(read(subscription.inFlight).map((each) => [each.bill, each.version]))
-  for (const { bill, version } of subscription.bodies.flatMap(read)) {
-    const ofBill = (array: string) => `[${read(array).filter((each) => each.bill === bill).map(name).join()}]`
-    const got = `in flight ${ofBill(subscription.inFlight)}, got ${subscription.bodies.map(ofBill).filter((each) => each !== "[]").join()}`
-    assert.isAbove(version, last.get(bill) ?? 0, `${bill} to ${subscription.url} (${subscription.realTime ? "in real time" : "in windows"}): ${got}`)
-    last.set(bill, version)
+  let last = new Map(read(subscription.inFlight).map((each) => [each.bill, each.version]))
+  const contents = new Map<string, Pfc>()
+  for (const { body, isWithdrawn } of subscription.deliveries) {
+    const reached = new Map(last)
+    for (const received of read(body)) {
+      const { bill, pfc, version } = received
+      const ofBill = (array: string) => `[${read(array).filter((each) => each.bill === bill).map(name).join()}]`
+      const all = subscription.deliveries.map((each) => `${ofBill(each.body)}${each.isWithdrawn ? " withdrawn" : ""}`).filter((each) => !each.startsWith("[]"))
+      const where = `${bill} to ${subscription.url} (${subscription.realTime ? "in real time" : "in windows"}): in flight ${ofBill(subscription.inFlight)}, got ${all.join()}`
+      assert.isAbove(version, reached.get(bill) ?? 0, where)
+      reached.set(bill, version)
+      const content = contents.get(`${bill} ${version}`)
+      if (content !== undefined) assert.deepStrictEqual(pfc, content, where)
+      contents.set(`${bill} ${version}`, pfc)
+    }
+    if (!isWithdrawn) last = reached
   }
 }
 
-export const receivedBy = (subscription: ObservedSubscription): ReadonlyArray<Received> => subscription.bodies.flatMap(read)
+export const receivedBy = (subscription: ObservedSubscription): ReadonlyArray<Received> => subscription.deliveries.flatMap(({ body }) => read(body))
 
 /** A closed window as it is stored. */
 export interface Closed {
@@ -169,8 +189,9 @@ export const assertWindows = (subscription: ObservedSubscription, closed: Readon
   }
   const ends = closed.map((each) => each.closedAt)
   assert.deepStrictEqual(ends, [...new Set(ends)], `${subscription.url}: each window closes once`)
-  if (subscription.live) assert.deepStrictEqual(subscription.bodies, closed.map((each) => `[${each.body}]`), subscription.url)
-  else assert.deepStrictEqual(subscription.bodies, closed.slice(0, subscription.bodies.length).map((each) => `[${each.body}]`), subscription.url)
+  const bodies = subscription.deliveries.map(({ body }) => body)
+  if (subscription.live) assert.deepStrictEqual(bodies, closed.map((each) => `[${each.body}]`), subscription.url)
+  else assert.deepStrictEqual(bodies, closed.slice(0, bodies.length).map((each) => `[${each.body}]`), subscription.url)
   const arrays = closed.map((each) => ({ end: each.closedAt, received: read(`[${each.body}]`) }))
   for (const { received } of arrays) assert.deepStrictEqual(received.map((each) => each.bill), [...new Set(received.map((each) => each.bill))].toSorted())
   for (const { bill, version, window } of collected) {

@@ -3,6 +3,7 @@
  * back or interrupted. The received notifications are then compared with the stored rows.
  */
 import { layer } from "@effect/vitest"
+import { withdrawnReason } from "@waybill/core/delivery"
 import { Receiver, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Layer, References, Stream } from "effect"
 import { assert } from "vitest"
@@ -75,6 +76,7 @@ const observe = Effect.fnUntraced(function*(row: SubscriptionRow, { principal, s
   const settings = JSON.parse(row.doc)
   const { accounts, hasFixedAccounts } = accountsOf(row.client)
   const requests = yield* (yield* ScriptedReceivers).requests(settings.webhookUrl)
+  const withdrawn = new Set((yield* rows<{ readonly id: string }>("SELECT delivery_id AS id FROM @deliveries WHERE destination_id = $1::uuid AND reason = $2", [row.id, withdrawnReason])).map(({ id }) => id))
   const bodies = new Map<string, string>()
   for (const { body, headers } of requests) {
     const text = new TextDecoder().decode(body)
@@ -92,7 +94,7 @@ const observe = Effect.fnUntraced(function*(row: SubscriptionRow, { principal, s
     hasFixedAccounts,
     lifetime: (yield* CallRecords).lifetimes.get(settings.webhookUrl)!,
     inFlight: `[${(yield* Stream.runCollect(yield* subscriptions.inFlight(principal(row.client), row.id))).map((bill) => new TextDecoder().decode(bill)).join()}]`,
-    bodies: [...bodies.values()]
+    deliveries: Array.from(bodies, ([id, body]) => ({ body, isWithdrawn: withdrawn.has(id) }))
   } satisfies ObservedSubscription
 })
 
