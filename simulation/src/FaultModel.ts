@@ -1,6 +1,6 @@
 /** Latencies and faults of calls to the store. */
 import { SeededRandom } from "@waybill/conformance/fixtures"
-import type { SettleRequest, TakeRequest } from "@waybill/core/delivery"
+import type { DropRequest, SettleRequest, TakeRequest } from "@waybill/core/delivery"
 import type { StoreCall } from "./StoreConnection.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
@@ -40,10 +40,11 @@ export class FaultModel {
   unavailableUntil = 0
   private readonly simulation: SimulationContext
   private readonly random: SeededRandom
-  /** Share of settlements, and of takes, that find a destination or a delivery locked by another transaction. */
+  /** Share of settlements, takes and drops that find a destination or a delivery locked by another transaction. */
   private locked: number
   private readonly locks: SeededRandom
   private readonly lockedRetries: SeededRandom
+  private readonly lockedDrops: SeededRandom
   private readonly planned = new Map<StoreCall, { readonly answer: CallEnd; left: number }>()
   private faultsStopped = false
 
@@ -54,6 +55,7 @@ export class FaultModel {
     this.locked = hasInternalFaults ? 0.05 : 0
     this.locks = new SeededRandom(seed, "locks")
     this.lockedRetries = new SeededRandom(seed, "locked retries")
+    this.lockedDrops = new SeededRandom(seed, "locked drops")
   }
 
   /** Ends the next calls of this method in this way. */
@@ -96,6 +98,12 @@ export class FaultModel {
   lockedAgain({ from }: TakeRequest): string | undefined {
     const again = from.flatMap((each) => each.again)
     return this.locked === 0 || again.length === 0 || !this.lockedRetries.share(this.locked) ? undefined : this.lockedRetries.pick(again)
+  }
+
+  /** The destination that this drop finds locked, if any. */
+  lockedDrop({ closed, deliveries, keys }: DropRequest): string | undefined {
+    const named = [...closed, ...[...keys, ...deliveries].map(({ destinationId }) => destinationId)]
+    return this.locked === 0 || !this.lockedDrops.share(this.locked * 4) ? undefined : this.lockedDrops.pick(named)
   }
 
   /** Runs the call now, or when the store stops stalling. */

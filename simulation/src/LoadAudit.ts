@@ -44,7 +44,7 @@ export class LoadAudit {
   dropped(who: string, { closed, deliveries, keys, owned, tenantId }: DropRequest, answer: { readonly dropped: number; readonly more: boolean }): void {
     const { ledger, simulation } = this
     const fenced = ledger.partitions.fenced(tenantId, owned)
-    const named = deliveries.flatMap((id) => ledger.deliveries.get(id) ?? []).filter(({ destination }) => fenced.includes(destination.partition))
+    const named = deliveries.flatMap(({ deliveryId }) => ledger.deliveries.get(deliveryId) ?? []).filter(({ destination }) => fenced.includes(destination.partition))
     ledger.withdrawUnseen(named, simulation.storeNow)
     let expected = 0
     for (const destinationId of closed) {

@@ -4,7 +4,7 @@
  */
 import { settledWithout } from "@waybill/conformance/fixtures"
 import { StorageError } from "@waybill/core"
-import type { DeliveryStore, SettleRequest, TakeRequest, WorkerLease } from "@waybill/core/delivery"
+import type { DeliveryStore, DropRequest, SettleRequest, TakeRequest, WorkerLease } from "@waybill/core/delivery"
 import { Effect, Exit } from "effect"
 import type { FaultModel } from "./FaultModel.ts"
 import type { Ledger, LedgerDelivery, LedgerDestination } from "./Ledger.ts"
@@ -84,15 +84,7 @@ export class StoreConnection {
       load: (tenantId, destinationIds) => this.load(process, tenantId, [...destinationIds]),
       take: (request) => this.take(process, structuredClone(request)),
       settle: (request) => this.settle(process, structuredClone(request)),
-      drop: (given) => {
-        const request = structuredClone(given)
-        return this.send({
-          process,
-          call: "drop",
-          about: () => `${request.tenantId}, closed ${request.closed.map(short).join()}, ${request.keys.map(({ destinationId, key }) => `${key} of ${short(destinationId)}`).join()}, ${request.deliveries.join()}`,
-          applied: (answer) => this.loads.dropped(process.name, request, answer)
-        }, this.store.delivery.drop(request))
-      }
+      drop: (request) => this.drop(process, structuredClone(request))
     }
   }
 
@@ -207,6 +199,19 @@ export class StoreConnection {
         if (request.outcomes.length > 0) this.onSettled()
       }
     }, Effect.map(this.store.delivery.settle(request), (answer) => locked === undefined ? answer : { ...answer, locked: [locked] }))
+  }
+
+  private drop(process: WorkerProcess, given: DropRequest): ReturnType<Store["drop"]> {
+    const locked = this.faultModel.lockedDrop(given)
+    const isFree = ({ destinationId }: { readonly destinationId: string }) => destinationId !== locked
+    const request = { ...given, closed: given.closed.filter((id) => id !== locked), keys: given.keys.filter(isFree), deliveries: given.deliveries.filter(isFree) }
+    if (locked !== undefined) this.simulation.note("store", `has ${short(locked)} locked by another transaction`)
+    return this.send({
+      process,
+      call: "drop",
+      about: () => `${request.tenantId}, closed ${request.closed.map(short).join()}, ${request.keys.map(({ destinationId, key }) => `${key} of ${short(destinationId)}`).join()}, ${request.deliveries.map(({ deliveryId }) => deliveryId).join()}`,
+      applied: (answer) => this.loads.dropped(process.name, request, answer)
+    }, Effect.map(this.store.delivery.drop(request), (answer) => locked === undefined ? answer : { ...answer, locked: [locked] }))
   }
 
   private deliveriesIn(tenantId: string, partition: number): ReadonlyArray<LedgerDelivery> {

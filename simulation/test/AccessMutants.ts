@@ -43,7 +43,7 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     "for (const deliveryId of found.unseenDeliveries) tenant.drops.deliveries.push({ destinationId: found.destinationId, deliveryId })": ""
   }),
   rareMutant(dropping, "a drop that failed is not repeated", {
-    "      keys.push(...request.keys)\n      deliveries.push(...request.deliveries)\n": ""
+    "      keys.push(...named.keys)\n      deliveries.push(...named.deliveries)\n": ""
   }),
   rareMutant(store, "a drop removes entries that the client sees again", {
     "const unseen = destination?.byKey.get(key)?.filter((entry) => !this.rows.sees(destination, entry)) ?? []": "const unseen = destination?.byKey.get(key)?.slice() ?? []"
@@ -58,7 +58,10 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     "for (const entry of delivery.entries) if (!this.waits(destination, entry)) this.enqueue(destination, entry, now)": ""
   }),
   rareMutant(dropping, "entries of a withdrawn delivery are not taken", {
-    "          destination.behind = true\n          // a delivery": "          // a delivery"
+    "    destination.behind = true\n    // a delivery": "    // a delivery"
+  }),
+  mutant(dropping, "what a drop leaves to another transaction that has locked the destination is forgotten", {
+    "    if (destination !== undefined) work.signalAt(destination, now + lockedMillis)\n": ""
   }),
   rareMutant(dropping, "a delivery that is seen again before it is withdrawn is forgotten", {
     "if (withdrawn.has(destinationId)) destination.stale = true": ""

@@ -7,6 +7,7 @@ import {
   DeliveryQueue,
   DeliveryStore,
   type DestinationChange,
+  type Dropped,
   type DropRequest,
   type OwnedPartition,
   partitionOf,
@@ -131,6 +132,8 @@ export const end = (worker: OwningWorker, deliveries: ReadonlyArray<TakenDeliver
 export const drop = ({ owned, tenantId }: OwningWorker, parts: Partial<DropRequest>) =>
   Effect.flatMap(DeliveryStore, (store) => store.drop({ tenantId, owned, closed: [], keys: [], deliveries: [], ...parts }))
 
+export const nothingDropped: Dropped = { dropped: 0, more: false, locked: [] }
+
 export const release = ({ owned, tenantId }: OwningWorker, idle: boolean) =>
   Effect.flatMap(DeliveryStore, (store) => store.release(tenantId, owned.map((each) => ({ ...each, idle, othersUntil: undefined })), []))
 
@@ -162,7 +165,7 @@ export const drain = Effect.fnUntraced(function*(tenantId: string) {
     const taken = yield* take(worker, { from: named.map((destinationId) => ({ destinationId, after: undefined, batches, inFlight: [], again: again(destinationId) })) })
     yield* drop(worker, { closed: named.filter((id) => taken.from.every(({ destinationId }) => destinationId !== id)) })
     const keys = taken.from.flatMap(({ destinationId, unseenKeys }) => unseenKeys.map((key) => ({ destinationId, key })))
-    const deliveries = taken.from.flatMap(({ unseenDeliveries }) => unseenDeliveries)
+    const deliveries = taken.from.flatMap(({ destinationId, unseenDeliveries }) => unseenDeliveries.map((deliveryId) => ({ destinationId, deliveryId })))
     dropped += (yield* drop(worker, { keys, deliveries })).dropped
     sent.push(...taken.deliveries)
     yield* end(worker, taken.deliveries)

@@ -12,6 +12,7 @@ import * as destinations from "../src/delivery/DestinationSql.ts"
 import * as drops from "../src/delivery/DropRecordsSql.ts"
 import * as unsendable from "../src/delivery/worker/DropSql.ts"
 import * as flights from "../src/delivery/worker/FlightSql.ts"
+import { lockFreeDestinations } from "../src/delivery/worker/FreeDestinationSql.ts"
 import * as frozen from "../src/delivery/worker/FreezeSql.ts"
 import { load } from "../src/delivery/worker/LoadSql.ts"
 import * as ownership from "../src/delivery/worker/OwnershipSql.ts"
@@ -184,10 +185,11 @@ const ofOwners = (schema: Sql.Statement) => ({
   "interrupt what was in flight": flights.interrupt(schema, "t", interrupted),
   "interrupt a lost take": flights.interrupt(schema, "t", { ...interrupted, flight: id }),
   "load destinations": load(schema, "t", [id]),
+  "lock destinations that are free": lockFreeDestinations(schema, "t", [id]),
   "drop what waits in a closed destination": unsendable.dropClosed(schema, "t", id),
   "find entries without access": unsendable.unseenEntries(schema, sources, "t", id, ["S"]),
   "drop entries without access": unsendable.dropUnseen(schema, "t", id, [{ key: "S", sequence: 1, ref: 1 }]),
-  "withdraw deliveries": unsendable.withdraw(schema, sources, "t", [0], [id])
+  "withdraw deliveries": unsendable.withdraw(schema, sources, "t", [id], [id])
 })
 
 const ofLists = (schema: Sql.Statement) => {

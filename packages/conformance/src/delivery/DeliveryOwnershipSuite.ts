@@ -3,7 +3,7 @@ import { DeliveryStore, type WrittenOutcome } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { destinationSettings, eventually, freshTenant, idOf, letSee, occurredAt, publish, seed, single, subscribe, subscribeEach } from "../StorageFixtures.ts"
-import { acquire, changeOf, drop, end, eventIdsOf, everyPartition, find, from, hasWork, load, outcomeOf, type OwningWorker, release, settle, take, takeFrom, takeOne, takeRequest, waitingIn, workerId } from "../WorkerFixtures.ts"
+import { acquire, changeOf, drop, end, eventIdsOf, everyPartition, find, from, hasWork, load, nothingDropped, outcomeOf, type OwningWorker, release, settle, take, takeFrom, takeOne, takeRequest, waitingIn, workerId } from "../WorkerFixtures.ts"
 import { type Suite, storeSuite } from "../StoreSuite.ts"
 
 const look = (worker: string, tenantId: string) =>
@@ -247,7 +247,7 @@ const takeovers = storeSuite("DeliveryStore, takeover", DeliveryStore, (test) =>
     assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "active")
     assert.strictEqual((yield* load(tenantId)).breaker.failures, 0)
     yield* letSee(tenantId, "client", ["B"])
-    assert.deepStrictEqual(yield* drop(worker, { keys: [{ destinationId: idOf(1), key: "A" }], deliveries: [a.deliveryId] }), { dropped: 0, more: false })
+    assert.deepStrictEqual(yield* drop(worker, { keys: [{ destinationId: idOf(1), key: "A" }], deliveries: [a] }), nothingDropped)
     assert.deepStrictEqual((yield* take(owner)).signals.map(({ destinationId }) => destinationId), [idOf(1)])
   })
 
@@ -368,7 +368,7 @@ const lostOutcomes = storeSuite("DeliveryStore, outcomes that a crash lost", Del
     assert.deepStrictEqual([taken.owned, taken.deliveries, taken.signals], [[], [], []])
     assert.deepStrictEqual(yield* end(ahead, [a!]), [])
     assert.deepStrictEqual((yield* store.reclaim(tenantId, ahead.owned, a!.flight)).owned, [])
-    assert.deepStrictEqual(yield* drop(ahead, { closed: [idOf(1)] }), { dropped: 0, more: false })
+    assert.deepStrictEqual(yield* drop(ahead, { closed: [idOf(1)] }), nothingDropped)
     yield* release(ahead, false)
     assert.deepStrictEqual((yield* acquire(tenantId)).owned, [])
     assert.strictEqual((yield* find(tenantId, a!.deliveryId)).state, "sending")

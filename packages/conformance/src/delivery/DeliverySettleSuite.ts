@@ -3,7 +3,7 @@ import { type DeliveryOutcome, type DeliveryState, DeliveryStore, purgeStep } fr
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, occurredAt, publish, seed, single, subscribe, textOf } from "../StorageFixtures.ts"
-import { acquire, changeOf, drop, end, eventIdsOf, find, from, load, outcomeOf, type OwningWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { acquire, changeOf, drop, end, eventIdsOf, find, from, load, nothingDropped, outcomeOf, type OwningWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { type Suite, storeSuite } from "../StoreSuite.ts"
 
 /** A worker with a delivery of one shipment in flight. */
@@ -297,10 +297,10 @@ const drops = storeSuite("DeliveryStore, drop", DeliveryStore, (test) => {
     yield* subscribe(tenantId, { n: 2 })
     yield* seed(tenantId, { S: purgeStep, T: 2 })
     const worker = yield* acquire(tenantId)
-    assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1), idOf(9)] }), { dropped: 0, more: false })
+    assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1), idOf(9)] }), nothingDropped)
     yield* queue.closeDestination(tenantId, idOf(1))
     assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).destinations, [idOf(1), idOf(2)])
-    assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1)] }), { dropped: 0, more: false }, "by an epoch that is over")
+    assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1)] }), nothingDropped, "by an epoch that is over")
     const owner = yield* acquire(tenantId, { worker: worker.workerId })
     const others = Effect.map(queue.destinations(tenantId, { state: undefined, after: undefined, limit: 9 }), ({ destinations }) => destinations.map(({ waiting }) => waiting))
     const before = yield* others
@@ -320,8 +320,8 @@ const drops = storeSuite("DeliveryStore, drop", DeliveryStore, (test) => {
     const { delivery, worker } = yield* sending(tenantId)
     yield* end(worker, [delivery], { state: "waiting" })
     yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
-    const request = { keys: ["S", "T", "U"].map((key) => ({ destinationId: idOf(1), key })), deliveries: [delivery.deliveryId, idOf(999)] }
-    assert.deepStrictEqual(yield* drop(worker, request), { dropped: 0, more: false })
+    const request = { keys: ["S", "T", "U"].map((key) => ({ destinationId: idOf(1), key })), deliveries: [delivery, { ...delivery, deliveryId: idOf(999) }] }
+    assert.deepStrictEqual(yield* drop(worker, request), nothingDropped)
     assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "waiting")
     assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker)), ["T/1"])
   })

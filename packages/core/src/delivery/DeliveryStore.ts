@@ -267,7 +267,17 @@ export interface DropRequest {
   /** Of these keys: the entries that the client may no longer see. */
   readonly keys: ReadonlyArray<{ readonly destinationId: string; readonly key: string }>
   /** Waiting deliveries with entries that their client may no longer see: they are cancelled, and their entries wait again. */
-  readonly deliveries: ReadonlyArray<string>
+  readonly deliveries: ReadonlyArray<{ readonly destinationId: string; readonly deliveryId: string }>
+}
+
+/** Result of a drop. */
+export interface Dropped {
+  /** Number of dropped entries, of closed destinations included. */
+  readonly dropped: number
+  /** Whether entries are left for another call. */
+  readonly more: boolean
+  /** Destinations that another transaction has locked. Nothing was dropped in them: ask again later. */
+  readonly locked: ReadonlyArray<string>
 }
 
 /** Reason of a delivery that was cancelled because its client may no longer see one of its entries. */
@@ -325,8 +335,8 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
    * was settled later. It waits for no transaction that has locked a destination, which a host may keep open for long.
    */
   readonly settle: (request: SettleRequest) => Effect.Effect<Settled, StorageError>
-  /** Removes entries that must not be sent, in bounded steps. Returns the number of dropped entries and whether another call is needed. */
-  readonly drop: (request: DropRequest) => Effect.Effect<{ readonly dropped: number; readonly more: boolean }, StorageError>
+  /** Removes entries that must not be sent, in bounded steps. It waits for no transaction that has locked a destination, as `settle`. */
+  readonly drop: (request: DropRequest) => Effect.Effect<Dropped, StorageError>
   /** Releases partitions. `load` returns the `rateMarks` to the next owner. */
   readonly release: (
     tenantId: string,

@@ -3,6 +3,7 @@ import {
   type DeliveryOutcome,
   DeliveryStore,
   type DestinationChange,
+  type Dropped,
   type DropRequest,
   type LoadedDestination,
   partitionOf,
@@ -113,13 +114,13 @@ class Writes {
     this.rows.setStatus(destination, { state: "paused", reason: pause, pausedBy: "service", since: now })
   }
 
-  drop({ closed, deliveries, keys, owned, tenantId }: DropRequest, now: number): { readonly dropped: number; readonly more: boolean } {
+  drop({ closed, deliveries, keys, owned, tenantId }: DropRequest, now: number): Dropped {
     const tenant = this.rows.tenant(tenantId)
     const held = partitionsHeld(tenant, owned)
     const openOf = (id: string) => held.has(partitionOf(id)) ? tenant.destinations.get(id) : undefined
-    for (const id of deliveries) {
-      const delivery = tenant.deliveries.get(id)
-      const destination = delivery === undefined ? undefined : openOf(delivery.destinationId)
+    for (const { deliveryId, destinationId } of deliveries) {
+      const delivery = tenant.deliveries.get(deliveryId)
+      const destination = delivery === undefined ? undefined : openOf(destinationId)
       if (destination === undefined || delivery!.state !== "waiting" || delivery!.entries.every((entry) => this.rows.sees(destination, entry))) continue
       this.rows.withdraw(destination, delivery!, now)
     }
@@ -134,6 +135,6 @@ class Writes {
       for (const entry of unseen) doomed.set(entry, () => this.rows.dropUnseen(destination!, entry, now))
     }
     for (const remove of [...doomed.values()].slice(0, purgeStep)) remove()
-    return { dropped: Math.min(doomed.size, purgeStep), more: doomed.size > purgeStep }
+    return { dropped: Math.min(doomed.size, purgeStep), more: doomed.size > purgeStep, locked: [] }
   }
 }

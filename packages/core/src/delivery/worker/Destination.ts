@@ -95,6 +95,8 @@ export interface Destination {
   usedAt: number
   /** The next scheduled check. */
   lookAt: number | undefined
+  /** Whether a signal of its own is scheduled, because another transaction has locked it. */
+  signalScheduled: boolean
 }
 
 /** A destination that is not loaded. */
@@ -128,7 +130,8 @@ export const makeDestination = (destinationId: string, owned: OwnedPartitionStat
   bytesPerDelivery: 0,
   eventsPerDelivery: 1,
   usedAt: 0,
-  lookAt: undefined
+  lookAt: undefined,
+  signalScheduled: false
 })
 
 /** The owner of the slots that its attempts use. Its client never changes. */

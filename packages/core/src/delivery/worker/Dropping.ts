@@ -2,41 +2,52 @@
 import { Effect } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { reportDropped } from "../DeliveryReport.ts"
+import type { Dropped, DropRequest } from "../DeliveryStore.ts"
 import type { EngineState } from "./EngineState.ts"
 import { type OwnedTenant, ownershipOf } from "./WorkSet.ts"
+import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
 /** Maximum number of keys, and of deliveries, in one call. */
 const namedAtOnce = 1000
 
+/** Milliseconds until a destination is asked for again that another transaction has locked. */
+const lockedMillis = 1000
+
+type Named = Pick<DropRequest, "closed" | "deliveries" | "keys">
+
 /** Runs one step for a tenant. The rest follows in its next turn. */
-export const dropUnsendable = ({ store, work }: EngineState, tenant: OwnedTenant): Effect.Effect<void, StorageError> => {
+export const dropUnsendable = (parts: EngineState, tenant: OwnedTenant): Effect.Effect<void, StorageError> => {
   const { closed, deliveries, keys } = tenant.drops
-  const request = { closed: Array.from(closed), keys: keys.splice(0, namedAtOnce), deliveries: deliveries.splice(0, namedAtOnce) }
-  return store.drop({
-    tenantId: tenant.tenantId,
-    owned: ownershipOf(tenant.partitions.values()),
-    ...request,
-    deliveries: request.deliveries.map(({ deliveryId }) => deliveryId)
-  }).pipe(
+  const named: Named = { closed: Array.from(closed), keys: keys.splice(0, namedAtOnce), deliveries: deliveries.splice(0, namedAtOnce) }
+  return parts.store.drop({ tenantId: tenant.tenantId, owned: ownershipOf(tenant.partitions.values()), ...named }).pipe(
     Effect.onError(() => Effect.sync(() => {
-      keys.push(...request.keys)
-      deliveries.push(...request.deliveries)
+      keys.push(...named.keys)
+      deliveries.push(...named.deliveries)
     })),
-    Effect.flatMap(({ dropped, more }) => {
-      if (more) keys.push(...request.keys)
-      else for (const destinationId of request.closed) closed.delete(destinationId)
-      // entries of a withdrawn delivery wait again
-      const withdrawn = new Set(request.deliveries.map((each) => each.destinationId))
-      for (const destinationId of new Set([...request.keys.map((each) => each.destinationId), ...withdrawn])) {
-        const destination = work.destination(tenant.tenantId, destinationId)
-        if (destination !== undefined) {
-          destination.behind = true
-          // a delivery that its client may see again waits as before
-          if (withdrawn.has(destinationId)) destination.stale = true
-          work.touch(destination)
-        }
-      }
-      return dropped > 0 ? reportDropped(tenant.tenantId, "not_visible", dropped) : Effect.void
-    })
+    Effect.flatMap((answer) => Effect.flatMap(monotonicMillis, (now) => {
+      learn(parts, tenant, named, answer, parts.storeTime(now))
+      return answer.dropped > 0 ? reportDropped(tenant.tenantId, "not_visible", answer.dropped) : Effect.void
+    }))
   )
+}
+
+const learn = ({ work }: EngineState, tenant: OwnedTenant, { closed, deliveries, keys }: Named, { locked, more }: Dropped, now: number): void => {
+  const { drops, tenantId } = tenant
+  const left = new Set(locked)
+  if (more) drops.keys.push(...keys.filter(({ destinationId }) => !left.has(destinationId)))
+  for (const destinationId of more ? left : closed) drops.closed.delete(destinationId)
+  for (const destinationId of left) {
+    const destination = work.destination(tenantId, destinationId)
+    if (destination !== undefined) work.signalAt(destination, now + lockedMillis)
+  }
+  // entries of a withdrawn delivery wait again
+  const withdrawn = new Set(deliveries.map(({ destinationId }) => destinationId))
+  for (const destinationId of new Set([...keys.map((each) => each.destinationId), ...withdrawn])) {
+    const destination = left.has(destinationId) ? undefined : work.destination(tenantId, destinationId)
+    if (destination === undefined) continue
+    destination.behind = true
+    // a delivery that its client may see again waits as before
+    if (withdrawn.has(destinationId)) destination.stale = true
+    work.touch(destination)
+  }
 }

@@ -67,6 +67,8 @@ export interface OwnedTenant {
 interface ScheduledCheck {
   at: number
   readonly destination: Destination
+  /** Whether it counts as a signal: anything may have changed. */
+  readonly isSignal: boolean
 }
 
 /** Tenants, partitions and destinations of this worker. */
@@ -215,7 +217,14 @@ export class WorkSet {
   lookAt(destination: Destination, at: number): void {
     if (destination.lookAt !== undefined && destination.lookAt <= at) return
     destination.lookAt = at
-    this.scheduledChecks.add({ at, destination })
+    this.scheduledChecks.add({ at, destination, isSignal: false })
+  }
+
+  /** Schedules a signal of the destination, unless one is scheduled. */
+  signalAt(destination: Destination, at: number): void {
+    if (destination.signalScheduled) return
+    destination.signalScheduled = true
+    this.scheduledChecks.add({ at, destination, isSignal: true })
   }
 
   /** The time of the next scheduled check. */
@@ -227,9 +236,13 @@ export class WorkSet {
   runDueChecks(now: number): void {
     for (let { first } = this.scheduledChecks; first !== undefined && first.at <= now; first = this.scheduledChecks.first) {
       this.scheduledChecks.take()
-      if (first.destination.lookAt !== first.at) continue
-      first.destination.lookAt = undefined
-      this.touch(first.destination)
+      const { at, destination, isSignal } = first
+      if (isSignal) {
+        destination.signalScheduled = false
+        signalled(destination, undefined, this.nextEvent())
+      } else if (destination.lookAt === at) destination.lookAt = undefined
+      else continue
+      this.touch(destination)
     }
   }
 
@@ -248,7 +261,7 @@ export class WorkSet {
   tidy(partition: OwnedPartitionState, now: number): boolean {
     let quiet = !hasDrops(partition.tenant)
     for (const [destinationId, destination] of partition.destinations) {
-      if (destination.taking || destination.loads > 0 || destination.stale || destination.pause !== undefined || destination.sends && hasWork(destination) || destination.inFlight.size > 0) quiet = false
+      if (destination.taking || destination.loads > 0 || destination.stale || destination.signalScheduled || destination.pause !== undefined || destination.sends && hasWork(destination) || destination.inFlight.size > 0) quiet = false
       else if (destination.usedAt + rateWindowMillis <= now && destination.breaker.failures === 0 && destination.unreadableUntil === undefined && !isMarkAhead(destination, now)) {
         partition.destinations.delete(destinationId)
         this.setAside(destination)

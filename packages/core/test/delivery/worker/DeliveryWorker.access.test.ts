@@ -1,10 +1,10 @@
 /** Access that ends and returns while entries wait. */
 import { assert, describe, it } from "@effect/vitest"
 import { AccessStore } from "@waybill/core"
-import { DeliveryQueue, type SecretOwner, SecretStore, Wakeups } from "@waybill/core/delivery"
+import { DeliveryQueue, type DropRequest, type SecretOwner, SecretStore, Wakeups } from "@waybill/core/delivery"
 import { Receiver, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect, Logger, Option, References } from "effect"
-import { account, hook, inEngine, makeEngine } from "../Engine.ts"
+import { account, hook, inEngine, makeEngine, workerOver } from "../Engine.ts"
 
 type Engine = Effect.Success<ReturnType<typeof makeEngine>>
 
@@ -63,6 +63,33 @@ describe("access of a client", () => {
     assert.deepStrictEqual([first!.state, first!.attempts.length], ["cancelled", 1])
     assert.match(first!.reason!, /may no longer see/)
   }, inEngine))
+
+  it.effect("what it ended for is dropped once a transaction has ended that had locked the subscription, and asked for every second until then", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine()
+    yield* engine.publish("S", "T", "T")
+    yield* engine.receivers.script(hook, [Receiver.fail(), Receiver.accept()])
+    let drops = 0
+    let isLocked = true
+    const locks = ({ closed, deliveries, keys }: DropRequest) => Effect.sync(() => {
+      drops += 1
+      return { dropped: 0, more: false, locked: [...closed, ...[...keys, ...deliveries].map(({ destinationId }) => destinationId)] }
+    })
+    yield* workerOver((store) => ({ drop: (request) => isLocked ? locks(request) : store.drop(request) }))
+    yield* TestWaybill.pass(100)
+    yield* engine.events.append(engine.tenant.carrier, [reportedEvent("S", { accounts: ["B"] })])
+    // its retry is due and shows that the client may no longer see all of it
+    yield* TestWaybill.pass(60_000)
+    yield* engine.publish("U")
+    yield* TestWaybill.pass(1000)
+    assert.deepStrictEqual(yield* engine.delivered(), ["U/1"])
+    const before = drops
+    yield* TestWaybill.pass(20_000)
+    assert.deepStrictEqual([drops - before, (yield* engine.list()).map(({ state }) => state)], [20, ["waiting", "delivered"]])
+    isLocked = false
+    yield* TestWaybill.pass(2000)
+    assert.deepStrictEqual([yield* engine.delivered(), (yield* engine.list()).map(({ state }) => state)], [["U/1", "T/1", "T/2"], ["cancelled", "delivered", "delivered"]])
+    assert.isUndefined((yield* engine.list()).find(({ state }) => state === "waiting"))
+  }, Effect.scoped, inEngine))
 
   it.effect("a suspended tenant receives nothing, and all waiting events once it is resumed", Effect.fnUntraced(function*() {
     const engine = yield* makeEngine()

@@ -186,6 +186,7 @@ describe("a partition that is cleaned up", () => {
       (destination) => destination.waiting.push({ deliveryId: "one", dueAt: now }),
       (destination) => void (destination.taking = true),
       (destination) => void (destination.loads = 1),
+      (destination) => void (destination.signalScheduled = true),
       (destination) => void (destination.pause = { reason: "The receiver answered 410 Gone.", always: false })
     ]
     for (const change of busy) assert.deepStrictEqual(tidied(change), { isQuiet: false, isKept: true })

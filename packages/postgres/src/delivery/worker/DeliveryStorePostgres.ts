@@ -27,6 +27,7 @@ import { withPolicy } from "../DestinationSql.ts"
 import * as drops from "./DropSql.ts"
 import { trimDrops } from "../DropRecordsSql.ts"
 import * as flights from "./FlightSql.ts"
+import { lockedRow, lockFreeDestinations } from "./FreeDestinationSql.ts"
 import { load, loadedRow } from "./LoadSql.ts"
 import * as ownership from "./OwnershipSql.ts"
 import { lockFence } from "./PartitionSql.ts"
@@ -143,15 +144,17 @@ const settle = Effect.fnUntraced(function*({ schema, sql }: Storage, request: Se
 
 const drop = Effect.fnUntraced(function*({ schema, sources, sql }: Storage, { closed, deliveries, keys, owned, tenantId }: DropRequest) {
   const held = yield* sql.rows(int4, lockFence(schema, tenantId, owned))
-  if (held.length === 0) return { dropped: 0, more: false }
-  if (deliveries.length > 0) yield* sql.run(drops.withdraw(schema, sources, tenantId, held, deliveries))
-  const isHeld = (destinationId: string) => held.includes(partitionOf(destinationId))
+  const named = new Set([...closed, ...[...keys, ...deliveries].map(({ destinationId }) => destinationId)].filter((id) => held.includes(partitionOf(id))))
+  // behind the lock of its destination, an operator's call may have locked deliveries and entries as well
+  const locks = yield* sql.rows(lockedRow, lockFreeDestinations(schema, tenantId, Array.from(named)))
+  const free = new Set(locks.flatMap(({ destinationId, isFree }) => isFree ? [destinationId] : []))
+  if (deliveries.length > 0) yield* sql.run(drops.withdraw(schema, sources, tenantId, Array.from(free), deliveries.map(({ deliveryId }) => deliveryId)))
   const gone: Array<Decoded<typeof drops.goneRow>> = []
-  for (const destinationId of closed.filter(isHeld)) {
+  for (const destinationId of closed.filter((id) => free.has(id))) {
     if (gone.length < purgeStep) gone.push(...yield* sql.rows(drops.goneRow, drops.dropClosed(schema, tenantId, destinationId)))
   }
   for (const destinationId of new Set(keys.map((each) => each.destinationId))) {
-    if (gone.length >= purgeStep || !isHeld(destinationId)) continue
+    if (gone.length >= purgeStep || !free.has(destinationId)) continue
     const named = keys.flatMap((each) => each.destinationId === destinationId ? [each.key] : [])
     const unseen = yield* sql.rows(drops.unseenRow, drops.unseenEntries(schema, sources, tenantId, destinationId, named))
     if (unseen.length === 0) continue
@@ -162,7 +165,7 @@ const drop = Effect.fnUntraced(function*({ schema, sources, sql }: Storage, { cl
     for (const { remainder } of sources) if (remainder !== undefined) yield* sql.run(remainder(schema, tenantId, dropped))
     yield* sql.run(trimDrops(schema, tenantId, [destinationId]))
   }
-  return { dropped: gone.length, more: gone.length >= purgeStep }
+  return { dropped: gone.length, more: gone.length >= purgeStep, locked: locks.flatMap(({ destinationId, isFree }) => isFree ? [] : [destinationId]) }
 })
 
 const loadedOf = (row: Decoded<typeof loadedRow>): LoadedDestination => {

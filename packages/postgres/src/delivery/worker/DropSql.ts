@@ -1,13 +1,12 @@
 /** SQL statements that drop entries. They run after `lockFence`, in its transaction. */
 import { purgeStep, withdrawnReason } from "@waybill/core/delivery"
-import { type Decoded, int4Array, int8, int8Array, row, text, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
+import { type Decoded, int8, int8Array, row, text, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { holdsUnseen, mayBeSent } from "../DeliveryGateSql.ts"
 import { cancelRetries } from "../DestinationSql.ts"
 import { countDrops, recordDrops } from "../DropRecordsSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { payloadRows } from "../PayloadSql.ts"
-import { partitionOfSql } from "../DeliveryEntrySql.ts"
 
 const step = raw(String(purgeStep))
 
@@ -77,10 +76,10 @@ SELECT g.destination_id, g.ref FROM gone AS g`
 }
 
 /**
- * Cancels waiting deliveries with entries that their client may no longer see, and lets their entries wait again: those that may not
+ * Cancels waiting deliveries of these destinations with entries that their client may no longer see, and lets their entries wait again: those that may not
  * be sent are dropped. Their places are still free, for a delivery that waits holds back what comes behind it.
  */
-export const withdraw = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, partitions: ReadonlyArray<number>, deliveryIds: ReadonlyArray<string>) => {
+export const withdraw = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, destinations: ReadonlyArray<string>, deliveryIds: ReadonlyArray<string>) => {
   const own = tenant(tenantId)
   return statement`
 WITH unseen AS MATERIALIZED (
@@ -95,7 +94,7 @@ WITH unseen AS MATERIALIZED (
     WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed'
     LIMIT 1
   ) AS l
-  WHERE ${raw(partitionOfSql("d.destination_id"))} = ANY (${int4Array(partitions)}) AND ${raw(holdsUnseen(schema.text, sources, "l", "d"))}
+  WHERE d.destination_id = ANY (${uuidArray(destinations)}) AND ${raw(holdsUnseen(schema.text, sources, "l", "d"))}
 ),
 ended AS (
   UPDATE ${schema}.deliveries AS d SET state = 'cancelled', due_at = NULL, settled_at = now(), reason = ${text(withdrawnReason)}

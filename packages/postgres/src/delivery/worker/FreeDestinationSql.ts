@@ -1,5 +1,6 @@
 /** SQL that locks destinations without waiting for those that another transaction has locked: a host may keep one open for long, and the work of all others would wait for it. */
-import { type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { bool, row, uuid, uuidArray } from "../../client/SqlRow.ts"
+import { ofAnyLength, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 
 /** `destinations`: those of a relation `(destination_id)` that are locked now. `busy`: those that another transaction has locked. */
 export const freeDestinations = (schema: Statement, tenantId: string, of: Statement) => {
@@ -21,3 +22,10 @@ busy AS MATERIALIZED (
   WHERE l.destination_id NOT IN (SELECT d.destination_id FROM destinations AS d)
 )`
 }
+
+export const lockedRow = row({ destinationId: uuid, isFree: bool })
+
+/** A statement of its own, in front of others in a transaction. */
+export const lockFreeDestinations = (schema: Statement, tenantId: string, destinationIds: ReadonlyArray<string>) => statement`
+WITH ${freeDestinations(schema, tenantId, statement`unnest(${ofAnyLength(uuidArray(destinationIds))})`)}
+SELECT d.destination_id, true AS is_free FROM destinations AS d UNION ALL SELECT b.destination_id, false FROM busy AS b`

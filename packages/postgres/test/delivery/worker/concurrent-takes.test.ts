@@ -95,7 +95,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
     yield* commit
     yield* end(worker, [delivery], { state: "waiting" })
     assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "cancelled")
-    assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1)] }), { dropped: 1, more: false })
+    assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1)] }), { dropped: 1, more: false, locked: [] })
     assert.deepStrictEqual([yield* left("delivery_entries", tenantId), yield* left("delivery_flights", tenantId)], [0, 0])
   }))
 

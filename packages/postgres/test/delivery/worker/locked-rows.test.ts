@@ -74,6 +74,27 @@ layer(testStorage(), { excludeTestServices: true })("beside an open transaction,
     assert.deepStrictEqual(yield* states, ["delivered", "delivered"])
   }))
 
+  it.effect("drops everything but what is in destinations that it changes", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const { locked, other, tenantId, worker } = yield* twoFailed
+    yield* subscribe(tenantId, { n: 2 })
+    yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
+    yield* letSee(tenantId, "client", ["B"])
+    yield* queue.closeDestination(tenantId, idOf(2))
+    const request = {
+      closed: [idOf(2)],
+      keys: [1, 9].map((n) => ({ destinationId: idOf(n), key: "T" })),
+      deliveries: [{ destinationId: idOf(1), deliveryId: locked }, { destinationId: idOf(9), deliveryId: other }]
+    }
+    const states = Effect.forEach([locked, other], (id) => stateOf(tenantId, id))
+    const commit = yield* openTransaction(queue.retry(tenantId, locked))
+    assert.deepStrictEqual(yield* drop(worker, request), { dropped: 2, more: false, locked: [idOf(1)] })
+    assert.deepStrictEqual(yield* states, ["waiting", "cancelled"])
+    yield* commit
+    assert.deepStrictEqual(yield* drop(worker, request), { dropped: 1, more: false, locked: [] })
+    assert.deepStrictEqual(yield* states, ["cancelled", "cancelled"])
+  }))
+
   it.effect("takes over what is in flight to destinations that it closes, and cancels it afterwards", Effect.fnUntraced(function*() {
     const [queue, store] = [yield* DeliveryQueue, yield* DeliveryStore]
     const tenantId = freshTenant()
