@@ -41,7 +41,7 @@ export class DeliveryEngine {
     const listening = Effect.forever(Effect.map(services.wakeups.next, (tenantIds) => {
       for (const tenantId of tenantIds) this.owning.hint(tenantId)
     }))
-    const taking = Array.from({ length: takesAtOnce }, () => this.runWithRestart(this.taking.turn, this.taking.until))
+    const taking = Array.from({ length: takesAtOnce }, () => this.runWithRestart(this.taking.turn(failurePauseMillis), this.taking.until))
     const loops = [this.runWithRestart(this.owning.turn, this.owning.until), ...taking, this.runWithRestart(this.settling.turn, outcomes.until), listening]
     const serving = services.wakeups.serve((tenantId) => this.owning.servesAlone(tenantId))
     return Effect.scoped(Effect.andThen(serving, Effect.raceAllFirst(loops))).pipe(
@@ -50,19 +50,31 @@ export class DeliveryEngine {
     )
   }
 
-  /** Sends due deliveries, and begins none after `forMillis`. Returns the number of attempts. */
+  /** Sends due deliveries, and begins none after `forMillis`. Returns the number of attempts, or fails with the first failure of a tenant, after the others were served. */
   drain(forMillis: number): Effect.Effect<number, StorageError> {
     const { outcomes, slots, work } = this.parts
     return Effect.gen({ self: this }, function*() {
       const endsAt = (yield* monotonicMillis) + forMillis
+      let failure: Cause.Cause<StorageError> | undefined
+      /** Undefined if it fails. */
+      const tried = <A>(turn: Effect.Effect<A, StorageError>) => Effect.catchCause(turn, (cause) => Effect.sync(() => {
+        failure ??= cause
+        return undefined
+      }))
       for (;;) {
-        const found = yield* this.owning.sweep
-        yield* this.taking.turn
-        yield* this.settling.turn
+        const owned = work.partitions.length
+        const found = (yield* tried(this.owning.sweep)) ?? work.partitions.length > owned
+        yield* tried(this.taking.turn(Infinity))
+        const wasIdle = slots.used === 0
+        const isWritten = yield* tried(Effect.as(this.settling.turn, true))
         const left = endsAt - (yield* monotonicMillis)
-        if (left <= 0 || (slots.used === 0 && outcomes.isEmpty && work.demand.size === 0 && !found)) return
-        if ((slots.used > 0 || !outcomes.isEmpty) && work.demand.size === 0) yield* Effect.raceAllFirst([outcomes.until, this.taking.until, Effect.sleep(left)])
+        const wants = Array.from(work.demand).some(({ failingUntil }) => failingUntil < endsAt)
+        // of tenants that fail, work and outcomes stay
+        const isDone = slots.used === 0 && !wants && !found && (outcomes.isEmpty || wasIdle && isWritten === undefined)
+        if (left <= 0 || isDone) break
+        if ((slots.used > 0 || !outcomes.isEmpty) && !wants) yield* Effect.raceAllFirst([outcomes.until, this.taking.until, Effect.sleep(left)])
       }
+      if (failure !== undefined) yield* Effect.failCause(failure)
     }).pipe(
       Effect.onExit(() => this.stop),
       Effect.map(() => this.sending.begun)

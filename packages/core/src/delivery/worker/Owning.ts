@@ -62,7 +62,7 @@ export class Owning {
     })
   }
 
-  /** Acquires all partitions with work and without an owner, for a drain. Returns whether there were any. */
+  /** Acquires partitions with work and without an owner, for a drain. Returns whether there were any. */
   get sweep(): Effect.Effect<boolean, StorageError> {
     return Effect.gen({ self: this }, function*() {
       if ((yield* monotonicMillis) >= this.nextRenewal) yield* this.renew
@@ -157,6 +157,7 @@ export class Owning {
     return this.workers <= 1 ? Infinity : Math.max(1, Math.ceil(partitions / this.workers))
   }
 
+  /** Returns whether it acquired partitions. */
   private get look(): Effect.Effect<boolean, StorageError> {
     const { options, store, work, worker } = this.parts
     return Effect.gen({ self: this }, function*() {
@@ -170,13 +171,13 @@ export class Owning {
       if (free.length < found.length) this.nextRenewal = now
       for (const { tenantId } of signalled) work.hint(tenantId)
       this.emptyLooks = free.length === 0 ? this.emptyLooks + 1 : 0
-      if (free.length === 0) return signalled.length > 0
+      if (free.length === 0) return false
       // counts of workers and owned partitions may be outdated: free ones may still be counted as owned
       if (work.partitions.length + free.length > this.fair(this.active) && this.renewedAt < now - lookGapMillis) yield* this.renew
       const mine = free.slice(0, this.room(free.length))
       yield* this.acquire(mine)
       if (found.length === partitionsPerLook) this.nextLook = now
-      return mine.length > 0 || signalled.length > 0
+      return mine.length > 0
     }).pipe(Effect.onError(() =>
       Effect.sync(() => {
         this.nextLook = -Infinity

@@ -5,7 +5,7 @@ import { type Destination, foundBy, isFailing, needsLoad, ownerOf, type Plan, pl
 import { reportLost } from "../DeliveryReport.ts"
 import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "../DeliveryStore.ts"
 import { dropUnsendable } from "./Dropping.ts"
-import { type EngineState, failurePauseMillis } from "./EngineState.ts"
+import type { EngineState } from "./EngineState.ts"
 import { destinationClosed, loadDestinations } from "./Loading.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
 import { hasDrops, type OwnedPartitionState, type OwnedTenant, ownershipOf } from "./WorkSet.ts"
@@ -49,8 +49,11 @@ export class Taking {
     this.sending = sending
   }
 
-  /** One take for each tenant that may have work, while slots are free. Fails with the first failure of a tenant, after the turn of the others. */
-  get turn(): Effect.Effect<void, StorageError> {
+  /**
+   * One take for each tenant that may have work, while slots are free. Fails with the first failure of a tenant, after the turn of the others. A tenant that fails twice in
+   * a row is left out for `pauseMillis`.
+   */
+  turn(pauseMillis: number): Effect.Effect<void, StorageError> {
     const { slots, work } = this.parts
     return Effect.gen({ self: this }, function*() {
       const now = yield* monotonicMillis
@@ -69,7 +72,7 @@ export class Taking {
         }
         failure ??= exit.cause
         // after a lost answer another loop tries again at once; after the next failure the loop that sees it waits for the tenant, and the others go on
-        if (tenant.failed) tenant.failingUntil = (yield* monotonicMillis) + failurePauseMillis
+        if (tenant.failed) tenant.failingUntil = (yield* monotonicMillis) + pauseMillis
         tenant.failed = true
       }
       if (failure !== undefined) return yield* Effect.failCause(failure)

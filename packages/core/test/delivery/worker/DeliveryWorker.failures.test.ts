@@ -4,7 +4,7 @@ import { Deliveries, DeliveryWorker, SecretStore } from "@waybill/core/delivery"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Receiver, type ReceivedRequest, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/conformance/suites"
-import { Effect, Fiber, Logger, Option, References } from "effect"
+import { Effect, Logger, Option, References } from "effect"
 import * as Clock from "effect/Clock"
 import { account, eventsOf, hook, inEngine, inEngineWith, makeEngine, workerOver } from "../Engine.ts"
 
@@ -358,35 +358,6 @@ describe("failures", () => {
       assert.deepStrictEqual(yield* engine.receivers.requests(), [])
       yield* TestWaybill.pass("3 minutes")
       assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
-    }, inEngine))
-  })
-
-  describe("drain", () => {
-    it.effect("sends deliveries that are due now, returns the number of attempts, and leaves later ones", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-      const worker = yield* DeliveryWorker
-      yield* engine.receivers.script(hook, [Receiver.accept(), Receiver.fail(500), Receiver.accept()])
-      yield* engine.publish("A", "B", "C", "C")
-      assert.strictEqual(yield* worker.drain, 4)
-      assert.strictEqual(yield* worker.drain, 0)
-      assert.deepStrictEqual((yield* engine.list()).map((each) => each.state).toSorted(), ["delivered", "delivered", "delivered", "waiting"])
-      yield* TestWaybill.pass("1 minute")
-      assert.strictEqual(yield* worker.drain, 1)
-    }, inEngine))
-
-    it.effect("begins no attempt after its time, writes those in flight, and leaves the rest to the next call", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-      const worker = yield* DeliveryWorker
-      yield* engine.receivers.script(hook, [Receiver.delay(1000), Receiver.delay(1000), Receiver.accept()])
-      yield* engine.publish("A", "A", "A")
-      const short = yield* Effect.forkChild(worker.drainFor(1500))
-      yield* TestWaybill.pass("1999 millis")
-      assert.isUndefined(short.pollUnsafe())
-      yield* TestWaybill.pass("1 millis")
-      assert.strictEqual(yield* Fiber.join(short), 2)
-      assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["delivered", "delivered"])
-      assert.strictEqual(yield* worker.drain, 1)
-      assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2", "A/3"])
     }, inEngine))
   })
 })

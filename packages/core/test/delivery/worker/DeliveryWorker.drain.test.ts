@@ -1,0 +1,56 @@
+import { assert, describe, it } from "@effect/vitest"
+import { StorageError } from "@waybill/core"
+import { DeliveryWorker } from "@waybill/core/delivery"
+import { Receiver, reportedEvent, TestWaybill } from "@waybill/testkit"
+import { Effect, Fiber } from "effect"
+import { account, hook, inEngine, makeEngine, workerOn } from "../Engine.ts"
+
+describe("a drain", () => {
+  it.effect("sends deliveries that are due now, returns the number of attempts, and leaves later ones", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+    const worker = yield* DeliveryWorker
+    yield* engine.receivers.script(hook, [Receiver.accept(), Receiver.fail(500), Receiver.accept()])
+    yield* engine.publish("A", "B", "C", "C")
+    assert.strictEqual(yield* worker.drain, 4)
+    assert.strictEqual(yield* worker.drain, 0)
+    assert.deepStrictEqual((yield* engine.list()).map((each) => each.state).toSorted(), ["delivered", "delivered", "delivered", "waiting"])
+    yield* TestWaybill.pass("1 minute")
+    assert.strictEqual(yield* worker.drain, 1)
+  }, inEngine))
+
+  for (const call of ["acquire", "load", "take", "settle"] as const) {
+    it.effect(`serves all other tenants before it fails, while every ${call} of one fails`, Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+      const stuck = yield* TestWaybill.tenant("a-stuck-one")
+      yield* TestWaybill.subscribe(stuck, stuck.customer("client", [account]), { endpointUrl: "https://stuck.example/hook" })
+      yield* engine.events.append(stuck.carrier, [reportedEvent("A", { accounts: [account] })])
+      yield* engine.publish("A", "A", "A")
+      const failure = new StorageError({ operation: `DeliveryStore.${call}`, cause: "a lock" })
+      const fails = (tenantId: string) => tenantId === stuck.tenantId
+      const worker = yield* workerOn((store) => ({
+        acquire: (worker, tenantId, partitions) => call === "acquire" && fails(tenantId) ? Effect.fail(failure) : store.acquire(worker, tenantId, partitions),
+        load: (tenantId, ids) => call === "load" && fails(tenantId) ? Effect.fail(failure) : store.load(tenantId, ids),
+        take: (request) => call === "take" && fails(request.tenantId) ? Effect.fail(failure) : store.take(request),
+        settle: (request) => call === "settle" && fails(request.tenantId) ? Effect.fail(failure) : store.settle(request)
+      }))
+      assert.strictEqual(yield* Effect.flip(worker.drain), failure)
+      assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2", "A/3"])
+      assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["delivered", "delivered", "delivered"])
+    }, inEngine))
+  }
+
+  it.effect("begins no attempt after its time, writes those in flight, and leaves the rest to the next call", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+    const worker = yield* DeliveryWorker
+    yield* engine.receivers.script(hook, [Receiver.delay(1000), Receiver.delay(1000), Receiver.accept()])
+    yield* engine.publish("A", "A", "A")
+    const short = yield* Effect.forkChild(worker.drainFor(1500))
+    yield* TestWaybill.pass("1999 millis")
+    assert.isUndefined(short.pollUnsafe())
+    yield* TestWaybill.pass("1 millis")
+    assert.strictEqual(yield* Fiber.join(short), 2)
+    assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["delivered", "delivered"])
+    assert.strictEqual(yield* worker.drain, 1)
+    assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2", "A/3"])
+  }, inEngine))
+})
