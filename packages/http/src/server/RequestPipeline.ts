@@ -28,6 +28,7 @@ import { logRequest, refusalReason } from "./AccessLog.ts"
 import { makeAudited } from "./Audited.ts"
 import { makeClientQuotas, quotaClientOf } from "./ClientQuotas.ts"
 import { makeResponseBytes } from "./ResponseBytes.ts"
+import { sendTimeoutMillis, withSendTimeout } from "./SendTimeout.ts"
 
 export interface PipelineOptions extends SiteOptions, ClientAddressOptions {
   /** Time limit for the arrival of a request's body. Default 60 seconds. */
@@ -274,7 +275,7 @@ const conclude = Effect.fnUntraced(function*(
   { credentials, errors, refusals }: { readonly refusals: RefusalLog; readonly errors: LineLimiter; readonly credentials: Credentials }
 ) {
   const disconnected = Exit.isFailure(exit) && hasLeft(exit.cause)
-  const response = Exit.isSuccess(exit) ? withBodyErrorLog(exchange, exit.value, errors) : yield* refusalOf(exchange, yield* problemOfCause(exchange, exit.cause, { credentials, errors }))
+  const response = Exit.isSuccess(exit) ? sentWithin(exchange, exit.value, errors) : yield* refusalOf(exchange, yield* problemOfCause(exchange, exit.cause, { credentials, errors }))
   const status = disconnected ? 499 : response.status
   const reason = Exit.isFailure(exit) ? refusalReason(exit.cause, status) : undefined
   const { fields } = yield* logRequest(exchange, status, yield* monotonicMillis, reason !== undefined)
@@ -298,16 +299,16 @@ const refusalOf = Effect.fnUntraced(function*({ contract, correlationId }: Excha
     : HttpServerResponse.text(shape.write(problem, instanceOf(correlationId)), { ...options, contentType: shape.contentType })
 })
 
-/** Logs the error if a streamed body fails after the response began; the connection then ends early. */
-const withBodyErrorLog = ({ correlationId, template }: Exchange, response: HttpServerResponse.HttpServerResponse, errors: LineLimiter) => {
+/** A streamed body that fails after the response began, or that is not read, ends the connection early. */
+const sentWithin = ({ correlationId, template }: Exchange, response: HttpServerResponse.HttpServerResponse, errors: LineLimiter) => {
   const { body } = response
   if (body._tag !== "Stream") return response
-  const logged = Stream.tapError(body.stream, (error) =>
-    errors.log(
-      `Response aborted, its body failed. ${template}`,
-      Effect.annotateLogs(Effect.logError("Response aborted, its body failed.", error), { correlationId, route: template })
-    ))
-  return HttpServerResponse.setBody(response, HttpBody.stream(logged, body.contentType, body.contentLength))
+  const log = (line: Effect.Effect<void>) => errors.log(`Response aborted. ${template}`, Effect.annotateLogs(line, { correlationId, route: template }))
+  const logged = Stream.tapError(body.stream, (error) => log(Effect.logError("Response aborted, its body failed.", error)))
+  return withSendTimeout(
+    HttpServerResponse.setBody(response, HttpBody.stream(logged, body.contentType, body.contentLength)),
+    log(Effect.logInfo(`Response aborted, its reader took nothing for ${sendTimeoutMillis / 60_000} minutes.`))
+  )
 }
 
 interface Credentials {

@@ -5,7 +5,8 @@ import { SigningSecrets } from "@waybill/core/delivery"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Context, Effect, Exit, Latch, Layer, Logger, Redacted, Scope } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
-import { connect } from "node:net"
+import { TestClock } from "effect/testing"
+import { connect, type Socket } from "node:net"
 import { describe, expect, it } from "vitest"
 import { createStartupBufferServer, WaybillHttp } from "../../src/index.ts"
 import { endAfterwards } from "../endAfterwards.ts"
@@ -13,12 +14,15 @@ import { layerOfService, reportedEvent, type TestServiceOptions } from "../TestS
 
 type Routes = Layer.Layer<never, never, HttpServer.HttpServer | Layer.Success<ReturnType<typeof layerOfService>>>
 
-const start = async (routes: Routes = WaybillHttp.serve(), options: TestServiceOptions = {}) => {
+const start = async (routes: Routes = WaybillHttp.serve(), options: TestServiceOptions = {}, clock: Layer.Layer<never> = Layer.empty) => {
   const scope = Scope.makeUnsafe()
+  const sockets: Array<Socket> = []
+  const listener = () => createStartupBufferServer().on("connection", (socket: Socket) => sockets.push(socket))
   const layer = routes.pipe(
-    Layer.provideMerge(NodeHttpServer.layerServer(createStartupBufferServer, { port: 0, host: "127.0.0.1" })),
+    Layer.provideMerge(NodeHttpServer.layerServer(listener, { port: 0, host: "127.0.0.1" })),
     Layer.provideMerge(layerOfService(options)),
-    Layer.provideMerge(Logger.layer([]))
+    Layer.provideMerge(Logger.layer([])),
+    Layer.provideMerge(clock)
   )
   const context = await Effect.runPromise(Layer.buildWithScope(layer, scope))
   const key = await Effect.runPromiseWith(context)(Effect.gen(function*() {
@@ -30,7 +34,8 @@ const start = async (routes: Routes = WaybillHttp.serve(), options: TestServiceO
   const port = (address as unknown as { readonly port: number }).port
   const stop = () => Effect.runPromise(Scope.close(scope, Exit.void))
   endAfterwards(stop)
-  return { key, port, url: `http://127.0.0.1:${port}`, stop }
+  const run = <A>(effect: Effect.Effect<A>) => Effect.runPromiseWith(context)(effect)
+  return { key, port, url: `http://127.0.0.1:${port}`, sockets, run, stop }
 }
 
 const server = await start()
@@ -129,6 +134,35 @@ describe("a request over a socket", () => {
       socket.on("close", () => resolve())
     })
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+  })
+})
+
+describe("a response over a socket", () => {
+  it("that nobody reads ends after five minutes", async () => {
+    const timed = await start(WaybillHttp.serve(), {}, TestClock.layer())
+    const events = Array.from({ length: 200 }, (_, at) => ({ ...reportedEvent(`S${at}`), attributes: { text: Array.from({ length: 60 }, () => "x".repeat(1000)) } }))
+    const published = await fetch(`${timed.url}/intake/v1/transit-events`, {
+      method: "POST",
+      headers: { "x-api-key": timed.key, "content-type": "application/json" },
+      body: JSON.stringify({ events })
+    })
+    expect(published.status).toBe(200)
+    const socket = connect(timed.port, "127.0.0.1")
+    socket.write(`GET /visibility/v1/events?pageSize=200 HTTP/1.1\r\nhost: x\r\nx-api-key: ${timed.key}\r\n\r\n`)
+    const first = await new Promise<Buffer>((resolve) => socket.once("data", (bytes: Buffer) => {
+      socket.pause()
+      resolve(bytes)
+    }))
+    expect(statusOf(first.toString())).toBe(200)
+    const sending = timed.sockets.find(({ remotePort }) => remotePort === socket.localPort)!
+    while (!sending.destroyed) {
+      await timed.run(TestClock.adjust("5 minutes"))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    let rest = 0
+    socket.on("data", (bytes: Buffer) => void (rest += bytes.length)).on("error", () => {}).resume()
+    await new Promise((resolve) => socket.once("close", resolve))
+    expect(rest).toBeLessThan(11_000_000)
   })
 })
 
