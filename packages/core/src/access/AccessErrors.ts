@@ -96,8 +96,8 @@ export class QuotaExceeded extends Schema.TaggedError<QuotaExceeded>()("QuotaExc
 
 /** A quota per second or on concurrent requests is used up for now. */
 export class RateExceeded extends Schema.TaggedError<RateExceeded>()("RateExceeded", {
-  /** Name of the quota in the tenant's limits. `failedCredentials`, and those of the bytes of bodies and responses, have the same limit for every tenant. */
-  quota: Schema.Literals([...quotas, "failedCredentials", "bodyBytesPerClient", "bodyBytesPerProcess", "responseBytesPerClient", "responseBytesPerProcess"]),
+  /** Name of the quota in the tenant's limits. `failedCredentials`, and those of large answers and of the bytes of bodies and responses, have the same limit for every tenant. */
+  quota: Schema.Literals([...quotas, "failedCredentials", "largeAnswersPerClient", "bodyBytesPerClient", "bodyBytesPerProcess", "responseBytesPerClient", "responseBytesPerProcess"]),
   limit: Schema.Number,
   retryAfterSeconds: Schema.Int
 }) {

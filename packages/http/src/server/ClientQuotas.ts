@@ -13,8 +13,8 @@ const burstSeconds = 2
 
 const longestWaitSeconds = 60
 
-/** A fixed hint, because the duration of an upload depends on its client. */
-const uploadRetrySeconds = 5
+/** A fixed hint, because the duration of an upload or a large answer depends on its client. */
+const retrySeconds = 5
 
 /** Bytes of one client's request bodies in memory: eight of the largest. */
 export const maxBodyBytesPerClient = 128 * 1024 ** 2
@@ -23,7 +23,10 @@ export const maxBodyBytesPerClient = 128 * 1024 ** 2
 export const maxBodyBytesPerProcess = 2 * maxBodyBytesPerClient
 
 /** Large answers of one client that are read at the same time. Others of it wait before they read anything. */
-export const largeAnswersPerClient = 8
+export const readsPerClient = 8
+
+/** Calls of one client for large answers, those that wait included. Each holds its head and its fiber, some 20 KB. */
+export const largeAnswersPerClient = 100
 
 interface TokenBucket {
   tokens: number
@@ -44,8 +47,8 @@ export interface ClientQuotas {
   readonly admit: (client: QuotaClient) => Effect.Effect<void, RateExceeded | StorageError>
   /** Runs an upload in one of the client's slots, and releases the slot after any outcome. */
   readonly withUploadSlot: <A, E, R>(client: QuotaClient, upload: Effect.Effect<A, E, R>) => Effect.Effect<A, E | RateExceeded | StorageError, R>
-  /** Runs a read with a large answer when fewer than `largeAnswersPerClient` of the client are running, in the order of their arrival. */
-  readonly withLargeAnswer: <A, E, R>(client: QuotaClient, read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Runs a read with a large answer when fewer than `readsPerClient` of the client are running, in the order of their arrival. */
+  readonly withLargeAnswer: <A, E, R>(client: QuotaClient, read: Effect.Effect<A, E, R>) => Effect.Effect<A, E | RateExceeded, R>
   /** Runs a request whose body is kept in memory. The bytes that it takes are counted until it ends. */
   readonly withBodyBytes: <A, E, R>(client: QuotaClient, request: (take: TakeBytes) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
@@ -85,7 +88,7 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
         const enter = Effect.suspend(() => {
           const running = uploads.get(key) ?? 0
           if (running >= uploadsPerClient) {
-            return Effect.fail(new RateExceeded({ quota: "uploadsPerClient", limit: uploadsPerClient, retryAfterSeconds: uploadRetrySeconds }))
+            return Effect.fail(new RateExceeded({ quota: "uploadsPerClient", limit: uploadsPerClient, retryAfterSeconds: retrySeconds }))
           }
           uploads.set(key, running + 1)
           return Effect.void
@@ -97,8 +100,9 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
         })
         return Effect.acquireUseRelease(enter, () => upload, () => leave)
       }),
-    withLargeAnswer: ({ key }, read) => Effect.suspend(() => {
-      const own = reads.get(key) ?? { turns: Semaphore.makeUnsafe(largeAnswersPerClient), requests: 0 }
+    withLargeAnswer: <A, E, R>({ key }: QuotaClient, read: Effect.Effect<A, E, R>) => Effect.suspend((): Effect.Effect<A, E | RateExceeded, R> => {
+      const own = reads.get(key) ?? { turns: Semaphore.makeUnsafe(readsPerClient), requests: 0 }
+      if (own.requests >= largeAnswersPerClient) return Effect.fail(largeAnswersExceeded)
       own.requests += 1
       reads.set(key, own)
       return Effect.ensuring(own.turns.withPermit(read), Effect.sync(() => {
@@ -127,8 +131,10 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
   }
 })
 
-const bodyBytesExceeded = new RateExceeded({ quota: "bodyBytesPerClient", limit: maxBodyBytesPerClient, retryAfterSeconds: uploadRetrySeconds })
+const largeAnswersExceeded = new RateExceeded({ quota: "largeAnswersPerClient", limit: largeAnswersPerClient, retryAfterSeconds: retrySeconds })
 
-const allBodyBytesExceeded = new RateExceeded({ quota: "bodyBytesPerProcess", limit: maxBodyBytesPerProcess, retryAfterSeconds: uploadRetrySeconds })
+const bodyBytesExceeded = new RateExceeded({ quota: "bodyBytesPerClient", limit: maxBodyBytesPerClient, retryAfterSeconds: retrySeconds })
+
+const allBodyBytesExceeded = new RateExceeded({ quota: "bodyBytesPerProcess", limit: maxBodyBytesPerProcess, retryAfterSeconds: retrySeconds })
 
 const rateOf = (principal: Principal): keyof Limits => isCarrier(principal) ? "requestsPerSecondPerCarrier" : "requestsPerSecondPerCustomer"

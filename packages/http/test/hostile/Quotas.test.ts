@@ -225,6 +225,27 @@ describe("many pages at once", () => {
   })
 })
 
+describe("very many pages at once", () => {
+  it("are refused when a hundred of the client run and wait", async () => {
+    let open = () => {}
+    const opened = new Promise<void>((resolve) => void (open = resolve))
+    const holding = Layer.effect(TransitEvents, Effect.map(TransitEvents, (events) => ({
+      ...events,
+      list: (principal: Principal, query?: typeof EventQuery.Encoded) => Effect.andThen(Effect.promise(() => opened), events.list(principal, query))
+    })))
+    service = await runningService({ logLevel: "Error", over: holding })
+    const acme = await service.tenant("acme")
+    const page = () => service.send("GET", "/visibility/v1/events", { key: acme.carrier })
+    const pages = Array.from({ length: 101 }, page)
+    const refused = await Promise.race(pages)
+    expect([refused.status, refused.headers.get("retry-after"), problemCode(refused), refused.json.detail])
+      .toEqual([429, "5", "rate_exceeded", expect.stringContaining("largeAnswersPerClient of 100")])
+    open()
+    expect((await Promise.all(pages)).filter(({ status }) => status === 200)).toHaveLength(100)
+    expect((await page()).status).toBe(200)
+  })
+})
+
 describe("documents above the tenant's quota of bytes", () => {
   const upload = (key: string, bytes: number, invoiceNumber = "4711") =>
     service.send("POST", "/invoicing/documents", {

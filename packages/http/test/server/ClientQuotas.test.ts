@@ -3,7 +3,7 @@ import { TenantLimits, Tenants } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { largeAnswersPerClient, makeClientQuotas, maxBodyBytesPerClient, maxBodyBytesPerProcess, type QuotaClient, quotaClientOf } from "../../src/server/ClientQuotas.ts"
+import { largeAnswersPerClient, makeClientQuotas, maxBodyBytesPerClient, maxBodyBytesPerProcess, readsPerClient, type QuotaClient, quotaClientOf } from "../../src/server/ClientQuotas.ts"
 
 const clientOf = (client: string, role: "carrier" | "customer" = "customer", tenantId = "acme"): QuotaClient =>
   quotaClientOf({ tenantId, client, roles: [role], accounts: [], origin: "key" })
@@ -73,20 +73,36 @@ describe("reads with a large answer", () => {
       const [one, two] = [clientOf("one"), clientOf("two")]
       const begun: Array<number> = []
       const read = (at: number) => quotas.withLargeAnswer(one, Effect.andThen(Effect.sync(() => begun.push(at)), Effect.never))
-      const running = yield* Effect.forEach(Array.from({ length: largeAnswersPerClient + 3 }, (_, at) => at), (at) => Effect.forkChild(read(at), { startImmediately: true }))
-      const first = Array.from({ length: largeAnswersPerClient }, (_, at) => at)
+      const running = yield* Effect.forEach(Array.from({ length: readsPerClient + 3 }, (_, at) => at), (at) => Effect.forkChild(read(at), { startImmediately: true }))
+      const first = Array.from({ length: readsPerClient }, (_, at) => at)
       assert.deepStrictEqual(begun, first)
       yield* quotas.withLargeAnswer(two, Effect.void)
-      yield* Fiber.interrupt(running[largeAnswersPerClient]!)
+      yield* Fiber.interrupt(running[readsPerClient]!)
       yield* Fiber.interrupt(running[3]!)
       yield* Fiber.interrupt(running[0]!)
       yield* Effect.yieldNow
-      assert.deepStrictEqual(begun, [...first, largeAnswersPerClient + 1, largeAnswersPerClient + 2])
+      assert.deepStrictEqual(begun, [...first, readsPerClient + 1, readsPerClient + 2])
       for (const fiber of running) yield* Fiber.interrupt(fiber)
       for (const end of [Effect.fail("broken"), Effect.die("defect")]) {
         yield* Effect.all(Array.from({ length: 20 }, () => Effect.exit(quotas.withLargeAnswer(one, end))))
       }
       yield* quotas.withLargeAnswer(one, Effect.void)
+    })))
+
+  it.effect("are refused beyond a number that run and wait, until one of them ends", () =>
+    withLimits({}, Effect.gen(function*() {
+      const quotas = yield* makeClientQuotas
+      const one = clientOf("one")
+      const running = yield* Effect.forEach(Array.from({ length: largeAnswersPerClient }), () => Effect.forkChild(quotas.withLargeAnswer(one, Effect.never), { startImmediately: true }))
+      const refused = yield* Effect.flip(quotas.withLargeAnswer(one, Effect.never))
+      assert.deepInclude(refused, { _tag: "RateExceeded", quota: "largeAnswersPerClient", limit: 100, retryAfterSeconds: 5 })
+      yield* quotas.withLargeAnswer(clientOf("two"), Effect.void)
+      for (const ended of [running.at(-1)!, running[0]!]) {
+        yield* Fiber.interrupt(ended)
+        const another = yield* Effect.forkChild(quotas.withLargeAnswer(one, Effect.never), { startImmediately: true })
+        assert.isUndefined(another.pollUnsafe())
+        assert.deepInclude(yield* Effect.flip(quotas.withLargeAnswer(one, Effect.never)), { quota: "largeAnswersPerClient" })
+      }
     })))
 })
 
