@@ -4,7 +4,7 @@ import { DeliveryControl, DeliveryQueue, type DeliveryTroubles } from "@waybill/
 import { Effect, Metric } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
-import { json } from "../shared/Answer.ts"
+import { json, sharedBytes } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
 import { unknownPath } from "../shared/Refused.ts"
 import type { Site } from "../shared/Site.ts"
@@ -26,8 +26,8 @@ const mailLagSeconds = Metric.gauge("waybill_mail_lag_seconds", {
   attributes: { unit: "seconds" }
 })
 
-/** A document that names the server's URL, which depends on the request. */
-export type Document = (server: string) => string
+/** The parts of a document that names the server's URL, which depends on the request. All responses share the bytes. */
+export type Document = (server: string) => ReadonlyArray<Uint8Array>
 
 /** The documentation of the service. */
 export interface Documents {
@@ -91,13 +91,10 @@ export const makeSystemHandlers = Effect.gen(function*() {
       return found === undefined ? Effect.fail(unknownPath) : Effect.succeed(openApi(found, site))
     },
     docs: ({ site }) =>
-      Effect.succeed(HttpServerResponse.text(documents.docs(serverOf(site)), {
-        contentType: "text/html; charset=utf-8",
-        headers: {
-          "content-security-policy": contentSecurityPolicy,
-          "referrer-policy": "no-referrer",
-          "cache-control": "no-cache"
-        }
+      Effect.succeed(sharedBytes(documents.docs(serverOf(site)), "text/html; charset=utf-8", {
+        "content-security-policy": contentSecurityPolicy,
+        "referrer-policy": "no-referrer",
+        "cache-control": "no-cache"
       }))
   })
 })
@@ -105,4 +102,4 @@ export const makeSystemHandlers = Effect.gen(function*() {
 /** The URL that every path of the documents follows. */
 const serverOf = ({ urlOf }: Site): string => urlOf("") || "/"
 
-const openApi = (document: Document, site: Site) => HttpServerResponse.text(document(serverOf(site)), { contentType: "application/json", headers: { "cache-control": "no-cache" } })
+const openApi = (document: Document, site: Site) => sharedBytes(document(serverOf(site)), "application/json", { "cache-control": "no-cache" })

@@ -155,11 +155,14 @@ const documentsOf = (calls: ReadonlyArray<PlacedContract>, securitySchemes: Secu
 /** Placeholder for the server's URL in a document that is rendered once. */
 const placeholder = "https://server.invalid/placeholder"
 
+const encoder = new TextEncoder()
+
+/** Encoded once: what depends on a request is small. */
 const forAnyServer = (render: () => string, written: (server: string) => string): Document => {
-  let parts: ReadonlyArray<string> | undefined
+  let parts: ReadonlyArray<Uint8Array> | undefined
   return (server) => {
-    const [before, after] = parts ??= render().split(placeholder)
-    return `${before}${written(server)}${after}`
+    const [before, after] = parts ??= render().split(placeholder).map((part) => encoder.encode(part))
+    return [before!, encoder.encode(written(server)), after!]
   }
 }
 

@@ -71,6 +71,18 @@ export const listPage = (page: { readonly data: ReadonlyArray<unknown> }) => jso
 /** Larger bodies are sent in chunks of about this size, without a copy of the whole. */
 const pieceBytes = 64 * 1024
 
+/** A body of bytes that other responses have too: each holds one chunk of it, a copy. */
+export const sharedBytes = (parts: ReadonlyArray<Uint8Array>, type: string, headers: Headers) =>
+  HttpServerResponse.stream(Stream.suspend(() => Stream.fromIterable(copies(parts), { chunkSize: 1 })), {
+    headers,
+    contentType: type,
+    contentLength: parts.reduce((length, part) => length + part.length, 0)
+  })
+
+const copies = function*(parts: ReadonlyArray<Uint8Array>): Iterable<Uint8Array> {
+  for (const part of parts) for (let from = 0; from < part.length; from += pieceBytes) yield part.slice(from, from + pieceBytes)
+}
+
 const joined = (head: string, items: ReadonlyArray<Uint8Array>, tail: string, headers: Headers) => {
   const [before, after] = [encoder.encode(head), encoder.encode(tail)]
   let length = before.length + after.length + Math.max(0, items.length - 1)

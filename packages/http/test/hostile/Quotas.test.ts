@@ -198,6 +198,17 @@ describe("many large responses that are not read", () => {
   })
 })
 
+describe("many documents that are not read", () => {
+  it.each(["/openapi.json", "/docs"])("share their bytes, so callers without credentials fill nothing: %s", async (path) => {
+    service = await runningService({ logLevel: "Error" })
+    const { length } = (await service.send("GET", path)).text
+    const held = await Promise.all(Array.from({ length: Math.ceil(130 * 1024 ** 2 / length) }, () => service.respond(new Request(`http://waybill.test${path}`))))
+    expect(held.every(({ status }) => status === 200)).toBe(true)
+    expect(await held.at(-1)!.text()).toHaveLength(length)
+    for (const each of held.slice(0, -1)) await each.body!.cancel()
+  })
+})
+
 describe("many pages at once", () => {
   it("are read a few at a time for a client, because each holds its events while it waits for its cursor", async () => {
     let [running, most, calls] = [0, 0, 0]
