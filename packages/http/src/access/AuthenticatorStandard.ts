@@ -36,7 +36,7 @@ export const AuthenticatorStandard = {
    * The same credentials for every area. SPEC-GAP-X1
    *
    * Accepts `X-API-Key` and `Authorization: Bearer`; either may carry an API key or an operator key. Two credentials in
-   * one request must belong to the same caller.
+   * one request must belong to the same caller. Beside `X-API-Key`, other schemes of `Authorization` are ignored.
    */
   layer: (options: AuthenticatorStandardOptions = {}): Layer.Layer<Authenticator, never, ApiKeys | AccessPorts> =>
     Layer.effect(Authenticator, makeAuthenticatorStandard(options))

@@ -5,13 +5,14 @@ import { Redacted } from "effect"
 export interface PresentedCredentials {
   readonly apiKey: Redacted.Redacted | undefined
   readonly bearer: Redacted.Redacted | undefined
-  /** The `Authorization` header is not a bearer token. */
+  /** The `Authorization` header is not a bearer token, and no other credentials take its place. */
   readonly unreadable: boolean
 }
 
 /** `reason` is for the log. */
 export const invalidCredentials = (reason: string) => new Unauthenticated({ presented: true, reason })
 
+/** Beside an API key another scheme is for someone else, such as a proxy on the way that checks a password. */
 export const presentedIn = (headers: PresentedRequest["headers"]): PresentedCredentials => {
   const apiKey = headers["x-api-key"]
   const authorization = headers["authorization"]
@@ -19,6 +20,6 @@ export const presentedIn = (headers: PresentedRequest["headers"]): PresentedCred
   return {
     apiKey: apiKey === undefined ? undefined : Redacted.make(apiKey.trim()),
     bearer: bearer === undefined ? undefined : Redacted.make(bearer),
-    unreadable: authorization !== undefined && bearer === undefined
+    unreadable: authorization !== undefined && bearer === undefined && (apiKey === undefined || /^ *bearer( |$)/i.test(authorization))
   }
 }

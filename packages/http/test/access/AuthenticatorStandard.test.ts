@@ -97,7 +97,13 @@ describe("keys", () => {
   })
 
   it.each(["Basic YTpi", "Bearer", "Digest x", "Bearer a b"])("in an Authorization header that is %s are invalid", async (authorization) => {
-    expect((await service.send("GET", "/visibility/v1/events", { key: acme.carrier, headers: { authorization } })).status).toBe(401)
+    expect((await service.send("GET", "/visibility/v1/events", { headers: { authorization } })).status).toBe(401)
+  })
+
+  it.each([["Basic YTpi", 200], ["Digest x", 200], ["Negotiate", 200], ["Bearer", 401], ["bearer ", 401], ["Bearer a b", 401]])("beside an API key, an Authorization header of a proxy is ignored: %s", async (authorization, status) => {
+    const send = (key: string) => service.send("GET", "/visibility/v1/events", { key, headers: { authorization } })
+    expect((await send(acme.carrier)).status).toBe(status)
+    expect((await send("wb.wrong")).status).toBe(401)
   })
 
   it("in two headers must belong to the same caller", async () => {
