@@ -28,6 +28,14 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.deepStrictEqual(Option.getOrThrow(yield* store.findTenant(tenantId)), { ...renamed, state: "active" })
   })
 
+  test("tells its time in whole milliseconds", function*({ store, tenantId }) {
+    const before = yield* storeNow(tenantId)
+    const now = yield* store.now
+    assert.isTrue(Number.isInteger(now))
+    assert.isAtLeast(now, Math.floor(before))
+    assert.isAtMost(now, yield* storeNow(tenantId))
+  })
+
   test("lists every tenant once, by id", function*({ store }) {
     const mine = [freshTenant(), freshTenant(), freshTenant()]
     for (const tenantId of mine) yield* store.putTenant({ tenantId, name: "One", hosts: [] })

@@ -64,6 +64,8 @@ export interface ListedClient {
 
 /** Storage port: tenants with their quotas, API keys, and what clients may see. */
 export class AccessStore extends Context.Service<AccessStore, {
+  /** The time of the storage in milliseconds since 1970. A process does not know when its own clock is wrong. */
+  readonly now: Effect.Effect<number, StorageError>
   /** Creates the tenant or changes its name and hosts. `None` while a deleted tenant with this id is being removed. */
   readonly putTenant: (tenant: NewTenant) => Effect.Effect<Option.Option<Tenant>, StorageError>
   /** Deleted tenants are not found and not listed. */

@@ -1,6 +1,5 @@
 /** Deletes old data: settled deliveries, delivered shipments, ended bills, old pickups, notices and audit entries. */
 import { Context, Effect, Layer } from "effect"
-import * as Clock from "effect/Clock"
 import { areas, type AreaStores } from "../Areas.ts"
 import { AccessStore } from "../access/AccessStore.ts"
 import { AuditStore } from "../audit/AuditStore.ts"
@@ -31,7 +30,7 @@ const keepMailsMillis = 2 * 86_400_000
 /** How long delivery statistics by minute are kept: a day, and an hour so that a chart of a day has all of it. */
 export const keepMinutesMillis = 25 * 3_600_000
 
-/** Deletes data that is older than `RetentionOptions` keep it. */
+/** Deletes data that is older than `RetentionOptions` keep it, by the clock of the storage: that of a process may be years ahead. */
 export class Retention extends Context.Service<Retention, {
   /** Processes all tenants once. Returns the number of deleted rows. A tenant or a store that fails does not keep the others from being pruned. */
   readonly sweep: Effect.Effect<number, StorageError>
@@ -57,7 +56,7 @@ export class Retention extends Context.Service<Retention, {
 
       /** One that fails does not keep the others of the tenant from being pruned. */
       const step = Effect.fnUntraced(function*(tenantId: string) {
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* access.now
         const prunes = [
           queue.prune(tenantId, now - keepSettledMillis),
           ...ofAreas.map((prune) => prune(tenantId, now, windows)),
@@ -78,7 +77,7 @@ export class Retention extends Context.Service<Retention, {
       const ofAudit = new TenantSweep("Old entries of the audit log not removed", {
         tenants: ({ after }) => Effect.succeed(after === undefined ? [anyTenant] : []),
         stepMillis,
-        step: () => Effect.flatMap(Clock.currentTimeMillis, (now) => pruneSome(audit.prune(firstIdAt(now - windows.keepAuditMillis))))
+        step: () => Effect.flatMap(access.now, (now) => pruneSome(audit.prune(firstIdAt(now - windows.keepAuditMillis))))
       })
 
       const sweep = Effect.map(completeAll([ofTenants.sweep, ofAudit.sweep]), ([rows = 0, entries = 0]) => rows + entries).pipe(Effect.withSpan("Retention.sweep"))

@@ -1,6 +1,6 @@
 /** Old data is deleted; younger or needed data stays. The conformance suite of each store tests what it may delete. */
 import { assert, describe, it } from "@effect/vitest"
-import { AuditStore, firstIdAt, MailStore, NoticeStore, Retention, RetentionOptions, StorageError } from "@waybill/core"
+import { AccessStore, AuditStore, firstIdAt, MailStore, NoticeStore, Retention, RetentionOptions, StorageError } from "@waybill/core"
 import { DeliveryOptions, DeliveryQueue, StatisticsStore } from "@waybill/core/delivery"
 import { FreightBillStore } from "@waybill/core/freight-charges"
 import { DocumentContents } from "@waybill/core/invoices"
@@ -41,11 +41,12 @@ const recordingStores = (calls: Array<PruneCall>, takesMillis: number) => {
     pruning(NoticeStore, (store) => ({ ...store, pruneBodies: (tenantId, before) => answer(tenantId, "notices", before) })),
     pruning(MailStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "mails", before) })),
     pruning(StatisticsStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "statistics", before) })),
+    pruning(AuditStore, (store) => ({ ...store, prune: (before) => answer("acme", "audit", before) })),
     pruning(DocumentContents, (store) => ({ ...store, sweep: (tenantId, before) => answer(tenantId, "uploads", before) }))
   )
 }
 
-const swept = (windows: Partial<typeof RetentionOptions.Service> = {}, keepSettledMillis = 30 * day, takesMillis = 0) =>
+const swept = (windows: Partial<typeof RetentionOptions.Service> = {}, keepSettledMillis = 30 * day, takesMillis = 0, over: Layer.Layer<AccessStore, never, AccessStore> = Layer.effect(AccessStore, AccessStore)) =>
   Effect.gen(function*() {
     const calls: Array<PruneCall> = []
     yield* TestClock.setTime(now)
@@ -53,6 +54,7 @@ const swept = (windows: Partial<typeof RetentionOptions.Service> = {}, keepSettl
       yield* TestWaybill.tenant("acme")
       const retention = yield* Layer.build(Layer.fresh(Retention.layer).pipe(
         Layer.provide(recordingStores(calls, takesMillis)),
+        Layer.provide(over),
         Layer.provide(Layer.succeed(RetentionOptions, { ...RetentionOptions.defaultValue(), ...windows })),
         Layer.provide(DeliveryOptions.layer({ keepSettledMillis }))
       ))
@@ -68,8 +70,8 @@ const beforeOf = (calls: ReadonlyArray<PruneCall>, what: string) => calls.find((
 describe("retention", () => {
   it.effect("prunes every store until nothing is left, each with its own period", Effect.fnUntraced(function*() {
     const { calls, removed } = yield* swept()
-    assert.strictEqual(removed, 8 * 20)
-    assert.deepStrictEqual(["deliveries", "statuses", "bills", "pickups", "notices", "mails", "statistics", "uploads"].map((what) => calls.filter((each) => each.what === what).length), [3, 3, 3, 3, 3, 3, 3, 3])
+    assert.strictEqual(removed, 9 * 20)
+    assert.deepStrictEqual(["deliveries", "statuses", "bills", "pickups", "notices", "mails", "statistics", "uploads", "audit"].map((what) => calls.filter((each) => each.what === what).length), [3, 3, 3, 3, 3, 3, 3, 3, 3])
     assert.deepStrictEqual(beforeOf(calls, "deliveries"), now - 30 * day)
     assert.deepStrictEqual(beforeOf(calls, "statuses"), { delivered: now - 365 * day, noticed: now - 180 * day })
     assert.deepStrictEqual(beforeOf(calls, "bills"), { ended: now - 365 * day, noticed: now - 180 * day })
@@ -79,6 +81,13 @@ describe("retention", () => {
     assert.deepStrictEqual(beforeOf(calls, "statistics"), { minutes: now - 25 * 3_600_000, hours: now - 90 * day })
     assert.deepStrictEqual(beforeOf(calls, "uploads"), now - day)
     assert.deepStrictEqual([...new Set(calls.map((each) => each.tenantId))], ["acme"])
+  }))
+
+  it.effect("goes by the clock of the storage, whatever that of the process says", Effect.fnUntraced(function*() {
+    const { calls } = yield* swept({}, 30 * day, 0, Layer.effect(AccessStore, Effect.map(AccessStore, (store) => ({ ...store, now: Effect.succeed(now - 5_000 * day) }))))
+    assert.deepStrictEqual(beforeOf(calls, "deliveries"), now - 5_030 * day)
+    assert.deepStrictEqual(beforeOf(calls, "pickups"), { ordered: now - 5_365 * day, answered: now - 5_030 * day })
+    assert.deepStrictEqual(beforeOf(calls, "audit"), firstIdAt(now - 5_000 * day - RetentionOptions.defaultValue().keepAuditMillis))
   }))
 
   it.effect("never deletes a body before its delivery", Effect.fnUntraced(function*() {

@@ -1,7 +1,7 @@
 /** Tenants, API keys and clients' access, on Postgres. */
 import { AccessStore, type ClientRows, type FoundApiKey, type ListRange, type StoredApiKey } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
-import { bool, type Decoded, int4, optional, text, timestamptz } from "../client/SqlRow.ts"
+import { bool, type Decoded, float8, int4, optional, text, timestamptz } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
 import { raiseDestinationsOfAccounts } from "../delivery/secrets/SecretSql.ts"
 import { database } from "../shared/Database.ts"
@@ -24,6 +24,8 @@ export const layer = Layer.effect(
     return operationsOf(AccessStore, {
       ...keyStatements(own),
       ...clientStatements(own),
+
+      now: Effect.map(sql.rows(float8, tenants.now), ([now]) => now!),
 
       putTenant: (tenant) => firstTenant(tenants.putTenant(schema, tenant)),
 

@@ -16,6 +16,8 @@ RETURNING ${tenantRow.columns()}`
 export const findTenant = (schema: Statement, tenantId: string) =>
   statement`SELECT ${tenantRow.columns()} FROM ${schema}.tenants WHERE tenant_id = ${tenant(tenantId)} AND ${exists}`
 
+export const now = statement`SELECT floor(extract(epoch FROM now()) * 1000)::float8 AS now`
+
 export const pageTenants = (schema: Statement, { after = "", limit }: ListRange) =>
   statement`SELECT ${tenantRow.columns()} FROM ${schema}.tenants WHERE tenant_id > ${after} AND ${exists} ORDER BY tenant_id LIMIT ${int8(limit)}`
 

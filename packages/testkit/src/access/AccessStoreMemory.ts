@@ -1,6 +1,7 @@
 /** Tenants, API keys and clients' access, in memory. */
 import { AccessStore, compareText, keyClient, type ListedApiKey, type ListRange, type Tenant } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
+import * as Clock from "effect/Clock"
 import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
 import { type SecretRows, SecretTables } from "../delivery/SecretTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
@@ -28,6 +29,7 @@ const tenantsIn = ({ journal, operate, purge }: Database, rows: AccessRows) => (
       journal.put(rows.tenants, tenantId, tenant)
       return Option.some(tenant)
     }),
+  now: Clock.currentTimeMillis,
   findTenant: (tenantId: string) => operate(() => Option.fromUndefinedOr(existing(rows.tenants.get(tenantId)))),
   pageTenants: ({ after, limit }: ListRange) =>
     operate(() => allTenants(rows).filter(({ tenantId }) => after === undefined || compareText(tenantId, after) > 0).slice(0, limit)),
