@@ -97,6 +97,8 @@ export interface TenantHealth {
 /** Sorted by the number of unhealthy subscriptions, descending. */
 export interface Health {
   readonly tenants: ReadonlyArray<TenantHealth>
+  /** Ids of tenants whose counts could not be read. The log of the service has the causes. */
+  readonly unread: ReadonlyArray<string>
 }
 
 /** Filters of the list of subscriptions; all given ones must match. */

@@ -88,7 +88,7 @@ describe("OperatorClient", () => {
       { method: "POST", path: "/operator/v1/tenants/acme/purge", body: { endpoint: "a.example" } }, { subscriptions: 1, dropped: 7, nextCursor: null }],
     ["explains a delivery", (client) => client.explain("acme", "s-1", { eventId: "e/1" }), { verdict: "delivered" },
       { method: "GET", path: "/operator/v1/tenants/acme/explain?subscriptionId=s-1&eventId=e%2F1" }, { verdict: "delivered" }],
-    ["shows the health of tenants", (client) => client.health(), { tenants: [] }, { method: "GET", path: "/operator/v1/health" }, { tenants: [] }],
+    ["shows the health of tenants", (client) => client.health(), { tenants: [], unread: [] }, { method: "GET", path: "/operator/v1/health" }, { tenants: [], unread: [] }],
     ["replays history", (client) => client.replay("acme", "s-1", { from: "2026-11-01T00:00:00Z", shipmentIds: ["S1"] }), { queued: 7 },
       { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s-1/replay", body: { from: "2026-11-01T00:00:00Z", shipmentIds: ["S1"] } }, 7]
   ]

@@ -1,8 +1,9 @@
 /** Delivery health of each tenant. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { AccessStore } from "../access/AccessStore.ts"
 import { DeliveryControl } from "../delivery/DeliveryControl.ts"
 import { instantOrNull } from "../shared/Instant.ts"
+import { LineLimiter } from "../shared/LineLimiter.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 
 /** Most tenants, in the order of tenantId, and how many are read concurrently. */
@@ -23,11 +24,16 @@ export interface TenantHealthView {
 /** The health of all tenants, worst first. */
 export interface HealthView {
   readonly tenants: ReadonlyArray<TenantHealthView>
+  /** Ids of tenants whose counts could not be read. The log has the causes. */
+  readonly unread: ReadonlyArray<string>
 }
 
 /** Counts subscriptions in trouble, waiting entries and dead letters of each tenant. */
 export class TenantHealths extends Context.Service<TenantHealths, {
-  /** Sorted by most unhealthy subscriptions, then most dead letters, then most waiting entries. The first 1,000 tenants by tenantId. */
+  /**
+   * Sorted by most unhealthy subscriptions, then most dead letters, then most waiting entries. The first 1,000 tenants by tenantId. Fails when
+   * none of them could be read.
+   */
   readonly all: Effect.Effect<HealthView, StorageError>
 }>()("@waybill/core/operator/TenantHealths") {
   static readonly layer = Layer.effect(
@@ -35,6 +41,7 @@ export class TenantHealths extends Context.Service<TenantHealths, {
     Effect.gen(function*() {
       const access = yield* AccessStore
       const control = yield* DeliveryControl
+      const lines = new LineLimiter()
 
       const healthOf = (tenantId: string) =>
         Effect.map(control.health(tenantId), ({ oldestWaitingAt, ...counts }): TenantHealthView => ({
@@ -45,8 +52,15 @@ export class TenantHealths extends Context.Service<TenantHealths, {
 
       const all = Effect.gen(function*() {
         const tenants = yield* access.pageTenants({ after: undefined, limit: maxTenants })
-        const healths = yield* Effect.forEach(tenants, ({ tenantId }) => healthOf(tenantId), { concurrency: tenantsAtOnce })
-        return { tenants: healths.toSorted(worstFirst) }
+        const unread: Array<string> = []
+        const healths = yield* Effect.forEach(tenants, ({ tenantId }) => Effect.asSome(healthOf(tenantId)).pipe(
+          Effect.catch((error) => {
+            if (unread.push(tenantId) === tenants.length) return Effect.fail(error)
+            const line = Effect.annotateLogs(Effect.logWarning("Health of a tenant not read.", error), { tenant: tenantId })
+            return Effect.as(lines.log("Health of a tenant", line), Option.none<TenantHealthView>())
+          })
+        ), { concurrency: tenantsAtOnce })
+        return { tenants: healths.flatMap(Option.toArray).toSorted(worstFirst), unread: unread.toSorted() }
       }).pipe(Effect.withSpan("TenantHealths.all"))
 
       return TenantHealths.of({ all })

@@ -174,7 +174,8 @@ export const Health = Schema.Struct({
     waiting: upTo10000("Entries that are not in a delivery yet."),
     oldestWaitingAt: Schema.NullOr(InstantText).annotate({ description: "Oldest of the first 10,000 waiting entries." }),
     dead: upTo10000("Dead letters.")
-  }).annotate({ identifier: "TenantHealth" }))
+  }).annotate({ identifier: "TenantHealth" })),
+  unread: Schema.Array(Schema.String).annotate({ description: "Ids of tenants whose counts could not be read. The log has the causes." })
 }).annotate({ identifier: "Health" })
 
 const StatisticsPoint = Schema.Struct({

@@ -44,11 +44,14 @@ export const healthCommand = operatorCommand("health", {
   print: (asJson, health) =>
     printResult(asJson, {
       json: health,
-      text: table(health.tenants.map((tenant) => [
-        tenant.tenantId,
-        `${tenant.inTrouble} of ${tenant.subscriptions} in trouble`,
-        `${tenant.waiting} waiting${tenant.oldestWaitingAt === null ? "" : ` since ${tenant.oldestWaitingAt}`}`,
-        `${tenant.dead} dead`
-      ]))
+      text: table([
+        ...health.tenants.map((tenant) => [
+          tenant.tenantId,
+          `${tenant.inTrouble} of ${tenant.subscriptions} in trouble`,
+          `${tenant.waiting} waiting${tenant.oldestWaitingAt === null ? "" : ` since ${tenant.oldestWaitingAt}`}`,
+          `${tenant.dead} dead`
+        ]),
+        ...health.unread.map((tenantId) => [tenantId, "not read", "", ""])
+      ])
     })
 })

@@ -78,7 +78,7 @@ const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest)
     return ok({ data: after.slice(0, limit), nextCursor: after.length > limit ? idOf(after[limit - 1]!) : null, ...query.get("total") === "true" ? { total: rows.length } : {} })
   }
   if (path === "/operator/v1/health") {
-    return ok({ tenants: freight.tenants.map(({ tenantId }, n) => ({ tenantId, subscriptions: 5, inTrouble: n, waiting: n * 14, oldestWaitingAt: n === 0 ? null : instantOf(n), dead: n })) })
+    return ok({ tenants: freight.tenants.map(({ tenantId }, n) => ({ tenantId, subscriptions: 5, inTrouble: n, waiting: n * 14, oldestWaitingAt: n === 0 ? null : instantOf(n), dead: n })), unread: [] })
   }
   const [tenantId, kind, id, act] = path.split("/").slice(1).map(decodeURIComponent)
   if (tenantId === undefined) return paged(freight.tenants, (tenant) => tenant.tenantId)
