@@ -16,7 +16,7 @@ import { throttled } from "../shared/Throttling.ts"
 
 const sweepMillis = 300_000
 
-/** A step counts all entries of a tenant, with pauses. */
+/** A step counts all entries of a tenant, with pauses. One that is blocked ends with its statement. */
 const stepMillis = 3_600_000
 
 const dayMillis = 86_400_000
@@ -71,7 +71,7 @@ export class Backlogs extends Context.Service<Backlogs, {
         let after: PurgePosition | undefined
         while (droppedCount < excess.limit) {
           const rest: BacklogExcess = { ...excess, limit: excess.limit - droppedCount, dropped: excess.dropped + droppedCount }
-          const step: PurgeStep = yield* throttled(control.dropExcess(tenantId, destinationId, rest, after))
+          const step: PurgeStep = yield* throttled("Backlogs.step", control.dropExcess(tenantId, destinationId, rest, after))
           if (step.dropped > 0) yield* reportDropped(tenantId, excess.reason, step.dropped)
           droppedCount += step.dropped
           after = step.next
@@ -115,7 +115,7 @@ export class Backlogs extends Context.Service<Backlogs, {
       const sample = Effect.fnUntraced(function*(tenantId: string, now: number, waiting: ReadonlyMap<string, Waiting>) {
         if (waiting.size === 0 && idle.has(tenantId)) return
         const samples = samplesOf(waiting.values())
-        for (let n = 0; n < samples.length; n += statisticsPerWrite) yield* throttled(statistics.sample(tenantId, now, samples.slice(n, n + statisticsPerWrite)))
+        for (let n = 0; n < samples.length; n += statisticsPerWrite) yield* throttled("Backlogs.step", statistics.sample(tenantId, now, samples.slice(n, n + statisticsPerWrite)))
         if (waiting.size === 0) idle.add(tenantId)
         else idle.delete(tenantId)
       })
@@ -128,7 +128,7 @@ export class Backlogs extends Context.Service<Backlogs, {
         const waiting = new Map<string, Waiting>()
         let after: BacklogPosition | undefined
         for (;;) {
-          const { counts, next, now }: BacklogCounts = yield* throttled(control.countBacklog(tenantId, width, after))
+          const { counts, next, now }: BacklogCounts = yield* throttled("Backlogs.step", control.countBacklog(tenantId, width, after))
           const bounds = { width, oldest: now - waitingDays * dayMillis, entries: waitingPerSubscription }
           // entries beyond the maximum age count as one range, so that the number of ranges stays small
           const first = Math.floor(bounds.oldest / width) * width

@@ -1,18 +1,19 @@
 /** The clients of a tenant: lists and removes them, and processes access that expired. */
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Exit, Layer, Option, Schema } from "effect"
 import { ClientNotFound } from "../access/AccessErrors.ts"
 import { accountOfGrant } from "../access/model/CarrierNumbers.ts"
 import { AccessStore, type ListedClient } from "../access/AccessStore.ts"
 import { reviewClient } from "../access/ClientReview.ts"
 import { clientNamed, keyNameOf } from "../access/model/Client.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
-import { completeAll } from "../shared/CompleteAll.ts"
 import { instantOrNull } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, ListCursor, ListLimit, type ListPage, namedListPage } from "../shared/ListPage.ts"
+import { monotonicMillis } from "../shared/MonotonicTime.ts"
 import { NoticeStore } from "../notices/NoticeStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { TenantSweep } from "../shared/TenantSweep.ts"
+import { blockedMillis, endingInTime } from "../shared/TimeLimit.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { Subscriptions } from "./Subscriptions.ts"
@@ -43,11 +44,11 @@ const closedAtOnce = 1_000
 
 const sweepMillis = 15_000
 
-/** Clients of one tenant that a step reviews. */
+/** Clients of one tenant that a step reviews, at most. It begins none after `blockedMillis`. */
 const clientsPerStep = 10
 
-/** Longer than `clientsPerStep` removals of `closedAtOnce` subscriptions. */
-const stepMillis = 600_000
+/** Longer than a removal of `closedAtOnce` subscriptions. One that ends early is continued. */
+const reviewMillis = 60_000
 
 /** Lists clients, ends their access, and closes subscriptions whose client has had no access for 30 days. */
 export class Clients extends Context.Service<Clients, {
@@ -149,15 +150,21 @@ export class Clients extends Context.Service<Clients, {
 
       const step = Effect.fnUntraced(function*(tenantId: string) {
         const due = yield* access.clientsDue(tenantId, { after: positions.get(tenantId), limit: clientsPerStep })
-        const more = due.length === clientsPerStep
-        // one that fails is not the first one again
-        if (more) positions.set(tenantId, due.at(-1)!)
-        else positions.delete(tenantId)
-        yield* completeAll(due.map((client) => review(tenantId, client)))
-        return { done: due.length, more }
+        const startedAt = yield* monotonicMillis
+        const exits: Array<Exit.Exit<void, StorageError>> = []
+        for (const client of due) {
+          exits.push(yield* Effect.exit(endingInTime("Clients.review", review(tenantId, client), reviewMillis)))
+          // one that fails is not the first one again
+          positions.set(tenantId, client)
+          if ((yield* monotonicMillis) - startedAt >= blockedMillis) break
+        }
+        const more = exits.length === clientsPerStep || exits.length < due.length
+        if (!more) positions.delete(tenantId)
+        yield* exits.find(Exit.isFailure) ?? Effect.void
+        return { done: exits.length, more }
       })
 
-      const sweep = new TenantSweep("Clients' access not reviewed", { tenants: access.tenantsWithClientsDue, step, stepMillis })
+      const sweep = new TenantSweep("Clients' access not reviewed", { tenants: access.tenantsWithClientsDue, step, stepMillis: blockedMillis + 2 * reviewMillis })
 
       return Clients.of({ list, remove, sweep: Effect.withSpan(sweep.sweep, "Clients.sweep"), run: sweep.run(Effect.succeed(sweepMillis)) })
     })

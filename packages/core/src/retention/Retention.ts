@@ -18,7 +18,7 @@ import { firstIdAt } from "../shared/UniqueIds.ts"
 
 const pauseMillis = 3_600_000
 
-/** A step prunes each store some times, with pauses. */
+/** A step prunes each store some times, with pauses. A store that is blocked ends with its statement. */
 const stepMillis = 1_800_000
 
 /** Entries of the audit log are of any tenant, also of those that were removed long ago. */

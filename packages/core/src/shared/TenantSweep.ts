@@ -4,6 +4,7 @@ import { LineLimiter } from "./LineLimiter.ts"
 import type { ListRange } from "./ListPage.ts"
 import { monotonicMillis } from "./MonotonicTime.ts"
 import { StorageError } from "./StorageError.ts"
+import { endingInTime } from "./TimeLimit.ts"
 
 /** Tenants per read. */
 const tenantsPerPage = 100
@@ -32,7 +33,7 @@ export interface TenantWork {
   readonly step: (tenantId: string) => Effect.Effect<SweepStep, StorageError>
   /** Number of tenants whose steps run at the same time. Default 4. */
   readonly tenantsAtOnce?: number
-  /** How long a step may take. Longer than any that is not blocked, which would never end. Default 30,000. */
+  /** How long a step may take. Default `blockedMillis`; longer for steps of many statements, each of which then has that limit. */
   readonly stepMillis?: number
 }
 
@@ -134,10 +135,9 @@ export class TenantSweep {
 
   /** One step of a tenant. A failure is logged when it is new. */
   private serve(tenantId: string): Effect.Effect<Exit.Exit<SweepStep, StorageError>> {
-    const { step, stepMillis = 30_000 } = this.work
-    const late = new StorageError({ operation: "TenantSweep.step", cause: `No end within ${stepMillis / 1000} seconds. Another transaction may hold locks.` })
+    const { step, stepMillis } = this.work
     return Effect.gen({ self: this }, function*() {
-      const exit = yield* Effect.exit(Effect.timeoutOrElse(step(tenantId), { duration: stepMillis, orElse: () => Effect.fail(late) }))
+      const exit = yield* Effect.exit(endingInTime("TenantSweep.step", step(tenantId), stepMillis))
       if (Exit.isSuccess(exit)) {
         if (this.failing.delete(tenantId)) yield* Effect.annotateLogs(this.recovered, { tenant: tenantId })
       } else {

@@ -1,6 +1,7 @@
 /** Background work that leaves most of the storage's time to other work. */
 import { Duration, Effect } from "effect"
 import type { StorageError } from "./StorageError.ts"
+import { endingInTime } from "./TimeLimit.ts"
 
 /** Pause after each unit of work, as a multiple of the work's duration. */
 const pausePerMoment = 4
@@ -8,10 +9,10 @@ const pausePerMoment = 4
 /** Longest pause, so that a slow statement does not stop the work for long. */
 const longestPauseMillis = 1000
 
-/** Runs the work, then pauses, unless `didWork` finds that the work did nothing. */
-export const throttled = <A, E, R>(work: Effect.Effect<A, E, R>, didWork: (answer: A) => boolean = () => true): Effect.Effect<A, E, R> =>
+/** Runs the work, one statement or a few, then pauses, unless `didWork` finds that the work did nothing. Fails if the work is blocked. */
+export const throttled = <A>(operation: string, work: Effect.Effect<A, StorageError>, didWork: (answer: A) => boolean = () => true): Effect.Effect<A, StorageError> =>
   Effect.gen(function*() {
-    const [took, answer] = yield* Effect.timed(work)
+    const [took, answer] = yield* Effect.timed(endingInTime(operation, work))
     if (didWork(answer)) yield* Effect.sleep(Duration.min(Duration.times(took, pausePerMoment), Duration.millis(longestPauseMillis)))
     return answer
   })
@@ -23,7 +24,7 @@ const prunesInARow = 10
 export const pruneSome = Effect.fnUntraced(function*(prune: Effect.Effect<number, StorageError>) {
   let done = 0
   for (let n = 0; n < prunesInARow; n++) {
-    const removed = yield* throttled(prune, (count) => count > 0)
+    const removed = yield* throttled("Retention.step", prune, (count) => count > 0)
     if (removed === 0) return { done, more: false }
     done += removed
   }

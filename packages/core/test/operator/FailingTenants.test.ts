@@ -1,9 +1,9 @@
 /** Sweeps go on with the other tenants, and the other clients of a tenant, after one that fails, and report the failure at their end. */
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, Backlogs, Clients, EndpointNotices, NoticeStore, StorageError, TenantRemoval } from "@waybill/core"
-import { DeliveryControl } from "@waybill/core/delivery"
+import { AccessStore, AuditStore, Backlogs, Clients, EndpointNotices, NoticeStore, Retention, StorageError, TenantRemoval } from "@waybill/core"
+import { DeliveryControl, DeliveryQueue } from "@waybill/core/delivery"
 import { TestWaybill } from "@waybill/testkit"
-import { type Context, Effect, Layer, Logger } from "effect"
+import { type Context, Effect, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { inService } from "../inService.ts"
 
@@ -12,6 +12,17 @@ const failure = new StorageError({ operation: "Store.of", cause: "broken" })
 /** A store with some other operations. */
 const changed = <I, S extends object>(store: Context.Key<I, S>, change: (store: S) => Partial<S>): Layer.Layer<I, never, I> =>
   Layer.effect(store, Effect.map(store, (own): S => ({ ...own, ...change(own) })))
+
+/** A sweep of this service for 31 seconds, in which some operations of its stores never end. */
+const sweptFor31Seconds = <I, S extends { readonly sweep: Effect.Effect<number, StorageError> }, R, R2>(
+  service: Context.Key<I, S>,
+  layer: Layer.Layer<I, never, R>,
+  stores: Layer.Layer<R2, never, R2>
+) => Effect.gen(function*() {
+  const sweeping = yield* Effect.forkChild(Effect.exit(Effect.flatMap(service, ({ sweep }) => sweep)).pipe(Effect.provide(Layer.fresh(layer).pipe(Layer.provide(stores)))))
+  yield* TestClock.adjust("31 seconds")
+  yield* Fiber.interrupt(sweeping)
+})
 
 /** The failure that the sweep of this service reports. */
 const failureOf = <I, S extends { readonly sweep: Effect.Effect<number, StorageError> }, R, R2>(
@@ -72,5 +83,43 @@ describe("a sweep with a tenant that fails", () => {
     )
     assert.strictEqual(yield* failureOf(EndpointNotices, EndpointNotices.layer, stores), failure)
     assert.deepStrictEqual(seen, ["b"])
+  }, inService, Effect.provide(Logger.layer([]))))
+})
+
+describe("a sweep with tenants that are blocked by another transaction", () => {
+  it.effect("checks the waiting entries of the others after one statement of them", Effect.fnUntraced(function*() {
+    const seen: Array<string> = []
+    for (const tenantId of ["a", "b", "c"]) yield* TestWaybill.tenant(tenantId)
+    const stores = changed(DeliveryControl, (own) => ({
+      countBacklog: (tenantId, ...rest) => tenantId === "c" ? Effect.andThen(Effect.sync(() => void seen.push(tenantId)), own.countBacklog(tenantId, ...rest)) : Effect.never
+    }))
+    yield* sweptFor31Seconds(Backlogs, Backlogs.layer, stores)
+    assert.deepStrictEqual(seen, ["c"])
+  }, inService, Effect.provide(Logger.layer([]))))
+
+  it.effect("prunes the others after one statement of them", Effect.fnUntraced(function*() {
+    const seen: Array<string> = []
+    for (const tenantId of ["a", "b"]) yield* TestWaybill.tenant(tenantId)
+    const stores = Layer.merge(
+      changed(DeliveryQueue, () => ({ prune: (tenantId) => tenantId === "a" ? Effect.never : Effect.as(Effect.sync(() => void seen.push(tenantId)), 0) })),
+      changed(AuditStore, () => ({ prune: () => Effect.succeed(0) }))
+    )
+    yield* sweptFor31Seconds(Retention, Retention.layer, stores)
+    assert.deepStrictEqual(seen, ["b"])
+  }, inService, Effect.provide(Logger.layer([]))))
+
+  it.effect("reviews no further client of such a tenant, and leaves it after one", Effect.fnUntraced(function*() {
+    const access = yield* AccessStore
+    yield* TestWaybill.tenant("a")
+    for (const client of ["key:1", "key:2", "key:3"]) yield* access.putClientAccess("a", { client, origin: "key", seesAll: false, accounts: [], live: { until: 0 }, reviewAt: 0 })
+    const seen: Array<string> = []
+    const stores = changed(AccessStore, () => ({ lockKeys: () => Effect.andThen(Effect.sync(() => void seen.push("lock")), Effect.never) }))
+    yield* Effect.gen(function*() {
+      const { sweep } = yield* Clients
+      const sweeping = yield* Effect.forkChild(Effect.flip(sweep))
+      yield* TestClock.adjust("1 minute")
+      assert.deepInclude(yield* Fiber.join(sweeping), { operation: "Clients.review" })
+    }).pipe(Effect.provide(Layer.fresh(Clients.layer).pipe(Layer.provide(stores))))
+    assert.deepStrictEqual(seen, ["lock"])
   }, inService, Effect.provide(Logger.layer([]))))
 })
