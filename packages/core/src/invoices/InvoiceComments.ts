@@ -36,11 +36,9 @@ const whole = (pairs: ReadonlyArray<Pair>): ReadonlyArray<Unchecked> =>
 const read = (value: string): ReadonlyArray<Unchecked> => {
   const first = value.trim()[0]
   // some clients write several objects separated by commas, without the brackets of a list
-  for (const candidate of first === "{" ? [value, `[${value}]`] : first === "[" ? [value] : []) {
-    const comments = [jsonOf(candidate)].flat().map(commentOf)
-    if (comments.every((each) => each !== undefined)) return comments
-  }
-  return [unexploded(value) ?? { commentText: value }]
+  const list = first === "{" ? `[${value}]` : first === "[" ? value : ""
+  const comments = [jsonOf(list)].flat().map(commentOf)
+  return comments.every((each) => each !== undefined) ? comments : [unexploded(value) ?? { commentText: value }]
 }
 
 const jsonOf = (text: string): unknown => {

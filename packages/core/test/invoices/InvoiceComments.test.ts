@@ -47,14 +47,14 @@ const uniform: Readonly<Record<string, Encoding>> = {
   "exploded, one after another": placed((_, member) => member),
   "exploded, all ids before all texts": (comments) => comments.flatMap(parts).toSorted((a, b) => a[0] < b[0] ? 1 : a[0] > b[0] ? -1 : 0),
   "exploded, all texts before all ids": (comments) => comments.flatMap(parts).toSorted((a, b) => a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0),
-  "empty brackets": placed((_, member) => `comments[][${member}]`)
+  "empty brackets": placed((_, member) => `comments[][${member}]`),
+  "members in brackets": placed((_, member) => `comments[${member}]`),
+  "members after a point": placed((_, member) => `comments.${member}`)
 }
 
 const single: Readonly<Record<string, Encoding>> = {
   ...uniform,
   "a JSON object": ([comment]) => [["comments", JSON.stringify(comment)]],
-  "members in brackets": placed((_, member) => `comments[${member}]`),
-  "members after a point": placed((_, member) => `comments.${member}`),
   "names and values with commas": ([comment]) => [["comments", parts(comment!).flat().join(",")]]
 }
 
@@ -66,7 +66,7 @@ const plain: Readonly<Record<string, Encoding>> = {
 }
 
 /** Other query parameters. */
-const around: ReadonlyArray<Pair> = [["DOT", "123"], ["fileIds", "a"], ["commentsOff", "true"], ["x.commentText", "y"]]
+const around: ReadonlyArray<Pair> = [["DOT", "123"], ["fileIds", "a"], ["commentsOff", "true"], ["mycomments", "y"], ["x.commentText", "y"], ["mycomments.0.id", "1"], ["comments[0][id]s", "1"]]
 
 const sameInAll = (ways: Readonly<Record<string, Encoding>>, comments: ReadonlyArray<InvoiceComment>): void => {
   for (const [way, encode] of Object.entries(ways)) assert.deepStrictEqual(read([...around, ...encode(comments), ...around]), comments, way)
@@ -88,9 +88,18 @@ describe("comments in a query (SPEC-GAP-B10)", () => {
   it.prop("are equal in every encoding if they are text only", [listOf(withoutId, 0, 12)], ([comments]) => sameInAll(plain, comments))
 
   it("are text if they look like JSON but are not", () => {
-    for (const written of ["[urgent] pay", "{see attachment}", "\"quoted\"", "42", "null", "{\"id\":", "[1,2]", "[[]]"]) {
+    for (const written of ["[urgent] pay", "{see attachment}", "\"quoted\"", "42", "null", "{\"id\":", "[1,2]", "[[]]", "see commentText,x"]) {
       assert.deepStrictEqual(read([["comments", written]]), [{ commentText: written }], written)
     }
+  })
+
+  it("begin where a member occurs again, in any order of members", () => {
+    assert.deepStrictEqual(read([["id", "1"], ["commentText", "a"], ["id", "2"], ["id", " 3 "], ["commentText", "c"], ["commentText", "d"]]), [
+      { id: 1, commentText: "a" },
+      { id: 2 },
+      { id: 3, commentText: "c" },
+      { commentText: "d" }
+    ])
   })
 
   it("are empty if the query has none", () => {
