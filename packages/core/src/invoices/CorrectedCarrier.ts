@@ -2,7 +2,6 @@
 import { Effect } from "effect"
 import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
-import { isObject } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { type InvoiceStores, recordId } from "./DocumentAccess.ts"
 import { InvoiceNotFound } from "./InvoiceErrors.ts"
@@ -74,7 +73,4 @@ export const moveDocuments = Effect.fnUntraced(function*(
   yield* invoices.moveHistory(tenantId, recordId(invoiceNumber), from, to)
 })
 
-const withMembers = (doc: string, members: CorrectedNumbers["members"]): string => {
-  const record: unknown = JSON.parse(doc)
-  return JSON.stringify(isObject(record) ? { ...record, ...members } : record)
-}
+const withMembers = (doc: string, members: CorrectedNumbers["members"]): string => JSON.stringify({ ...JSON.parse(doc), ...members })

@@ -51,7 +51,7 @@ export const updateDocumentAccess = Effect.fnUntraced(function*(
     const [record] = yield* documents.list(tenantId, { _tag: "All" }, filter, { after: undefined, limit: 1 })
     if (record === undefined) continue
     const accounts = yield* documentAccounts(invoices, tenantId, carrier, invoiceNumber, record.doc)
-    if (accounts.join("\n") !== record.accounts.toSorted().join("\n")) {
+    if (accounts.join("\n") !== record.accounts.join("\n")) {
       yield* documents.add(tenantId, { ...record, accounts, files: [] })
     }
   }

@@ -65,16 +65,14 @@ export const makeDocumentMove = Effect.fnUntraced(function*({ source, target }: 
     contents: Contents,
     tenantId: string,
     contentId: string,
-    { sha256, size }: DocumentFile,
+    { sha256 }: DocumentFile,
     use: (bytes: Uint8Array) => Effect.Effect<void, E>
   ) {
     const running = hash.sha256()
-    let length = 0
     for (let chunk = 0;; chunk++) {
       const bytes = yield* contents.read(tenantId, contentId, chunk)
-      if (bytes === undefined) return length === size && Hex.encode(running.digest()) === sha256
+      if (bytes === undefined) return Hex.encode(running.digest()) === sha256
       running.update(bytes)
-      length += bytes.length
       yield* use(bytes)
     }
   })
@@ -94,8 +92,7 @@ export const makeDocumentMove = Effect.fnUntraced(function*({ source, target }: 
 
   const move = Effect.fnUntraced(function*(tenantId: string, record: DocumentRecord, file: DocumentFile): Effect.fn.Return<DocumentMoveOutcome, StorageError> {
     if ((yield* source.read(tenantId, file.contentId, 0)) !== undefined) return yield* copy(tenantId, record, file)
-    if (file.size === 0 || (yield* target.read(tenantId, file.contentId, 0)) !== undefined) return "there"
-    return "missing"
+    return (yield* target.read(tenantId, file.contentId, 0)) === undefined ? "missing" : "there"
   })
 
   const files: DocumentMove["files"] = (tenantId, tell) =>

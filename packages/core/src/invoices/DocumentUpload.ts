@@ -81,12 +81,14 @@ export const beginUpload = Effect.fnUntraced(function*(services: UploadServices,
     const take = (chunk: Uint8Array): Uint8Array | FileTooLarge | FileFormatUnknown | QuotaExceeded => {
       let bytes = chunk
       if (format === undefined) {
-        // the caller may reuse its buffer
         bytes = head.length === 0 ? chunk : Bytes.concat([head, chunk])
         const detected = formatOf(bytes)
         if (detected === undefined) return new FileFormatUnknown({ pointer: at })
-        head = detected === "undecided" ? Uint8Array.from(bytes) : new Uint8Array(0)
-        if (detected === "undecided") return new Uint8Array(0)
+        if (detected === "undecided") {
+          // the caller may reuse its buffer
+          head = Uint8Array.from(bytes)
+          return new Uint8Array(0)
+        }
         format = detected
       }
       size += bytes.length
@@ -107,7 +109,7 @@ export const beginUpload = Effect.fnUntraced(function*(services: UploadServices,
       }),
       end: Effect.gen(function*() {
         if (format === undefined) return yield* (refused = new FileFormatUnknown({ pointer: at }))
-        if (refused !== undefined || written.has(fileId)) return
+        if (refused !== undefined) return
         yield* content.finish
         const sha256 = Hex.encode(hash.digest())
         written.set(fileId, { fileId, contentId: content.contentId, size, sha256, mediaType: format.mediaType })

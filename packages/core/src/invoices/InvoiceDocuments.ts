@@ -147,17 +147,17 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
       const upload = Effect.fn("InvoiceDocuments.upload")((principal: Principal, input: unknown) =>
         Effect.scoped(Effect.flatMap(begin(principal), (begun) => uploadWhole(begun, input))))
 
-      const contentOf = (tenantId: string, { contentId, sha256, size }: DocumentFile): StoredFile["content"] =>
+      const contentOf = (tenantId: string, { contentId, sha256 }: DocumentFile): StoredFile["content"] =>
         Stream.suspend(() => {
           const running = hash.sha256()
-          return Stream.unfold({ chunk: 0, read: 0 }, Effect.fnUntraced(function*({ chunk, read }) {
+          return Stream.unfold(0, Effect.fnUntraced(function*(chunk) {
             const bytes = yield* contents.read(tenantId, contentId, chunk)
             if (bytes === undefined) {
-              if (read === size && Hex.encode(running.digest()) === sha256) return undefined
+              if (Hex.encode(running.digest()) === sha256) return undefined
               return yield* new StorageError({ operation: "DocumentContents.read", cause: `Content ${contentId} is not what was uploaded.` })
             }
             running.update(bytes)
-            return [bytes, { chunk: chunk + 1, read: read + bytes.length }] as const
+            return [bytes, chunk + 1] as const
           }))
         })
 
@@ -168,9 +168,8 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
       const checkContents = (tenantId: string, records: ReadonlyArray<DocumentRecord>) =>
         Effect.forEach(
           records.flatMap(({ files }) => files).slice(0, mostCheckedContents),
-          ({ contentId, size }) =>
-            Effect.flatMap(size === 0 ? Effect.succeed(true) : Effect.map(contents.read(tenantId, contentId, 0), (bytes) => bytes !== undefined), (isThere) =>
-              isThere ? Effect.void : Effect.fail(contentMissing(contentId))),
+          ({ contentId }) =>
+            Effect.flatMap(contents.read(tenantId, contentId, 0), (first) => first === undefined ? Effect.fail(contentMissing(contentId)) : Effect.void),
           { concurrency: 4, discard: true }
         )
 
