@@ -20,17 +20,17 @@ type Contents = DocumentContents["Service"]
 /** A store beside the service's own. `after`: is called when contents are kept. */
 const otherStore = (after: (contentId: string) => Effect.Effect<void, StorageError> = () => Effect.void) => {
   const kept = new Map<string, Uint8Array>()
-  const written = new Map<string, Uint8Array>()
+  const [written, finished] = [new Map<string, Uint8Array>(), new Map<string, Uint8Array>()]
   const contents: Contents = {
     open: () =>
       Effect.sync((): ContentWriter => {
         const contentId = randomUUID()
         written.set(contentId, new Uint8Array())
-        return { contentId, write: (chunk) => Effect.sync(() => void written.set(contentId, Bytes.concat([written.get(contentId)!, chunk]))), finish: Effect.void }
+        return { contentId, write: (chunk) => Effect.sync(() => void written.set(contentId, Bytes.concat([written.get(contentId)!, chunk]))), finish: Effect.sync(() => void finished.set(contentId, written.get(contentId)!)) }
       }),
     keep: (_, ids) =>
       Effect.forEach(ids, (id) => {
-        kept.set(id, written.get(id)!)
+        kept.set(id, finished.get(id)!)
         return after(id)
       }, { discard: true }),
     read: (_, id, chunk) => Effect.sync(() => chunk === 0 && (kept.get(id)?.length ?? 0) > 0 ? kept.get(id) : undefined),
@@ -67,8 +67,9 @@ const begin = Effect.fnUntraced(function*(target = otherStore()) {
 
 describe("moving documents", () => {
   it.effect("copies each file, and removes the former contents once downloads that began before have ended", Effect.fnUntraced(function*() {
-    const { carrier, documents, files, move, run, source, target, tenantId } = yield* begin()
+    const { carrier, documents, files, move, read, run, source, target, tenantId } = yield* begin()
     const before = yield* files
+    assert.isTrue((yield* read).every((length) => length! > 0))
     const download = yield* documents.get(carrier, "4711")
     assert.strictEqual(yield* move.count(tenantId), 3)
     assert.deepStrictEqual(yield* run, ["moved", "moved", "moved"])
@@ -82,6 +83,13 @@ describe("moving documents", () => {
     assert.strictEqual(yield* move.clear(tenantId, 600_000), 0)
     for (const { contentId } of before) assert.isUndefined(yield* source.read(tenantId, contentId, 0))
     assert.deepStrictEqual(yield* run, ["there", "there", "there"])
+  }, inService))
+
+  it.effect("looks at every record of more than one read", Effect.fnUntraced(function*() {
+    const { carrier, documents, move, run, tenantId } = yield* begin()
+    for (let n = 0; n < 101; n++) yield* documents.upload(carrier, documentsSample({ invoiceNumber: `N${n}`, documents: [{ documentType: "POD", files: [fileSample("PDF", 9)] }] }))
+    assert.strictEqual(yield* move.count(tenantId), 104)
+    assert.deepStrictEqual(yield* run, Array.from({ length: 104 }, () => "moved"))
   }, inService))
 
   it.effect("goes on after it was cut short, and leaves no copy that nobody knows of", Effect.fnUntraced(function*() {

@@ -119,7 +119,10 @@ describe("write access in area B", () => {
     yield* invoices.create(of({ dot: "12" }), invoiceSample({ uniqueID: "INV-2", DOT: "12", MC: "35" }))
     yield* invoices.create(ownNumbers, invoiceSample({ uniqueID: "INV-3", DOT: "12", MC: "" }))
     yield* invoices.create(ownNumbers, invoiceSample({ uniqueID: "INV-4", DOT: "", MC: "34" }))
-    assert.strictEqual(yield* tagOf(invoices.create(of({ mc: "34" }), invoiceSample({ DOT: "12", MC: "35" }))), "InvoiceNotYours")
+    for (const [who, numbers] of [[of({ mc: "34" }), "MC 34"], [of({ dot: "13" }), "DOT 13"], [of({ dot: "13", mc: "34" }), "DOT 13 and MC 34"]] as const) {
+      const refused = yield* Effect.flip(invoices.create(who, invoiceSample({ DOT: "12", MC: "35" })))
+      assert.strictEqual(refused._tag === "InvoiceNotYours" && refused.numbers, numbers)
+    }
   }, inService))
 
   it.effect("answers other carriers' invoices and documents like unknown ones", Effect.fnUntraced(function*() {

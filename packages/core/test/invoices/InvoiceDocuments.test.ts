@@ -190,6 +190,12 @@ describe("uploading documents", () => {
     const many = (count: number) => documents.upload(carrier, documentsSample({ documents: [{ documentType: "POD", files: Array.from({ length: count }, () => pdf) }] }))
     assert.deepStrictEqual((yield* faultsOf(many(maxFilesPerUpload + 1))).map((each) => each.code), ["out_of_bounds"])
     assert.lengthOf((yield* many(maxFilesPerUpload)).fileIds, maxFilesPerUpload)
+    assert.deepStrictEqual([(yield* many(1)).message, (yield* many(2)).message], ["1 file was added to invoice number 4711.", "2 files were added to invoice number 4711."])
+    yield* Effect.scoped(Effect.gen(function*() {
+      const upload = yield* documents.begin(carrier)
+      for (let n = 0; n < maxFilesPerUpload; n++) yield* upload.file("/x")
+      assert.deepStrictEqual((yield* faultsOf(upload.file("/x"))).map(({ code, pointer }) => [pointer, code]), [["/documents", "out_of_bounds"]])
+    }))
   }, inService))
 
   it.effect("stores nothing if it is interrupted, or if the surrounding transaction fails", Effect.fnUntraced(function*() {

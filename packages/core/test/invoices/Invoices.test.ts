@@ -172,24 +172,27 @@ describe("replacing an invoice", () => {
     const { carrier, customer, documents, invoices } = yield* setup
     const payer = customer("payer", ["A1"])
     const wrong = invoiceSample({ DOT: "1", MC: "2", accounts: ["A1"] })
+    const { documents: _, ...record } = documentsSample({ DOT: "4", MC: "2", accounts: [] })
     yield* invoices.create(carrier, wrong)
     yield* documents.upload(carrier, documentsSample({ DOT: "1", MC: "2", accounts: [] }))
-    for (const [DOT, MC] of [["1", "3"], ["4", "3"]] as const) {
+    for (const [DOT, MC] of [["1", "3"], ["4", "3"], ["4", "2"]] as const) {
       yield* invoices.replace(carrier, "INV-1", invoiceSample({ DOT, MC, accounts: ["A1"] }))
       assert.deepStrictEqual((yield* invoices.list(payer, {})).data.map((each) => [jsonOf(each).DOT, jsonOf(each).MC]), [[DOT, MC]])
       assert.deepStrictEqual((yield* documents.list(payer, {})).data.map(({ record }) => [record["DOT"], record["MC"]]), [[DOT, MC]])
     }
-    const history = yield* invoices.history(carrier, "INV-1", { DOT: "4", MC: "3" })
-    assert.deepStrictEqual(history.map((each) => [each.action, each.invoice.DOT, each.invoice.MC]), [["created", "1", "2"], ["replaced", "1", "3"], ["replaced", "4", "3"]])
-    assert.strictEqual((yield* documents.history(carrier, wrong.invoiceHeader.invoiceNumber, { DOT: "4", MC: "3" })).length, 1)
+    assert.deepStrictEqual((yield* documents.get(payer, wrong.invoiceHeader.invoiceNumber)).record, record)
+    const history = yield* invoices.history(carrier, "INV-1", { DOT: "4", MC: "2" })
+    assert.deepStrictEqual(history.map((each) => [each.action, each.invoice.DOT, each.invoice.MC]), [["created", "1", "2"], ["replaced", "1", "3"], ["replaced", "4", "3"], ["replaced", "4", "2"]])
+    assert.strictEqual((yield* documents.history(carrier, wrong.invoiceHeader.invoiceNumber, { DOT: "4", MC: "2" })).length, 1)
   }, inService))
 
   it.effect("leaves documents where another invoice of the previous numbers has their number", Effect.fnUntraced(function*() {
-    const { carrier, documents, invoices } = yield* setup
-    for (const uniqueID of ["INV-1", "INV-2"]) yield* invoices.create(carrier, invoiceSample({ uniqueID, DOT: "1", MC: "2" }))
-    yield* documents.upload(carrier, documentsSample({ DOT: "1", MC: "2" }))
-    yield* invoices.replace(carrier, "INV-1", invoiceSample({ DOT: "1", MC: "3" }))
-    assert.deepStrictEqual((yield* documents.list(carrier, {})).data.map(({ record }) => record["MC"]), ["2"])
+    const { carrier, customer, documents, invoices } = yield* setup
+    for (const uniqueID of ["INV-1", "INV-2"]) yield* invoices.create(carrier, invoiceSample({ uniqueID, DOT: "1", MC: "2", accounts: [uniqueID] }))
+    yield* documents.upload(carrier, documentsSample({ DOT: "1", MC: "2", accounts: [] }))
+    yield* invoices.replace(carrier, "INV-1", invoiceSample({ DOT: "1", MC: "3", accounts: ["INV-1"] }))
+    const seenBy = (account: string) => Effect.map(documents.list(customer("payer", [account]), {}), ({ data }) => data.map(({ record }) => record["MC"]))
+    assert.deepStrictEqual([yield* seenBy("INV-1"), yield* seenBy("INV-2")], [[], ["2"]])
   }, inService))
 
   it.effect("is refused if both numbers differ, or several carriers could be meant (SPEC-GAP-B16)", Effect.fnUntraced(function*() {
@@ -199,9 +202,27 @@ describe("replacing an invoice", () => {
     assert.deepStrictEqual([both!.pointer, both!.code], ["/DOT", "conflict"])
     assert.include(both!.detail, "DOT 1 and MC 2")
     yield* invoices.create(carrier, invoiceSample({ DOT: "8", MC: "9" }))
-    assert.strictEqual((yield* faultsOf(invoices.replace(carrier, "INV-1", invoiceSample({ DOT: "1", MC: "9" }))))[0]!.code, "conflict")
+    const [several] = yield* faultsOf(invoices.replace(carrier, "INV-1", invoiceSample({ DOT: "1", MC: "9" })))
+    assert.strictEqual(several!.code, "conflict")
+    assert.include(several!.detail, "Several carriers")
     assert.strictEqual(yield* tagOf(invoices.replace(of({ dot: "1" }), "INV-1", invoiceSample({ DOT: "7", MC: "2" }))), "InvoiceNotYours")
     assert.strictEqual(yield* tagOf(invoices.replace(of({ dot: "7" }), "INV-1", invoiceSample({ DOT: "7", MC: "2" }))), "InvoiceNotFound")
+  }, inService))
+
+  it.effect("does not take an empty number for one in common (SPEC-GAP-B16)", Effect.fnUntraced(function*() {
+    const { carrier, invoices } = yield* setup
+    for (const [uniqueID, before, after, stored] of [["no DOT", ["", "2"], ["", "3"], "DOT (none) and MC 2"], ["no MC", ["2", ""], ["3", ""], "DOT 2 and MC (none)"]] as const) {
+      yield* invoices.create(carrier, invoiceSample({ uniqueID, DOT: before[0], MC: before[1] }))
+      const [fault] = yield* faultsOf(invoices.replace(carrier, uniqueID, invoiceSample({ uniqueID, DOT: after[0], MC: after[1] })))
+      assert.include(fault!.detail, stored)
+    }
+  }, inService))
+
+  it.effect("replaces the one with both numbers, also if another carrier's has one of them", Effect.fnUntraced(function*() {
+    const { carrier, invoices } = yield* setup
+    for (const MC of ["2", "3"]) yield* invoices.create(carrier, invoiceSample({ DOT: "1", MC }))
+    yield* invoices.replace(carrier, "INV-1", invoiceSample({ DOT: "1", MC: "3", invoiceNumber: "4712" }))
+    assert.deepStrictEqual((yield* invoices.list(carrier, {})).data.map((each) => [jsonOf(each).MC, jsonOf(each).invoiceHeader.invoiceNumber]), [["2", "4711"], ["3", "4712"]])
   }, inService))
 
   it.effect("replaces it as a whole, and records client, time, comments and content", Effect.fnUntraced(function*() {
@@ -260,7 +281,7 @@ describe("replacing an invoice", () => {
 
 describe("deleting an invoice", () => {
   it.effect("removes it, and keeps its history with the comments", Effect.fnUntraced(function*() {
-    const { carrier, invoices } = yield* setup
+    const { carrier, invoices, of } = yield* setup
     const sample = invoiceSample()
     yield* invoices.create(carrier, sample)
     assert.deepStrictEqual(yield* invoices.remove(carrier, "INV-1", { comments: [{ commentText: "twice" }] }), { message: "Invoice INV-1 was deleted." })
@@ -274,6 +295,9 @@ describe("deleting an invoice", () => {
       { action: "created", comments: [], invoice: sample },
       { action: "deleted", comments: [{ commentText: "twice" }], invoice: sample }
     ])
+    for (const [who, named] of [[of({ dot: "1234567", mc: "765432" }), {}], [of({ dot: "1234567" }), { MC: sample.MC }], [of({ mc: "765432" }), { DOT: sample.DOT }]] as const) {
+      assert.lengthOf(yield* invoices.history(who, "INV-1", named), 2)
+    }
     yield* invoices.create(carrier, invoiceSample({ invoiceNumber: "other" }))
     assert.deepStrictEqual((yield* invoices.history(carrier, "INV-1")).map((each) => each.action), ["created", "deleted", "created"])
   }, inService))
