@@ -27,7 +27,7 @@ import { type Comments, readComments, readInvoice, type ReadInvoice } from "./Re
 /** Most invoices per page. The page ends early if they are large. SPEC-GAP-B14 */
 export const maxInvoicesPerPage = 1000
 
-/** Largest page in bytes. */
+/** Largest page in bytes; one invoice is never larger. */
 const pageBytes = 8 * 1024 * 1024
 
 /** Rows per read, so that a page of large invoices needs no more memory than a page of small ones. */
@@ -245,7 +245,7 @@ export class Invoices extends Context.Service<Invoices, {
           // one extra row shows whether another page follows
           const rows = yield* store.list(principal.tenantId, viewer, filter, { after: position, limit: wanted + 1 })
           for (const row of rows.slice(0, wanted)) {
-            if (bytes > 0 && bytes + row.body.length > pageBytes) return { data, nextCursor: cursorAt(after!) }
+            if (bytes + row.body.length > pageBytes) return { data, nextCursor: cursorAt(after!) }
             data.push(row.body)
             bytes += row.body.length
             after = { id: row.uniqueId, carrier: row.carrier }

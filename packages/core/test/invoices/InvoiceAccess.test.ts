@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { listOf, oneOf } from "../arbitraries.ts"
 import { inService } from "../inService.ts"
-import { jsonOf, own, setup, tagOf } from "./Billing.ts"
+import { faultsOf, jsonOf, own, setup, tagOf } from "./Billing.ts"
 
 const accounts = listOf(oneOf(["A", "B", "C"]), 0, 2)
 
@@ -141,6 +141,24 @@ describe("write access in area B", () => {
     }
     assert.lengthOf((yield* invoices.list(carrier, {})).data, 1)
     assert.lengthOf((yield* documents.list(carrier, {})).data, 1)
+  }, inService))
+})
+
+describe("an invoice and its documents", () => {
+  it.effect("are refused if they name an account that cannot be one, rather than shown to the accounts of the shipment (SPEC-GAP-B7)", Effect.fnUntraced(function*() {
+    const { carrier, documents, invoices } = yield* setup
+    const more = { billToAccount: { number: "A" } }
+    for (const call of [invoices.create(carrier, invoiceSample({ more })), documents.upload(carrier, documentsSample({ more }))]) {
+      assert.deepStrictEqual((yield* faultsOf(call as Effect.Effect<unknown, { readonly _tag: string }>)).map((each) => each.pointer), ["/billToAccount"])
+    }
+  }, inService))
+
+  it.effect("have histories of their own, also if the id is # and the invoice number", Effect.fnUntraced(function*() {
+    const { carrier, documents, invoices } = yield* setup
+    yield* invoices.create(carrier, invoiceSample({ uniqueID: "#4711" }))
+    yield* documents.upload(carrier, documentsSample())
+    assert.deepStrictEqual((yield* invoices.history(carrier, "#4711")).map(({ action }) => action), ["created"])
+    assert.deepStrictEqual((yield* documents.history(carrier, "4711")).map(({ action }) => action), ["documents added"])
   }, inService))
 })
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Transaction } from "@waybill/core"
-import { DocumentContents, maxFileBytes, maxFilesPerUpload, type StoredDocuments, type StoredFile } from "@waybill/core/invoices"
+import { DocumentContents, maxFileBytes, maxFilesPerUpload, maxInvoiceBytes, type StoredDocuments, type StoredFile } from "@waybill/core/invoices"
 import { documentsSample, fileSample } from "@waybill/testkit"
 import { Bytes, Data, Effect, Stream } from "effect"
 import * as Clock from "effect/Clock"
@@ -150,6 +150,7 @@ describe("uploading documents", () => {
       [documentsSample({ more: { documents: "x" } }), ["/documents"]],
       [documentsSample({ more: { documents: [5, { documentType: "POD" }] } }), ["/documents/0", "/documents/1/files"]],
       [{ documents: [{ documentType: "POD", files: [pdf] }] }, ["/DOT", "/MC", "/invoiceDate", "/invoiceNumber", "/shipmentID", "/uniqueID"]],
+      [documentsSample({ more: { note: "x".repeat(maxInvoiceBytes) } }), [""]],
       ["text", [""]],
       [undefined, [""]]
     ]

@@ -1,0 +1,71 @@
+/** Invoices and documents that two calls change at the same time. */
+import { assert, layer } from "@effect/vitest"
+import type { Principal } from "@waybill/core"
+import { InvoiceDocuments, Invoices } from "@waybill/core/invoices"
+import { fixtures } from "@waybill/conformance/suites"
+import { documentsSample, invoiceSample } from "@waybill/testkit"
+import { Effect, Fiber, Result } from "effect"
+import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
+import { testService } from "../TestService.ts"
+import { freshSchema, testStorage } from "../TestStorage.ts"
+
+const setup = Effect.gen(function*() {
+  const carrier: Principal = { tenantId: fixtures.freshTenant(), client: "carrier", roles: ["carrier"], accounts: [], origin: "key" }
+  const payer: Principal = { ...carrier, client: "payer", roles: ["customer"], accounts: ["A"] }
+  return { carrier, payer, invoices: yield* Invoices, documents: yield* InvoiceDocuments }
+})
+
+/** Begins the second call while the first one's transaction is open. Returns the second one's result. */
+const inTurn = Effect.fnUntraced(function*<A, E, R, B, E2 extends { readonly _tag: string }, R2>(first: Effect.Effect<A, E, R>, second: Effect.Effect<B, E2, R2>) {
+  const commit = yield* openTransaction(first)
+  const waiting = yield* Effect.forkChild(Effect.result(second))
+  yield* untilOneIsBlocked
+  yield* commit
+  return Result.match(yield* Fiber.join(waiting), { onSuccess: (answer): unknown => answer, onFailure: (error) => error._tag })
+})
+
+layer(testService(testStorage(freshSchema())), { excludeTestServices: true })("two calls at the same time", (it) => {
+  it.effect("find an invoice that is deleted meanwhile like an unknown one", Effect.fnUntraced(function*() {
+    const { carrier, invoices } = yield* setup
+    for (const second of [
+      invoices.remove(carrier, "INV-1"),
+      invoices.replace(carrier, "INV-1", invoiceSample({ DOT: "1", MC: "2" })),
+      invoices.replace(carrier, "INV-1", invoiceSample({ DOT: "1", MC: "3" }))
+    ]) {
+      yield* invoices.create(carrier, invoiceSample({ DOT: "1", MC: "2" }))
+      assert.strictEqual(yield* inTurn(invoices.remove(carrier, "INV-1"), second), "InvoiceNotFound")
+    }
+  }))
+
+  it.effect("overwrite no invoice that is created under the corrected numbers meanwhile", Effect.fnUntraced(function*() {
+    const { carrier, invoices } = yield* setup
+    yield* invoices.create(carrier, invoiceSample({ DOT: "1", MC: "2" }))
+    const correct = invoices.replace(carrier, "INV-1", invoiceSample({ DOT: "1", MC: "3" }))
+    assert.strictEqual(yield* inTurn(invoices.create(carrier, invoiceSample({ DOT: "1", MC: "3", invoiceNumber: "4712" })), correct), "InvoiceExists")
+  }))
+
+  it.effect("show documents to the account that an invoice of their number names, whichever is first", Effect.fnUntraced(function*() {
+    for (const isUploadFirst of [true, false]) {
+      const { carrier, documents, invoices, payer } = yield* setup
+      const upload = documents.upload(carrier, documentsSample({ accounts: [] }))
+      const create = invoices.create(carrier, invoiceSample({ accounts: ["A"] }))
+      yield* isUploadFirst ? inTurn(upload, create) : inTurn(create, upload)
+      assert.lengthOf((yield* documents.list(payer)).data, 1)
+    }
+  }))
+
+  it.effect("move a file to corrected numbers that is uploaded under the previous ones meanwhile", Effect.fnUntraced(function*() {
+    const { carrier, documents, invoices } = yield* setup
+    yield* invoices.create(carrier, invoiceSample({ DOT: "1", MC: "2" }))
+    const upload = documents.upload(carrier, documentsSample({ DOT: "1", MC: "2" }))
+    yield* inTurn(upload, invoices.replace(carrier, "INV-1", invoiceSample({ DOT: "1", MC: "3" })))
+    assert.deepStrictEqual((yield* documents.list(carrier)).data.map(({ record }) => record["MC"]), ["3"])
+  }))
+
+  it.effect("delete a file that is uploaded meanwhile with the others", Effect.fnUntraced(function*() {
+    const { carrier, documents } = yield* setup
+    const upload = documents.upload(carrier, documentsSample())
+    yield* upload
+    assert.deepStrictEqual(yield* inTurn(upload, documents.remove(carrier, "4711")), { message: "2 files were deleted from invoice number 4711." })
+  }))
+})
