@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Principal } from "@waybill/core"
+import { Wakeups } from "@waybill/core/delivery"
 import { maxEventBytes, maxEventsPerCall, TransitEvents, cursorMillis } from "@waybill/core/transit-events"
 import { arbitraryReportedEvent, ltlJourney, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
@@ -37,6 +38,9 @@ describe("publishing", () => {
     const all = yield* listed(carrier)
     assert.deepStrictEqual(all.map((event) => event["sequence"]), [9, 10, 11, 12, 1])
     assert.strictEqual(new Set(all.map((event) => event["eventId"])).size, 5)
+    const later = yield* publish(reportedEvent("S"), reportedEvent("T"), reportedEvent("S"))
+    assert.deepStrictEqual(later.map((each) => each.result === "refused" ? 0 : each.sequence), [13, 2, 14])
+    assert.strictEqual((yield* publish(reportedEvent("S"))).map((each) => each.result === "refused" ? 0 : each.sequence)[0], 15)
   }, inService))
 
   it.effect("returns an event as sent, with unknown fields and without parties (SPEC-GAP-D8)", Effect.fnUntraced(function*() {
@@ -103,9 +107,35 @@ describe("publishing", () => {
   it.effect("accepts 1 to 1,000 events per call", Effect.fnUntraced(function*() {
     const { events, carrier } = yield* setup
     const many = (count: number) => events.append(carrier, Array.from({ length: count }, () => reportedEvent("S")))
-    assert.deepStrictEqual((yield* faultsOf(many(0))).map((each) => each.code), ["out_of_bounds"])
-    assert.deepStrictEqual((yield* faultsOf(many(maxEventsPerCall + 1))).map((each) => each.code), ["out_of_bounds"])
+    for (const count of [0, maxEventsPerCall + 1]) {
+      assert.deepStrictEqual((yield* faultsOf(many(count))).map(({ code, pointer }) => [pointer, code]), [["/events", "out_of_bounds"]])
+    }
     assert.lengthOf(yield* many(maxEventsPerCall), maxEventsPerCall)
+  }, inService))
+
+  it.effect("lists 100 faults of a refused call, and at least one of every refused event of a partial call", Effect.fnUntraced(function*() {
+    const { carrier, events } = yield* setup
+    // each has three faults
+    const invalid = Array.from({ length: 60 }, () => ({ ...reportedEvent("S"), type: "X", occurredAt: "X", status: 1 }))
+    assert.lengthOf(yield* faultsOf(events.append(carrier, untyped(invalid))), 100)
+    const partial = yield* events.append(carrier, untyped(invalid), { partial: true })
+    assert.deepStrictEqual(partial.map((each) => each.result === "refused" ? each.faults.length : 0), [...Array.from({ length: 33 }, () => 3), ...Array.from({ length: 27 }, () => 1)])
+  }, inService))
+
+  it.effect("accepts an event of 64 KiB, and refuses one more byte, of any characters", Effect.fnUntraced(function*() {
+    const { publish } = yield* setup
+    const eventOf = (notes: string) => reportedEvent("S", { more: { attributes: { notes } } })
+    const left = maxEventBytes - JSON.stringify(eventOf("")).length
+    for (const notes of ["x".repeat(left), `${"船".repeat(Math.floor(left / 3))}${"x".repeat(left % 3)}`]) {
+      assert.deepStrictEqual((yield* publish(eventOf(notes))).map((each) => each.result), ["accepted"])
+      assert.deepStrictEqual((yield* faultsOf(publish(eventOf(`${notes}x`)))).map((each) => each.code), ["out_of_bounds"])
+    }
+  }, inService))
+
+  it.effect("wakes the worker", Effect.fnUntraced(function*() {
+    const { publish, tenant } = yield* setup
+    yield* publish(reportedEvent("S"))
+    assert.deepStrictEqual([...(yield* Effect.flatMap(Wakeups, ({ next }) => next))], [tenant.tenantId])
   }, inService))
 
   it.effect("refuses an event that is too large or too deep", Effect.fnUntraced(function*() {
@@ -232,11 +262,12 @@ describe("listing", () => {
     const { customer, events } = yield* journeys
     const page = (n: number) => events.list(customer, { page: n, pageSize: 7 })
     const pages = [yield* page(1), yield* page(2), yield* page(3)]
-    assert.deepStrictEqual(pages.map((each) => [each.page, each.pageSize, each.totalCount, each.totalPages, each.hasMore]), [
-      [1, 7, 18, 3, true],
-      [2, 7, 18, 3, true],
-      [3, 7, 18, 3, false]
+    assert.deepStrictEqual(pages.map((each) => [each.page, each.data.length, each.pageSize, each.totalCount, each.totalPages, each.hasMore]), [
+      [1, 7, 7, 18, 3, true],
+      [2, 7, 7, 18, 3, true],
+      [3, 4, 7, 18, 3, false]
     ])
+    assert.isFalse((yield* events.list(customer, { page: 2, pageSize: 9 })).hasMore)
     assert.deepStrictEqual(names(pages.flatMap((each) => [...decoded(each.data)])), names(yield* listed(customer)))
     assert.isUndefined(pages[2]!.nextCursor)
     assert.deepStrictEqual((yield* page(9)).data, [])

@@ -241,6 +241,7 @@ describe("a client's subscriptions", () => {
     assert.deepStrictEqual(yield* page({}), [ids.slice(2), 3, 1, false])
     assert.deepStrictEqual(yield* page({ pageSize: 2 }), [ids.slice(2, 4), 3, 2, true])
     assert.deepStrictEqual(yield* page({ pageSize: 2, page: 2 }), [ids.slice(4), 3, 2, false])
+    assert.deepStrictEqual(yield* page({ pageSize: 3 }), [ids.slice(2), 3, 1, false])
     assert.deepStrictEqual(yield* page({ status: "paused" }), [ids.slice(0, 1), 1, 1, false])
     assert.deepStrictEqual(yield* page({ status: "inactive", page: 5 }), [[], 1, 1, false])
     const faults = yield* faultsOf(subscriptions.list(customer, untyped({ status: "lost", page: 0, pageSize: 201, sort: "id" })))
