@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Principal, Subscriptions } from "@waybill/core"
-import { SigningSecrets } from "@waybill/core/delivery"
+import { DeliveryWorker, SigningSecrets } from "@waybill/core/delivery"
 import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
-import { reportedEvent, TestWaybill } from "@waybill/testkit"
+import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
+import * as Arbitrary from "effect/Arbitrary"
 import { TestClock } from "effect/testing"
-import { int, json, oneOf } from "../arbitraries.ts"
+import { int, json, listOf, oneOf } from "../arbitraries.ts"
 import { untyped } from "../untyped.ts"
 import { inService } from "../inService.ts"
 
@@ -110,6 +111,28 @@ describe("creating a subscription", () => {
     yield* faultsOf(subscriptions.create(customer, untyped(input)))
     for (const status of ["active", "paused", "inactive"]) assert.strictEqual((yield* subscriptions.list(customer, untyped({ status }))).totalCount, 0)
   }, inService))
+})
+
+describe("the filters of a subscription", () => {
+  const types = ["DELAY", "DELIVERED", "OTHER"] as const
+  const shipments = ["S", "T", "U"] as const
+
+  it.effect.prop("match events of their types and shipments; an empty list matches everything (SPEC-GAP-D14)", [
+    listOf(Arbitrary.all([oneOf(types), oneOf(shipments)]), 1, 12),
+    listOf(oneOf(types), 0, 2),
+    listOf(oneOf(shipments), 0, 2)
+  ], ([sent, eventTypes, shipmentIds]) =>
+    inService(Effect.gen(function*() {
+      const { customer, tenant } = yield* setup
+      const events = yield* TransitEvents
+      yield* TestWaybill.subscribe(tenant, customer, { endpointUrl: wanted.endpointUrl, filters: { eventTypes, shipmentIds } })
+      yield* events.append(tenant.carrier, sent.map(([type, shipmentId], at) => reportedEvent(shipmentId, { type, eventId: `e${at}`, accounts: ["A"] })))
+      yield* (yield* DeliveryWorker).drain
+      const received = yield* Effect.flatMap(ScriptedReceivers, (receivers) => receivers.deliveredEvents(wanted.endpointUrl))
+      const matching = sent.flatMap(([type, shipmentId], at) =>
+        (eventTypes.length === 0 || eventTypes.includes(type)) && (shipmentIds.length === 0 || shipmentIds.includes(shipmentId)) ? [`e${at}`] : [])
+      assert.deepStrictEqual(received.map(({ eventId }) => eventId).toSorted(), matching.toSorted())
+    })))
 })
 
 describe("patching a subscription", () => {
