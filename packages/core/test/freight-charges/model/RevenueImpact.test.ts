@@ -4,10 +4,11 @@ import { charge } from "../Charges.ts"
 
 const before = charge()
 const impactOf = (more: Readonly<Record<string, unknown>>) => hasRevenueImpact(before, { ...before, ...more })
+const unit = before.commodities.handlingUnits[0]!
+const withLine = (line: Readonly<Record<string, unknown>>) => ({ ...before, commodities: { handlingUnits: [{ ...unit, lineItems: [line] }] } })
 
 describe("hasRevenueImpact", () => {
   it("is true for changed charges, services, terms, parties, weights, sizes or classes (SPEC-GAP-E10)", () => {
-    const unit = before.commodities.handlingUnits[0]!
     assert.isTrue(impactOf({ charges: { ...before.charges, preliminaryTotalCharges: 1 } }))
     assert.isTrue(impactOf({ charges: { ...before.charges, class: [{ freightClass: "55", cwt: 125 }] } }))
     assert.isTrue(impactOf({ accessorials: { codes: ["LFTD"] } }))
@@ -17,14 +18,21 @@ describe("hasRevenueImpact", () => {
         assert.isTrue(impactOf({ [side]: { ...before[side], [member]: "other" } }))
       }
     }
-    assert.isTrue(impactOf({ shipmentTotals: { ...before.shipmentTotals, grossWeight: 2001 } }))
-    assert.isTrue(impactOf({ commodities: { handlingUnits: [{ ...unit, height: 50 }] } }))
-    assert.isTrue(impactOf({ commodities: { handlingUnits: [{ ...unit, lineItems: [{ classification: "77.5" }] }] } }))
+    for (const member of ["grossWeight", "netWeight", "weightUnit", "handlingUnits", "linearLength", "dimensionsUnit", "cube", "cubeDimensionsUnit", "declaredValue", "currency"]) {
+      assert.isTrue(impactOf({ shipmentTotals: { ...before.shipmentTotals, [member]: "other" } }), member)
+    }
+    for (const member of ["count", "type", "tareWeight", "weight", "weightUnit", "length", "width", "height", "dimensionUnit", "stackable"]) {
+      assert.isTrue(impactOf({ commodities: { handlingUnits: [{ ...unit, [member]: "other" }] } }), member)
+    }
+    for (const member of ["weight", "weightUnit", "pieces", "classification", "nmfc", "nmfcSub"]) {
+      assert.isTrue(hasRevenueImpact(withLine({}), withLine({ [member]: "other" })), member)
+    }
   })
 
   it("is false for changed references, locations and dates (SPEC-GAP-E10)", () => {
     assert.isFalse(impactOf({}))
     assert.isFalse(impactOf({ origin: { ...before.origin, locationId: "dock 3" } }))
+    assert.isFalse(hasRevenueImpact(withLine({}), withLine({ description: "Chairs", packagingType: "BOX" })))
     assert.isFalse(impactOf({ referenceNumbers: { pro: "1", bol: ["B"] } }))
     assert.isFalse(impactOf({ pfc: { ...before.pfc, date: "2024-11-21" }, shipmentTotals: { ...before.shipmentTotals, pickupDate: "2024-11-21" } }))
     assert.isFalse(hasRevenueImpact({ ...before, accessorials: { codes: ["LFTD", "RES"] } }, { ...before, accessorials: { codes: ["RES", "LFTD"] } }))
