@@ -215,6 +215,35 @@ describe("publishing", () => {
   }, inService))
 })
 
+describe("publishing by one of several carriers", () => {
+  const carriers = Effect.map(setup, ({ carrier, events }): { readonly one: Principal; readonly two: Principal; readonly all: Principal; readonly events: typeof events } => ({
+    one: { ...carrier, client: "one", dot: "1" },
+    two: { ...carrier, client: "two", dot: "2" },
+    all: carrier,
+    events
+  }))
+
+  it.effect("is refused for a shipment of another one, as a whole or in part", Effect.fnUntraced(function*() {
+    const { all, events, one, two } = yield* carriers
+    yield* events.append(one, [reportedEvent("S", { eventId: "e" })])
+    // the id of an event that the other one published reveals nothing either
+    for (const event of [reportedEvent("S"), reportedEvent("S", { eventId: "e" })]) {
+      const call = [reportedEvent("T"), event, reportedEvent("T")]
+      assert.deepStrictEqual((yield* faultsOf(events.append(two, call))).map(({ code, pointer }) => [pointer, code]), [["/events/1/shipment/shipmentId", "unknown_reference"]])
+      assert.deepStrictEqual((yield* events.append(two, call, { partial: true })).map(({ index, result }) => [index, result]), [[0, "accepted"], [1, "refused"], [2, "accepted"]])
+    }
+    assert.lengthOf(yield* listed(two), 4)
+    assert.lengthOf(yield* listed(one), 1)
+    assert.deepStrictEqual((yield* events.append(all, [reportedEvent("S"), reportedEvent("T")])).map(({ result }) => result), ["accepted", "accepted"])
+  }, inService))
+
+  it.effect("repeats its own events as duplicates", Effect.fnUntraced(function*() {
+    const { events, one } = yield* carriers
+    const results = Effect.map(events.append(one, [reportedEvent("S", { eventId: "e" })]), (each) => each.map(({ result }) => result))
+    assert.deepStrictEqual([yield* results, yield* results], [["accepted"], ["duplicate"]])
+  }, inService))
+})
+
 describe("listing", () => {
   /** Three shipments with nine events each, visible to accounts A, B and none. */
   const journeys = Effect.gen(function*() {
