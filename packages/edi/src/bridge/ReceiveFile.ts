@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { own } from "../mapping/Members.ts"
 import type { Steps } from "../mapping/ReadSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
-import { GroupAcknowledgement, interchangeAcknowledgement } from "../x12/Acknowledgement.ts"
+import { GroupAcknowledgement, interchangeAcknowledgement, type NamedSoFar } from "../x12/Acknowledgement.ts"
 import { type EdiFault, elementFaults, interchangeFaults, setFaults } from "../x12/EdiFault.ts"
 import { type Group, type Interchange, keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
 import { hasControlCharacter, InterchangeReader, type X12Event } from "../x12/InterchangeReader.ts"
@@ -36,8 +36,9 @@ const maxItemsPerCall = 1000
 const maxSetsPerCall = 200
 const maxSegmentsPerCall = 50_000
 const maxFaults = 100
-/** Most interchanges of a file: each of them is acknowledged. */
+/** Most interchanges of a file, and most groups: each of them is acknowledged. */
 const maxInterchanges = 10_000
+const maxGroups = 10_000
 
 /** A set that was read and is not stored yet. */
 interface Pending {
@@ -76,6 +77,8 @@ class FileReceiving {
   #segments = 0
   readonly #turn = makeTurns()
   #group: GroupAcknowledgement | undefined
+  readonly #named: NamedSoFar = { sets: 0, segments: 0 }
+  #groups = 0
   /** The group has acknowledgements, which are not acknowledged. */
   #acknowledges = false
   /** Why the whole interchange is refused. */
@@ -102,7 +105,9 @@ class FileReceiving {
         return
       case "group":
         this.#acknowledges = false
-        this.#group = this.#wantsAcknowledgement(event.group) ? new GroupAcknowledgement(event.group, kindOf(this.#options.partner)) : undefined
+        this.#groups += 1
+        if (this.#groups > maxGroups) this.#refused ??= tooManyGroups
+        this.#group = this.#wantsAcknowledgement(event.group) ? new GroupAcknowledgement(event.group, kindOf(this.#options.partner), this.#named) : undefined
         return
       case "set":
         return this.#takeSet(event.set, event.faults)
@@ -237,6 +242,8 @@ const newer = (version: PartnerProfile["version"]) => version === "004010" ? "00
 
 const tooMany: EdiFault = { level: "interchange", code: interchangeFaults.structure, segment: "ISA", detail: `A file has at most ${maxInterchanges} interchanges. Those that follow were not read, and are not acknowledged: send them in another file.` }
 
+const tooManyGroups: EdiFault = { level: "interchange", code: interchangeFaults.structure, segment: "GS", detail: `A file has at most ${maxGroups} groups. Those that follow were not read, and are not acknowledged: send them in another file.` }
+
 /** An interchange of somebody else, or a test where none is expected, is refused as a whole. */
 const refusalOf = ({ controlNumber, date, isTest, receiver, sender, time }: Interchange, { isTest: wantsTest = false, partner, them, us }: PartnerProfile): EdiFault | undefined => {
   const fault = (element: number, code: string, detail: string): EdiFault => ({ level: "interchange", code, segment: "ISA", element, detail })
@@ -264,13 +271,14 @@ const placed = ({ detail = "It was refused.", pointer = "" }: HandlerFault, item
 }
 
 const acknowledgementIn = ({ segments }: TransactionSet): ReceivedAcknowledgement => {
-  const textOf = (segment: Segment | undefined, element: number) => segment === undefined ? "" : elementOf(segment, element)
+  // a longer slice of a text would keep the whole text in memory
+  const textOf = (segment: Segment | undefined, element: number) => segment === undefined ? "" : elementOf(segment, element).slice(0, 9)
   const first = segments.find(({ id }) => id === "AK1")
   const last = segments.find(({ id }) => id === "AK9")
   const refused: Array<string> = []
   let current = ""
   for (const segment of segments) {
-    if (segment.id === "AK2") current = elementOf(segment, 2)
+    if (segment.id === "AK2") current = textOf(segment, 2)
     if ((segment.id === "AK5" || segment.id === "IK5") && !["A", "E"].includes(elementOf(segment, 1)) && refused.length < 1000) refused.push(current)
   }
   return { functionalId: textOf(first, 1), group: textOf(first, 2), verdict: textOf(last, 1), refused }

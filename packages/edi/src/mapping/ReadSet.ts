@@ -1,6 +1,6 @@
 /** Reads the records of a transaction set by its mapping. What has no place is kept and listed. */
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
-import { type EdiFault, elementFaults, maxFaultsPerSet, segmentFaults, setFaults } from "../x12/EdiFault.ts"
+import { type EdiFault, elementFaults, excerptOf, maxFaultsPerSet, segmentFaults, setFaults } from "../x12/EdiFault.ts"
 import type { TransactionSet } from "../x12/Interchange.ts"
 import { elementOf, type Segment } from "../x12/Segment.ts"
 import { isWrong, type ReadContext } from "./Codec.ts"
@@ -198,7 +198,7 @@ const readElements = (reading: Reading, { around, rules, segment }: Occurrence, 
     const read = rule.codec.read(elements.map((number) => elementOf(segment, number)), context)
     if (isWrong(read)) {
       const element = elements[read.wrong]!
-      fault(reading, { level: "element", code: read.code, segment: id, position, element, value: elementOf(segment, element), detail: read.detail })
+      fault(reading, { level: "element", code: read.code, segment: id, position, element, value: excerptOf(elementOf(segment, element)), detail: read.detail })
       continue
     }
     for (let index = 0; index < read.length; index++) {

@@ -20,6 +20,9 @@ export interface EdiFault {
   readonly detail: string
 }
 
+/** The beginning of an element's text, as faults and acknowledgements repeat it. */
+export const excerptOf = (element: string): string => element.slice(0, 99)
+
 /** Most faults that are kept for one transaction set. */
 export const maxFaultsPerSet = 20
 

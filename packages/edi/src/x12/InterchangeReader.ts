@@ -2,7 +2,7 @@
  * Reads interchanges from text or bytes in pieces of any size. It holds one transaction set at a time. A set that is wrong refuses itself; the
  * sets around it are read. Control numbers and counts of every envelope are checked.
  */
-import { type EdiFault, elementFaults, groupFaults, interchangeFaults, maxFaultsPerSet, setFaults } from "./EdiFault.ts"
+import { type EdiFault, elementFaults, excerptOf, groupFaults, interchangeFaults, maxFaultsPerSet, setFaults } from "./EdiFault.ts"
 import type { Group, Interchange, TransactionSet } from "./Interchange.ts"
 import { elementOf, type Segment } from "./Segment.ts"
 import { type RawSegment, SegmentReader } from "./SegmentReader.ts"
@@ -52,6 +52,9 @@ interface OpenSet {
   characters: number
   readonly faults: Array<EdiFault>
 }
+
+/** Of ST-02, as the standard says. */
+const longestControlNumber = 9
 
 /** Control numbers of a group that are remembered to find repeated ones; the limit bounds the memory of one group. */
 const maxRememberedSets = 100_000
@@ -128,6 +131,8 @@ export class InterchangeReader {
       set.segments = []
       return
     }
+    // separators count, because empty elements take memory too
+    set.characters += id.length + elements.length
     for (const element of elements) set.characters += element.length
     set.segments.push({ id, elements, position: set.count })
     if (!/^[A-Z][A-Z0-9]{1,2}$/u.test(id)) {
@@ -151,7 +156,7 @@ export class InterchangeReader {
   *#openSet({ elements }: RawSegment): Generator<X12Event> {
     yield* this.#closeSet(undefined)
     if (this.#group === undefined) return this.#note({ level: "interchange", code: interchangeFaults.structure, segment: "ST", detail: "A transaction set stands outside of a functional group." })
-    const set: OpenSet = { id: elements[0] ?? "", controlNumber: elements[1] ?? "", segments: [], count: 0, characters: 0, faults: [] }
+    const set: OpenSet = { id: excerptOf(elements[0] ?? ""), controlNumber: elements[1] ?? "", segments: [], count: 0, characters: 0, faults: [] }
     this.#group.sets += 1
     this.#set = set
     this.#append(set, "ST", elements)
@@ -159,7 +164,9 @@ export class InterchangeReader {
     if (!isReadable) add(set.faults, { level: "set", code: setFaults.segments, segment: "GS", detail: "GS has a control character, or bytes that are not in the encoding of the file." })
     if (!/^\d{3}$/u.test(set.id)) add(set.faults, { level: "set", code: setFaults.identifier, segment: "ST", position: 1, element: 1, detail: "ST-01 names the transaction set by three digits." })
     if (set.controlNumber === "") add(set.faults, { level: "set", code: setFaults.noControlNumber, segment: "ST", position: 1, element: 2, detail: "ST-02 has no control number." })
-    else if (controlNumbers.has(set.controlNumber)) {
+    else if (set.controlNumber.length > longestControlNumber) {
+      return add(set.faults, { level: "set", code: setFaults.noControlNumber, segment: "ST", position: 1, element: 2, detail: `ST-02 has more than ${longestControlNumber} characters.` })
+    } else if (controlNumbers.has(set.controlNumber)) {
       add(set.faults, { level: "set", code: setFaults.repeated, segment: "ST", position: 1, element: 2, detail: `Control number ${set.controlNumber} is repeated in the group.` })
     }
     if (controlNumbers.size < maxRememberedSets) controlNumbers.add(set.controlNumber)
@@ -174,7 +181,7 @@ export class InterchangeReader {
     if (trailer === undefined) add(set.faults, { level: "set", code: setFaults.noTrailer, segment: "SE", detail: "The set has no SE." })
     else {
       this.#append(set, "SE", trailer.elements)
-      const [count = "", controlNumber = ""] = trailer.elements
+      const [count = "", controlNumber = ""] = trailer.elements.map(excerptOf)
       if (Number(count) !== set.count || count === "") {
         add(set.faults, { level: "set", code: setFaults.count, segment: "SE", position: set.count, element: 1, value: count, detail: `SE-01 counts ${count || "no"} segments, the set has ${set.count}.` })
       }
@@ -193,7 +200,7 @@ export class InterchangeReader {
     const open = this.#group
     if (open === undefined || this.#interchange === undefined) return
     const { faults, group, sets } = open
-    const [count = "", controlNumber = ""] = trailer?.elements ?? []
+    const [count = "", controlNumber = ""] = trailer?.elements.map(excerptOf) ?? []
     if (trailer === undefined) faults.push({ level: "group", code: groupFaults.noTrailer, segment: "GE", detail: "The group has no GE." })
     else {
       if (Number(count) !== sets || count === "") faults.push({ level: "group", code: groupFaults.count, segment: "GE", element: 1, value: count, detail: `GE-01 counts ${count || "no"} sets, the group has ${sets}.` })
@@ -210,7 +217,7 @@ export class InterchangeReader {
     const open = this.#interchange
     if (open === undefined) return
     const { acknowledges, faults, groups, interchange } = open
-    const [count = "", controlNumber = ""] = trailer?.elements ?? []
+    const [count = "", controlNumber = ""] = trailer?.elements.map(excerptOf) ?? []
     if (trailer === undefined) faults.push({ level: "interchange", code: interchangeFaults.endOfFile, segment: "IEA", detail: "The interchange has no IEA." })
     else {
       if (Number(count) !== groups || count === "") faults.push({ level: "interchange", code: interchangeFaults.groups, segment: "IEA", element: 1, value: count, detail: `IEA-01 counts ${count || "no"} groups, the interchange has ${groups}.` })

@@ -17,6 +17,9 @@ export type Token = RawSegment | { readonly fault: EdiFault }
 /** The length of ISA without its terminator; every element of it has a fixed length. */
 const isaLength = 105
 
+/** Of text in which ISA has to be complete, also where every character of it stands on a line of its own. */
+const longestIsa = 1_000
+
 /** Ends of the 16 elements of ISA: the separators stand there. */
 const isaSeparators = [3, 6, 17, 20, 31, 34, 50, 53, 69, 76, 81, 83, 89, 99, 101, 103]
 
@@ -76,8 +79,12 @@ export class SegmentReader {
       if (fault !== undefined || !this.#rest.startsWith("ISA")) return fault
     }
     const text = this.#rest
-    const { at, plain } = withoutBreaks(text)
+    const { at, plain } = withoutBreaks(text.slice(0, longestIsa))
     // ISA, its terminator, and the beginning of the next segment, which says whether a line break is the terminator
+    if (plain.length < isaLength && text.length >= longestIsa) {
+      this.#rest = text.slice(3)
+      return { fault: interchangeFault("ISA", interchangeFaults.structure, `ISA is not complete within ${longestIsa} characters.`) }
+    }
     if (plain.length < isaLength || (!atEnd && text.length < at + 3)) return undefined
     const separator = plain[3]
     const wrong = isaSeparators.findIndex((index) => plain[index] !== separator)

@@ -1,5 +1,6 @@
 /** Writes segments and envelopes. Values that contain a delimiter need a release character; without one they are refused. */
 import { type Delimiters, released, reserved, usualDelimiters } from "./Delimiters.ts"
+import { excerptOf } from "./EdiFault.ts"
 import type { Party } from "./Interchange.ts"
 
 /** A segment to write. A list is a composite element. */
@@ -29,13 +30,11 @@ export const writeSegment = ([id, ...elements]: WrittenSegment, delimiters: Deli
   return [id, ...texts].join(delimiters.element) + delimiters.segment
 }
 
-const mostEchoed = 99
-
 /** A segment of an acknowledgement. It repeats what the partner wrote between other delimiters, so a character that would divide is a space. */
 export const echoed = ([id, ...elements]: WrittenSegment, delimiters: Delimiters): WrittenSegment => {
   const dividing = delimiters.release === undefined ? reserved(delimiters) : []
   const clean = (text: string) => {
-    const cut = text.slice(0, mostEchoed).replace(/[^ -~]/gu, " ")
+    const cut = excerptOf(text).replace(/[^ -~]/gu, " ")
     return dividing.some((each) => cut.includes(each)) ? Array.from(cut, (character) => dividing.includes(character) ? " " : character).join("") : cut
   }
   return [id, ...elements.map((element) => typeof element === "string" ? clean(element) : element.map(clean))]

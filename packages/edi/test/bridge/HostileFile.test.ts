@@ -77,6 +77,22 @@ describe("a hostile file", () => {
     expect(report.faults).toMatchObject(Array.from({ length: 3 }, () => ({ detail: expect.stringContaining("at most 10000 interchanges") })))
   })
 
+  it("has at most 10,000 groups, and says so", async () => {
+    const [isa] = fileOf([]).split("~\n")
+    const { acknowledged, report, results } = await receive(`${isa}~${"GS*QM~".repeat(12_000)}ST*214*0001~${status.join("~")}~SE*5*0001~GE*1~IEA*12000*000000007~`)
+    expect(results).toMatchObject([{ outcome: "refused", faults: [{ segment: "GS", detail: expect.stringContaining("at most 10000 groups") }] }])
+    expect(report.acknowledgements).toHaveLength(1)
+    expect(acknowledged.filter(([id]) => id === "AK1")).toHaveLength(10_000)
+    expect(report.acknowledgements[0]!.text).toContain("~TA1*000000007*261120*1415*E*022~")
+  })
+
+  it("with refused sets in many groups is acknowledged by names of 10,000 of them, whatever their groups", async () => {
+    const [isa, gs] = fileOf([]).split("~\n")
+    const { acknowledged, report } = await receive(`${isa}~${`${gs}~${"ST*888*0~".repeat(4)}GE*4*7~`.repeat(5_000)}IEA*5000*000000007~`)
+    expect(report).toMatchObject({ refused: 20_000 })
+    expect([acknowledged.filter(([id]) => id === "AK2").length, acknowledged.filter(([id]) => id === "AK9").length]).toEqual([10_000, 5_000])
+  })
+
   it("has a report of at most 16 Mi characters, which counts the results that it leaves out", async () => {
     const text = fileWithSets(900, [...status, `ZZ${"*a".repeat(500)}`])
     let kept = ""

@@ -124,6 +124,24 @@ describe("a wrong envelope", () => {
     expect(sets(one).map(({ faults }) => faults.length)).toEqual([1, 0])
   })
 
+  it("counts separators as characters of a set, because empty elements take memory", () => {
+    const events = read(text.replace("LX*1~", `LX*1${"*".repeat(2_000)}~`), { maxCharacters: 1_000 })
+    expect(sets(events)[0]).toMatchObject({ set: { segments: [] }, faults: [{ code: "5" }] })
+  })
+
+  it("refuses a control number that is longer than nine characters, and repeats no long text in faults", () => {
+    const long = "9".repeat(5_000)
+    const [refused] = sets(read(text.replaceAll("*0001", `*${long}`)))
+    expect(refused!.faults[0]).toMatchObject({ code: "7", detail: "ST-02 has more than 9 characters." })
+    for (const each of faults(read(text.replace("SE*5", `SE*${long}`).replace("GE*2", `GE*${long}`)))) expect(`${each.value}${each.detail}`.length).toBeLessThan(300)
+  })
+
+  it("gives up an ISA that line breaks stretch without an end, and reads the next", () => {
+    const events = read(`ISA*00*${"\n".repeat(5_000)}${text}`, { pieces: 100 })
+    expect(events[0]).toMatchObject({ kind: "unreadable", fault: { detail: "ISA is not complete within 1000 characters." } })
+    expect(sets(events).map(({ faults }) => faults.length)).toEqual([0, 0])
+  })
+
   it("gives up an interchange whose segment never ends, and holds no more than the bound", () => {
     const endless = text.replace("X4*NS", "x".repeat(5_000))
     const events = read(endless, { maxSegmentLength: 1_000, pieces: 100 })
