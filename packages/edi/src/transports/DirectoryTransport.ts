@@ -3,8 +3,8 @@
  * report. Where files also go to and from a mailbox of the partner, `sending` has what is on its way, and `sent` what arrived. Any number of processes
  * may use it.
  */
-import { constants } from "node:fs"
-import { lstat, open, opendir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
+import { constants, type Stats } from "node:fs"
+import { lstat, lutimes, open, opendir, readdir, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { randomUUID } from "node:crypto"
 import { isUnfinished } from "./EdiMailbox.ts"
@@ -22,6 +22,15 @@ export interface DirectoryOptions {
   readonly inbox?: string | undefined
   /** Entries of a folder that are looked at, for those that are read or sent make room for others. Default 10,000. */
   readonly maxEntries?: number | undefined
+  /** Called by each look at the inbox. */
+  readonly onLeftOut?: ((leftOut: LeftOut | undefined) => void) | undefined
+}
+
+/** Entries of the inbox that are never read: their number, and the first of them. Those that are not complete are not among them. */
+export interface LeftOut {
+  readonly entries: number
+  readonly name: string
+  readonly reason: string
 }
 
 /** Numbers have nine digits and start again after the last. */
@@ -30,11 +39,14 @@ const mostControlNumber = 999_999_999
 /** Longer than an exchange takes: a claimed file that is older belongs to a process that has ended. */
 const claimMillis = 15 * 60 * 1000
 
+/** Longer names are cut: file systems take 255 bytes, with the ending of a report and what tells equal names apart. */
+const longestKeptName = 200
+
 /** More than there are processes that take a number at the same time. */
 const keptNumbers = 100
 
 /** Exchanges files through folders of a directory. */
-export const directoryTransport = (directory: string, { inbox: from = "inbox", maxEntries = 10_000, now = Date.now, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport & EdiSpool => {
+export const directoryTransport = (directory: string, { inbox: from = "inbox", maxEntries = 10_000, now = Date.now, onLeftOut, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport & EdiSpool => {
   const folder = async (name: string): Promise<string> => {
     const path = join(directory, name)
     await makeDirectory(path)
@@ -42,7 +54,7 @@ export const directoryTransport = (directory: string, { inbox: from = "inbox", m
   }
 
   /** Oldest first. A folder to which partners write may have any number of entries. */
-  const filesIn = async (name: string): Promise<ReadonlyArray<{ readonly name: string; readonly at: number }>> => {
+  const filesIn = async (name: string, leftOut?: (name: string, reason: string) => void): Promise<ReadonlyArray<{ readonly name: string; readonly at: number }>> => {
     const path = await folder(name)
     const found: Array<{ readonly name: string; readonly at: number }> = []
     let looked = 0
@@ -50,26 +62,48 @@ export const directoryTransport = (directory: string, { inbox: from = "inbox", m
       looked += 1
       if (looked > maxEntries) break
       // writers hide what is not complete, or give it another ending
-      if (!entry.isFile() || isUnfinished(entry.name)) continue
-      const file = await stat(join(path, entry.name)).catch(ignoreMissing)
-      if (file !== undefined) found.push({ name: entry.name, at: file.mtimeMs })
+      if (isUnfinished(entry.name)) continue
+      const file = entry.isFile() ? await lstat(join(path, entry.name)).catch(ignoreMissing) : undefined
+      // a writer may set a time that is far ahead, but not when the file system saw its last change
+      if (file !== undefined) found.push({ name: entry.name, at: Math.min(file.mtimeMs, file.ctimeMs) })
+      else if (!entry.isFile()) leftOut?.(entry.name, entry.isDirectory() ? "It is a directory." : entry.isSymbolicLink() ? "It is a link." : "It is no regular file.")
+      else if (entry.name.includes("\ufffd")) leftOut?.(entry.name, "Its name is not UTF-8.")
     }
     return found.sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1))
   }
 
-  const waiting = async (limit: number): Promise<ReadonlyArray<string>> =>
-    (await filesIn(from)).filter(({ at }) => now() - Math.floor(at) >= quietMillis).slice(0, limit).map(({ name }) => name)
+  const waiting = async (limit: number): Promise<ReadonlyArray<string>> => {
+    let leftOut: LeftOut | undefined
+    const files = await filesIn(from, (name, reason) => leftOut = { name, reason, ...leftOut, entries: (leftOut?.entries ?? 0) + 1 })
+    onLeftOut?.(leftOut)
+    return files.filter(({ at }) => now() - Math.floor(at) >= quietMillis).slice(0, limit).map(({ name }) => name)
+  }
+
+  /** Files that were read, by their names: partners use a name again while its file is read. */
+  const versions = new Map<string, string>()
+
+  const read = (name: string) => contentOf(join(directory, from, name), (version) => versions.set(name, version))
 
   const keep = async (name: string, outcome: "done" | "failed", report: string): Promise<void> => {
-    const kept = join(await folder(outcome), await freeName(await folder(outcome), name))
-    await writeFile(`${kept}.report.jsonl`, report)
-    await rename(join(await folder(from), name), kept).catch(ignoreMissing)
+    const inbox = await folder(from)
+    const kept = join(await folder(outcome), await freeName(await folder(outcome), shortened(name)))
+    await writeFile(`${kept}.report.jsonl`, report, { flag: "wx" })
+    const version = versions.get(name)
+    versions.delete(name)
+    try {
+      await rename(join(inbox, name), kept)
+    } catch (error) {
+      return ignoreMissing(error)
+    }
+    // it took the place of the file that was read, and waits to be read itself
+    if (version !== undefined && versionOf(await lstat(kept)) !== version) await rename(kept, join(inbox, await freeName(inbox, name)))
   }
 
   /** Writes a file that is complete or not there. */
   const put = async (name: string, hidden: string, content: string | AsyncIterable<Uint8Array>, nameOf = async () => name): Promise<void> => {
     try {
-      const file = await open(hidden, "w")
+      // the partner may write to the folder: a link in place of a new file would lead to any file of ours
+      const file = await open(hidden, "wx")
       try {
         await writeFile(file, content)
         await file.sync()
@@ -83,7 +117,7 @@ export const directoryTransport = (directory: string, { inbox: from = "inbox", m
     }
   }
 
-  const send = async (name: string, text: string): Promise<void> => put(name, join(await folder("outbox"), `.${name}.tmp`), text)
+  const send = async (name: string, text: string): Promise<void> => put(name, join(await folder("outbox"), `.${name}.${randomUUID()}.tmp`), text)
 
   /**
    * A file that nobody else could create claims its number. The last files stay, so a process that read the directory long ago either finds the file
@@ -114,7 +148,7 @@ export const directoryTransport = (directory: string, { inbox: from = "inbox", m
     }
   }
 
-  return { waiting, read: (name) => contentOf(join(directory, from, name)), keep, send, nextControlNumber, ...spoolIn({ directory, from, folder, filesIn, put, now }) }
+  return { waiting, read, keep, send, nextControlNumber, ...spoolIn({ directory, from, folder, filesIn, put, now }) }
 }
 
 interface Folders {
@@ -135,7 +169,7 @@ const spoolIn = ({ directory, filesIn, folder, from, now, put }: Folders): EdiSp
     const path = join(directory, "outbox", name)
     try {
       // before the file is in `sending`, where an old one is one that nobody sends any more
-      await utimes(path, now() / 1000, now() / 1000)
+      await lutimes(path, now() / 1000, now() / 1000)
       await rename(path, claimed(name))
       return true
     } catch (error) {
@@ -172,14 +206,26 @@ const spoolIn = ({ directory, filesIn, folder, from, now, put }: Folders): EdiSp
 }
 
 /** A link that took the place of a file after the look leads to a file of somebody else, and a pipe has no end. */
-async function* contentOf(path: string): AsyncGenerator<Uint8Array> {
+async function* contentOf(path: string, onRead?: (version: string) => void): AsyncGenerator<Uint8Array> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
-    if (!(await file.stat()).isFile()) throw new Error(`${path} is no file.`)
+    const before = await file.stat()
+    if (!before.isFile()) throw new Error(`${path} is no file.`)
     for await (const chunk of file.createReadStream({ autoClose: false })) yield chunk as Uint8Array
+    if (versionOf(await file.stat()) !== versionOf(before)) throw new Error(`${path} changed while it was read.`)
+    onRead?.(versionOf(before))
   } finally {
     await file.close()
   }
+}
+
+/** Changes with the content, and is another one of another file with the same name. */
+const versionOf = ({ ino, mtimeMs, size }: Stats): string => `${ino} ${size} ${mtimeMs}`
+
+const shortened = (name: string): string => {
+  let short = name
+  while (Buffer.byteLength(short) > longestKeptName) short = Array.from(short).slice(0, -1).join("")
+  return short
 }
 
 /** False if the file exists. */
@@ -200,7 +246,13 @@ const maxCount = 100
 const freeName = async (directory: string, name: string): Promise<string> => {
   for (let count = 0; count <= maxCount; count++) {
     const candidate = count === 0 ? name : `${name}.${count}`
-    if (await lstat(join(directory, candidate)).catch(ignoreMissing) === undefined) return candidate
+    if (await isFree(join(directory, candidate))) return candidate
   }
   return `${name}.${randomUUID()}`
+}
+
+/** A partner's file may have the name of the report of another one. */
+const isFree = async (path: string): Promise<boolean> => {
+  for (const each of [path, `${path}.report.jsonl`]) if (await lstat(each).catch(ignoreMissing) !== undefined) return false
+  return true
 }

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import type { EdiHandlers } from "@waybill/edi"
-import { directoryTransport, outgoingLog, type ReceivedFile, receiveWaiting, type UnreadFile } from "@waybill/edi/transports"
+import { directoryTransport, type LeftOut, outgoingLog, type ReceivedFile, receiveWaiting, type UnreadFile } from "@waybill/edi/transports"
 import { startTestWaybill } from "@waybill/testkit"
 import { directory } from "../Directory.ts"
 import { fileOf, partnerOf } from "../Partner.ts"
@@ -53,6 +53,72 @@ describe("a hostile inbox", () => {
     await expect(contentsOf(transport.read("pipe.edi"))).rejects.toThrow("is no file")
   })
 
+  it("names what it never reads", async () => {
+    const path = directory("inbox")
+    const seen: Array<LeftOut | undefined> = []
+    const transport = directoryTransport(path, { quietMillis: 0, onLeftOut: (leftOut) => seen.push(leftOut) })
+    writeFileSync(join(path, "inbox/.hidden"), "")
+    expect(await transport.waiting(10)).toEqual([])
+    writeFileSync(Buffer.concat([Buffer.from(join(path, "inbox/caf")), Buffer.from([0xe9])]), good)
+    expect(await transport.waiting(10)).toEqual([])
+    symlinkSync(join(path, "inbox"), join(path, "inbox/link.edi"))
+    expect(await transport.waiting(10)).toEqual([])
+    expect(seen).toMatchObject([undefined, { entries: 1, name: "caf\ufffd", reason: "Its name is not UTF-8." }, { entries: 2 }])
+  })
+
+  it("with a file from the future reads it when it is complete", async () => {
+    const path = directory("inbox")
+    writeFileSync(join(path, "inbox/a.edi"), good)
+    utimesSync(join(path, "inbox/a.edi"), 4_000_000_000, 4_000_000_000)
+    expect(await directoryTransport(path).waiting(10)).toEqual([])
+    expect(await directoryTransport(path, { now: () => Date.now() + 3_000 }).waiting(10)).toEqual(["a.edi"])
+  })
+
+  it("with names of 255 bytes keeps the files, and tells equal beginnings apart", async () => {
+    const path = directory("inbox")
+    for (const end of ["a", "b"]) writeFileSync(join(path, "inbox", `${"é".repeat(127)}${end}`), good)
+    const files = await receive(path, { transitEvents: async (events) => events.map(() => ({ result: "accepted" })) })
+    expect(files.map((file) => "error" in file ? file.error : file.report.accepted)).toEqual([1, 1])
+    expect(names(path, "done").filter((name) => !name.endsWith(".jsonl"))).toEqual(["é".repeat(100), `${"é".repeat(100)}.1`])
+  })
+
+  it("with the name of another file's report keeps both", async () => {
+    const path = directory("inbox")
+    const transport = directoryTransport(path, { quietMillis: 0 })
+    for (const name of ["a.edi.report.jsonl", "a.edi"]) {
+      writeFileSync(join(path, "inbox", name), name)
+      await transport.keep(name, "done", "{}")
+    }
+    const kept = names(path, "done").map((name) => readFileSync(join(path, "done", name), "utf8")).filter((text) => text !== "{}")
+    expect(kept.sort()).toEqual(["a.edi", "a.edi.report.jsonl"])
+  })
+
+  it("with a file that takes the place of one that is read keeps it for the next look", async () => {
+    const path = directory("inbox")
+    const transport = directoryTransport(path, { quietMillis: 0 })
+    writeFileSync(join(path, "inbox/a.edi"), "first")
+    expect(await contentsOf(transport.read("a.edi"))).toBe("first")
+    writeFileSync(join(path, "inbox/.a.edi.tmp"), "second")
+    renameSync(join(path, "inbox/.a.edi.tmp"), join(path, "inbox/a.edi"))
+    await transport.keep("a.edi", "done", "{}")
+    expect(readFileSync(join(path, "inbox/a.edi"), "utf8")).toBe("second")
+    await contentsOf(transport.read("a.edi"))
+    await transport.keep("a.edi", "done", "{}")
+    expect([names(path, "inbox"), readFileSync(join(path, "done/a.edi.1"), "utf8")]).toEqual([[], "second"])
+  })
+
+  it("with a file that grows while it is read has it read again", async () => {
+    const path = directory("inbox")
+    writeFileSync(join(path, "inbox/a.edi"), "first")
+    const chunks = directoryTransport(path, { quietMillis: 0 }).read("a.edi")[Symbol.asyncIterator]()
+    await chunks.next()
+    appendFileSync(join(path, "inbox/a.edi"), "second")
+    const rest = async () => {
+      while ((await chunks.next()).done !== true);
+    }
+    await expect(rest()).rejects.toThrow("a.edi changed while it was read.")
+  })
+
   it("with any number of files is looked at in parts", async () => {
     const path = directory("inbox")
     for (let count = 0; count < 60; count++) writeFileSync(join(path, "inbox", `${count}.edi`), "")
@@ -75,6 +141,17 @@ describe("a hostile inbox", () => {
     const kept = names(path, "done").filter((name) => !name.endsWith(".jsonl"))
     expect(kept.map((name) => readFileSync(join(path, "done", name), "utf8")).sort()).toEqual(Array.from({ length: 103 }, (_, count) => String(count)).sort())
     expect(kept.filter((name) => /^a\.edi\.[0-9a-f-]{36}$/u.test(name))).toHaveLength(2)
+  })
+})
+
+describe("a hostile outbox", () => {
+  it("with links in place of files to come has nothing written to where they lead", async () => {
+    const path = directory("outbox")
+    const ours = join(path, "ours")
+    writeFileSync(ours, "ours")
+    for (const name of [".a.edi.tmp", "a.edi"]) symlinkSync(ours, join(path, "outbox", name))
+    await directoryTransport(path).send("a.edi", "theirs")
+    expect([readFileSync(ours, "utf8"), readFileSync(join(path, "outbox/a.edi"), "utf8")]).toEqual(["ours", "theirs"])
   })
 })
 

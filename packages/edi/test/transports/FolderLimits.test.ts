@@ -29,6 +29,14 @@ describe("files that were read or sent", () => {
     expect(readdirSync(path).filter((folder) => readdirSync(join(path, folder)).length > 0)).toEqual(["inbox", "outbox", "outgoing", "sending"])
   })
 
+  it("are removed with what processes left that ended while they wrote", async () => {
+    const path = directory("outbox", "posted", "inbox")
+    const left = ".a.edi.01234567-89ab-cdef-0123-456789abcdef.tmp"
+    for (const folder of readdirSync(path)) for (const name of [left, ".partner.tmp"]) writeFileSync(join(path, folder, name), "")
+    expect(await removeKept(path, later(1))).toBe(2)
+    expect(readdirSync(join(path, "inbox"))).toContain(left)
+  })
+
   it("count from when they were put there, not from when their writer says they were written", async () => {
     const path = directory("done")
     writeFileSync(join(path, "done/a.edi"), "")
