@@ -52,6 +52,8 @@ export interface FileReport {
   readonly refused: number
   /** Faults of envelopes and of text outside of them; at most 100. */
   readonly faults: ReadonlyArray<EdiFault>
+  /** The first fault of the first refused set. */
+  readonly refusal?: EdiFault | undefined
   readonly acknowledged: ReadonlyArray<ReceivedAcknowledgement>
   /** Interchanges to send back: 997 or 999, and TA1 where an envelope is wrong. */
   readonly acknowledgements: ReadonlyArray<Acknowledgement>

@@ -55,6 +55,7 @@ export const receiveFile = async (options: ReceiveOptions): Promise<FileReport> 
   const reader = new InterchangeReader({ encoding: options.partner.encoding })
   for await (const chunk of options.chunks) for (const event of reader.push(chunk)) await receiving.take(event)
   for (const event of reader.end()) await receiving.take(event)
+  receiving.end()
   return receiving.report
 }
 
@@ -76,6 +77,7 @@ class FileReceiving {
   #items = 0
   #segments = 0
   readonly #turn = makeTurns()
+  #refusal: EdiFault | undefined
   #group: GroupAcknowledgement | undefined
   readonly #named: NamedSoFar = { sets: 0, segments: 0 }
   #groups = 0
@@ -90,7 +92,12 @@ class FileReceiving {
   }
 
   get report(): FileReport {
-    return { ...this.#counts, faults: this.#faults, acknowledged: this.#acknowledged, acknowledgements: this.#acknowledgements }
+    return { ...this.#counts, faults: this.#faults, refusal: this.#refusal, acknowledged: this.#acknowledged, acknowledgements: this.#acknowledgements }
+  }
+
+  /** The file has ended. */
+  end() {
+    if (this.#counts.interchanges === 0 && this.#faults.length === 0) this.#note([noInterchange])
   }
 
   async take(event: X12Event): Promise<void> {
@@ -198,6 +205,7 @@ class FileReceiving {
 
   async #tell(set: TransactionSet, read: ReadItems, faults: ReadonlyArray<EdiFault>, results: Pending["results"]): Promise<void> {
     this.#group?.add(set, faults)
+    this.#refusal ??= faults[0]
     const outcome = faults.length > 0 ? "refused" : results.every((result) => result === "duplicate") ? "duplicate" : "accepted"
     this.#counts[outcome === "duplicate" ? "duplicates" : outcome] += 1
     await this.#options.onResult?.({
@@ -232,6 +240,8 @@ class FileReceiving {
     for (const fault of faults) if (this.#faults.length < maxFaults) this.#faults.push(fault)
   }
 }
+
+const noInterchange: EdiFault = { level: "interchange", code: interchangeFaults.structure, segment: "ISA", detail: "The file has no interchange." }
 
 const nothingRead: ReadItems = { items: [], faults: [], warnings: [], kept: [] }
 

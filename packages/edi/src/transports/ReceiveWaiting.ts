@@ -64,8 +64,10 @@ export const receiveOne = async ({ handlers, now, partner, transport }: ReceiveW
     lines.push(line)
   }
   const report = await receiveFile({ partner, chunks: transport.read(name), handlers, nextControlNumber: transport.nextControlNumber, onResult, now })
-  for (const { controlNumber, text } of report.acknowledgements) await transport.send(`${partner.partner}-${String(controlNumber).padStart(9, "0")}.edi`, text)
-  const { acknowledgements: _texts, ...counts } = report
+  const { acknowledgements, ...counts } = report
+  const [first] = acknowledgements
+  // one file for one, however many interchanges it has: the folder does not fill faster than the partner's own
+  if (first !== undefined) await transport.send(`${partner.partner}-${String(first.controlNumber).padStart(9, "0")}.edi`, acknowledgements.map(({ text }) => text).join(""))
   const summary = resultsLeftOut === 0 ? counts : { ...counts, resultsLeftOut }
   // a crash before this line reads the file again: what was stored is a duplicate
   await transport.keep(name, report.interchanges === 0 || report.accepted + report.duplicates === 0 && report.acknowledged.length === 0 ? "failed" : "done", `${[JSON.stringify(summary), ...lines].join("\n")}\n`)

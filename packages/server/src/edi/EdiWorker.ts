@@ -4,7 +4,7 @@
  */
 import { AuditLog, monotonicMillis, Tenants } from "@waybill/core"
 import { placeOf } from "@waybill/edi"
-import { directoryTransport, type IdlePosition, isFull, makeDirectory, type ReceivedFile, receiveWaiting, removeKept, type UnreadFile } from "@waybill/edi/transports"
+import { directoryTransport, type IdlePosition, isFull, type LeftOut, makeDirectory, type ReceivedFile, receiveWaiting, removeKept, type UnreadFile } from "@waybill/edi/transports"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { join } from "node:path"
@@ -49,6 +49,8 @@ interface Standing {
   readonly problems: EdiProblems
   /** Whether too many files wait in the outbox. */
   isFull: boolean
+  /** The first entry of the inbox that is never read, and why. */
+  leftOut: string | undefined
   /** Positions of feeds, by set. */
   readonly idle: Map<string, IdlePosition>
   /** Files that failed, by name. */
@@ -94,7 +96,7 @@ export const looksDue = Effect.fnUntraced(function*(directory: string, standings
   const present = new Set<string>()
   const standingOf = (folder: string, tenantId: string): Standing => {
     present.add(folder)
-    const standing = standings.get(folder) ?? { tenantId, isRunning: false, lookedAt: -1, cleanedAt: -Infinity, problem: undefined, problems: new EdiProblems(), isFull: false, idle: new Map(), unread: new Map() }
+    const standing = standings.get(folder) ?? { tenantId, isRunning: false, lookedAt: -1, cleanedAt: -Infinity, problem: undefined, problems: new EdiProblems(), isFull: false, leftOut: undefined, idle: new Map(), unread: new Map() }
     standings.set(folder, standing)
     return standing
   }
@@ -161,19 +163,31 @@ const removeOldFiles = Effect.fnUntraced(function*({ folder, profile, tenantId }
   if (removed > 0) yield* Effect.logInfo("Old EDI files removed.").pipe(Effect.annotateLogs({ tenant: tenantId, partner: profile.partner, files: removed }))
 })
 
-const receiveOf = Effect.fnUntraced(function*(partner: Partner, { unread }: Standing) {
+const receiveOf = Effect.fnUntraced(function*(partner: Partner, standing: Standing) {
+  const { unread } = standing
   const now = yield* monotonicMillis
   const skip = new Set([...unread].flatMap(([name, { dueAt }]) => dueAt > now ? [name] : []))
   const handlers = yield* handlersOf(partner)
   const files: Array<ReceivedFile | UnreadFile> = []
+  let leftOut: LeftOut | undefined
   // in `posted` are only files of processes that ended while they read them
-  for (const transport of [directoryTransport(partner.folder), directoryTransport(partner.folder, { inbox: postedFolder, quietMillis: postedMillis })]) {
+  for (const transport of [directoryTransport(partner.folder, { onLeftOut: (found) => leftOut = found }), directoryTransport(partner.folder, { inbox: postedFolder, quietMillis: postedMillis })]) {
     yield* Effect.promise(() => receiveWaiting({ partner: partner.profile, transport, handlers, skip, onFile: (file) => files.push(file) }))
   }
   for (const file of files) {
     remember(unread, file, now)
     yield* logged(partner, file)
   }
+  yield* logLeftOut(partner, standing, leftOut)
+})
+
+/** Once, until the first of them is another one. */
+const logLeftOut = Effect.fnUntraced(function*({ profile, tenantId }: Partner, standing: Standing, leftOut: LeftOut | undefined) {
+  const before = standing.leftOut
+  standing.leftOut = leftOut && `${leftOut.name}: ${leftOut.reason}`
+  if (leftOut === undefined || standing.leftOut === before) return
+  const { entries, name, reason } = leftOut
+  yield* Effect.logWarning("EDI inbox has entries that are not read.").pipe(Effect.annotateLogs({ tenant: tenantId, partner: profile.partner, entries, file: name, reason }))
 })
 
 const remember = (failed: Map<string, Unread>, file: ReceivedFile | UnreadFile, now: number) => {
@@ -187,20 +201,21 @@ const remember = (failed: Map<string, Unread>, file: ReceivedFile | UnreadFile, 
 
 const logged = Effect.fnUntraced(function*({ profile, tenantId }: Partner, file: ReceivedFile | UnreadFile) {
   const audit = yield* AuditLog
+  const fault = "error" in file ? undefined : file.report.faults[0] ?? file.report.refusal
   const log = "error" in file
     ? Effect.logError("EDI file not read, trying again.", file.error)
-    : file.report.refused > 0 || file.report.faults.length > 0
+    : fault !== undefined
     ? Effect.logWarning("EDI file read, with faults.")
     : Effect.logInfo("EDI file read.")
   const fields = "error" in file ? {} : {
     accepted: file.report.accepted,
     duplicates: file.report.duplicates,
     refused: file.report.refused,
-    ...file.report.faults[0] === undefined ? {} : { fault: `${placeOf(file.report.faults[0])}: ${file.report.faults[0].detail}` }
+    ...fault === undefined ? {} : { fault: `${placeOf(fault)}: ${fault.detail}` }
   }
   yield* log.pipe(Effect.annotateLogs({ tenant: tenantId, partner: profile.partner, file: file.name, ...fields }))
   if ("error" in file) return
-  const status = file.report.accepted + file.report.duplicates > 0 || file.report.refused === 0 ? 200 : 400
+  const status = file.report.accepted + file.report.duplicates > 0 || file.report.refused === 0 && file.report.interchanges > 0 ? 200 : 400
   yield* audit.later(
     { actor: { kind: "client", name: clientOf(profile) }, address: undefined, action: "edi.receive", tenantId, object: { kind: "edi-file", id: file.name }, requestId: "" },
     { status }

@@ -80,7 +80,7 @@ const receive = Effect.fnUntraced(function*(partner: Partner, body: IncomingBody
     () => Effect.promise(() => rm(join(partner.folder, postedFolder, name), { force: true }))
   )
   const [fault] = report.faults
-  if (report.interchanges === 0) return yield* InvalidInput.of({ pointer: "", code: "invalid", detail: fault === undefined ? "The file has no interchange." : `${placeOf(fault)}: ${fault.detail}` })
+  if (report.interchanges === 0 && fault !== undefined) return yield* InvalidInput.of({ pointer: "", code: "invalid", detail: `${placeOf(fault)}: ${fault.detail}` })
   return report.acknowledgements.map(({ text }) => text).join("")
 })
 

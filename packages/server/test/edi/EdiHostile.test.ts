@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type PickupChangeEntry, Pickups } from "@waybill/core/pickups"
 import { TestWaybill } from "@waybill/testkit"
-import { Effect } from "effect"
+import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { readdirSync } from "node:fs"
+import { mkdirSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { lookAtPartners } from "../../src/edi/EdiWorker.ts"
+import { lookAtPartners, type Standings } from "../../src/edi/EdiWorker.ts"
 import { directory } from "../program/Program.ts"
 import { fileOf, partnerFolder, profile, put, reportOf, segmentsIn, sentTo } from "./EdiFolder.ts"
 
@@ -65,6 +65,27 @@ describe("hostile files of an EDI partner", () => {
     })
     assert.deepStrictEqual([ordered, waiting], [["GOOD"], []])
     assert.includeMembers(failed, ["binary.edi", "empty.edi", "endless.edi", "html.edi"])
+  }))
+
+  test("that are refused are in the log with their first fault, and entries that are never read with their names", Effect.gen(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const root = directory()
+    const folder = partnerFolder(root, tenant.tenantId, shipper)
+    put(folder, "empty.edi", "")
+    put(folder, "set.edi", fileOf("SM", "204", ["B2**ABCD**WRONG"], 2))
+    mkdirSync(join(folder, "inbox/archive"))
+    const lines: Array<string> = []
+    const logger = Logger.map(Logger.formatJson, (line) => void lines.push(line))
+    const standings: Standings = new Map()
+    for (let count = 0; count < 3; count++) yield* Effect.provide(lookAtPartners(root, standings), Logger.layer([logger]))
+    const annotationsOf = (message: string) => lines.map((line) => JSON.parse(line) as { readonly message: string; readonly annotations: object }).filter((line) => line.message === message).map(({ annotations }) => annotations)
+    assert.containSubset(annotationsOf("EDI file read, with faults."), [{ file: "empty.edi", fault: "ISA: The file has no interchange." }, { file: "set.edi", fault: "B2A at segment 3: The set has no B2A." }])
+    assert.deepStrictEqual(annotationsOf("EDI inbox has entries that are not read."), [{ tenant: tenant.tenantId, partner: "acme", entries: 1, file: "archive", reason: "It is a directory." }])
+  }))
+
+  test("with many interchanges are answered with one file", Effect.gen(function*() {
+    const { folder, ordered } = yield* receive({ "many.edi": [2, 3, 4].map((number) => fileOf("SM", "204", tender(`T-${number}`), number)).join("") })
+    assert.deepStrictEqual([ordered, sentTo(folder, "997").map((text) => text.split("ISA*").length - 1).sort()], [["GOOD", "T-2", "T-3", "T-4"], [1, 3]])
   }))
 
   test("with a set that is too large, or thousands of lines, refuse that set and read the next", Effect.gen(function*() {
