@@ -55,6 +55,15 @@ export const readInput = <S extends Decodable>(schema: S, options?: DecodeOption
   }
 }
 
+/** Like `readInput`, but returns valid input itself, with members that the schema does not know, because copies of many items are garbage. */
+export const checkInput = <A>(schema: Schema.Codec<A, A>) => {
+  const limits = listLimitsOf(schema)
+  const isValid = SchemaParser.is(schema)
+  const read = readInput(schema)
+  return (input: unknown, prefix: ReadonlyArray<PropertyKey> = []): Result.Result<A, InvalidInput> =>
+    overlongLists(limits, input, prefix, 1).length === 0 && isValid(input) ? Result.succeed(input) : read(input, prefix)
+}
+
 const bounded = <S extends Decodable>(schema: S, options: DecodeOptions | undefined) => {
   const limits = listLimitsOf(schema)
   const decode = boundedDecoding<S["Type"]>(schema, { onExcessProperty: options?.closed === true ? "error" : "ignore" })

@@ -6,13 +6,13 @@ import { isOwn } from "../access/model/Principal.ts"
 import { encodeTexts } from "../shared/EncodeTexts.ts"
 import { fault, type FaultCode, maxFaults } from "../shared/Fault.ts"
 import { parseInstant } from "../shared/Instant.ts"
-import { InvalidInput, readInput } from "../shared/InvalidInput.ts"
-import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
+import { checkInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { isObject, isSmallJson, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { Transaction } from "../shared/Transaction.ts"
 import { forEachPaced, makePace, mapPaced } from "../shared/Turns.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
-import { eventText, type KnownEvent, type Publication, type ReadEvent, type Refusal, type StoredPublication, makeDuplicateFilter } from "./model/EventPublication.ts"
+import { eventText, type KnownEvent, type Publication, type ReadEvent, type Refusal, reportedText, type StoredPublication, makeDuplicateFilter } from "./model/EventPublication.ts"
 import { typeMask } from "./model/EventType.ts"
 import { maxEventBytes, ReportedEvent } from "./model/TransitEvent.ts"
 import { EventIdTaken, ShipmentNotOwn } from "./TransitEventErrors.ts"
@@ -48,7 +48,7 @@ export const maxEventsPerCall = 1000
 
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
-const decodeEvent = readInput(ReportedEvent)
+const checkEvent = checkInput(ReportedEvent)
 
 /** Makes the function that stores events and queues them for subscriptions, in one transaction. */
 export const publishEvents = (services: {
@@ -75,6 +75,31 @@ export const publishEvents = (services: {
     return [...carriers].filter(([, carrier]) => !isOwn(writer, carrier)).map(([shipmentId]) => shipmentId)
   })
 
+  /** The events with their ids, sequences and bytes. Locks their shipments; meanwhile their texts are made. */
+  const numbered = Effect.fnUntraced(function*(tenantId: string, newEvents: ReadonlyArray<ReadEvent>, writer: Publishing["writer"]) {
+    const requests = sequenceRequests(newEvents)
+    const [firsts, reported] = yield* Effect.all(
+      [store.allocate(tenantId, requests, writer), mapPaced(newEvents, ({ event }) => reportedText(event))],
+      { concurrency: 2 }
+    )
+    const now = yield* Clock.currentTimeMillis
+    const next = new Map(requests.map((request, at) => [request.shipmentId, firsts[at]!]))
+    const texts: Array<string> = []
+    const events = yield* mapPaced(newEvents, ({ event }, at) => {
+      const { shipmentId } = event.shipment
+      let sequence = event.sequence
+      if (sequence === undefined) {
+        sequence = next.get(shipmentId)!
+        next.set(shipmentId, sequence + 1)
+      }
+      const eventId = event.eventId ?? ids.nextAt(now)
+      texts.push(eventText(reported[at]!, eventId, sequence))
+      return { eventId, shipmentId, sequence, type: event.type, typeBit: typeMask([event.type]), occurredAt: parseInstant(event.occurredAt)! }
+    })
+    const bodies = yield* encodeTexts(texts)
+    return events.map((event, at): NewEvent => ({ ...event, body: bodies[at]! }))
+  })
+
   /** Runs in a transaction, so all of the call commits or nothing does. `foreign`: shipments known to belong to another carrier. */
   const decideAndStore = Effect.fnUntraced(function*(
     tenantId: string,
@@ -92,10 +117,7 @@ export const publishEvents = (services: {
     if (refused.length > 0 && !partial) return yield* refusedCall(refused)
     const accepted: Array<StoredPublication> = []
     if (newEvents.length > 0) {
-      const requests = sequenceRequests(newEvents)
-      const firsts = yield* store.allocate(tenantId, requests, writer)
-      const now = yield* Clock.currentTimeMillis
-      const events = yield* numbered(newEvents, requests, firsts, () => ids.nextAt(now))
+      const events = yield* numbered(tenantId, newEvents, writer)
       const withStatus = yield* store.append(tenantId, events, traceparent)
       events.forEach(({ eventId, sequence, shipmentId }, at) => {
         accepted.push({ index: newEvents[at]!.index, result: "accepted", eventId, shipmentId, sequence })
@@ -182,23 +204,20 @@ const readEvent = (input: unknown, index: number): Result.Result<ReadEvent, Inva
   const refuse = (detail: string, code?: FaultCode) => Result.fail(InvalidInput.of(fault(at, detail, code)))
   if (!isObject(input)) return refuse("An event is a JSON object.")
   if (nestsDeeperThan(input, maxDepth)) return refuse(`An event nests at most ${maxDepth} levels deep.`, "out_of_bounds")
-  return Result.flatMap(decodeEvent(input, at), (event) => {
-    const text = textOf(input)
-    if (text === undefined) return refuse("An event can contain JSON values only.")
-    // a character has at most three bytes, so most events need no encoding to know that they fit
-    if (text.length > maxEventBytes || (text.length * 3 > maxEventBytes && encoder.encode(text).length > maxEventBytes)) {
-      return refuse(`An event has at most ${maxEventBytes} bytes of JSON.`, "out_of_bounds")
-    }
-    return Result.succeed({ index, event, json: input, text })
+  return Result.flatMap(checkEvent(input, at), (event) => {
+    if (isSmallJson(event, maxEventBytes)) return Result.succeed({ index, event })
+    const bytes = textBytes(event)
+    if (bytes === undefined) return refuse("An event can contain JSON values only.")
+    return bytes > maxEventBytes
+      ? refuse(`An event has at most ${maxEventBytes} bytes of JSON.`, "out_of_bounds")
+      : Result.succeed({ index, event })
   })
 }
 
-/** The stored JSON text without the fields that Waybill adds; `undefined` if a host's object is not JSON. */
-const textOf = ({ eventId: _id, parties: _parties, sequence: _sequence, ...rest }: Readonly<Record<string, unknown>>): string | undefined => {
+/** The bytes of an event's text; `undefined` if a host's object is not JSON. */
+const textBytes = (event: ReportedEvent): number | undefined => {
   try {
-    const text: unknown = JSON.stringify(rest)
-    // an object's toJSON may return something other than an object
-    return typeof text === "string" && text.startsWith("{\"") ? text : undefined
+    return encoder.encode(reportedText(event)).length
   } catch {
     return undefined
   }
@@ -219,27 +238,3 @@ const sequenceRequests = (newEvents: ReadonlyArray<ReadEvent>): ReadonlyArray<Se
 }
 
 const distinct = (accounts: ReadonlyArray<string>): ReadonlyArray<string> => accounts.length < 2 ? accounts : [...new Set(accounts)]
-
-const numbered = Effect.fnUntraced(function*(
-  newEvents: ReadonlyArray<ReadEvent>,
-  requests: ReadonlyArray<SequenceRequest>,
-  firsts: ReadonlyArray<number>,
-  nextId: () => string
-) {
-  const next = new Map(requests.map((request, at) => [request.shipmentId, firsts[at]!]))
-  const texts: Array<string> = []
-  const events = yield* mapPaced(newEvents, (each) => {
-    const { event } = each
-    const { shipmentId } = event.shipment
-    let sequence = event.sequence
-    if (sequence === undefined) {
-      sequence = next.get(shipmentId)!
-      next.set(shipmentId, sequence + 1)
-    }
-    const eventId = event.eventId ?? nextId()
-    texts.push(eventText(each, eventId, sequence))
-    return { eventId, shipmentId, sequence, type: event.type, typeBit: typeMask([event.type]), occurredAt: parseInstant(event.occurredAt)! }
-  })
-  const bodies = yield* encodeTexts(texts)
-  return events.map((event, at): NewEvent => ({ ...event, body: bodies[at]! }))
-})

@@ -33,7 +33,8 @@ export interface EncodedEventsPage extends Page<Uint8Array> {
 export class TransitEvents extends Context.Service<TransitEvents, {
   /**
    * Appends events to the log and queues them for every matching subscription, in one transaction. Returns one result per event.
-   * It changes no shipment's status: `TransitEventIntake.report` appends events and updates the status.
+   * It changes no shipment's status: `TransitEventIntake.report` appends events and updates the status. The caller must not change
+   * the events before the call ends, because they are not copied.
    *
    * One refused event refuses the whole call with `InvalidInput`, unless `partial` is set.
    */

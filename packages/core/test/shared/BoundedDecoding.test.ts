@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decodeInput, mapPaced, nextTurn, readInput } from "@waybill/core"
-import { Effect, Fiber, Schema } from "effect"
+import { checkInput, decodeInput, mapPaced, nextTurn, readInput } from "@waybill/core"
+import { Effect, Fiber, Result, Schema } from "effect"
 import * as Clock from "effect/Clock"
 
 /** Items that must be even, with a count of those that were decoded. */
@@ -95,4 +95,15 @@ describe("mapPaced", () => {
       for (const input of inputs) assert.deepStrictEqual(item(input, ["events", 3]), yield* Effect.result(whole(input, ["events", 3])))
     }
   }))
+
+  it("checks valid input without a copy, and finds the same faults", () => {
+    const schema = Schema.Struct({ name: Schema.String, names: Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(2))) })
+    const [check, read] = [checkInput(schema), readInput(schema)]
+    const valid = { name: "a", names: ["b"], unknown: { kept: true } }
+    assert.strictEqual(Result.getOrThrow(check(valid)), valid)
+    for (const input of [{ name: 1 }, { name: "a", names: [1, 2] }, { name: "a", names: ["b", "c", "d"] }, [], null]) {
+      assert.isTrue(Result.isFailure(check(input)))
+      assert.deepStrictEqual(check(input, ["events", 3]), read(input, ["events", 3]))
+    }
+  })
 })

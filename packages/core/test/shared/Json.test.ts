@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { canonicalText, nestsDeeperThan } from "@waybill/core"
-import { json } from "../arbitraries.ts"
-import { mergePatch } from "../../src/shared/Json.ts"
+import { int, json } from "../arbitraries.ts"
+import { isSmallJson, mergePatch } from "../../src/shared/Json.ts"
 
 /** RFC 7396, appendix A: target, patch, result. */
 const appendix: ReadonlyArray<readonly [string, string, string]> = [
@@ -81,5 +81,32 @@ describe("nestsDeeperThan", () => {
     let deep: unknown = 1
     for (let n = 0; n < 200_000; n++) deep = [deep]
     assert.isTrue(nestsDeeperThan(deep, 64))
+  })
+})
+
+describe("isSmallJson", () => {
+  const encoder = new TextEncoder()
+  const bytesOf = (value: unknown) => encoder.encode(JSON.stringify(value) ?? "").length
+
+  it.prop("never allows less than the text has", [json, int(0, 400)], ([value, bytes]) => {
+    if (isSmallJson(value, bytes)) assert.isAtMost(bytesOf(value), bytes)
+  })
+
+  it("expects every character, number and member at its longest", () => {
+    const values = ["\u0001".repeat(50), "\ud800".repeat(50), "船".repeat(50), -1.234567890123e-300, { ["\u0001".repeat(50)]: null }, [1, [undefined, {}], true]]
+    for (const value of values) {
+      assert.isFalse(isSmallJson(value, bytesOf(value) - 1))
+      assert.isTrue(isSmallJson(value, 1000))
+    }
+  })
+
+  it("leaves to the text what may write itself or is not JSON", () => {
+    class Own {
+      readonly a = 1
+    }
+    for (const value of [new Date(0), new Own(), { toJSON: () => "x".repeat(9000) }, 1n, () => {}, Symbol("s"), { a: [1n] }]) {
+      assert.isFalse(isSmallJson(value, 1000))
+    }
+    assert.isTrue(isSmallJson(JSON.parse("{\"__proto__\":{\"a\":[null,\"x\"]}}"), 1000))
   })
 })

@@ -7,11 +7,8 @@ import type { ReportedEvent } from "./TransitEvent.ts"
 export interface ReadEvent {
   /** Its index in the call. */
   readonly index: number
+  /** The caller's object, including unknown fields. */
   readonly event: ReportedEvent
-  /** The whole JSON object, including unknown fields. */
-  readonly json: Readonly<Record<string, unknown>>
-  /** The JSON text without `eventId`, `sequence` and `parties`. */
-  readonly text: string
 }
 
 /** A stored event that a new one is compared with. */
@@ -41,9 +38,17 @@ export interface Refusal {
   readonly faults: ReadonlyArray<Fault>
 }
 
+/** The JSON text of an event's fields without those that Waybill adds. Throws if they are not JSON, which only a host's object can be. */
+export const reportedText = ({ eventId: _id, parties: _parties, sequence: _sequence, ...rest }: ReportedEvent): string => {
+  const text: unknown = JSON.stringify(rest)
+  // an object's toJSON may return something other than an object
+  if (typeof text !== "string" || !text.startsWith("{\"")) throw new TypeError("An event is not a JSON object.")
+  return text
+}
+
 /** The JSON text of an event as it is sent. */
-export const eventText = (read: ReadEvent, eventId: string, sequence: number): string =>
-  `{"eventId":${JSON.stringify(eventId)},"sequence":${sequence},${read.text.slice(1)}`
+export const eventText = (reported: string, eventId: string, sequence: number): string =>
+  `{"eventId":${JSON.stringify(eventId)},"sequence":${sequence},${reported.slice(1)}`
 
 /** Canonical text of an event's content. `parties` is left out, because access to the shipment is not part of the event. */
 const content = (json: Readonly<Record<string, unknown>>, withSequence: boolean): string => {
@@ -82,9 +87,9 @@ export const makeDuplicateFilter = (known: ReadonlyMap<string, KnownEvent>): { r
     }
     const before = known.get(eventId)?.json ?? first.get(eventId)
     if (before === undefined) {
-      first.set(eventId, each.json)
+      first.set(eventId, each.event)
       newEvents.push(each)
-    } else if (sameContent(each.json, before)) {
+    } else if (sameContent(each.event, before)) {
       repeats.push({ index: each.index, eventId })
     } else {
       refused.push({

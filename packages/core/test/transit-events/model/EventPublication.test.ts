@@ -1,13 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { eventText, type KnownEvent, type ReadEvent, sameContent, makeDuplicateFilter } from "@waybill/core/transit-events"
+import { eventText, type KnownEvent, makeDuplicateFilter, type ReadEvent, reportedText, sameContent } from "@waybill/core/transit-events"
 import { reportedEvent } from "@waybill/testkit"
 import * as Arbitrary from "effect/Arbitrary"
 import { json, listOf, oneOf } from "../../arbitraries.ts"
 
-const read = (index: number, event: ReturnType<typeof reportedEvent>): ReadEvent => {
-  const { eventId: _id, parties: _parties, sequence: _sequence, ...rest } = event
-  return { index, event, json: event, text: JSON.stringify(rest) }
-}
+const read = (index: number, event: ReturnType<typeof reportedEvent>): ReadEvent => ({ index, event })
 
 const known = (event: ReturnType<typeof reportedEvent>, sequence: number): KnownEvent => ({
   eventId: event.eventId!,
@@ -20,7 +17,7 @@ describe("eventText", () => {
   it.prop("is the event as sent, with id and sequence in front", [json], ([attributes]) => {
     const event = reportedEvent("S", { accounts: ["A"], more: { attributes, "unknown field": { kept: true } } })
     const { parties: _, ...rest } = event
-    const text = eventText(read(0, event), "e \"1\"", 7)
+    const text = eventText(reportedText(event), "e \"1\"", 7)
     assert.deepStrictEqual(JSON.parse(text), { eventId: "e \"1\"", sequence: 7, ...JSON.parse(JSON.stringify(rest)) })
     assert.isTrue(text.startsWith("{\"eventId\":\"e \\\"1\\\"\",\"sequence\":7,"))
   })
