@@ -55,7 +55,7 @@ export const readInput = <S extends Decodable>(schema: S, options?: DecodeOption
   }
 }
 
-/** Like `readInput`, but returns valid input itself, with members that the schema does not know, because copies of many items are garbage. */
+/** Like `readInput`, but returns valid input itself, with members that the schema does not know: copies of many items would live as long as their call. */
 export const checkInput = <A>(schema: Schema.Codec<A, A>) => {
   const limits = listLimitsOf(schema)
   const isValid = SchemaParser.is(schema)
