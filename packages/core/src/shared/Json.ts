@@ -37,16 +37,16 @@ const isDeeper = (value: object, limit: number): boolean => {
 }
 
 /**
- * Whether a value surely is JSON of at most so many bytes, without its text. Where only the text can tell, it is not: larger values, and objects that are
- * not plain, because these may write themselves (`toJSON`).
+ * Whether a value surely is JSON of at most so many bytes, and not too deep, without its text. Where only the text can tell, it is not: larger values, and
+ * objects that are not plain, because these may write themselves (`toJSON`).
  */
-export const isSmallJson = (value: unknown, bytes: number): boolean => bytesLeft(value, bytes) >= 0
+export const isSmallJson = (value: unknown, bytes: number): boolean => bytesLeft(value, bytes, maxDepth) >= 0
 
 /** The longest text of a number, with a comma. */
 const numberBytes = 25
 
 /** What is left of a number of bytes after the longest text that a value can have: six bytes for each character. Negative if nothing may be left. */
-const bytesLeft = (value: unknown, bytes: number): number => {
+const bytesLeft = (value: unknown, bytes: number, depth: number): number => {
   switch (typeof value) {
     case "string":
       return bytes - 6 * value.length - 3
@@ -55,24 +55,25 @@ const bytesLeft = (value: unknown, bytes: number): number => {
     case "undefined":
       return bytes - numberBytes
     case "object":
-      return value === null ? bytes - numberBytes : bytesLeftOf(value, bytes - 3)
+      return value === null ? bytes - numberBytes : bytesLeftOf(value, bytes - 3, depth)
     default:
       return -1
   }
 }
 
-const bytesLeftOf = (value: object, bytes: number): number => {
+const bytesLeftOf = (value: object, bytes: number, depth: number): number => {
   const prototype: unknown = Object.getPrototypeOf(value)
   let left = bytes
+  if (depth === 0) return -1
   if (Array.isArray(value)) {
     if (prototype !== Array.prototype) return -1
-    for (let at = 0; at < value.length && left >= 0; at++) left = bytesLeft(value[at], left)
+    for (let at = 0; at < value.length && left >= 0; at++) left = bytesLeft(value[at], left, depth - 1)
     return left
   }
   if (prototype !== Object.prototype && prototype !== null) return -1
   for (const name in value) {
     if (left < 0) return left
-    left = bytesLeft((value as Readonly<Record<string, unknown>>)[name], left - 6 * name.length - 3)
+    left = bytesLeft((value as Readonly<Record<string, unknown>>)[name], left - 6 * name.length - 3, depth - 1)
   }
   return left
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { canonicalText, nestsDeeperThan } from "@waybill/core"
+import { canonicalText, maxDepth, nestsDeeperThan } from "@waybill/core"
 import { int, json } from "../arbitraries.ts"
 import { isSmallJson, mergePatch } from "../../src/shared/Json.ts"
 
@@ -98,6 +98,13 @@ describe("isSmallJson", () => {
       assert.isFalse(isSmallJson(value, bytesOf(value) - 1))
       assert.isTrue(isSmallJson(value, 1000))
     }
+  })
+
+  it("allows the depth of input", () => {
+    let nested: unknown = 1
+    for (let depth = 0; depth <= maxDepth + 1; depth++, nested = [nested]) assert.strictEqual(isSmallJson(nested, 10_000), !nestsDeeperThan(nested, maxDepth))
+    for (let n = 0; n < 200_000; n++) nested = [nested]
+    assert.isFalse(isSmallJson(nested, 10_000_000))
   })
 
   it("leaves to the text what may write itself or is not JSON", () => {
