@@ -157,6 +157,23 @@ describe("failures", () => {
       assert.lengthOf(after, 17)
     }, inEngine))
 
+    it.effect("counts no attempt to an address that the subscription has left", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy })
+      const moved = "https://moved.example/hook"
+      yield* TestWaybill.run
+      yield* engine.publish(...Array.from({ length: 16 }, (_, n) => `warm ${n}`))
+      yield* TestWaybill.pass(1000)
+      yield* engine.receivers.script(hook, Receiver.delay(5000, Receiver.fail(500)))
+      yield* engine.publish(...Array.from({ length: 8 }, (_, n) => `S${n}`))
+      yield* TestWaybill.pass(1000)
+      yield* engine.patch({ endpointUrl: moved })
+      yield* TestWaybill.pass(10_000)
+      assert.lengthOf(yield* engine.receivers.requests(hook), 24)
+      yield* engine.publish("late")
+      yield* TestWaybill.pass(1000)
+      assert.deepStrictEqual(yield* engine.delivered(moved), ["late/1"])
+    }, inEngine))
+
     it.effect("counts no attempt of deliveries that wait for it", Effect.fnUntraced(function*() {
       const engine = yield* makeEngine({ policy: { ...policy, maxAttempts: 3 } })
       yield* engine.receivers.script(hook, (request) => request.at < 2 * hour ? Receiver.fail(500)(request) : Receiver.accept()(request))

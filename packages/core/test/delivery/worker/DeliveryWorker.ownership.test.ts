@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { StorageError } from "@waybill/core"
 import { type DeliveryOutcome, DeliveryStore, partitionOf, partitionsPerTenant, type SettleRequest, Wakeups, wrapCalls } from "@waybill/core/delivery"
-import { Receiver, StorageCrash, TestWaybill } from "@waybill/testkit"
+import { Receiver, reportedEvent, StorageCrash, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Latch } from "effect"
 import * as Clock from "effect/Clock"
 import { account, hook, inEngine, inEngineWith, makeEngine, outOfOrder, storeCalls, workerOn } from "../Engine.ts"
@@ -202,6 +202,32 @@ describe("workers that share a tenant's partitions", () => {
       yield* TestWaybill.pass(100)
       assert.strictEqual(second.owned.size, partitionsPerTenant)
       yield* arrived("once")
+    }))))
+
+  it.effect("keep the rate of what a killed worker sent, when the next one is stopped before it sends there", () =>
+    inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
+      const { events, receivers, tenant } = yield* makeEngine()
+      const subscribe = (name: string, rateLimitPerMinute: number) =>
+        TestWaybill.subscribe(tenant, tenant.customer(name, [name]), { endpointUrl: `https://${name}.example/`, delivery: { batchMaxSize: 1, rateLimitPerMinute } })
+      const publish = (...accounts: ReadonlyArray<string>) => events.append(tenant.carrier, accounts.map((each) => reportedEvent(`S of ${each}`, { accounts: [each] })))
+      const arrivals = Effect.map(receivers.requests("https://slow.example/"), (all) => all.map(({ at }) => at))
+      const slow = yield* subscribe("slow", 1)
+      let other = "other"
+      while (partitionOf((yield* subscribe(other, 600)).id) !== partitionOf(slow.id)) other += "-"
+      const killed = yield* startWorker()
+      yield* publish("slow")
+      yield* TestWaybill.pass(1000)
+      yield* killed.kill
+      yield* publish(other)
+      const stopped = yield* startWorker()
+      yield* TestWaybill.pass(takeover)
+      assert.lengthOf(yield* receivers.requests(`https://${other}.example/`), 1)
+      yield* stopped.stop
+      yield* startWorker()
+      yield* publish("slow")
+      yield* TestWaybill.pass("3 minutes")
+      const [first, second] = yield* arrivals
+      assert.isAtLeast(second! - first!, 60_000)
     }))))
 
   it.effect("own no partition of a tenant without work, and acquire one when there is work", () =>
