@@ -5,7 +5,7 @@ import { type DeliveryOutcome, DeliveryStore, partitionOf, partitionsPerTenant, 
 import { Receiver, reportedEvent, StorageCrash, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Latch } from "effect"
 import * as Clock from "effect/Clock"
-import { account, hook, inEngine, inEngineWith, makeEngine, outOfOrder, storeCalls, workerOn } from "../Engine.ts"
+import { account, eventsOf, hook, inEngine, inEngineWith, makeEngine, outOfOrder, storeCalls, workerOn } from "../Engine.ts"
 
 /** The guaranteed maximum: a lease and five seconds. */
 const takeover = 25_000
@@ -228,6 +228,31 @@ describe("workers that share a tenant's partitions", () => {
       yield* TestWaybill.pass("3 minutes")
       const [first, second] = yield* arrivals
       assert.isAtLeast(second! - first!, 60_000)
+    }))))
+
+  it.effect("send nothing of a take whose answer comes after the partition was lost and acquired again", () =>
+    inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
+      const { publish, receivers } = yield* makeEngine()
+      let isCut = false
+      const failure = Effect.fail(new StorageError({ operation: "DeliveryStore.renew", cause: "connection lost" }))
+      yield* startWorker((store) => ({
+        renew: (worker) => Effect.suspend(() => isCut ? failure : store.renew(worker)),
+        take: (request) => Effect.tap(store.take(request), ({ deliveries }) => isCut && deliveries.length > 0 ? Effect.sleep(9_000) : Effect.void)
+      }))
+      yield* publish("A")
+      yield* TestWaybill.pass(1000)
+      isCut = true
+      yield* TestWaybill.pass(15_000)
+      yield* publish("A")
+      yield* TestWaybill.pass(3_000)
+      const second = yield* startWorker()
+      yield* TestWaybill.pass(3_500)
+      assert.strictEqual(second.owned.size, 1)
+      yield* second.stop
+      isCut = false
+      yield* publish("B")
+      yield* TestWaybill.pass("1 minute")
+      assert.deepStrictEqual((yield* receivers.requests(hook)).flatMap(eventsOf), ["A/1", "A/2", "B/1"])
     }))))
 
   it.effect("own no partition of a tenant without work, and acquire one when there is work", () =>
