@@ -1,8 +1,8 @@
 /** Access that ends and returns while entries wait. */
 import { assert, describe, it } from "@effect/vitest"
 import { AccessStore } from "@waybill/core"
-import { DeliveryQueue, type DropRequest, type SecretOwner, SecretStore, Wakeups } from "@waybill/core/delivery"
-import { Receiver, reportedEvent, TestWaybill } from "@waybill/testkit"
+import { DeliveryQueue, type SecretOwner, SecretStore, Wakeups } from "@waybill/core/delivery"
+import { batchOf, Receiver, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect, Logger, Option, References } from "effect"
 import { account, hook, inEngine, makeEngine, workerOver } from "../Engine.ts"
 
@@ -52,15 +52,20 @@ describe("access of a client", () => {
   it.effect("waiting events and retries of a shipment are dropped when it leaves the account, and others keep their order", Effect.fnUntraced(function*() {
     const engine = yield* makeEngine()
     yield* engine.publish("S", "T", "T")
-    yield* engine.receivers.script(hook, [Receiver.fail(), Receiver.accept()])
+    // it gets the first request, and its answer is lost
+    yield* engine.receivers.script(hook, [Receiver.hang, Receiver.accept()])
     yield* TestWaybill.run
     yield* TestWaybill.pass(100)
     // one delivery with all three waits for its next attempt
     yield* engine.events.append(engine.tenant.carrier, [reportedEvent("S", { accounts: ["B"] })])
     yield* TestWaybill.pass(60_000)
     assert.deepStrictEqual(yield* engine.delivered(), ["T/1", "T/2"])
+    const requests = (yield* engine.receivers.requests(hook)).map(batchOf)
+    assert.deepStrictEqual(requests.map(({ events }) => events.map(({ sequence, shipment }) => `${shipment.shipmentId}/${sequence}`)), [["S/1", "T/1", "T/2"], ["T/1", "T/2"]])
+    assert.deepStrictEqual(requests[1]!.events, requests[0]!.events.slice(1))
     const [first] = yield* engine.list()
-    assert.deepStrictEqual([first!.state, first!.attempts.length], ["cancelled", 1])
+    assert.deepStrictEqual([first!.deliveryId, first!.state, first!.attempts.length], [requests[0]!.deliveryId, "cancelled", 1])
+    assert.notStrictEqual(requests[1]!.deliveryId, first!.deliveryId)
     assert.match(first!.reason!, /may no longer see/)
   }, inEngine))
 
