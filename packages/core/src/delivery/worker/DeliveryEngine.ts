@@ -52,9 +52,12 @@ export class DeliveryEngine {
 
   /** Sends due deliveries, and begins none after `forMillis`. Returns the number of attempts, or fails with the first failure of a tenant, after the others were served. */
   drain(forMillis: number): Effect.Effect<number, StorageError> {
-    const { outcomes, slots, work } = this.parts
+    const { options, outcomes, slots, work } = this.parts
     return Effect.gen({ self: this }, function*() {
-      const endsAt = (yield* monotonicMillis) + forMillis
+      let now = yield* monotonicMillis
+      const endsAt = now + forMillis
+      /** Since when only outcomes are left that could not be written: of a tenant that fails, or of a destination that another transaction has locked. */
+      let idleSince: number | undefined
       let failure: Cause.Cause<StorageError> | undefined
       /** Undefined if it fails. */
       const tried = <A>(turn: Effect.Effect<A, StorageError>) => Effect.catchCause(turn, (cause) => Effect.sync(() => {
@@ -65,14 +68,15 @@ export class DeliveryEngine {
         const owned = work.partitions.length
         const found = (yield* tried(this.owning.sweep)) ?? work.partitions.length > owned
         yield* tried(this.taking.turn(Infinity))
-        const wasIdle = slots.used === 0
         const isWritten = yield* tried(Effect.as(this.settling.turn, true))
-        const left = endsAt - (yield* monotonicMillis)
-        const wants = Array.from(work.demand).some(({ failingUntil }) => failingUntil < endsAt)
-        // of tenants that fail, work and outcomes stay
-        const isDone = slots.used === 0 && !wants && !found && (outcomes.isEmpty || wasIdle && isWritten === undefined)
-        if (left <= 0 || isDone) break
-        if ((slots.used > 0 || !outcomes.isEmpty) && !wants) yield* Effect.raceAllFirst([outcomes.until, this.taking.until, Effect.sleep(left)])
+        now = yield* monotonicMillis
+        // a tenant that fails is left out
+        const wants = found || Array.from(work.demand).some(({ failingUntil }) => failingUntil < endsAt)
+        const isIdle = slots.used === 0 && !wants
+        const patience = isWritten === undefined ? 0 : options.drainMillis
+        if (now >= endsAt || isIdle && (outcomes.isEmpty || idleSince !== undefined && now >= idleSince + patience)) break
+        idleSince = isIdle ? idleSince ?? now : undefined
+        if ((slots.used > 0 || !outcomes.isEmpty) && !wants) yield* Effect.raceAllFirst([outcomes.until, this.taking.until, Effect.sleep(endsAt - now)])
       }
       if (failure !== undefined) yield* Effect.failCause(failure)
     }).pipe(

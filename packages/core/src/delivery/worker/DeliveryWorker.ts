@@ -19,7 +19,10 @@ export class DeliveryWorker extends Context.Service<DeliveryWorker, {
    * outcomes, releases its partitions and ends.
    */
   readonly run: Effect.Effect<void>
-  /** Sends due deliveries and returns the number of attempts; for cron, serverless and tests. Fails with the first failure of a tenant, after the others were served. */
+  /**
+   * Sends due deliveries and returns the number of attempts; for cron, serverless and tests. Fails with the first failure of a tenant, after the others were served. For outcomes of a
+   * destination that another transaction has locked, it waits up to `drainMillis`. Without them the next call sends their deliveries again.
+   */
   readonly drain: Effect.Effect<number, StorageError>
   /** Like `drain`, but after so many milliseconds it takes no more and ends, as `run` does when it is interrupted. */
   readonly drainFor: (millis: number) => Effect.Effect<number, StorageError>

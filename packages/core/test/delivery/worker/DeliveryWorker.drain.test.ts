@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { settledWithout } from "@waybill/conformance/fixtures"
 import { StorageError } from "@waybill/core"
 import { DeliveryWorker } from "@waybill/core/delivery"
 import { Receiver, reportedEvent, TestWaybill } from "@waybill/testkit"
@@ -33,11 +34,39 @@ describe("a drain", () => {
         take: (request) => call === "take" && fails(request.tenantId) ? Effect.fail(failure) : store.take(request),
         settle: (request) => call === "settle" && fails(request.tenantId) ? Effect.fail(failure) : store.settle(request)
       }))
-      assert.strictEqual(yield* Effect.flip(worker.drain), failure)
+      const drained = yield* Effect.forkChild(Effect.flip(worker.drain))
+      yield* TestWaybill.pass(100)
+      assert.strictEqual(yield* Fiber.join(drained), failure)
       assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2", "A/3"])
       assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["delivered", "delivered", "delivered"])
     }, inEngine))
   }
+
+  it.effect("waits for a transaction that has locked a subscription, but not for longer than for attempts in flight", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 3600 } })
+    yield* engine.receivers.script(hook, [Receiver.fail(503), Receiver.fail(503), Receiver.accept()])
+    const { id } = engine.subscription
+    let isLocked = true
+    const worker = yield* workerOn((store) => ({ settle: (request) => isLocked ? Effect.map(store.settle(settledWithout(request, id)), (answer) => ({ ...answer, locked: [id] })) : store.settle(request) }))
+    const states = Effect.map(engine.list(), (all) => all.map(({ attempts, state }) => [state, attempts.length]))
+
+    yield* engine.publish("A")
+    const patient = yield* Effect.forkChild(worker.drain)
+    yield* TestWaybill.pass("9 seconds")
+    assert.isUndefined(patient.pollUnsafe())
+    isLocked = false
+    yield* TestWaybill.pass(100)
+    assert.deepStrictEqual([yield* Fiber.join(patient), yield* states], [1, [["waiting", 1]]])
+
+    isLocked = true
+    yield* engine.publish("B")
+    const late = yield* Effect.forkChild(worker.drain)
+    yield* TestWaybill.pass("11 seconds")
+    assert.strictEqual(yield* Fiber.join(late), 1)
+    isLocked = false
+    assert.strictEqual(yield* worker.drain, 1)
+    assert.deepStrictEqual([yield* engine.delivered(), yield* states], [["B/1"], [["waiting", 1], ["delivered", 1]]])
+  }, inEngine))
 
   it.effect("begins no attempt after its time, writes those in flight, and leaves the rest to the next call", Effect.fnUntraced(function*() {
     const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
