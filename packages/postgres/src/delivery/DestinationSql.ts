@@ -107,19 +107,15 @@ ORDER BY l.destination_id
 FOR NO KEY UPDATE`
 
 /**
- * `cancelled (entries)`: cancels deliveries of a destination that wait for a retry. They are locked by their ids in order, as everybody
- * does, and none that is `sending` is.
+ * `cancelled (entries)`: cancels deliveries of a destination that wait for a retry, behind its lock. One that is locked nevertheless is in a take at this moment. A lock that waits
+ * for the take would stay until the end of a host's transaction, although the delivery is then in flight, and nobody could take it over.
  */
 export const cancelRetries = (schema: Statement, tenantId: string, destinationId: StatementPart, limit: Statement): Statement => {
   const own = tenant(tenantId)
   return statement`retried AS MATERIALIZED (
   SELECT d.delivery_id FROM ${schema}.deliveries AS d
-  WHERE d.tenant_id = ${own} AND d.state <> 'sending' AND d.delivery_id = ANY (ARRAY(
-    SELECT w.delivery_id FROM ${schema}.deliveries AS w
-    WHERE w.tenant_id = ${own} AND w.destination_id = ${destinationId} AND w.state = 'waiting' ${limit}
-  ))
-  ORDER BY d.delivery_id
-  FOR UPDATE
+  WHERE d.tenant_id = ${own} AND d.destination_id = ${destinationId} AND d.state = 'waiting' ${limit}
+  FOR UPDATE SKIP LOCKED
 ),
 cancelled AS (
   UPDATE ${schema}.deliveries AS d

@@ -115,6 +115,21 @@ layer(testStorage(), { excludeTestServices: true })("beside an open transaction,
     assert.deepStrictEqual((yield* store.acquire({ workerId: worker.workerId, leaseMillis: 600_000 }, tenantId, everyPartition)).partitions.flatMap(({ destinations }) => destinations), [])
   }))
 
+  it.effect("takes over a delivery that was in a take while it closed the destination", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const { locked, other, tenantId, worker } = yield* twoFailed
+    const states = Effect.forEach([locked, other], (id) => stateOf(tenantId, id))
+    const commitTake = yield* openTransaction(take(worker, { from: [from(1, { again: [locked] }), from(9, { again: [other] })] }))
+    const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
+    yield* commitTake
+    assert.deepStrictEqual(yield* states, ["sending", "sending"])
+    const next = yield* acquire(tenantId, { worker: worker.workerId })
+    assert.deepStrictEqual(yield* states, ["waiting", "waiting"])
+    yield* commit
+    yield* drop(next, { closed: [idOf(1)] })
+    assert.deepStrictEqual(yield* states, ["cancelled", "waiting"])
+  }))
+
   it.effect("releases its partitions, and the next owner knows nothing of the rate in one of them", Effect.fnUntraced(function*() {
     const [queue, store] = [yield* DeliveryQueue, yield* DeliveryStore]
     const tenantId = freshTenant()
