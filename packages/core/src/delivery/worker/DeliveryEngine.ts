@@ -6,6 +6,7 @@
  */
 import { Cause, type Context, Effect } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
+import { completeAll } from "../../shared/CompleteAll.ts"
 import { LineLimiter } from "../../shared/LineLimiter.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 import { EngineState, type EngineServices, failurePauseMillis } from "./EngineState.ts"
@@ -98,7 +99,7 @@ export class DeliveryEngine {
   }
 
   /** Waits up to `drainMillis` for attempts in flight, writes outcomes, and releases all partitions. */
-  private get stop(): Effect.Effect<void> {
+  private get stop(): Effect.Effect<unknown> {
     const { attempts, options, outcomes, slots } = this.parts
     return Effect.gen({ self: this }, function*() {
       this.parts.stopping = true
@@ -110,10 +111,9 @@ export class DeliveryEngine {
       })
       yield* Effect.raceFirst(Effect.interruptible(idle), Effect.interruptible(Effect.sleep(options.drainMillis)))
       attempts.interruptAll()
-      yield* Effect.andThen(this.settling.turn, this.owning.leave).pipe(
-        Effect.catchTag("StorageError", (error) =>
-          Effect.logError("Outcomes not written at shutdown. Their leases expire, then the deliveries are sent again.", error))
-      )
+      // partitions are released although outcomes of one tenant cannot be written
+      yield* completeAll([this.settling.turn, this.owning.leave]).pipe(Effect.catchTag("StorageError", (error) =>
+        Effect.logError("Outcomes not written, or partitions not released, at shutdown. Their deliveries are sent again, at the latest when the leases expire.", error)))
     })
   }
 }

@@ -39,6 +39,11 @@ describe("a drain", () => {
       assert.strictEqual(yield* Fiber.join(drained), failure)
       assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2", "A/3"])
       assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["delivered", "delivered", "delivered"])
+
+      // the others' partitions are free again
+      yield* engine.publish("B")
+      yield* (yield* DeliveryWorker).drain
+      assert.strictEqual((yield* engine.delivered()).at(-1), "B/1")
     }, inEngine))
   }
 
