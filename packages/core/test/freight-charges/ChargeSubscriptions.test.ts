@@ -72,6 +72,8 @@ describe("subscribing to freight charges", () => {
     yield* subscribe(tenant.customer("two", ["A"]))
     yield* subscriptions.cancel(one, first.subscriptionId)
     yield* subscribe(one, { accounts: ["A"] })
+    // it has lost A, and may get it again
+    assert.strictEqual(yield* tagOf(subscribe(tenant.customer("two", ["B"]), { accounts: ["B"], billScope: "all_accounts" })), "ChargeSubscriptionConflict")
   }, inService))
 
   it.effect.prop("refuses arbitrary input, and stores nothing", [json], Effect.fnUntraced(function*([garbage]) {
@@ -348,11 +350,14 @@ describe("testing a webhook", () => {
     const { debtor, receivers, subscriptions, tenant } = yield* makeDebtors
     yield* subscriptions.testWebhook(debtor, { webhookUrl: hook })
     yield* subscriptions.testWebhook(debtor, { webhookUrl: hook, hmacSecretId: "main" })
-    const [plain, signed] = yield* receivers.requests(hook)
+    yield* (yield* SigningSecrets).put("acme", `client:${debtor.client}`, {})
+    yield* subscriptions.testWebhook(debtor, { webhookUrl: hook })
+    const [plain, signed, registered] = yield* receivers.requests(hook)
     const body = JSON.parse(new TextDecoder().decode(plain!.body))
     assert.deepStrictEqual([body.length, body[0].pfc.isTest, body[0].pfc.header.function], [1, true, "PFC1"])
     assert.notProperty(plain!.headers, "webhook-signature")
     assert.isTrue(verifySignature(tenant.secret, signed!))
+    assert.property(registered!.headers, "webhook-signature")
   }, inService))
 
   it.effect("fails with the receiver's answer, or with the faults of the input", Effect.fnUntraced(function*() {
