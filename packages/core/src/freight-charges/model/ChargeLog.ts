@@ -48,13 +48,10 @@ export const addedItems = (items: ReadonlyArray<LogItem>, earlier: EarlierLog): 
   after(items, earlier.shown) ?? after(items, earlier.posted) ?? without(items, earlier.foreign)
 
 const after = (items: ReadonlyArray<LogItem>, before: ReadonlyArray<LogItem>): ReadonlyArray<LogItem> | undefined =>
-  before.length > 0 && before.length <= items.length && before.every((each, at) => canonicalText(each) === canonicalText(items[at]))
-    ? items.slice(before.length)
-    : undefined
+  before.every((each, at) => canonicalText(each) === canonicalText(items[at])) ? items.slice(before.length) : undefined
 
 /** Removes each item as often as it occurs in `others`. */
 const without = (items: ReadonlyArray<LogItem>, others: ReadonlyArray<LogItem>): ReadonlyArray<LogItem> => {
-  if (others.length === 0) return items
   const left = new Map<string, number>()
   for (const each of others) left.set(canonicalText(each), (left.get(canonicalText(each)) ?? 0) + 1)
   return items.filter((item) => {

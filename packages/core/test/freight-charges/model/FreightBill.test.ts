@@ -80,6 +80,8 @@ describe("applyChange", () => {
     assert.deepStrictEqual(toDate.bill.versions.map((each) => each.messages.length), [0, 1, 1])
     const only = yield* live(["created", { log: [a!] }], ["updated", { log: [b!] }], ["updated", { log: [c!] }])
     assert.deepStrictEqual(logs(only.bill), logs(toDate.bill))
+    const likeBefore = yield* live(["created", { log: [a!, b!] }], ["updated", { log: [a!, c!] }], ["updated", { total: 1, log: [a!, b!, a!, c!] }])
+    assert.deepStrictEqual(logs(likeBefore.bill), [["RWE", "LFTD"], ["RWE", "RES"], []])
     const asShown = yield* live(["created", { log: [a!] }], ["updated", { log: [{ eventCategoryName: "Bill Entry", eventCode: "OTHR", carrierCode: "BILL" }, a!, b!] }])
     assert.deepStrictEqual(logs(asShown.bill), [["RWE"], ["LFTD"]])
   }))
@@ -88,6 +90,9 @@ describe("applyChange", () => {
     const [a, b, c] = ["RWE", "LFTD", "RES"].map((eventCode) => ({ eventCode }))
     const { bill } = yield* live(["created", { log: [a!, b!] }], ["updated", { account: "B", log: [b!, { eventCode: "ACTCHG" }, a!, c!] }], ["updated", { account: "B", log: [c!, b!, a!] }])
     assert.deepStrictEqual(bill.versions.map((each) => each.log.map((entry) => entry["eventCode"])), [["RWE", "LFTD"], ["ACTCHG", "RES"], ["RES"]])
+    // as often as the other one has them
+    const often = yield* live(["created", { log: [a!, b!, a!] }], ["updated", { account: "B", log: [c!, a!, a!, a!, b!, b!] }])
+    assert.deepStrictEqual(currentOf(often.bill).log.map((entry) => entry["eventCode"]), ["RES", "RWE", "LFTD"])
   }))
 
   it.effect.prop("numbers versions without gaps, and keeps its state in storage", [
