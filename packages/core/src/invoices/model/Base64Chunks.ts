@@ -43,11 +43,10 @@ export const base64Decoder = (): Base64Decoder => {
         bytes[length++] = bits >> 16
         bytes[length++] = bits >> 8
         bytes[length++] = bits
-        bits = 0
         held = 0
       } else if (value === padding) {
         padded += 1
-        wrong = held < 2 || held + padded > 4
+        wrong = held < 2
       } else {
         wrong = value !== blank
       }

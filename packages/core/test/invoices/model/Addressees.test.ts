@@ -15,8 +15,8 @@ describe("addressees", () => {
 
   it("are the accounts in members of the invoice, its header and its billing party (SPEC-GAP-B7)", () => {
     const header = { billToAccount: "C", billingParty: { billingPartyName: "Payer", account: "D" }, consignor: { account: "SHIPPER" } }
-    const invoice = { billToAccountNumber: " B ", account_number: 7, invoiceHeader: header, invoiceCharges: [{ accountCode: "4000", account: "LEDGER" }] }
-    assert.deepStrictEqual(addressees({ ...invoice, attributes: [{ type: "account", value: "A" }] }), ["7", "A", "B", "C", "D"])
+    const invoice = { billToAccountNumber: " B ", account_number: 7, account: 0, invoiceHeader: header, invoiceCharges: [{ accountCode: "4000", account: "LEDGER" }] }
+    assert.deepStrictEqual(addressees({ ...invoice, attributes: [{ type: "account", value: "A" }] }), ["0", "7", "A", "B", "C", "D"])
   })
 
   it("do not include other attributes, or members that are null", () => {
