@@ -19,5 +19,5 @@ export const meaningOf = (code: unknown): EventCode | undefined => {
   if (typeof code !== "string") return undefined
   const plain = code.trim().toUpperCase()
   if (known.has(plain)) return plain as EventCode
-  return Object.hasOwn(exampleCodes, plain) ? exampleCodes[plain] : undefined
+  return exampleCodes[plain]
 }

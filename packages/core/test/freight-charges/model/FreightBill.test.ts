@@ -6,7 +6,7 @@ import { int, listOf, oneOf } from "../../arbitraries.ts"
 import { read } from "../Charges.ts"
 
 /** Results of changes in order: versions, `=` and the version for duplicates, and codes of refusals. */
-const live = (...changes: ReadonlyArray<Parameters<typeof read>>) =>
+const live = (...changes: ReadonlyArray<Readonly<Parameters<typeof read>>>) =>
   Effect.gen(function*() {
     let bill: FreightBill | undefined
     const became: Array<string> = []
@@ -54,6 +54,68 @@ describe("applyChange", () => {
     assert.deepStrictEqual((yield* live(["removed"], ["final"], ["created"], ["created", { total: 1 }])).became, ["unknown_reference", "unknown_reference", "1 open", "conflict"])
     assert.deepStrictEqual((yield* live(["created"], ["final"], ["updated", { total: 1 }], ["removed"], ["created", { total: 2 }])).became, ["1 open", "2 final", "conflict", "conflict", "conflict"])
     assert.deepStrictEqual((yield* live(["created"], ["removed"], ["created"])).became, ["1 open", "2 removed", "3 open"])
+  }))
+
+  it.effect("says which number comes next, and what the bill's state does not permit (SPEC-GAP-E11)", Effect.fnUntraced(function*() {
+    const last = Effect.fnUntraced(function*(...changes: ReadonlyArray<Parameters<typeof read>>) {
+      const { bill } = yield* live(...changes.slice(0, -1))
+      const decision = applyChange(bill, yield* read(...changes.at(-1)!))
+      return decision._tag === "Refused" ? [decision.path.join("/"), decision.detail.replace(/^.*(?:: |, with )/u, "")] : []
+    })
+    const one: Parameters<typeof read> = ["created", { version: 1 }]
+    assert.deepStrictEqual(yield* last(one, ["updated", { version: 4 }]), ["pfc/pfc/header/function", "its next version is PFC2. Send PFC2, or leave header.function out."])
+    assert.deepStrictEqual(yield* last(one, ["updated", { version: 1, total: 1 }]), ["pfc/pfc/header/function", "PFC1 is known with other content. Send PFC2, or leave header.function out."])
+    assert.deepStrictEqual(yield* last(one, ["final"], ["updated", { total: 1 }]), ["change", "it was invoiced, and nothing changes any more."])
+    assert.deepStrictEqual(yield* last(one, ["updated", { total: 1 }], ["created", { total: 1 }]), ["change", "other content. Report what changed as updated."])
+    assert.strictEqual((yield* last(["removed"]))[0], "pfc/pfc/uniqueID")
+  }))
+
+  it.effect("continues the sender's count or its own after a removal, and starts again at 1 only with a bill (SPEC-GAP-E11)", Effect.fnUntraced(function*() {
+    const removed = [["created", { version: 1 }], ["updated", { version: 2, total: 1 }], ["removed", { version: 3 }]] as const
+    for (const [change, became] of [
+      [["created", { version: 7, account: "B" }], "conflict"],
+      [["updated", { version: 1, account: "B" }], "conflict"],
+      [["created", { version: 1, account: "B" }], "4 open"],
+      [["updated", { version: 3, account: "B" }], "4 open"]
+    ] as const) assert.strictEqual((yield* live(...removed, change)).became.at(-1), became)
+    // version 4 has the number 3
+    const labelled = [...removed, ["updated", { version: 3, account: "B" }]] as const
+    for (const version of [4, 5]) assert.strictEqual((yield* live(...labelled, ["updated", { version, account: "B", total: 2 }])).became.at(-1), "5 open")
+  }))
+
+  it.effect("belongs to the carrier that reports it first, and is unknown to others", Effect.fnUntraced(function*() {
+    const [created, updated] = [yield* read("created"), yield* read("updated", { total: 1 })]
+    const [own, free] = [applyChange(undefined, created, ["dot 1", "mc 1"]), applyChange(undefined, created)]
+    assert(own._tag === "Accepted" && free._tag === "Accepted")
+    assert.deepStrictEqual([own.bill.carrier, free.bill.carrier], [["dot 1", "mc 1"], undefined])
+    const tags = [[own.bill, ["mc 1"]], [own.bill, undefined], [own.bill, ["dot 2"]], [free.bill, ["dot 1"]]] as const
+    assert.deepStrictEqual(tags.map(([bill, writer]) => applyChange(bill, updated, writer)._tag), ["Accepted", "Accepted", "Refused", "Refused"])
+  }))
+
+  it.effect("knows which versions may change the price (SPEC-GAP-E10)", Effect.fnUntraced(function*() {
+    const { bill } = yield* live(
+      ["created"],
+      ["updated", { more: { referenceNumbers: { pro: "2" } } }],
+      ["updated", { log: [{ eventCode: "XYZ" }] }],
+      ["updated", { log: [{ eventCode: "XYZ" }, { eventCode: "RWE" }] }],
+      ["updated", { total: 1 }],
+      ["updated", { total: 1, accounts: ["A", "B"] }],
+      ["updated", { total: 1, accounts: ["A", "C"] }],
+      ["updated", { total: 1, accounts: ["A"] }],
+      ["removed"]
+    )
+    assert.deepStrictEqual(bill.versions.map((each) => each.impact), [true, false, false, true, true, true, true, true, true])
+    // each change of the accounts, and no other one, has an entry
+    assert.deepStrictEqual(bill.versions.map((each) => each.opening.length), [1, 0, 0, 0, 0, 1, 1, 1, 0])
+    assert.isTrue((yield* live(["created"], ["final"])).bill.versions[1]!.impact)
+  }))
+
+  it.effect("keeps its content when it is removed, and the reason with entries that its debtor has had", Effect.fnUntraced(function*() {
+    const [a, b, c] = ["RWE", "LFTD", "RES"].map((eventCode) => ({ eventCode }))
+    const created = yield* live(["created", { log: [a!, b!] }])
+    const removed = applyChange(created.bill, { ...(yield* read("removed")), log: [b!, c!] })
+    assert(removed._tag === "Accepted")
+    assert.deepStrictEqual([removed.bill.charge, currentOf(removed.bill).log], [created.bill.charge, [b, c]])
   }))
 
   it.effect("compares content in any order of members, including the accounts", Effect.fnUntraced(function*() {
