@@ -36,8 +36,8 @@ export const dateParts = (text: string): DateParts | undefined => {
   }
 }
 
+/** `Z` has no digits, which are 0. */
 const offsetMillis = (text: string): number => {
-  if (text === "Z" || text === "z") return 0
   const [hours, minutes] = [Number(text.slice(1, 3)), Number(text.slice(4, 6))]
   return hours > 23 || minutes > 59 ? NaN : (text.startsWith("-") ? -1 : 1) * (hours * 60 + minutes) * 60_000
 }

@@ -43,13 +43,12 @@ const sizeFaults = (request: PickupRequest): ReadonlyArray<Fault> => [
 const missingSize = (request: PickupRequest, total: string, has: Size, detail: string, sentence: string): ReadonlyArray<Fault> => {
   const shipments = request.shipmentDetails ?? []
   const lacking = shipments.flatMap((shipment, at) => has(shipment) ? [] : [at])
-  if (shipments.length === 0) return [fault([total], `${sentence}, or by shipmentDetails.`, "required")]
   // no shipment has the value, so the fault names the total
   if (lacking.length === shipments.length) return [fault([total], `${sentence}, or in each of shipmentDetails.`, "required")]
   return lacking.map((at) => fault(["shipmentDetails", at, detail], `${sentence} of the request, or here as in the other shipments.`, "required"))
 }
 
-const isSome = (size: number | null | undefined): size is number => size !== null && size !== undefined && size > 0
+const isSome = (size: number | null | undefined): boolean => (size ?? 0) > 0
 
 const units = (shipment: ShipmentDetail): ReadonlyArray<HandlingUnitDetail> => shipment.handlingUnitDetails ?? []
 

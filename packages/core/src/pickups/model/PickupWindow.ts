@@ -57,7 +57,7 @@ export const readPickupWindow = (texts: WindowTexts): WindowReading => {
   const opens = day + (local.ready?.clock ?? (local.ready === undefined && local.date?.day === day ? local.date.clock : undefined) ?? 0)
   const closes = (local.close?.day ?? day) + (local.close?.clock ?? dayMillis - 1)
   // the published rule gives both times one day, so the close of a night shift may be written before its start
-  const overNight = closes <= opens && closes >= day && closes + dayMillis - opens <= longestNightMillis
+  const overNight = closes >= day && closes + dayMillis - opens <= longestNightMillis
   return between(day, opens, overNight ? closes + dayMillis : closes, offsetAt)
 }
 

@@ -38,6 +38,29 @@ describe("pickupRequestFaults", () => {
     assert.deepStrictEqual(faultsOf({ handlingUnitCount: 0, shipmentDetails: [requestedShipment({ handlingUnitCount: null })] }), [])
   })
 
+  it("finds the weight, units and space of a shipment in its totals, or in every described unit (SPEC-GAP-C10)", () => {
+    const bare = { weight: null, grossShipmentWeight: null, handlingUnitCount: null, handlingUnitDetails: null }
+    const faultsWithout = (total: PickupJson, shipment: PickupJson) => faultsOf({ ...total, shipmentDetails: [requestedShipment({ ...bare, ...shipment })] })
+    const units = (...details: ReadonlyArray<PickupJson>) => ({ handlingUnitDetails: details.map((each) => ({ unitCount: 1, ...each })) })
+    for (const enough of [{ weight: 1 }, { grossShipmentWeight: 1 }, units({ weight: 1 }, { totalWeight: 1 })]) {
+      assert.deepStrictEqual(faultsWithout({ grossPickupWeight: 0 }, enough), [])
+    }
+    for (const short of [{}, { weight: 0 }, units(), units({ weight: 1 }, {}), units({ weight: 0, totalWeight: 0 })]) {
+      assert.deepStrictEqual(faultsWithout({ grossPickupWeight: 0 }, short), ["/grossPickupWeight"])
+    }
+    for (const enough of [{ handlingUnitCount: 1 }, units({}, { unitCount: 0, totalUnitCount: 1 })]) {
+      assert.deepStrictEqual(faultsWithout({ handlingUnitCount: 0 }, enough), [])
+    }
+    for (const short of [{}, units()]) assert.deepStrictEqual(faultsWithout({ handlingUnitCount: 0 }, short), ["/handlingUnitCount"])
+    const space = { length: 1, width: 1, height: 1 }
+    for (const enough of [units({ totalLinearFeetofShipment: 1 }, {}), units(space, space)]) {
+      assert.deepStrictEqual(faultsWithout({ cubicFeet: null, linearFeet: null }, enough), [])
+    }
+    for (const short of [{}, units(), units(space, {}), ...Object.keys(space).map((member) => units({ ...space, [member]: 0 }))]) {
+      assert.deepStrictEqual(faultsWithout({ cubicFeet: null, linearFeet: null }, short), ["/cubicFeet"])
+    }
+  })
+
   it("requires the number of units for described units", () => {
     const unit = { height: 48, length: 48, width: 40, weight: 10 }
     assert.deepStrictEqual(faultsWith({ handlingUnitDetails: [unit, { ...unit, unitCount: 1 }] }), ["/shipmentDetails/0/handlingUnitDetails/0/unitCount"])
@@ -58,7 +81,20 @@ describe("pickupRequestFaults", () => {
     assert.deepStrictEqual(window("delivery window", "2026-11-25", "2026-11-25"), [])
     assert.deepStrictEqual(window("Delivery Window", null, null), ["deliveryBeginDate", "deliveryEndDate"])
     assert.deepStrictEqual(window("Delivery Window", "2026-11-25", null), ["deliveryEndDate"])
+    assert.deepStrictEqual(window("Delivery Window", null, "2026-11-25"), ["deliveryBeginDate"])
     assert.deepStrictEqual(window("Delivery Window", "2026-11-25", "2026-11-24"), ["deliveryEndDate"])
+    assert.deepStrictEqual(window("Delivery Window", "2026-11-25T12:00", "2026-11-25T11:59"), ["deliveryEndDate"])
+    // equal, later, or not comparable
+    for (const [begin, end] of [
+      ["2026-11-25T12:00", "2026-11-25T12:00"],
+      ["2026-11-25T12:00", "2026-11-25T12:30"],
+      ["2026-11-25T12:00:00+01:00", "2026-11-25T11:30:00Z"],
+      ["2026-11-25T12:00", "2026-11-25"],
+      ["2026-11-25T23:00:00Z", "2026-11-25T01:00"],
+      ["2026-11-25T23:00", "2026-11-25T01:00:00Z"],
+      ["12:00", "2026-11-25"],
+      ["2026-11-25", "12:00"]
+    ] as const) assert.deepStrictEqual(window("Delivery Window", begin, end), [], `${begin} ${end}`)
     assert.deepStrictEqual(window("Delivery Window", "2026-11-25T12:00:00Z", "2026-11-25T12:30:00+01:00"), ["deliveryEndDate"])
     assert.deepStrictEqual(window("Deliver By Date", "2026-11-25", "2026-11-26"), ["deliveryEndDate"])
     assert.deepStrictEqual(window(null, null, "2026-11-26"), ["deliveryEndDate"])

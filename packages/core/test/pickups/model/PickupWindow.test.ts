@@ -118,8 +118,8 @@ describe("readPickupWindow", () => {
     }
     assert.strictEqual(opens("UTC+5:30"), "2026-11-20T02:30:00.000Z")
     assert.strictEqual(opens("UTC+14"), "2026-11-19T18:00:00.000Z")
-    for (const zone of ["UTC", "GMT", "Z", "UTC+0", "UTC-0"]) assert.strictEqual(opens(zone), "2026-11-20T08:00:00.000Z", zone)
-    for (const zone of ["Mars/Olympus", "UTC+15", "UTC-5:75", "five", "UTC+", "America/", "../etc", "x".repeat(300)]) {
+    for (const zone of ["UTC", "GMT", "Z", "z", "UTC+0", "UTC-0"]) assert.strictEqual(opens(zone), "2026-11-20T08:00:00.000Z", zone)
+    for (const zone of ["Mars/Olympus", "UTC+15", "UTC-5:75", "five", "UTC+", "America/", "../etc", "5Z", "NotUTC", "x".repeat(300)]) {
       assert.strictEqual(refusal({ pickupLocationTimeZone: zone }), "/pickupLocationTimeZone", zone)
     }
   })
@@ -132,6 +132,7 @@ describe("readPickupWindow", () => {
     const expected = "2026-11-20T00:00:00.000Z 2026-11-20T20:00:00.000Z 2026-11-21T02:00:00.000Z"
     for (const closeTime of ["2026-11-21T02:00:00", "2026-11-20T02:00:00", "02:00", "2026-11-21T07:00:00Z"]) assert.strictEqual(night(closeTime), expected, closeTime)
     assert.strictEqual(night("02:00", "20:00"), expected)
+    assert.strictEqual(night("00:00"), "2026-11-20T00:00:00.000Z 2026-11-20T20:00:00.000Z 2026-11-21T00:00:00.000Z")
     assert.isUndefined(refusal({ readyTime: "2026-11-20T20:00:00", closeTime: "2026-11-20T08:00:00" }))
     assert.strictEqual(refusal({ readyTime: "2026-11-20T20:00:00", closeTime: "2026-11-20T08:01:00" }), "/closeTime")
     assert.isUndefined(refusal({ closeTime: "2026-11-21T08:00:00" }))
@@ -167,7 +168,9 @@ describe("readPickupWindow", () => {
     assert.deepStrictEqual(local({ closeTime: null }), ["2026-11-20T08:00:00.000Z", "2026-11-20T23:59:59.999Z"])
     assert.deepStrictEqual(local({ readyDate: null }), ["2026-11-20T08:00:00.000Z", "2026-11-20T17:00:00.000Z"])
     assert.deepStrictEqual(local({ readyDate: null, readyTime: null }), ["2026-11-20T00:00:00.000Z", "2026-11-20T17:00:00.000Z"])
-    assert.strictEqual(refusal({ readyDate: null, readyTime: "08:00", closeTime: "17:00" }), "/readyDate")
+    for (const [readyTime, closeTime] of [["08:00", "17:00"], ["08:00", null], [null, "17:00"]] as const) {
+      assert.strictEqual(refusal({ readyDate: null, readyTime, closeTime }), "/readyDate")
+    }
     assert.deepStrictEqual(readPickupWindow(texts({ readyDate: null, readyTime: null, closeTime: null })), { _tag: "Window", window: undefined })
   })
 
@@ -177,6 +180,10 @@ describe("readPickupWindow", () => {
       instantsOf({ pickupLocationTimeZone: null, readyTime: "2026-11-20T08:00:00-06:00", closeTime: "2026-11-20T17:00:00-06:00" }),
       ["2026-11-20T14:00:00.000Z", "2026-11-20T23:00:00.000Z"]
     )
+    // the first offset that is written
+    for (const parts of [{ closeTime: "2026-11-20T17:00:00-06:00" }, { readyDate: "2026-11-20T00:00:00-06:00" }]) {
+      assert.deepStrictEqual(instantsOf({ pickupLocationTimeZone: null, ...parts }), ["2026-11-20T14:00:00.000Z", "2026-11-20T23:00:00.000Z"])
+    }
   })
 })
 
