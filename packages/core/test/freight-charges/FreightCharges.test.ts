@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Wakeups } from "@waybill/core/delivery"
 import { FreightBillStore, readChange } from "@waybill/core/freight-charges"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -53,6 +54,34 @@ describe("a freight bill", () => {
     const { faults } = yield* Effect.flip(counting(2.5, 3.5))
     assert.deepStrictEqual(faults.map(({ pointer }) => pointer), ["/charges/0/pfc/referenceNumbers/po/0/pieces", "/charges/0/pfc/commodities/handlingUnits/0/count"])
   }))
+
+  it.effect("takes its number from function, from header.function, or from both if they agree (SPEC-GAP-E20)", Effect.fnUntraced(function*() {
+    const { report } = yield* makeDebtors
+    const numbered = (uniqueID: string, pfc: object) => {
+      const { date, isTest, version } = charge().pfc
+      return change("created", { uniqueID, more: { pfc: { uniqueID, date, isTest, version, ...pfc } } })
+    }
+    for (const [uniqueID, pfc] of [["A", { function: "PFC4" }], ["B", { header: { function: "PFC4" } }], ["C", { function: "PFC4", header: { function: "PFC4" } }]] as const) {
+      assert.deepStrictEqual((yield* report(numbered(uniqueID, pfc))).results, [{ index: 0, result: "accepted", uniqueID, version: 4 }])
+    }
+    const refused = yield* Effect.flip(report(numbered("D", { function: "PFC4", header: { function: "PFC5" } })))
+    assert.deepStrictEqual(refused._tag === "InvalidInput" && refused.faults.map(({ code, pointer }) => [pointer, code]), [["/charges/0/pfc/pfc/function", "conflict"]])
+  }, inService))
+
+  it.effect("is not stored if another one of the call is refused", Effect.fnUntraced(function*() {
+    const { report } = yield* makeDebtors
+    const refused = yield* Effect.flip(report(change("created", { uniqueID: "A" }), change("updated", { uniqueID: "A", total: 1 }), change("removed", { uniqueID: "B" })))
+    assert.deepStrictEqual(refused._tag === "InvalidInput" && refused.faults.map(({ pointer }) => pointer), ["/charges/2/pfc/pfc/uniqueID"])
+    assert.deepStrictEqual((yield* report(change("created", { uniqueID: "A", total: 2 }))).results, [{ index: 0, result: "accepted", uniqueID: "A", version: 1 }])
+  }, inService))
+
+  it.effect("wakes the worker if any subscription is sent it at once", Effect.fnUntraced(function*() {
+    const { debtor, report, subscribe, tenant } = yield* makeDebtors
+    yield* subscribe(tenant.customer("collecting", ["A"]), { frequency: "daily" })
+    yield* subscribe(debtor)
+    yield* report(change("created"))
+    assert.isTrue((yield* Effect.flatMap(Wakeups, ({ next }) => next)).has(tenant.tenantId))
+  }, inService))
 
   it.effect("is notified only to its debtors (SPEC-GAP-E6)", Effect.fnUntraced(function*() {
     const { debtor, received, report, subscribe, tenant } = yield* makeDebtors
