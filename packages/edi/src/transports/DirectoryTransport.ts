@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto"
 import { isUnfinished } from "./EdiMailbox.ts"
 import type { EdiSpool } from "./EdiSpool.ts"
 import type { EdiTransport } from "./EdiTransport.ts"
-import { codeOf, ignoreMissing } from "./FileErrors.ts"
+import { codeOf, FileNotRead, ignoreMissing } from "./FileErrors.ts"
 import { makeDirectory } from "./MakeDirectory.ts"
 
 /** Folders of a directory, and when a file in it is complete. */
@@ -86,14 +86,15 @@ export const directoryTransport = (directory: string, { inbox: from = "inbox", m
 
   const keep = async (name: string, outcome: "done" | "failed", report: string): Promise<void> => {
     const inbox = await folder(from)
-    const kept = join(await folder(outcome), await freeName(await folder(outcome), shortened(name)))
-    await writeFile(`${kept}.report.jsonl`, report, { flag: "wx" })
+    const kept = await createReport(await folder(outcome), shortened(name), report)
     const version = versions.get(name)
     versions.delete(name)
     try {
       await rename(join(inbox, name), kept)
     } catch (error) {
-      return ignoreMissing(error)
+      // another process has kept it, with its report
+      ignoreMissing(error)
+      return rm(reportOf(kept), { force: true })
     }
     // it took the place of the file that was read, and waits to be read itself
     if (version !== undefined && versionOf(await lstat(kept)) !== version) await rename(kept, join(inbox, await freeName(inbox, name)))
@@ -207,12 +208,14 @@ const spoolIn = ({ directory, filesIn, folder, from, now, put }: Folders): EdiSp
 
 /** A link that took the place of a file after the look leads to a file of somebody else, and a pipe has no end. */
 async function* contentOf(path: string, onRead?: (version: string) => void): AsyncGenerator<Uint8Array> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: unknown) => {
+    throw codeOf(error) === "ENOENT" ? new FileNotRead(`${path} is gone.`, true) : error
+  })
   try {
     const before = await file.stat()
-    if (!before.isFile()) throw new Error(`${path} is no file.`)
+    if (!before.isFile()) throw new FileNotRead(`${path} is no file.`)
     for await (const chunk of file.createReadStream({ autoClose: false })) yield chunk as Uint8Array
-    if (versionOf(await file.stat()) !== versionOf(before)) throw new Error(`${path} changed while it was read.`)
+    if (versionOf(await file.stat()) !== versionOf(before)) throw new FileNotRead(`${path} changed while it was read.`)
     onRead?.(versionOf(before))
   } finally {
     await file.close()
@@ -251,8 +254,23 @@ const freeName = async (directory: string, name: string): Promise<string> => {
   return `${name}.${randomUUID()}`
 }
 
+const reportOf = (kept: string): string => `${kept}.report.jsonl`
+
+/** Returns the path for the file of the report. Other processes may keep files with the same name. */
+const createReport = async (directory: string, name: string, report: string): Promise<string> => {
+  for (;;) {
+    const kept = join(directory, await freeName(directory, name))
+    try {
+      await writeFile(reportOf(kept), report, { flag: "wx" })
+      return kept
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") throw error
+    }
+  }
+}
+
 /** A partner's file may have the name of the report of another one. */
 const isFree = async (path: string): Promise<boolean> => {
-  for (const each of [path, `${path}.report.jsonl`]) if (await lstat(each).catch(ignoreMissing) !== undefined) return false
+  for (const each of [path, reportOf(path)]) if (await lstat(each).catch(ignoreMissing) !== undefined) return false
   return true
 }

@@ -8,3 +8,14 @@ export const ignoreMissing = (error: unknown): undefined => {
   if (codeOf(error) !== "ENOENT") throw error
   return undefined
 }
+
+/** A file cannot be read now. `isGone`: another process was faster. */
+export class FileNotRead extends Error {
+  readonly _tag = "FileNotRead"
+  readonly isGone: boolean
+
+  constructor(message: string, isGone = false) {
+    super(message)
+    this.isGone = isGone
+  }
+}

@@ -4,6 +4,7 @@ import type { FileReport, SetResult } from "../bridge/EdiResults.ts"
 import { receiveFile } from "../bridge/ReceiveFile.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import type { EdiTransport } from "./EdiTransport.ts"
+import { FileNotRead } from "./FileErrors.ts"
 
 /** A file that was read, with its report. */
 export interface ReceivedFile {
@@ -43,7 +44,8 @@ export const receiveWaiting = async ({ handlers, limit = 100, now, onFile, partn
       onFile?.({ name, report: await receiveOne({ handlers, now, partner, transport }, name) })
       count += 1
     } catch (error) {
-      onFile?.({ name, error })
+      // another process has read it meanwhile
+      if (!(error instanceof FileNotRead && error.isGone)) onFile?.({ name, error })
     }
   }
   return count

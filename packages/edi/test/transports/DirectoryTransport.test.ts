@@ -169,6 +169,25 @@ describe("files in a directory", () => {
     expect((await waybill.events.list(waybill.carrier)).totalCount).toBe(1)
   })
 
+  it("are kept once, with one report, by processes that read them at the same time", async () => {
+    const path = directory("inbox")
+    writeFileSync(join(path, "inbox/a.edi"), good)
+    const transports = Array.from({ length: 8 }, () => directoryTransport(path, { quietMillis: 0 }))
+    await Promise.all(transports.map(async (transport) => {
+      await contentsOf(transport.read("a.edi"))
+      await transport.keep("a.edi", "done", "{}")
+    }))
+    expect([names(path, "inbox"), names(path, "done")]).toEqual([[], ["a.edi", "a.edi.report.jsonl"]])
+  })
+
+  it("that another process has read meanwhile are no failure", async () => {
+    const path = directory("inbox")
+    const transport = directoryTransport(path, { quietMillis: 0 })
+    const files: Array<ReceivedFile | UnreadFile> = []
+    const count = await receiveWaiting({ partner: partnerOf(), transport: { ...transport, waiting: async () => ["gone.edi"] }, handlers: {}, onFile: (file) => files.push(file) })
+    expect([count, files]).toEqual([0, []])
+  })
+
   it("with the same name again are kept beside the first, as duplicates", async () => {
     const waybill = await startTestWaybill()
     const path = directory("inbox")
