@@ -3,7 +3,8 @@ import type { AuditEntry } from "@waybill/client"
 import { Flag } from "effect/cli"
 import { instantFlag } from "./shared/Instants.ts"
 import { firstOf, given, limitFault, operatorCommand } from "./shared/OperatorCommands.ts"
-import { printable, printRows } from "./shared/Output.ts"
+import { printRows } from "./shared/Output.ts"
+import { printable } from "../Printable.ts"
 
 export const auditCommand = operatorCommand("audit", {
   description: "Show the audit log, newest first: actor, address, action and result",

@@ -2,7 +2,8 @@
 import type { Client } from "@waybill/client"
 import { Argument } from "effect/cli"
 import { allOf, commandGroup, tenantCommand } from "./shared/OperatorCommands.ts"
-import { counted, printable, printResult, printRows } from "./shared/Output.ts"
+import { counted, printResult, printRows } from "./shared/Output.ts"
+import { printable } from "../Printable.ts"
 
 const listCommand = tenantCommand("list", {
   description: "List clients with their keys, subscriptions and last use",

@@ -6,7 +6,8 @@ import { observed, readConfig } from "./ServeCommand.ts"
 import { moveDocuments, type MoveTotals } from "./shared/MoveDocuments.ts"
 import { commandGroup } from "./shared/OperatorCommands.ts"
 import { failed, usageError } from "./shared/Outcome.ts"
-import { counted, jsonFlag, printable, printProgress, printResult } from "./shared/Output.ts"
+import { counted, jsonFlag, printProgress, printResult } from "./shared/Output.ts"
+import { printable } from "../Printable.ts"
 
 /** Files between two lines of progress. */
 const progressEvery = 100

@@ -3,7 +3,8 @@ import type { Explanation, ExplainSubject } from "@waybill/client"
 import { Option } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { operatorCommand, tenantCommand } from "./shared/OperatorCommands.ts"
-import { printable, printResult, table } from "./shared/Output.ts"
+import { printResult, table } from "./shared/Output.ts"
+import { printable } from "../Printable.ts"
 
 const textOf = ({ deliveries, reasons, verdict, waitingFor }: Explanation): string => [
   `verdict: ${verdict}${waitingFor === null ? "" : `, for ${waitingFor}`}`,

@@ -5,7 +5,8 @@ import { Argument, Command, Flag } from "effect/cli"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
 import { allOf, commandGroup, given, tenantCommand } from "./shared/OperatorCommands.ts"
 import { usageError } from "./shared/Outcome.ts"
-import { jsonFlag, printable, printResult, printRows } from "./shared/Output.ts"
+import { jsonFlag, printResult, printRows } from "./shared/Output.ts"
+import { printable } from "../Printable.ts"
 import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const createCommand = Command.make(

@@ -3,7 +3,8 @@ import { type OperatorPickup, pickupWindowText } from "@waybill/client"
 import { Option } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { commandGroup, firstOf, given, limitFault, limitFlag, printFirst, tenantCommand } from "./shared/OperatorCommands.ts"
-import { counted, printable, printResult } from "./shared/Output.ts"
+import { counted, printResult } from "./shared/Output.ts"
+import { printable } from "../Printable.ts"
 
 const decisions = ["accept", "reject", "call"] as const
 

@@ -6,7 +6,8 @@ import { editCommand } from "./SubscriptionEditCommand.ts"
 import { clientFlag, endpointFlag, errorFlag, inSteps } from "./shared/Filters.ts"
 import { commandGroup, firstOf, given, limitFault, limitFlag, printFirst, tenantCommand } from "./shared/OperatorCommands.ts"
 import { usageError } from "./shared/Outcome.ts"
-import { counted, jsonFlag, printable, printResult, table } from "./shared/Output.ts"
+import { counted, jsonFlag, printResult, table } from "./shared/Output.ts"
+import { printable } from "../Printable.ts"
 import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const states = ["active", "paused", "inactive"] as const satisfies ReadonlyArray<SubscriptionState>

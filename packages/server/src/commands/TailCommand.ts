@@ -6,7 +6,8 @@ import { Command, Flag } from "effect/cli"
 import { outcomeOf } from "./shared/Deliveries.ts"
 import { instantFlag } from "./shared/Instants.ts"
 import { type CommandFailed, exitCodes, usageError } from "./shared/Outcome.ts"
-import { counted, jsonFlag, printable, printProgress } from "./shared/Output.ts"
+import { counted, jsonFlag, printProgress } from "./shared/Output.ts"
+import { printable } from "../Printable.ts"
 import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 /** A delivery can become visible up to this much later than others with the same creation time. */

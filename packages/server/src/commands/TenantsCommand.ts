@@ -2,7 +2,8 @@
 import type { Tenant } from "@waybill/client"
 import { Argument, Flag } from "effect/cli"
 import { allOf, commandGroup, operatorCommand } from "./shared/OperatorCommands.ts"
-import { printable, printResult, printRows } from "./shared/Output.ts"
+import { printResult, printRows } from "./shared/Output.ts"
+import { printable } from "../Printable.ts"
 
 const listCommand = operatorCommand("list", {
   description: "List every tenant, by id",

@@ -2,6 +2,7 @@
 import { withoutSecrets } from "@waybill/http"
 import { isTraced } from "@waybill/core"
 import { Cause, Context, type Fiber, Layer, Logger, type LogLevel, References, Tracer } from "effect"
+import { printable, printableLine } from "../Printable.ts"
 
 export interface LoggingOptions {
   readonly format: "json" | "pretty"
@@ -99,6 +100,6 @@ export const fatalLine = (message: string): string =>
 
 const prettyLine = ({ at, cause, fields, level, message }: LogEntry): string => {
   const time = at.toTimeString().slice(0, 8)
-  const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${typeof value === "string" ? value : JSON.stringify(value, plain)}`).join("")
-  return `${time} ${level.padEnd(5)} ${message}${rest}${cause === undefined ? "" : `\n         ${cause.replaceAll("\n", "\n         ")}`}`
+  const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${printableLine(typeof value === "string" ? value : JSON.stringify(value, plain))}`).join("")
+  return `${time} ${level.padEnd(5)} ${message}${rest}${cause === undefined ? "" : `\n         ${printable(cause).replaceAll("\n", "\n         ")}`}`
 }

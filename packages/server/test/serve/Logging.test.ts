@@ -55,6 +55,11 @@ describe("the log", () => {
     assert.notMatch(fatalLine(`${key} ${secret} ${url}`), /kkkk|BQUF|hunter2/)
   }))
 
+  it.effect("has one line for each entry as text, whatever names of files and texts of partners contain", Effect.fnUntraced(function*() {
+    const [line] = yield* logged("pretty", Effect.annotateLogs(Effect.logWarning("Read."), { file: "a\n12:00:00 error Forged.\u001b[31m\u202e", fault: { detail: "b\u009b" } }))
+    assert.match(line!, /Read\. file=a\\n12:00:00 error Forged\.\\u001b\[31m\\u202e fault=\{"detail":"b\\u009b"\}$/)
+  }))
+
   it.effect("leaves out what is below its level", Effect.fnUntraced(function*() {
     assert.deepStrictEqual(yield* logged("pretty", Effect.logDebug("looking for work")), [])
   }))

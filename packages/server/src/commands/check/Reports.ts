@@ -1,6 +1,6 @@
 /** Reports in every format. */
 import type { CheckResult } from "@waybill/conformance"
-import { printable } from "../shared/Output.ts"
+import { printable } from "../../Printable.ts"
 import { type Report, withStatus } from "./Report.ts"
 import { htmlReport } from "./ReportHtml.ts"
 import { junitReport } from "./ReportJunit.ts"

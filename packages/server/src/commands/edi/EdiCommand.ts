@@ -8,7 +8,8 @@ import { messageOf } from "../../ErrorMessage.ts"
 import { checkTransport } from "../../edi/EdiMailboxes.ts"
 import { commandGroup } from "../shared/OperatorCommands.ts"
 import { type CommandFailed, failed, usageError } from "../shared/Outcome.ts"
-import { counted, jsonFlag, printable } from "../shared/Output.ts"
+import { counted, jsonFlag } from "../shared/Output.ts"
+import { printable } from "../../Printable.ts"
 import { readInput } from "../shared/WebhookSecrets.ts"
 
 const readProfile = (path: string): Effect.Effect<PartnerProfile, CommandFailed> =>
@@ -68,7 +69,6 @@ const tryFile = Effect.fnUntraced(function*(partner: PartnerProfile, file: strin
   yield* Console.log(json ? JSON.stringify(report) : summaryOf(report))
   if (acknowledgement && !json) yield* Effect.forEach(report.acknowledgements, ({ text }) => Console.log(text.replaceAll(partner.delimiters?.segment ?? "~", (end) => `${end}\n`).trimEnd()))
   if (report.refused > 0 || report.faults.length > 0) return yield* failed("The file has faults.")
-  if (report.interchanges === 0) return yield* failed("The file has no interchange.")
 })
 
 const check = Command.make(

@@ -1,6 +1,7 @@
 /** Text output of deliveries. */
 import type { Delivery, DeliveryAttempt, DeliveryInFull } from "@waybill/client"
-import { counted, printable } from "./Output.ts"
+import { counted } from "./Output.ts"
+import { printable } from "../../Printable.ts"
 
 /** `http_5xx 503`, `timeout`, `accepted 200`. */
 export const outcomeOf = ({ outcome, status }: DeliveryAttempt): string => status === null ? outcome : `${outcome} ${status}`

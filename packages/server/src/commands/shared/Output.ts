@@ -15,11 +15,6 @@ export const printResult = (asJson: boolean, result: { readonly json: unknown; r
 /** Progress for people; never part of the result. */
 export const printProgress = (line: string): Effect.Effect<void> => Effect.sync(() => writeLine(line))
 
-/** Escapes external text, so that it cannot move the cursor or colour the terminal. */
-export const printable = (text: string): string =>
-  text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) =>
-    `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
-
 /** `1 event`, `2 events`. */
 export const counted = (count: number, what: string, more = `${what}s`): string => `${count} ${count === 1 ? what : more}`
 

@@ -1,6 +1,6 @@
 /** Content of a delivery as text, one line per item. */
 import { isDeliveryUpdate, type NoticeEvent, type PickupChange, type PreliminaryFreightCharge, type StatusNotification, type TransitEvent } from "@waybill/client"
-import { printable } from "./Output.ts"
+import { printable } from "../../Printable.ts"
 
 export const eventText = ({ location, sequence, shipment, type }: TransitEvent): string => {
   const where = location?.city === undefined ? "" : ` in ${location.city}${location.state === undefined ? "" : `, ${location.state}`}`

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { messageOf } from "../../ErrorMessage.ts"
 import { operatorKeyFile } from "../../config/DataDir.ts"
 import { CommandFailed, exitCodes, usageError } from "./Outcome.ts"
-import { printable } from "./Output.ts"
+import { printable } from "../../Printable.ts"
 import { setting } from "../../config/Setting.ts"
 
 const defaultUrl = "http://127.0.0.1:8080"
