@@ -1,7 +1,7 @@
 /** Access that ends and returns while entries wait. */
 import { assert, describe, it } from "@effect/vitest"
 import { AccessStore } from "@waybill/core"
-import { DeliveryQueue, type SecretOwner, SecretStore, Wakeups } from "@waybill/core/delivery"
+import { DeliveryQueue, type DropRequest, type SecretOwner, SecretStore, Wakeups } from "@waybill/core/delivery"
 import { batchOf, Receiver, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect, Logger, Option, References } from "effect"
 import { account, hook, inEngine, makeEngine, workerOver } from "../Engine.ts"
