@@ -1,6 +1,6 @@
 /** Access that ends and returns while entries wait. */
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore } from "@waybill/core"
+import { AccessStore, StorageError } from "@waybill/core"
 import { DeliveryQueue, type DropRequest, type SecretOwner, SecretStore, Wakeups } from "@waybill/core/delivery"
 import { batchOf, Receiver, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect, Logger, Option, References } from "effect"
@@ -94,6 +94,21 @@ describe("access of a client", () => {
     yield* TestWaybill.pass(2000)
     assert.deepStrictEqual([yield* engine.delivered(), (yield* engine.list()).map(({ state }) => state)], [["U/1", "T/1", "T/2"], ["cancelled", "delivered", "delivered"]])
     assert.isUndefined((yield* engine.list()).find(({ state }) => state === "waiting"))
+  }, Effect.scoped, inEngine))
+
+  it.effect("what it ended for is dropped when the storage answers again", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine()
+    yield* engine.publish("S")
+    yield* engine.events.append(engine.tenant.carrier, [reportedEvent("S", { accounts: ["B"] })])
+    const waiting = Effect.map((yield* DeliveryQueue).destinations(engine.tenant.tenantId, { state: undefined, after: undefined, limit: 1 }), ({ destinations: [each] }) => each!.waiting)
+    let isBroken = true
+    const failure = Effect.fail(new StorageError({ operation: "DeliveryStore.drop", cause: "connection lost" }))
+    yield* workerOver((store) => ({ drop: (request) => isBroken ? failure : store.drop(request) }))
+    yield* TestWaybill.pass(3000)
+    assert.strictEqual(yield* waiting, 1)
+    isBroken = false
+    yield* TestWaybill.pass(1500)
+    assert.deepStrictEqual([yield* waiting, yield* engine.delivered()], [0, []])
   }, Effect.scoped, inEngine))
 
   it.effect("a suspended tenant receives nothing, and all waiting events once it is resumed", Effect.fnUntraced(function*() {
