@@ -111,6 +111,20 @@ describe("access of a client", () => {
     assert.deepStrictEqual([yield* waiting, yield* engine.delivered()], [0, []])
   }, Effect.scoped, inEngine))
 
+  it.effect("a retry is sent when the client may see its shipment again before it is cancelled", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine()
+    const assign = (to: string) => engine.events.append(engine.tenant.carrier, [reportedEvent("S", { accounts: [to] })])
+    yield* engine.publish("S")
+    yield* engine.receivers.script(hook, [Receiver.fail(), Receiver.accept()])
+    let drops = 0
+    yield* workerOver((store) => ({ drop: (request) => Effect.andThen(drops++ === 0 ? Effect.orDie(assign(account)) : Effect.void, store.drop(request)) }))
+    yield* TestWaybill.pass(100)
+    yield* assign("B")
+    yield* TestWaybill.pass(60_000)
+    assert.isAbove(drops, 0)
+    assert.deepStrictEqual(yield* engine.delivered(), ["S/1", "S/3"])
+  }, Effect.scoped, inEngine))
+
   it.effect("a suspended tenant receives nothing, and all waiting events once it is resumed", Effect.fnUntraced(function*() {
     const engine = yield* makeEngine()
     const { tenantId } = engine.tenant
