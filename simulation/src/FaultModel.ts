@@ -1,6 +1,7 @@
 /** Latencies and faults of calls to the store. */
 import { SeededRandom } from "@waybill/conformance/fixtures"
 import type { DropRequest, SettleRequest, TakeRequest } from "@waybill/core/delivery"
+import type { Shape } from "./Shape.ts"
 import type { StoreCall } from "./StoreConnection.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
@@ -42,14 +43,17 @@ export class FaultModel {
   private readonly random: SeededRandom
   /** Share of settlements, takes and drops that find a destination or a delivery locked by another transaction. */
   private locked: number
+  private readonly fewSignals: boolean
   private readonly locks: SeededRandom
   private readonly lockedRetries: SeededRandom
   private readonly lockedDrops: SeededRandom
   private readonly planned = new Map<StoreCall, { readonly answer: CallEnd; left: number }>()
   private faultsStopped = false
 
-  constructor(simulation: SimulationContext, seed: number, hasInternalFaults: boolean) {
-    this.slow = hasInternalFaults ? 0.04 : 0
+  constructor(simulation: SimulationContext, seed: number, { hasInternalFaults, traits }: Pick<Shape, "traits" | "hasInternalFaults">) {
+    this.slow = !hasInternalFaults ? 0 : traits.has("slow store") ? 0.5 : 0.04
+    if (hasInternalFaults && traits.has("lossy")) this.lossy = 0.15
+    this.fewSignals = hasInternalFaults && traits.has("slow store")
     this.simulation = simulation
     this.random = simulation.random
     this.locked = hasInternalFaults ? 0.05 : 0
@@ -85,6 +89,11 @@ export class FaultModel {
       answerMillis: this.random.pick(quick),
       isCancellable: this.random.share(0.3)
     }
+  }
+
+  /** A slow store answers few signals at a time. */
+  signalsOf({ signals }: TakeRequest): number {
+    return this.fewSignals && !this.faultsStopped ? Math.min(signals, 1) : signals
   }
 
   /** The destination that this settlement finds locked, if any: only those are locked in which something waits, and those that change. */

@@ -1,6 +1,7 @@
 /** The size of a schedule, and the settings of its workers and subscriptions: chosen by the seed, except those that the caller fixes. */
 import { SeededRandom } from "@waybill/conformance/fixtures"
 import { DeliveryOptions, type DeliveryOptionValues, type DeliveryPolicy, partitionsPerTenant } from "@waybill/core/delivery"
+import { drawTraits, policyOf, shapeOf, type Traits } from "./Traits.ts"
 
 /** Values that a caller may fix. The seed chooses all others. */
 export interface SimulationShape {
@@ -22,6 +23,7 @@ export interface SimulationShape {
 }
 
 export interface Shape {
+  readonly traits: Traits
   readonly workers: number
   readonly tenants: number
   readonly destinations: ReadonlyArray<DestinationShape>
@@ -54,9 +56,11 @@ export interface DestinationShape {
 /** Workers of one schedule, at most. */
 export const maxWorkers = 8
 
-export const drawShape = (seed: number, fixed: SimulationShape): Shape => {
+export const drawShape = (seed: number, given: SimulationShape): Shape => {
   const random = new SeededRandom(seed, "shape")
-  const tenants = random.pick([1, 1, 2])
+  const traits = drawTraits(new SeededRandom(seed, "traits"))
+  const fixed = shapeOf(traits, given)
+  const tenants = traits.has("few slots") ? 2 : random.pick([1, 1, 2])
   const isWide = random.share(1 / 48)
   const drawn = {
     workers: isWide ? random.between(2, maxWorkers) : random.pick([1, 2, 2, 3]),
@@ -69,18 +73,19 @@ export const drawShape = (seed: number, fixed: SimulationShape): Shape => {
   const faults = fixed.faults ?? drawn.faults
   const interventions = fixed.interventions ?? drawn.interventions
   // one random stream per destination, so that a smaller number of destinations does not change the others
-  const destinations = Array.from({ length: fixed.destinations ?? drawn.destinations }, (_, at) => drawDestination(new SeededRandom(seed, `destination ${at}`), at % tenants, isWide))
+  const destinations = Array.from({ length: fixed.destinations ?? drawn.destinations }, (_, at) => drawDestination(new SeededRandom(seed, `destination ${at}`), { tenant: at % tenants, isSlow: isWide, traits }))
   return {
+    traits,
     workers: fixed.workers ?? drawn.workers,
     shipments: fixed.shipments ?? drawn.shipments,
     publications: fixed.publications ?? drawn.publications,
     interventions,
-    accessChanges: fixed.accessChanges ?? (interventions === 0 ? 0 : new SeededRandom(seed, "access changes").pick([0, 0, 1, 2, 3, 5])),
+    accessChanges: given.accessChanges ?? (interventions === 0 ? 0 : fixed.accessChanges ?? new SeededRandom(seed, "access changes").pick([0, 0, 1, 2, 3, 5])),
     faults,
     tenants: Math.min(tenants, destinations.length),
     partitions: isWide ? partitionsPerTenant : random.pick([1, 2, partitionsPerTenant]),
     destinations,
-    spanMillis: random.pick([50, 1000, 4000]),
+    spanMillis: traits.has("long") || traits.has("killed while sending") ? 20_000 : random.pick([50, 1000, 4000]),
     options: drawOptions(random, fixed.delivery ?? {}),
     hasInternalFaults: random.share(0.8) && faults > 0,
     shortLivedShare: random.pick([0.1, 0.2, 0.2, 1]),
@@ -109,9 +114,9 @@ const drawOptions = (random: SeededRandom, fixed: Partial<DeliveryOptionValues>)
 }
 
 /** `isSlow`: published entries keep their partitions busy for some time. */
-const drawDestination = (random: SeededRandom, tenant: number, isSlow: boolean): DestinationShape => ({
+const drawDestination = (random: SeededRandom, { isSlow, tenant, traits }: { readonly tenant: number; readonly isSlow: boolean; readonly traits: Traits }): DestinationShape => ({
   tenant,
-  policy: isSlow ? { ...drawPolicy(random), batchMaxSize: 1, rateLimitPerMinute: 30 } : drawPolicy(random),
+  policy: { ...drawPolicy(random), ...isSlow ? { batchMaxSize: 1, rateLimitPerMinute: 30 } : {}, ...policyOf(traits, random) },
   whenDead: random.share(0.2) ? "pause" : "continue"
 })
 

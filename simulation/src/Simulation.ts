@@ -1,5 +1,6 @@
 /** One schedule from its seed: several processes of the real engine, one store, receivers and faults. */
 import { SeededRandom } from "@waybill/conformance/fixtures"
+import type { WebhookSender } from "@waybill/core/delivery"
 import { HmacNode } from "@waybill/testkit"
 import { type Context, Exit } from "effect"
 import { accessChanges } from "./AccessChanges.ts"
@@ -40,6 +41,7 @@ export class Simulation {
   private readonly faults: SeededRandom
   private readonly takeInterventions: SeededRandom
   private readonly crashes: SeededRandom
+  private readonly kills: SeededRandom
   private crashesLeft: number
   private readonly progress: ProgressAudit
   private processes: Array<WorkerProcess> = []
@@ -55,9 +57,10 @@ export class Simulation {
     this.faults = new SeededRandom(seed, "faults")
     this.store = new SimulatedStore(this.simulation, this.ledger, ports)
     this.progress = new ProgressAudit(this.simulation, this.ledger, this.shape)
-    this.faultModel = new FaultModel(this.simulation, seed, this.shape.hasInternalFaults)
+    this.faultModel = new FaultModel(this.simulation, seed, this.shape)
     this.receivers = new Receivers(this.simulation, this.ledger, this.sha256, { slow: this.shape.faults > 0 ? 0.05 : 0, onlyReceiversFail: !this.shape.hasInternalFaults })
     this.takeInterventions = new SeededRandom(seed, "take interventions")
+    this.kills = new SeededRandom(seed, "kills")
     this.crashes = new SeededRandom(seed, "crashes of the store")
     this.crashesLeft = this.shape.hasInternalFaults && this.crashes.share(crashingShare) ? this.crashes.pick([1, 2, 4]) : 0
     this.connection = new StoreConnection(this.simulation, {
@@ -128,6 +131,8 @@ export class Simulation {
           }
         }))
     }
+    if (shape.traits.has("failing receivers") && shape.faults > 0) this.planFailures(published)
+    if (shape.traits.has("pauses") && shape.hasInternalFaults) this.planPauses(moment)
     const ahead = new SeededRandom(this.seed, "killed while ahead")
     if (shape.hasInternalFaults && shape.faults > 0 && ahead.share(killedAheadShare)) {
       simulation.after(moment(ahead, 1.5), () => this.processes.length > 0 && !this.faultsStopped ? this.killWhileAhead(ahead.pick(this.processes)) : undefined)
@@ -140,16 +145,37 @@ export class Simulation {
     simulation.after(shape.spanMillis * 2 + random.pick([1, 500, 4000]), () => this.stopFaults(random.share(0.4)))
   }
 
+  /** Receivers fail for a long time, from some publications on. */
+  private planFailures(published: ReadonlyArray<number>): void {
+    const random = new SeededRandom(this.seed, "failures")
+    for (const moment of published.slice(0, 4)) {
+      this.simulation.after(moment, () => {
+        if (this.faultsStopped) return
+        for (const { name, open } of this.ledger.destinations.values()) if (open) this.receivers.behave(name, random.pick(["fails", "refuses", "mixed", "mixed", "hangs", "gone", "accepts"]), 10_000)
+      })
+    }
+  }
+
+  private planPauses(moment: (draws: SeededRandom, share: number) => number): void {
+    const random = new SeededRandom(this.seed, "pauses")
+    for (let each = 0; each < 6; each++) {
+      this.simulation.after(moment(random, 1.5), () => {
+        if (!this.faultsStopped && this.processes.length > 0) random.pick(this.processes).pause(this.shape.options.leaseMillis + 200)
+      })
+    }
+  }
+
   /** Sometimes schedules an intervention in a take, or right after it. */
   private interveneInTake(tenantId: string, deliveryIds: ReadonlyArray<string>, destinations: ReadonlyArray<LedgerDestination>): void {
     const { operators, shape, simulation, takeInterventions } = this
     if (this.faultsStopped) return
+    const share = shape.traits.size === 0 ? 0.04 : 0.3
     const soon = () => takeInterventions.pick([0, 0, 1, 3])
-    if (shape.interventions > 0 && takeInterventions.share(0.04)) {
+    if (shape.interventions > 0 && takeInterventions.share(share)) {
       const destination = takeInterventions.pick(destinations)
       simulation.after(soon(), () => deliveryIds.length > 0 ? operators.retryTaken(tenantId, deliveryIds) : operators.interveneTaken(destination))
     }
-    if (shape.accessChanges > 0 && takeInterventions.share(0.02)) {
+    if (shape.accessChanges > 0 && takeInterventions.share(share / 2)) {
       const destination = takeInterventions.pick(destinations)
       simulation.after(soon(), () => operators.changeTaken(destination))
     }
@@ -169,11 +195,23 @@ export class Simulation {
     simulation.note(process.name, "starts")
     process.start({
       store: this.connection.storeOf(process),
-      sender: this.receivers.senderOf(process),
+      sender: shape.hasInternalFaults && shape.traits.has("killed while sending") ? this.killing(process) : this.receivers.senderOf(process),
       hmac: { sha256: this.sha256 },
       sealer: openSealer,
       options: shape.options
     })
+  }
+
+  /** A transport whose process is killed during most attempts. */
+  private killing(process: WorkerProcess): WebhookSender["Service"] {
+    const { start, ...rest } = this.receivers.senderOf(process)
+    return {
+      ...rest,
+      start: (request, settle) => {
+        if (!this.faultsStopped && this.kills.share(0.8)) this.simulation.after(this.kills.pick([0, 1, 5]), () => this.faultsStopped ? undefined : process.kill(), process)
+        return start(request, settle)
+      }
+    }
   }
 
   /** Starts another process, after a random wait, in place of one that ended, unless there are others. */

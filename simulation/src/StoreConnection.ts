@@ -152,7 +152,11 @@ export class StoreConnection {
   private take(process: WorkerProcess, given: TakeRequest): ReturnType<Store["take"]> {
     const { ledger, simulation } = this
     const locked = this.faultModel.lockedAgain(given)
-    const request = locked === undefined ? given : { ...given, from: given.from.map((each) => ({ ...each, again: each.again.filter((id) => id !== locked) })) }
+    const request: TakeRequest = {
+      ...given,
+      signals: this.faultModel.signalsOf(given),
+      from: locked === undefined ? given.from : given.from.map((each) => ({ ...each, again: each.again.filter((id) => id !== locked) }))
+    }
     if (locked !== undefined) simulation.note("store", `has ${locked} locked by another transaction`)
     const { tenantId } = request
     const asked = { who: process.name, request, askedAt: simulation.storeNow, askedStep: simulation.counts.steps }
