@@ -1,5 +1,5 @@
 /** Faulty changes to access checks, and to operator calls on subscriptions. */
-import { type Mutant, mutant, rareMutant } from "./Mutant.ts"
+import { type Mutant, mutant } from "./Mutant.ts"
 
 const queue = "testkit/src/delivery/DeliveryQueueMemory.ts"
 const take = "testkit/src/delivery/TakeMemory.ts"
@@ -42,14 +42,8 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   mutant(taking, "deliveries that a client may no longer see are kept", {
     "for (const deliveryId of found.unseenDeliveries) tenant.drops.deliveries.push({ destinationId: found.destinationId, deliveryId })": ""
   }),
-  rareMutant(dropping, "a drop that failed is not repeated", {
-    "      keys.push(...named.keys)\n      deliveries.push(...named.deliveries)\n": ""
-  }),
-  rareMutant(store, "a drop removes entries that the client sees again", {
+  mutant(store, "a drop removes entries that the client sees again", {
     "const unseen = destination?.byKey.get(key)?.filter((entry) => !this.rows.sees(destination, entry)) ?? []": "const unseen = destination?.byKey.get(key)?.slice() ?? []"
-  }),
-  rareMutant(store, "a drop does not compare the epoch", {
-    "const openOf = (id: string) => held.has(partitionOf(id)) ? tenant.destinations.get(id) : undefined": "const openOf = (id: string) => tenant.destinations.get(id)"
   }),
   mutant(loading, "entries of a removed subscription stay", {
     "  tenant.drops.closed.add(destination.destinationId)\n": ""
@@ -57,16 +51,13 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   mutant(tables, "cancelling a delivery drops entries that its client may still see", {
     "for (const entry of delivery.entries) if (!this.waits(destination, entry)) this.enqueue(destination, entry, now)": ""
   }),
-  rareMutant(dropping, "entries of a withdrawn delivery are not taken", {
+  mutant(dropping, "entries of a withdrawn delivery are not taken", {
     "    destination.behind = true\n    // a delivery": "    // a delivery"
   }),
   mutant(dropping, "what a drop leaves to another transaction that has locked the destination is forgotten", {
     "    if (destination !== undefined) work.signalAt(destination, now + lockedMillis)\n": ""
   }),
-  rareMutant(dropping, "a delivery that is seen again before it is withdrawn is forgotten", {
-    "if (withdrawn.has(destinationId)) destination.stale = true": ""
-  }),
-  rareMutant(work, "a partition with entries to drop is released as idle", {
+  mutant(work, "a partition with entries to drop is released as idle", {
     "let quiet = !hasDrops(partition.tenant)": "let quiet = true"
   }),
   // operator calls
@@ -82,7 +73,7 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   mutant(control, "a purge keeps retries", {
     "const cancelled = cancelRetries(destination, now)": "const cancelled = 0"
   }),
-  rareMutant(control, "a purge cancels deliveries in flight", {
+  mutant(control, "a purge cancels deliveries in flight", {
     [`filter(({ state }) => state === "waiting")`]: "filter(() => true)"
   }),
   mutant(control, "a purge resumes a destination that an operator paused", {

@@ -6,8 +6,6 @@ export interface Mutant {
   /** Text that the file contains exactly once. */
   readonly find: string
   readonly replace: string
-  /** Detected only after more than 400 schedules. Searched only by `npm run proof`; `npm test` tries its seed in `MutantSeeds.json`, if there is one. */
-  readonly rare?: true
 }
 
 /** A mutant of one file. `change` has one member: the text that is found, and what replaces it. */
@@ -16,6 +14,3 @@ export const mutant = (file: string, name: string, change: Readonly<Record<strin
   if (found === undefined || others.length > 0) throw new Error(`${name}: one text is replaced.`)
   return { name, file, find: found[0], replace: found[1] }
 }
-
-/** A mutant that few schedules detect. */
-export const rareMutant = (...parts: Parameters<typeof mutant>): Mutant => ({ ...mutant(...parts), rare: true })

@@ -1,6 +1,6 @@
 /** Faulty changes to the engine and the store. The simulation has to detect each of them. */
 import { accessMutants } from "./AccessMutants.ts"
-import { type Mutant, mutant, rareMutant } from "./Mutant.ts"
+import { type Mutant, mutant } from "./Mutant.ts"
 import { ownershipMutants } from "./OwnershipMutants.ts"
 import { storeMutants } from "./StoreMutants.ts"
 
@@ -25,10 +25,10 @@ const engineMutants: ReadonlyArray<Mutant> = [
   mutant(destination, "a take does not report that it skipped entries", {
     "  else destination.blocked = found.blocked ||": "  else destination.blocked = false &&"
   }),
-  rareMutant(destination, "a delivery that ends during a take does not unblock its shipments", {
+  mutant(destination, "a delivery that ends during a take does not unblock its shipments", {
     "if (found.blocked && destination.settledAt > since) destination.behind = true\n": "if (false) destination.behind = true\n"
   }),
-  rareMutant(destination, "a signal that arrives during a take is lost", {
+  mutant(destination, "a signal that arrives during a take is lost", {
     "const isOutdated = destination.signalledAt > since": "const isOutdated = false"
   }),
   mutant(destination, "a paused destination is never taken from again", {
@@ -59,9 +59,6 @@ const engineMutants: ReadonlyArray<Mutant> = [
   mutant(taking, "a signal that a take consumed is not kept", {
     "        signalled(destination, key, work.nextEvent())\n": ""
   }),
-  rareMutant(taking, "remaining signals are not taken", {
-    "if (taken.moreSignals) tenant.signalled = true": ""
-  }),
   mutant(destination, "keys in flight are not named", {
     "if (first && (again.length > 0 || after === undefined || compareText(lastKey, after) > 0)) inFlight.push(deliveryId)": ""
   }),
@@ -74,7 +71,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
   mutant(taking, "a take takes unrequested deliveries from busy destinations", {
     "else if (!named.has(destination)) skip.push(destination.destinationId)": ""
   }),
-  rareMutant(taking, "slots that a take did not use start no other take", {
+  mutant(taking, "slots that a take did not use start no other take", {
     "if (unused.length > 0) work.makeRoom()": ""
   }),
   mutant(taking, "a take that is requested during another one is lost", {
@@ -83,14 +80,14 @@ const engineMutants: ReadonlyArray<Mutant> = [
   mutant(taking, "a worker takes without end while another take hears signals", {
     "tenant.signalled && !tenant.takingSignals || goesOn": "tenant.signalled || goesOn"
   }),
-  rareMutant(sending, "a delivery whose body is missing is sent", {
+  mutant(sending, "a delivery whose body is missing is sent", {
     "!loaded && destination.stale": "false"
   }),
   // counting attempts
   mutant(retry, "a delivery has one attempt more than its policy allows", {
     "if (attempt >= policy.maxAttempts)": "if (attempt > policy.maxAttempts)"
   }),
-  rareMutant(retry, "a delivery that crashes its senders never becomes a dead letter", {
+  mutant(retry, "a delivery that crashes its senders never becomes a dead letter", {
     "const spareTakeovers = 3": "const spareTakeovers = 300"
   }),
   mutant(retry, "Retry-After is ignored", {
@@ -119,20 +116,14 @@ const engineMutants: ReadonlyArray<Mutant> = [
   mutant(settling, "flights are never removed", {
     "left === count ?": "left < 0 ?"
   }),
-  rareMutant(outcomes, "the breaker is written before the outcome that changed it", {
+  mutant(outcomes, "the breaker is written before the outcome that changed it", {
     "    this.ended.push(ended)\n    if (isChanged) this.changed.add(ended.destination)\n": "    if (isChanged) this.change(ended.destination)\n    this.ended.push(ended)\n"
   }),
   mutant(attempts, "410 is ignored", {
     [`pause: "The receiver answered 410 Gone."`]: "pause: undefined"
   }),
-  rareMutant(destination, "a pause that is requested while another one is written is lost", {
-    "if (pause === undefined || destination.pause !== pause) return": "if (pause === undefined || destination.pause === undefined) return"
-  }),
-  rareMutant(destination, "a signal discards a pause that is not written yet", {
+  mutant(destination, "a signal discards a pause that is not written yet", {
     "    destination.sends = true\n    destination.behind = true": "    destination.sends = true\n    destination.pause = undefined\n    destination.behind = true"
-  }),
-  rareMutant(sending, "an outcome of the old endpoint counts for the breaker of the new one", {
-    "const elsewhere = attempt.destination.endpointUrl !== destination.settings?.endpointUrl": "const elsewhere = false"
   }),
   // clocks
   mutant(time, "a worker uses its own clock instead of the store's", {
@@ -148,7 +139,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
   mutant(rate, "a burst is twice the rate limit", {
     "const burst = Math.max(1, Math.floor(rateLimitPerMinute * burstShare))": "const burst = Math.max(1, Math.floor(rateLimitPerMinute * 2))"
   }),
-  rareMutant(destination, "the circuit breaker is ignored", {
+  mutant(destination, "the circuit breaker is ignored", {
     "if (breakerState(breaker, now) === \"open\") return": "if (false) return"
   }),
   mutant(breaker, "the circuit breaker never opens", {

@@ -1,5 +1,5 @@
 /** Faulty changes to the ownership of partitions, in the engine and in the store. */
-import { type Mutant, mutant, rareMutant } from "./Mutant.ts"
+import { type Mutant, mutant } from "./Mutant.ts"
 
 const owning = "core/src/delivery/worker/Owning.ts"
 const taking = "core/src/delivery/worker/Taking.ts"
@@ -68,12 +68,6 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
   mutant(ownership, "a busy partition is released as idle", {
     "if (idle && !this.hasWork(tenant, partition, now)) this.journal.drop(tenant.leases, partition)": "if (true) this.journal.drop(tenant.leases, partition)"
   }),
-  rareMutant(ownership, "a partition with work is idle if its worker says so", {
-    "if (idle && !this.hasWork(tenant, partition, now)) this.journal.drop(tenant.leases, partition)": "if (idle) this.journal.drop(tenant.leases, partition)"
-  }),
-  rareMutant(owning, "a partition that was taken over is released as if all its rates were known", {
-    "lastOutcome, othersUntil, idle": "lastOutcome, othersUntil: undefined, idle"
-  }),
   mutant(ownership, "rates are not handed over", {
     [`if (destination !== undefined && held.has(destination.partition)) this.journal.set(destination, "rateMark", mark)`]: ""
   }),
@@ -81,7 +75,7 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
   mutant(tables, "an owner whose last outcome was lost still owns its partition", {
     " && (lastOutcome === undefined || isThere(lastOutcome))": ""
   }),
-  rareMutant(tables, "the lost outcome of a retry is there", {
+  mutant(tables, "the lost outcome of a retry is there", {
     [`delivery !== undefined && (delivery.state !== "sending" || delivery.attempt > attempt)`]: "delivery !== undefined"
   }),
   mutant(tables, "an outcome is lost once its delivery is sent again", {
@@ -93,24 +87,18 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
   mutant(settling, "an owner does not remember its last outcome", {
     "destination.owned.lastOutcome = each.outcome": ""
   }),
-  rareMutant(settling, "an owner names the first outcome that it wrote", {
+  mutant(settling, "an owner names the first outcome that it wrote", {
     "destination.owned.lastOutcome = each.outcome": "destination.owned.lastOutcome ??= each.outcome"
   }),
   // the engine
   mutant(owning, "leases are never renewed", {
     "this.nextRenewal = asked + options.leaseMillis / 3": "this.nextRenewal = Infinity"
   }),
-  rareMutant(sending, "a worker sends after its lease has expired", {
+  mutant(sending, "a worker sends after its lease has expired", {
     " || now >= parts.leasedUntil) {": ") {"
   }),
   mutant(owning, "nothing is taken after a lease has expired once", {
     "if (hadRunOut) work.workAvailable.openUnsafe()": ""
-  }),
-  rareMutant(taking, "the result of a take counts for the next ownership", {
-    "const isHeld = (partition: number) => held.get(partition)?.lost === false": "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) !== undefined || held.size < 0"
-  }),
-  rareMutant(owning, "a worker takes its own partitions over", {
-    "const free = found.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)": "const free = found"
   }),
   mutant(owning, "a partition whose acquisition had no response is lost", {
     "if (unknown.length > 0) yield* this.acquire(unknown, true)": ""
@@ -118,7 +106,7 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
   mutant(destination, "the rate is lost at a takeover", {
     "othersUntil === undefined ? rateMark : Math.max(rateMark ?? 0, markAfterOthers(policy.rateLimitPerMinute, othersUntil))": "rateMark"
   }),
-  rareMutant(owning, "the rate is lost if an acquisition had no response", {
+  mutant(owning, "the rate is lost if an acquisition had no response", {
     "work.hold(isLeased ? { ...each, othersUntil: answer.now } : each, answer.now)": "work.hold(each, answer.now)"
   }),
   mutant(taking, "a lost take is not reclaimed", {

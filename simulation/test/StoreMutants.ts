@@ -1,5 +1,5 @@
 /** Faulty changes to what the store does with signals, entries, deliveries and destinations. */
-import { type Mutant, mutant, rareMutant } from "./Mutant.ts"
+import { type Mutant, mutant } from "./Mutant.ts"
 
 const picking = "core/src/delivery/worker/EntryPicking.ts"
 const take = "testkit/src/delivery/TakeMemory.ts"
@@ -15,11 +15,8 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   mutant(events, "publishing leaves no signal", {
     "if (first !== undefined) this.destinations.signal(destination, first)": ""
   }),
-  rareMutant(events, "publishing signals the last shipment instead of the first", {
+  mutant(events, "publishing signals the last shipment instead of the first", {
     "if (first === undefined || compareText(shipmentId, first) < 0) first = shipmentId": `first = "S9"`
-  }),
-  rareMutant("core/src/delivery/worker/EntryPicking.ts", "the largest key of several signals is returned", {
-    "compareText(key, before.key) < 0)": "compareText(key, before.key) > 0)"
   }),
   mutant(queue, "a change of a subscription leaves no signal", {
     "            rows.raiseVersion(destination)\n            rows.signal(destination, undefined)": "            rows.raiseVersion(destination)"
@@ -33,7 +30,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   mutant(queue, "a manual retry leaves no signal", {
     [`        journal.set(delivery, "tries", 0)\n        rows.signal(destination, undefined)`]: `        journal.set(delivery, "tries", 0)`
   }),
-  rareMutant(tables, "a removal leaves no signal, so that its entries stay", {
+  mutant(tables, "a removal leaves no signal, so that its entries stay", {
     [`this.write(destination, delivery, "cancelled", now)\n    this.signal(destination, undefined)`]: `this.write(destination, delivery, "cancelled", now)`
   }),
   // takes
@@ -76,10 +73,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   mutant(take, "a take without entries leaves no flight for its retries", {
     "if (first!.length + again!.length === 0) continue": "if (first!.length === 0) continue"
   }),
-  rareMutant(take, "a take takes unrequested deliveries behind an open breaker", {
-    "destination.breaker.openUntil === undefined && (destination.rateMark ?? 0) <= this.now": "(destination.rateMark ?? 0) <= this.now"
-  }),
-  rareMutant(take, "a take takes unrequested deliveries above the rate limit", {
+  mutant(take, "a take takes unrequested deliveries above the rate limit", {
     "destination.breaker.openUntil === undefined && (destination.rateMark ?? 0) <= this.now": "destination.breaker.openUntil === undefined"
   }),
   mutant(take, "a take returns more unrequested deliveries than the limit", {
@@ -91,9 +85,6 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   // outcomes
   mutant(store, "a repeated write of an old outcome undoes later changes", {
     [`if (delivery === undefined || delivery.state !== "sending" || delivery.attempt !== attempt) return`]: "if (delivery === undefined) return"
-  }),
-  rareMutant(store, "an outcome of an earlier attempt counts", {
-    [` || delivery.state !== "sending" || delivery.attempt !== attempt) return`]: ` || delivery.state !== "sending") return`
   }),
   mutant(store, "an attempt that the worker's stop interrupted is counted", {
     [`if (notCounted) this.journal.set(delivery, "tries", delivery.tries - 1)`]: ""
