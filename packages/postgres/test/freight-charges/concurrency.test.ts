@@ -3,7 +3,7 @@
  * back or interrupted. The received notifications are then compared with the stored rows.
  */
 import { layer } from "@effect/vitest"
-import { withdrawnReason } from "@waybill/core/delivery"
+import { AttemptOutcome, withdrawnReason } from "@waybill/core/delivery"
 import { Receiver, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Layer, References, Stream } from "effect"
 import { assert } from "vitest"
@@ -114,7 +114,10 @@ layer(service, { excludeTestServices: true })("freight charges under concurrent 
   it.effect("send every version once to its debtor, in real time or in one window, and to no other client", Effect.fnUntraced(function*() {
     const records = yield* CallRecords
     const receivers = yield* ScriptedReceivers
-    yield* receivers.scriptOthers((request) => Receiver.delay(request.body.length % 13)(request))
+    // lost answers, after which deliveries are sent again; their clients may have lost accounts meanwhile
+    const lost = Effect.as(Effect.sleep(200), AttemptOutcome.Interrupted())
+    let requests = 0
+    yield* receivers.scriptOthers((request) => requests++ % 8 === 0 ? lost : Receiver.delay(request.body.length % 13)(request))
     const calls = yield* makeConcurrentCalls
     const working = yield* Effect.forkChild(workers)
     const closing = yield* Effect.forkChild(calls.closers)
