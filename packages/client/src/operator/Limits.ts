@@ -20,6 +20,8 @@ export interface Limits {
   readonly uploadsPerClient: number
   /** Total bytes of all documents of the tenant. */
   readonly documentBytes: number
+  /** Total bytes of the histories of one client's pickups, with their entries in the carrier's work list. */
+  readonly pickupBytesPerClient: number
 }
 
 /** Any of the quotas; `null` resets one to its default. */

@@ -277,6 +277,21 @@ export const suite = storeSuite("PickupStore", PickupStore, (test) => {
     yield* seed(tenantId, pickup(1, { number: "1" }))
   })
 
+  test("counts the bytes of a client's pickups until they are pruned", function*({ store, tenantId, transaction }) {
+    const bytes = Effect.forEach(["client", "other"], (client) => store.storedBytes(tenantId, client))
+    assert.deepStrictEqual(yield* bytes, [0, 0])
+    const change = { body: new TextEncoder().encode("{}"), traceparent: undefined }
+    const history = (n: number, position: number, doc: string) => ({ ...entry(n, position), doc })
+    yield* transaction.run(store.insert(tenantId, pickup(1, { client: "client", createdAt: 1000 }), history(1, 1, "\"é\""), change))
+    yield* transaction.run(store.insert(tenantId, pickup(2, { client: "client", createdAt: 3000 }), history(2, 1, "\"1234\"")))
+    yield* transaction.run(store.insert(tenantId, pickup(3, { client: "other", createdAt: 1000 }), history(3, 1, "3")))
+    yield* transaction.run(store.update(tenantId, pickup(1, { client: "client", createdAt: 1000 }), history(1, 2, "\"2\""), change))
+    yield* rolledBack(store.update(tenantId, pickup(1, { client: "client", createdAt: 1000 }), history(1, 3, "\"3\""), change))
+    assert.deepStrictEqual(yield* bytes, [4 + 2 + 6 + 3 + 2, 1])
+    assert.strictEqual(yield* store.prune(tenantId, { ordered: 2000, answered: 0 }), 2)
+    assert.deepStrictEqual(yield* bytes, [6, 0])
+  })
+
   test("prunes old answers of each client and key, and keeps younger ones", function*({ store, tenantId, transaction }) {
     const remember = (client: string, key: string) => transaction.run(store.remember(tenantId, client, key, { fingerprint: "f", answer: "a" }))
     yield* remember("client", "old")

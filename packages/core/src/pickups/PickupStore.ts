@@ -126,7 +126,7 @@ export class PickupStore extends Context.Service<PickupStore, {
     history: PickupHistoryEntry,
     change?: PickupChange | undefined
   ) => Effect.Effect<void, PickupNumberTaken | StorageError>
-  /** Replaces everything except id, client, test flag and creation time. */
+  /** Replaces everything except id, client, test flag and creation time. The client is the stored one. */
   readonly update: (
     tenantId: string,
     pickup: PickupRow,
@@ -164,6 +164,8 @@ export class PickupStore extends Context.Service<PickupStore, {
   readonly list: (tenantId: string, range: PickupListRange) => Effect.Effect<ReadonlyArray<PickupRow>, StorageError>
   /** Oldest first; no older entries after `maxHistoryBytes`. */
   readonly history: (tenantId: string, pickupId: string) => Effect.Effect<ReadonlyArray<PickupHistoryEntry>, StorageError>
+  /** Bytes of the histories of a client's pickups, with their entries in the work list. */
+  readonly storedBytes: (tenantId: string, client: string) => Effect.Effect<number, StorageError>
   /** Deletes pickups ordered before `ordered`, and answers stored before `answered`. Returns their number; at most a few thousand per call. */
   readonly prune: (
     tenantId: string,

@@ -1,9 +1,10 @@
 /** Orders, changes, cancels and looks up pickups. Carriers list them, decide on them and report their progress. */
 import { Context, Effect, Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
-import type { NotPermitted } from "../access/AccessErrors.ts"
+import { type NotPermitted, QuotaExceeded } from "../access/AccessErrors.ts"
 import { carriersAndCustomers, carriersOnly } from "../access/Callers.ts"
 import { carrierOf, type Principal } from "../access/model/Principal.ts"
+import { TenantLimits } from "../access/TenantLimits.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { MailOutbox } from "../mail/MailOutbox.ts"
 import { fault } from "../shared/Fault.ts"
@@ -56,13 +57,13 @@ export class Pickups extends Context.Service<Pickups, {
     principal: Principal,
     input: typeof PickupRequest.Encoded,
     options?: PickupOptions
-  ) => Effect.Effect<ReadonlyArray<PickupAnswer>, PickupDeskFailed | Failure>
+  ) => Effect.Effect<ReadonlyArray<PickupAnswer>, PickupDeskFailed | QuotaExceeded | Failure>
   /** Replaces the whole request of the pickup with this number. */
   readonly update: (
     principal: Principal,
     number: string,
     input: typeof PickupRequest.Encoded
-  ) => Effect.Effect<ReadonlyArray<PickupAnswer>, PickupNotFound | PickupFinal | PickupDeskFailed | Failure>
+  ) => Effect.Effect<ReadonlyArray<PickupAnswer>, PickupNotFound | PickupFinal | PickupDeskFailed | QuotaExceeded | Failure>
   /** Cancels until the driver has arrived. Cancelling again succeeds. */
   readonly cancel: (
     principal: Principal,
@@ -98,6 +99,7 @@ export class Pickups extends Context.Service<Pickups, {
     Pickups,
     Effect.gen(function*() {
       const store = yield* PickupStore
+      const limits = yield* TenantLimits
       const transaction = yield* Transaction
       const ids = yield* UniqueIds
       const desk = yield* PickupDesk
@@ -106,6 +108,12 @@ export class Pickups extends Context.Service<Pickups, {
       const records = makePickupRecords({ store, signals, wakeups: yield* Wakeups, mail })
       const waits = makePickupWaits(store, signals, mail)
       const wait = "waitMillis" in desk ? desk : undefined
+
+      /** Before the desk is asked. Concurrent calls may exceed the quota by their own bytes. */
+      const checkBytes = Effect.fnUntraced(function*(tenantId: string, client: string) {
+        const { pickupBytesPerClient: limit } = yield* limits.of(tenantId)
+        if ((yield* store.storedBytes(tenantId, client)) >= limit) return yield* new QuotaExceeded({ quota: "pickupBytesPerClient", limit })
+      })
 
       /** Calls the desk with the open transaction. */
       const callDesk = <A>(call: (call: PickupDeskCall) => Effect.Effect<A, PickupDeskFailed>): Effect.Effect<A, PickupDeskFailed | StorageError> =>
@@ -149,10 +157,11 @@ export class Pickups extends Context.Service<Pickups, {
         return { answer: [yield* mail.confirm({ tenantId, client, pickupId, entry: pickup.entries }, request, answer)] }
       })
 
-      const order = (principal: Principal, request: PickupRequest, requestId?: string, key?: string): Effect.Effect<Outcome, PickupDeskFailed | StorageError> =>
-        "waitMillis" in desk
-          ? request.isTest ? orderDecided(principal, request, neverAsked, requestId) : orderWaiting(principal, request, key)
-          : orderDecided(principal, request, desk, requestId)
+      const order = (principal: Principal, request: PickupRequest, requestId?: string, key?: string): Effect.Effect<Outcome, PickupDeskFailed | QuotaExceeded | StorageError> =>
+        Effect.andThen(checkBytes(principal.tenantId, principal.client), Effect.suspend((): Effect.Effect<Outcome, PickupDeskFailed | StorageError> =>
+          "waitMillis" in desk
+            ? request.isTest ? orderDecided(principal, request, neverAsked, requestId) : orderWaiting(principal, request, key)
+            : orderDecided(principal, request, desk, requestId)))
 
       /** Carries out a request once per idempotency key. SPEC-GAP-C18 */
       const once = Effect.fnUntraced(function*(
@@ -187,6 +196,7 @@ export class Pickups extends Context.Service<Pickups, {
         const { pickup, row: { pickupId } } = found
         // a retry waits for the same decision
         if (pickup.waiting !== null && sameRequest(pickup.waiting.request, request)) return { pickupId, waiting: pickup.waiting }
+        yield* checkBytes(tenantId, found.row.client)
         const now = yield* Clock.currentTimeMillis
         const waiting: WaitingRequest = { id: ids.nextAt(now), request, key: null, since: now }
         yield* records.update(tenantId, found, { ...pickup, waiting }, { what: "change requested", by: client, status: pickup.words, request })
@@ -196,6 +206,7 @@ export class Pickups extends Context.Service<Pickups, {
       const changeDecided = Effect.fnUntraced(function*(principal: Principal, found: FoundPickup, request: PickupRequest, dispatch: PickupDispatch) {
         const { client, tenantId } = principal
         const { pickup, row: { pickupId, number } } = found
+        yield* checkBytes(tenantId, found.row.client)
         const requestId = yield* fingerprintOf([tenantId, pickupId, pickup.entries, request])
         const key = { tenantId, client, pickupId, entry: pickup.entries + 1 }
         const decided = yield* ask(dispatch, { tenantId, requestId, pickupId, kind: "modify", request, before: { carrierPickupNumber: number!, request: pickup.request } })

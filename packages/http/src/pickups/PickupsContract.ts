@@ -14,6 +14,7 @@ import { pickupProblem } from "./PickupProblem.ts"
 
 const notFound = "No such pickup, or not visible to the caller."
 const arrived = "The driver has already arrived, or the request is invalid."
+const quotaUsedUp = "The quota pickupBytesPerClient is used up. Nothing was ordered or changed."
 const deskFailed = "The carrier's dispatch could not decide. Nothing was ordered or changed."
 
 const answered: AnswerSpec = {
@@ -51,7 +52,7 @@ export const PickupsContract = contract({
       },
       body: { schema: PickupRequest, maxBytes: maxRequestBytes },
       answers: { 200: answered },
-      refusals: { 503: deskFailed }
+      refusals: { 409: quotaUsedUp, 503: deskFailed }
     },
     getPickup: {
       route: "GET /v1/pickups/",
@@ -81,7 +82,7 @@ export const PickupsContract = contract({
       params: pickupId,
       body: { schema: PickupRequest, maxBytes: maxRequestBytes },
       answers: { 200: answered },
-      refusals: { 400: arrived, 404: notFound, 503: deskFailed }
+      refusals: { 400: arrived, 404: notFound, 409: quotaUsedUp, 503: deskFailed }
     },
     deletePickup: {
       route: "DELETE /v1/pickups/{pickupId}",

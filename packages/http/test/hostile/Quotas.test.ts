@@ -1,7 +1,7 @@
 /** Clients above their quotas: subscription floods, request floods, endless uploads. */
 import type { Principal } from "@waybill/core"
 import { type EventQuery, TransitEvents } from "@waybill/core/transit-events"
-import { documentsSample } from "@waybill/testkit"
+import { documentsSample, pickupRequest } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
 import { type Answer, operatorKey, problemCode, reportedEvent, runningService, type TestService } from "../TestService.ts"
@@ -254,6 +254,18 @@ describe("very many pages at once", () => {
     open()
     expect((await Promise.all(pages)).filter(({ status }) => status === 200)).toHaveLength(100)
     expect((await page()).status).toBe(200)
+  })
+})
+
+describe("pickups above the client's quota of bytes", () => {
+  it("are refused with 409 and the quota's name, and do not affect other clients", async () => {
+    const acme = await started({ pickupBytesPerClient: 1 })
+    const [one, two] = [await acme.customer("one", ["A1"]), await acme.customer("two", ["A1"])]
+    const order = (key: string) => service.send("POST", "/pickup/v1/pickups/", { key, body: pickupRequest({ day: `${new Date().getUTCFullYear() + 1}-11-20` }) })
+    expect((await order(one)).status).toBe(200)
+    const refused = await order(one)
+    expect([refused.status, refused.json]).toEqual([409, { message: expect.stringContaining("pickupBytesPerClient of 1") }])
+    expect((await order(two)).status).toBe(200)
   })
 })
 

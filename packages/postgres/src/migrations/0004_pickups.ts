@@ -90,6 +90,14 @@ CREATE TABLE ${schema}.pickup_answers (
 );
 CREATE INDEX pickup_answers_age ON ${schema}.pickup_answers (tenant_id, answered_at);
 
+-- bytes of the rows of pickup_history and pickup_changes, by the client of their pickup
+CREATE TABLE ${schema}.pickup_usage (
+  tenant_id text COLLATE "C" NOT NULL,
+  client text COLLATE "C" NOT NULL,
+  bytes bigint NOT NULL,
+  PRIMARY KEY (tenant_id, client)
+) WITH (fillfactor = 50);
+
 CREATE TABLE ${schema}.pickup_counters (
   tenant_id text COLLATE "C" NOT NULL,
   is_test boolean NOT NULL,

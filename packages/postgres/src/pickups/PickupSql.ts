@@ -85,6 +85,7 @@ const withHistory = (
   const pickupId = uuid(pickup.pickupId)
   const accounts = accountsOf(pickup)
   const pros = textArray(pickup.pros)
+  const bytes = int8(Buffer.byteLength(doc) + (change?.body.length ?? 0))
   return statement`
 WITH stored AS (${stored(pickupId, accounts)}
 ),
@@ -95,7 +96,15 @@ named AS (
   INSERT INTO ${schema}.pickup_pros (tenant_id, pro, pickup_id)
   SELECT DISTINCT ${tenant(tenantId)}::text, pro, ${pickupId} FROM unnest(${pros}) AS pro
   ON CONFLICT DO NOTHING
-)${listed(schema, tenantId, { pickupId, accounts }, at, change)}
+)${listed(schema, tenantId, { pickupId, accounts }, at, change)},
+used AS (
+  INSERT INTO ${schema}.pickup_usage AS u (tenant_id, client, bytes)
+  ${change === undefined
+    ? statement`VALUES (${tenant(tenantId)}, ${pickup.client}, ${bytes})`
+    // the lock of the work list first: whoever has it waits for no client
+    : statement`SELECT ${tenant(tenantId)}, ${pickup.client}, ${bytes} FROM numbered`}
+  ON CONFLICT (tenant_id, client) DO UPDATE SET bytes = u.bytes + EXCLUDED.bytes
+)
 INSERT INTO ${schema}.pickup_history (tenant_id, pickup_id, position, doc, at)
 SELECT ${tenant(tenantId)}, ${pickupId}, ${int8(position)}, ${doc}, ${timestamptz(at)}`
 }
@@ -246,6 +255,9 @@ FROM (
 WHERE h.newer_bytes <= ${int8(bytes)}
 ORDER BY h.pickup_id, h.position`
 
+export const storedBytes = (schema: Statement, tenantId: string, client: string) =>
+  statement`SELECT bytes FROM ${schema}.pickup_usage WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}`
+
 const pruneSize = raw("1000")
 
 /**
@@ -256,27 +268,39 @@ export const prunePickups = (schema: Statement, tenantId: string, before: { read
   const own = tenant(tenantId)
   return statement`
 WITH seen AS MATERIALIZED (
-  SELECT pickup_id, ctid AS version FROM ${schema}.pickups
+  SELECT pickup_id, client, ctid AS version FROM ${schema}.pickups
   WHERE tenant_id = ${own} AND created_at < ${timestamptz(before.ordered)}
   ORDER BY created_at
   LIMIT ${pruneSize}
 ),
+counted AS MATERIALIZED (
+  SELECT u.client FROM ${schema}.pickup_usage AS u
+  WHERE u.tenant_id = ${own} AND u.client = ANY (ARRAY(SELECT DISTINCT client FROM seen))
+  FOR UPDATE SKIP LOCKED
+),
 locked AS MATERIALIZED (
-  SELECT p.pickup_id, p.ctid AS version FROM ${schema}.pickups AS p
-  WHERE p.tenant_id = ${own} AND p.pickup_id = ANY (ARRAY(SELECT pickup_id FROM seen))
+  SELECT p.pickup_id, p.client, p.ctid AS version FROM ${schema}.pickups AS p
+  WHERE p.tenant_id = ${own} AND p.pickup_id = ANY (ARRAY(SELECT pickup_id FROM seen)) AND p.client = ANY (ARRAY(SELECT client FROM counted))
   FOR UPDATE SKIP LOCKED
 ),
 old AS MATERIALIZED (
-  SELECT l.pickup_id FROM locked AS l WHERE l.version IN (SELECT version FROM seen)
+  SELECT l.pickup_id, l.client FROM locked AS l WHERE l.version IN (SELECT version FROM seen)
 ),
 pros AS (
   DELETE FROM ${schema}.pickup_pros AS t USING old WHERE t.tenant_id = ${own} AND t.pickup_id = old.pickup_id
 ),
 history AS (
   DELETE FROM ${schema}.pickup_history AS t USING old WHERE t.tenant_id = ${own} AND t.pickup_id = old.pickup_id
+  RETURNING old.client, octet_length(t.doc) AS bytes
 ),
 changes AS (
   DELETE FROM ${schema}.pickup_changes AS t USING old WHERE t.tenant_id = ${own} AND t.pickup_id = old.pickup_id
+  RETURNING old.client, octet_length(t.body) AS bytes
+),
+released AS (
+  UPDATE ${schema}.pickup_usage AS u SET bytes = greatest(0, u.bytes - f.bytes)
+  FROM (SELECT client, sum(bytes)::int8 AS bytes FROM (SELECT * FROM history UNION ALL SELECT * FROM changes) AS r GROUP BY client) AS f
+  WHERE u.tenant_id = ${own} AND u.client = f.client
 ),
 gone AS (
   DELETE FROM ${schema}.pickups AS t USING old WHERE t.tenant_id = ${own} AND t.pickup_id = old.pickup_id RETURNING 1

@@ -17,6 +17,7 @@ export const PickupStoreMemory = {
           if (holder !== undefined && holder.pickupId !== row.pickupId) return Effect.fail(new PickupNumberTaken({ number: row.number! }))
           tables.put(tenantId, row)
           tables.append(tenantId, history)
+          tables.use(tenantId, row.client, Buffer.byteLength(history.doc) + (change?.body.length ?? 0))
           if (change !== undefined) tables.list(tenantId, history, change, now)
           return Effect.void
         }))
@@ -47,6 +48,7 @@ export const PickupStoreMemory = {
           }),
         list: (tenantId, range) => operate(() => tables.inOrder(tenantId, range)),
         history: (tenantId, pickupId) => operate(() => tables.newestHistories(tenantId, [pickupId])),
+        storedBytes: (tenantId, client) => operate(() => tables.of(tenantId).usage.get(client) ?? 0),
         prune: (tenantId, before) => operate(() => tables.prune(tenantId, before))
       })
     })

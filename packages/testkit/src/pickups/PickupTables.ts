@@ -40,6 +40,8 @@ interface TenantPickups {
   readonly answers: Map<string, StoredAnswer>
   /** The last issued number, for real pickups and for tests. */
   readonly counters: Map<boolean, number>
+  /** Bytes of the histories of a client's pickups, with their entries in the work list. */
+  readonly usage: Map<string, number>
   readonly subscriptions: Map<string, PickupSubscriptionRecord>
   /** The clients of removed subscriptions. */
   readonly removed: Map<string, string>
@@ -56,7 +58,7 @@ export class PickupTables extends Context.Service<PickupTables, PickupRows>()("@
 
 class PickupRows extends AreaRows<TenantPickups> {
   protected override empty(): TenantPickups {
-    return { rows: new Map(), byNumber: new Map(), byPro: new Map(), history: new Map(), changes: new Map(), answers: new Map(), counters: new Map(), subscriptions: new Map(), removed: new Map(), feed: { last: 0, lastAt: -Infinity } }
+    return { rows: new Map(), byNumber: new Map(), byPro: new Map(), history: new Map(), changes: new Map(), answers: new Map(), counters: new Map(), usage: new Map(), subscriptions: new Map(), removed: new Map(), feed: { last: 0, lastAt: -Infinity } }
   }
 
   next(tenantId: string, isTest: boolean): number {
@@ -188,12 +190,20 @@ class PickupRows extends AreaRows<TenantPickups> {
     this.journal.put(this.of(tenantId).answers, answerKey(client, key), { ...answered, storedAt: now })
   }
 
+  /** Adds bytes, possibly negative, to what a client's pickups take. */
+  use(tenantId: string, client: string, bytes: number): void {
+    const { usage } = this.of(tenantId)
+    this.journal.put(usage, client, (usage.get(client) ?? 0) + bytes)
+  }
+
   prune(tenantId: string, before: { readonly ordered: number; readonly answered: number }): number {
     const { answers, changes, history, rows } = this.of(tenantId)
     const old = [...rows.values()].filter((row) => row.createdAt < before.ordered).slice(0, pruneLimit)
-    const removed = new Set(old.map(({ pickupId }) => pickupId))
+    const removed = new Map(old.map(({ client, pickupId }) => [pickupId, client]))
+    for (const { body, pickupId } of changes.values()) if (removed.has(pickupId)) this.use(tenantId, removed.get(pickupId)!, -body.length)
     this.journal.dropWhere(changes, ({ pickupId }) => removed.has(pickupId))
-    for (const { pickupId } of old) {
+    for (const { client, pickupId } of old) {
+      for (const { doc } of history.get(pickupId) ?? []) this.use(tenantId, client, -Buffer.byteLength(doc))
       this.unlink(tenantId, pickupId)
       this.journal.drop(history, pickupId)
     }

@@ -27,12 +27,14 @@ export const defaultLimits = {
   /** Concurrent document uploads of one client, in each process. */
   uploadsPerClient: 8,
   /** Total size of the tenant's stored documents in bytes: 100 GiB. */
-  documentBytes: 100 * 1024 ** 3
+  documentBytes: 100 * 1024 ** 3,
+  /** Total size of the histories of one client's pickups in bytes, with their entries in the carrier's work list: 10 GiB. */
+  pickupBytesPerClient: 10 * 1024 ** 3
 } as const
 
 /** The name of a quota, as in `PUT …/limits` and in refusals. */
 export type Quota = keyof typeof defaultLimits
-/** A value for each quota: counts, days, calls a second or bytes (`documentBytes`). */
+/** A value for each quota: counts, days, calls a second or bytes (`documentBytes`, `pickupBytesPerClient`). */
 export type Limits = { readonly [Name in Quota]: number }
 
 /** The names of all quotas. */
@@ -44,7 +46,8 @@ const largest: { readonly [Name in Quota]?: number } = {
   requestsPerSecondPerCustomer: 1_000_000,
   requestsPerSecondPerCarrier: 1_000_000,
   uploadsPerClient: 10_000,
-  documentBytes: 2 ** 50
+  documentBytes: 2 ** 50,
+  pickupBytesPerClient: 2 ** 50
 }
 
 /** One entry and one day at least, because otherwise no delivery could be sent. */
