@@ -20,6 +20,8 @@ export interface Limits {
   readonly uploadsPerClient: number
   /** Total bytes of all documents of the tenant. */
   readonly documentBytes: number
+  /** Files of all documents of one invoice number of one carrier. */
+  readonly documentsPerInvoice: number
   /** Total bytes of the histories of one client's pickups, with their entries in the carrier's work list. */
   readonly pickupBytesPerClient: number
 }

@@ -47,6 +47,16 @@ export const suite = storeSuite("DocumentStore", DocumentStore, (test) => {
     assert.deepStrictEqual(sums.toSorted(), Array.from({ length: 8 }, (_, at) => 26_214_000_001 + at))
   })
 
+  test("counts the files of one record", function*({ store, tenantId }) {
+    const of = (dot: string, n: number) => documentRecord("N", { carrier: { dot, mc: "2" }, files: [documentFile(n)] })
+    yield* add(tenantId, of("1", 1), of("2", 2), of("1", 3))
+    const counts = yield* Effect.forEach(["1", "2", "3"], (dot) => store.countFiles(tenantId, { dot, mc: "2" }, "N"))
+    assert.deepStrictEqual(counts, [2, 1, 0])
+    assert.strictEqual(yield* store.countFiles(tenantId, { dot: "1", mc: "2" }, "M"), 0)
+    yield* store.remove(tenantId, { dot: "1", mc: "2" }, "N", undefined)
+    assert.strictEqual(yield* store.countFiles(tenantId, { dot: "1", mc: "2" }, "N"), 0)
+  })
+
   test("separates records of several carriers with one number, and finds the latest", function*({ store, tenantId }) {
     const of = (dot: string, n: number, accounts: ReadonlyArray<string> = []) =>
       documentRecord("N", { carrier: { dot, mc: "2" }, accounts, files: [documentFile(n)] })

@@ -78,6 +78,8 @@ export class DocumentStore extends Context.Service<DocumentStore, {
   readonly claimDiscarded: (tenantId: string, olderThanMillis: number, limit: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
   /** The contents are removed. */
   readonly forgetDiscarded: (tenantId: string, contentIds: ReadonlyArray<string>) => Effect.Effect<void, StorageError>
+  /** How many files the record of this carrier and invoice number has. */
+  readonly countFiles: (tenantId: string, carrier: InvoiceCarrier, invoiceNumber: string) => Effect.Effect<number, StorageError>
   /** How many contents are remembered. */
   readonly countDiscarded: (tenantId: string) => Effect.Effect<number, StorageError>
   /** Total size of the tenant's documents in bytes, as counted by `changeStoredBytes`. */

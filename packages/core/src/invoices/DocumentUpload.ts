@@ -3,6 +3,7 @@ import { Bytes, Effect, Scope } from "effect"
 import * as Clock from "effect/Clock"
 import { Hex } from "effect/encoding"
 import { QuotaExceeded } from "../access/AccessErrors.ts"
+import type { Limits } from "../access/model/Limits.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
@@ -55,8 +56,7 @@ export interface UploadServices extends InvoiceStores {
 type WrittenFile = Omit<DocumentFile, "documentType">
 
 // one function, because its parts share what was counted and written
-/** `limit`: quota of the tenant's stored bytes. */
-export const beginUpload = Effect.fnUntraced(function*(services: UploadServices, principal: Principal, viewer: InvoiceViewer, limit: number) {
+export const beginUpload = Effect.fnUntraced(function*(services: UploadServices, principal: Principal, viewer: InvoiceViewer, { documentBytes: limit, documentsPerInvoice }: Limits) {
   const { contents, documents, ids } = services
   const scope = yield* Scope.Scope
   // the total does not include concurrent uploads, so the quota is checked again when the files are kept
@@ -123,6 +123,9 @@ export const beginUpload = Effect.fnUntraced(function*(services: UploadServices,
     const { invoiceNumber } = request
     yield* services.invoices.lock(tenantId, carrier, recordId(invoiceNumber))
     const accounts = yield* documentAccounts(services.invoices, tenantId, carrier, invoiceNumber, doc)
+    if ((yield* documents.countFiles(tenantId, carrier, invoiceNumber)) + files.length > documentsPerInvoice) {
+      return yield* new QuotaExceeded({ quota: "documentsPerInvoice", limit: documentsPerInvoice })
+    }
     yield* contents.keep(tenantId, files.map((each) => each.contentId))
     yield* documents.add(tenantId, { carrier, invoiceNumber, shipmentId: request.shipmentID, accounts, doc, files })
     yield* services.invoices.record(tenantId, carrier, recordId(invoiceNumber), {

@@ -140,8 +140,7 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
 
       const begin = Effect.fn("InvoiceDocuments.begin")(function*(principal: Principal) {
         const viewer = yield* writerOf(principal)
-        const { documentBytes } = yield* limits.of(principal.tenantId)
-        return yield* beginUpload({ invoices, documents, contents, transaction, hash, ids }, principal, viewer, documentBytes)
+        return yield* beginUpload({ invoices, documents, contents, transaction, hash, ids }, principal, viewer, yield* limits.of(principal.tenantId))
       })
 
       const upload = Effect.fn("InvoiceDocuments.upload")((principal: Principal, input: unknown) =>

@@ -288,6 +288,16 @@ describe("documents above the tenant's quota of bytes", () => {
     expect((await upload(carrier, 200)).status).toBe(201)
   })
 
+  it("are refused with 409 when their invoice has as many files as it may", async () => {
+    const { carrier } = await started({ documentsPerInvoice: 2 })
+    expect([(await upload(carrier, 20)).status, (await upload(carrier, 20)).status]).toEqual([201, 201])
+    const refused = await upload(carrier, 20)
+    expect([refused.status, refused.json, refused.headers.get("x-waybill-detail")]).toEqual([409, ["500"], expect.stringContaining("documentsPerInvoice of 2")])
+    expect((await upload(carrier, 20, "4712")).status).toBe(201)
+    expect((await service.send("DELETE", "/invoicing/documents/4711", { key: carrier })).status).toBe(200)
+    expect((await upload(carrier, 20)).status).toBe(201)
+  })
+
   it("are refused while they arrive, as soon as they exceed the quota", async () => {
     const { carrier } = await started({ documentBytes: 1000 })
     const controller: { current?: ReadableStreamDefaultController<Uint8Array> } = {}

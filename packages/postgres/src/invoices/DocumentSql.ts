@@ -89,6 +89,9 @@ FROM unnest(
 ORDER BY f.place`
 }
 
+export const countFiles = (schema: Statement, tenantId: string, { dot, mc }: InvoiceCarrier, invoiceNumber: string) =>
+  statement`SELECT count(*) FROM ${schema}.document_files WHERE tenant_id = ${tenant(tenantId)} AND invoice_number = ${invoiceNumber} AND dot = ${dot} AND mc = ${mc}`
+
 export const fileRow = row({ fileId: text, documentType: text, contentId: uuid, size: int8, sha256: text, mediaType: text, fileNo: int8 })
 
 /** Removes all files of a record, or exactly the named ones: none if one of them does not exist. */

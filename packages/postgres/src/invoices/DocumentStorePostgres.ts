@@ -30,6 +30,7 @@ export const layer = Layer.effect(
           ([record]) => record
         ),
       list: (tenantId, viewer, filter, range) => select(statements.selectRecords(schema, tenantId, viewer, filter, { ...range, newestFirst: false })),
+      countFiles: (tenantId, carrier, invoiceNumber) => sql.one(int8, statements.countFiles(schema, tenantId, carrier, invoiceNumber)),
       storedBytes: (tenantId) => Effect.map(sql.rows(int8, statements.storedBytes(schema, tenantId)), ([bytes]) => bytes ?? 0),
       changeStoredBytes: (tenantId, by) => sql.one(int8, statements.changeStoredBytes(schema, tenantId, by)),
       discard: (tenantId, contentId) => sql.run(statements.discardContent(schema, tenantId, contentId)),

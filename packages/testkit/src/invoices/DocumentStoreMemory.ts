@@ -33,6 +33,8 @@ export const DocumentStoreMemory = {
               .sort((a, b) => compareKeys([a.invoiceNumber, a.carrier], [b.invoiceNumber, b.carrier]))
               .slice(0, limit)
           ),
+        countFiles: (tenantId, { dot, mc }, invoiceNumber) =>
+          operate(() => [...rows.of(tenantId).records.values()].find((each) => each.invoiceNumber === invoiceNumber && each.carrier.dot === dot && each.carrier.mc === mc)?.files.length ?? 0),
         storedBytes: (tenantId) => operate(() => rows.storedBytes.get(tenantId) ?? 0),
         changeStoredBytes: (tenantId, by) =>
           operate(() => {

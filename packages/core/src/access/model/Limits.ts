@@ -28,6 +28,8 @@ export const defaultLimits = {
   uploadsPerClient: 8,
   /** Total size of the tenant's stored documents in bytes: 100 GiB. */
   documentBytes: 100 * 1024 ** 3,
+  /** Files of all documents of one invoice number of one carrier. */
+  documentsPerInvoice: 1_000,
   /** Total size of the histories of one client's pickups in bytes, with their entries in the carrier's work list: 10 GiB. */
   pickupBytesPerClient: 10 * 1024 ** 3
 } as const
