@@ -56,6 +56,18 @@ describe("an order that waits for the carrier", () => {
     assert.deepStrictEqual(yield* list(), ["ordered Call us", "decided Accepted"])
   }, waiting))
 
+  it.effect("is answered alike under its key, also after a later change was decided", Effect.fnUntraced(function*() {
+    const { carrier, decide, order, pickups, shipper, waits } = yield* carriers
+    const { call, pickupId } = yield* waits({}, "key")
+    yield* decide(carrier, pickupId, { decision: "accept", confirmationNumber: "C-1" })
+    const answer = yield* Fiber.join(call)
+    const changing = yield* Effect.forkChild(pickups.update(shipper, "C-1", pickupRequest({ number: "C-1", more: { grossPickupWeight: 5 } })))
+    yield* TestClock.adjust(0)
+    yield* decide(carrier, pickupId, { decision: "reject" })
+    yield* Fiber.join(changing)
+    assert.deepStrictEqual(yield* order({}, "key"), answer)
+  }, waiting))
+
   it.effect("gets the next number if the carrier gives none", Effect.fnUntraced(function*() {
     const { carrier, decide, waits } = yield* carriers
     const { call, pickupId } = yield* waits()
