@@ -21,7 +21,7 @@ export const smtpMailerLayer = ({ from, url }: SmtpSettings) =>
     Mailer,
     Effect.gen(function*() {
       const transport = yield* Effect.acquireRelease(
-        Effect.sync(() => createTransport({ url: Redacted.value(url), pool: true, maxConnections: 1, connectionTimeout: timeoutMillis, greetingTimeout: timeoutMillis, socketTimeout: timeoutMillis })),
+        Effect.sync(() => createTransport({ url: Redacted.value(url), pool: true, maxConnections: 1, connectionTimeout: timeoutMillis, greetingTimeout: timeoutMillis, socketTimeout: timeoutMillis, socketCloseTimeout: 0 })),
         (transport) => Effect.sync(() => transport.close())
       )
       const domain = /@([^>\s]+)>?$/.exec(from)?.[1] ?? "localhost"
@@ -29,7 +29,8 @@ export const smtpMailerLayer = ({ from, url }: SmtpSettings) =>
         sends: true,
         send: ({ id, subject, text, to }) =>
           Effect.asVoid(Effect.tryPromise({
-            try: () => transport.sendMail({ from, to, subject, text, messageId: `<${id}@${domain}>`, headers: { "Auto-Submitted": "auto-generated" }, disableFileAccess: true, disableUrlAccess: true }),
+            // ends the connection of a server that never ends its answer, which would hold up all mails until this process ends
+            try: (signal) => transport.sendMail({ signal, from, to, subject, text, messageId: `<${id}@${domain}>`, headers: { "Auto-Submitted": "auto-generated" }, disableFileAccess: true, disableUrlAccess: true }),
             catch: (error) => new MailFailed({ reason: withoutSecrets(messageOf(error)) })
           }))
       }

@@ -1,6 +1,7 @@
 import { Mailer } from "@waybill/core"
-import { Effect, Redacted } from "effect"
-import { describe, expect, it } from "vitest"
+import { Effect, Fiber, Redacted } from "effect"
+import { type AddressInfo, createServer } from "node:net"
+import { describe, expect, it, onTestFinished } from "vitest"
 import { smtpMailerLayer } from "../../src/mail/SmtpMailer.ts"
 import { mailServer } from "./MailServer.ts"
 
@@ -43,6 +44,39 @@ describe("SmtpMailer", () => {
     const { port } = await mailServer({ onRcptTo: (_, __, done) => done(new Error("No such user.")) })
     await expect(send(`smtp://127.0.0.1:${port}`)).rejects.toThrow("E-mail could not be sent")
     await expect(send("smtp://127.0.0.1:1")).rejects.toThrow("E-mail could not be sent")
+  })
+
+  it("leaves a server that never ends its answer, and sends the next mail", async () => {
+    let connections = 0
+    const closed = Promise.withResolvers<void>()
+    const ended = Promise.withResolvers<void>()
+    const server = createServer((socket) => {
+      connections += 1
+      const isFirst = connections === 1
+      socket.write("220 hostile ESMTP\r\n")
+      socket.on("error", () => {}).on("close", () => isFirst && closed.resolve())
+      socket.on("data", (data) => {
+        const isData = String(data).startsWith("DATA")
+        if (!isData || !isFirst) return void socket.write(isData ? "354 go\r\n" : "250 ok\r\n")
+        ended.resolve()
+        // an answer of many lines: the connection is never silent
+        const lines = setInterval(() => socket.write("354-wait\r\n"), 100)
+        socket.on("close", () => clearInterval(lines))
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())))
+    await Effect.runPromise(
+      Effect.gen(function*() {
+        const mailer = yield* Mailer
+        const first = yield* Effect.forkChild(mailer.send(mail))
+        yield* Effect.promise(() => ended.promise)
+        yield* Fiber.interrupt(first)
+        yield* Effect.promise(() => closed.promise)
+        yield* mailer.send(mail)
+      }).pipe(Effect.provide(smtpMailerLayer({ url: Redacted.make(`smtp://127.0.0.1:${(server.address() as AddressInfo).port}`), from: "webhooks@acme.example" })))
+    )
+    expect(connections).toBe(2)
   })
 
   it("fails without a secret that the server's answer quotes", async () => {
