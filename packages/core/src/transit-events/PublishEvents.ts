@@ -75,29 +75,32 @@ export const publishEvents = (services: {
     return [...carriers].filter(([, carrier]) => !isOwn(writer, carrier)).map(([shipmentId]) => shipmentId)
   })
 
-  /** The events with their ids, sequences and bytes. Locks their shipments; what needs no sequence is done meanwhile. */
+  /**
+   * The events with their ids, sequences and bytes. Locks their shipments; meanwhile their texts are made, without an object for each: V8 learns to
+   * allocate objects that live through the wait in the old generation, where they keep their texts long after the call.
+   */
   const numbered = Effect.fnUntraced(function*(tenantId: string, newEvents: ReadonlyArray<ReadEvent>, writer: Publishing["writer"]) {
     const requests = sequenceRequests(newEvents)
+    const [firsts, reported] = yield* Effect.all(
+      [store.allocate(tenantId, requests, writer), mapPaced(newEvents, ({ event }) => reportedText(event))],
+      { concurrency: 2 }
+    )
     const now = yield* Clock.currentTimeMillis
-    const [firsts, prepared] = yield* Effect.all([
-      store.allocate(tenantId, requests, writer),
-      mapPaced(newEvents, ({ event }) => ({
-        event,
-        eventId: event.eventId ?? ids.nextAt(now),
-        occurredAt: parseInstant(event.occurredAt)!,
-        text: reportedText(event)
-      }))
-    ], { concurrency: 2 })
     const next = new Map(requests.map((request, at) => [request.shipmentId, firsts[at]!]))
-    const sequences = prepared.map(({ event }) => {
-      if (event.sequence !== undefined) return event.sequence
-      const sequence = next.get(event.shipment.shipmentId)!
-      next.set(event.shipment.shipmentId, sequence + 1)
-      return sequence
+    const texts: Array<string> = []
+    const events = yield* mapPaced(newEvents, ({ event }, at) => {
+      const { shipmentId } = event.shipment
+      let sequence = event.sequence
+      if (sequence === undefined) {
+        sequence = next.get(shipmentId)!
+        next.set(shipmentId, sequence + 1)
+      }
+      const eventId = event.eventId ?? ids.nextAt(now)
+      texts.push(eventText(reported[at]!, eventId, sequence))
+      return { eventId, shipmentId, sequence, type: event.type, typeBit: typeMask([event.type]), occurredAt: parseInstant(event.occurredAt)! }
     })
-    const bodies = yield* encodeTexts(prepared.map(({ eventId, text }, at) => eventText(text, eventId, sequences[at]!)))
-    return prepared.map(({ event: { shipment: { shipmentId }, type }, eventId, occurredAt }, at): NewEvent =>
-      ({ eventId, shipmentId, sequence: sequences[at]!, type, typeBit: typeMask([type]), occurredAt, body: bodies[at]! }))
+    const bodies = yield* encodeTexts(texts)
+    return events.map((event, at): NewEvent => ({ ...event, body: bodies[at]! }))
   })
 
   /** Runs in a transaction, so all of the call commits or nothing does. `foreign`: shipments known to belong to another carrier. */
