@@ -83,6 +83,26 @@ describe("a freight bill", () => {
     assert.isTrue((yield* Effect.flatMap(Wakeups, ({ next }) => next)).has(tenant.tenantId))
   }, inService))
 
+  it.effect("shows each of several debtors the events of its own time, and tells a former one only once (SPEC-GAP-E13)", Effect.fnUntraced(function*() {
+    const { inFlight, received, report, subscribe, tenant } = yield* makeDebtors
+    const hookOf = (account: string) => `https://${account.toLowerCase()}.example/`
+    for (const account of ["B", "A", "C"]) yield* subscribe(tenant.customer(account, [account]), { accounts: [account], webhookUrl: hookOf(account) })
+    const silent = tenant.customer("silent", ["A"])
+    yield* subscribe(silent, { includeEventLog: false, webhookUrl: "https://silent.example/" })
+    yield* report(change("created", { accounts: ["A", "C"], log: [entry("RWE")], messages: [{ informationalMessage: "Reweighed." }] }))
+    yield* report(change("updated", { accounts: ["A", "B"], log: [entry("RES")] }))
+    yield* report(change("updated", { accounts: ["A", "B"], total: 1 }))
+    const codesOf = (account: string) => Effect.map(received(hookOf(account)), (bodies) => bodies.flat().map(codes))
+    assert.deepStrictEqual(yield* codesOf("A"), [["BILL", "RWE"], ["BILL", "RWE", "ACTCHG", "RES"], ["BILL", "RWE", "ACTCHG", "RES"]])
+    assert.deepStrictEqual(yield* codesOf("B"), [["ACTCHG", "RES"], ["ACTCHG", "RES"]])
+    assert.deepStrictEqual(yield* codesOf("C"), [["BILL", "RWE"], ["CANCEL"]])
+    for (const { charges } of (yield* received("https://silent.example/")).flat()) assert.notProperty(charges, "changeLogMessages")
+    // a list of bills in flight does not depend on accounts that it does not cover
+    const late = tenant.customer("late", ["A", "B"])
+    const { subscriptionId } = yield* subscribe(late)
+    assert.deepStrictEqual((yield* inFlight(late, subscriptionId)).map(codes), [["BILL", "RWE", "ACTCHG", "RES"]])
+  }, inService))
+
   it.effect("is notified only to its debtors (SPEC-GAP-E6)", Effect.fnUntraced(function*() {
     const { debtor, received, report, subscribe, tenant } = yield* makeDebtors
     yield* subscribe(debtor)

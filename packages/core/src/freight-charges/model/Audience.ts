@@ -20,7 +20,7 @@ export interface VersionNotification {
 
 /** The grants that show a bill of these accounts: the accounts, and the accounts within the bill's carrier. */
 const grantsOf = ({ carrier = [] }: FreightBill, accounts: ReadonlyArray<string>): ReadonlyArray<string> =>
-  carrier.length === 0 ? accounts : [...accounts, ...carrier.flatMap((grant) => accounts.map((account) => accountWithin(grant, account)))]
+  [...accounts, ...carrier.flatMap((grant) => accounts.map((account) => accountWithin(grant, account)))]
 
 /** The grants for every account that the bill ever had. */
 export const grantsEver = (bill: FreightBill): ReadonlyArray<string> => grantsOf(bill, [...new Set(bill.versions.flatMap((each) => each.accounts))])
