@@ -1,5 +1,5 @@
 import { Mailer } from "@waybill/core"
-import { Effect, Fiber, Redacted } from "effect"
+import { Effect, Fiber, Latch, Redacted } from "effect"
 import { type AddressInfo, createServer } from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { smtpMailerLayer } from "../../src/mail/SmtpMailer.ts"
@@ -48,17 +48,16 @@ describe("SmtpMailer", () => {
 
   it("leaves a server that never ends its answer, and sends the next mail", async () => {
     let connections = 0
-    const closed = Promise.withResolvers<void>()
-    const ended = Promise.withResolvers<void>()
+    const [closed, ended] = [Latch.makeUnsafe(), Latch.makeUnsafe()]
     const server = createServer((socket) => {
       connections += 1
       const isFirst = connections === 1
       socket.write("220 hostile ESMTP\r\n")
-      socket.on("error", () => {}).on("close", () => isFirst && closed.resolve())
+      socket.on("error", () => {}).on("close", () => isFirst && closed.openUnsafe())
       socket.on("data", (data) => {
         const isData = String(data).startsWith("DATA")
         if (!isData || !isFirst) return void socket.write(isData ? "354 go\r\n" : "250 ok\r\n")
-        ended.resolve()
+        ended.openUnsafe()
         // an answer of many lines: the connection is never silent
         const lines = setInterval(() => socket.write("354-wait\r\n"), 100)
         socket.on("close", () => clearInterval(lines))
@@ -70,9 +69,9 @@ describe("SmtpMailer", () => {
       Effect.gen(function*() {
         const mailer = yield* Mailer
         const first = yield* Effect.forkChild(mailer.send(mail))
-        yield* Effect.promise(() => ended.promise)
+        yield* ended.await
         yield* Fiber.interrupt(first)
-        yield* Effect.promise(() => closed.promise)
+        yield* closed.await
         yield* mailer.send(mail)
       }).pipe(Effect.provide(smtpMailerLayer({ url: Redacted.make(`smtp://127.0.0.1:${(server.address() as AddressInfo).port}`), from: "webhooks@acme.example" })))
     )
