@@ -61,10 +61,11 @@ layer(testStorage(), { excludeTestServices: true })("operators' calls", (it) => 
     const commit = yield* openTransaction(take(worker, { from: [from(1, { again: ids })] }))
     const retrying = yield* inTransaction(queue.retry(tenantId, ids[1]!))
     const purging = yield* inTransaction(Effect.andThen(control.pause(tenantId, idOf(1), pauseForPurge), control.purgeNext(tenantId, idOf(1), undefined)))
-    yield* untilBlocked(2)
+    yield* untilOneIsBlocked
+    // a purge leaves out what a take has locked
+    assert.isTrue(Exit.isSuccess(yield* Fiber.join(purging)))
     assert.deepStrictEqual((yield* commit).deliveries.map(({ deliveryId }) => deliveryId), ids)
-    const all: ReadonlyArray<Fiber.Fiber<Exit.Exit<unknown, unknown>>> = [retrying, purging]
-    for (const each of all) assert.isTrue(Exit.isSuccess(yield* Fiber.join(each)))
+    assert.isTrue(Exit.isSuccess(yield* Fiber.join(retrying)))
     assert.deepStrictEqual(yield* statesOf(tenantId, ids), ["sending", "sending"])
   }))
 
