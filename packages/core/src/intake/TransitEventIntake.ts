@@ -22,7 +22,10 @@ export interface IntakeReport {
 
 /** Accepts events of a carrier's system, and updates the statuses of their shipments in the same transaction. */
 export class TransitEventIntake extends Context.Service<TransitEventIntake, {
-  /** Accepts `{events: […]}`, `{events: {…}}`, a list, or one event. Updates the status of shipments that have one. */
+  /**
+   * Accepts `{events: […]}`, `{events: {…}}`, a list, or one event. Updates the status of shipments that have one. The caller must not
+   * change the events before the call ends, because they are not copied.
+   */
   readonly report: (
     principal: Principal,
     body: IntakeBody<"events", typeof ReportedEvent.Encoded>,
