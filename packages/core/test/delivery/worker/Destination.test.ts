@@ -18,6 +18,9 @@ const ready = (loaded = makeLoaded()): Destination => {
 
 const waiting = (deliveryId: string, dueAt: number) => ({ deliveryId, dueAt })
 
+/** What a take found in a destination without entries. */
+const noEntries = { destinationId: "destination", version: 1, sends: true, after: undefined, more: false, blocked: false, unseenKeys: [], unseenDeliveries: [] }
+
 /** Steps that happen without a call. */
 const course = ["publish", "publish", "publish", "ask", "ask", "ask", "hear", "run", "run", "answer", "answer", "answer", "answer", "accept", "accept", "fail", "pass"] as const
 
@@ -106,7 +109,7 @@ describe("a destination", () => {
     const asked = takeFromOf(destination, planOf(destination, now, 1))
     foundBy(destination, {
       asked,
-      found: { destinationId: "destination", version: 1, sends: true, after: undefined, more: false, blocked: false, unseenKeys: [], unseenDeliveries: [] },
+      found: noEntries,
       now,
       since: 2,
       taken: new Set()
@@ -119,7 +122,7 @@ describe("a destination", () => {
     const asked = takeFromOf(destination, planOf(destination, now, 10))
     foundBy(destination, {
       asked,
-      found: { destinationId: "destination", version: 1, sends: true, after: undefined, more: false, blocked: false, unseenKeys: [], unseenDeliveries: [] },
+      found: noEntries,
       now,
       since: 2,
       taken: new Set(["first"])
@@ -136,8 +139,7 @@ describe("a destination", () => {
   it("is loaded again when all named deliveries have ended and more wait", () => {
     const destination = ready(makeLoaded({}, { waiting: [waiting("only", now)], moreWaiting: true }))
     const asked = takeFromOf(destination, planOf(destination, now, 1))
-    const found = { destinationId: "destination", version: 1, sends: true, after: undefined, more: false, blocked: false, unseenKeys: [], unseenDeliveries: [] }
-    foundBy(destination, { asked, found, now, since: 2, taken: new Set(["only"]) })
+    foundBy(destination, { asked, found: noEntries, now, since: 2, taken: new Set(["only"]) })
     assert.isTrue(destination.stale)
   })
 })
