@@ -1,4 +1,4 @@
-/** Ends responses that their readers have stopped to read. Otherwise one would keep its memory, and its caller's share of it, for ever. */
+/** Ends responses that are no longer read. Otherwise one would keep its memory, and its caller's share of it, for ever. */
 import { type Clock, Effect, Stream } from "effect"
 import { monotonicMillisUnsafe } from "@waybill/core"
 import { HttpBody, HttpServerResponse } from "effect/http"
