@@ -1,4 +1,5 @@
 /** The areas of the service. What composes all of them is made of this list. */
+import { Schema } from "effect"
 import { freightChargesArea } from "./freight-charges/FreightChargesArea.ts"
 import { invoicesArea } from "./invoices/InvoicesArea.ts"
 import { pickupsArea } from "./pickups/PickupsArea.ts"
@@ -29,3 +30,6 @@ const areaNames = new Map<string, DeliveringArea>(delivering.flatMap(({ name, su
 
 /** The area of a destination's source. A source that no area has is returned unchanged. */
 export const areaOfSource = (source: string): string => areaNames.get(source) ?? source
+
+/** What `areaOfSource` returns. */
+export const SubscriptionArea = Schema.String.annotate({ description: `One of ${Object.keys(subscriptionsOfArea).join(", ")}, notices.` })

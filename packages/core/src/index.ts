@@ -50,13 +50,13 @@ export * from "./access/Sha256.ts"
 export * from "./shared/SlidingWindowLimiter.ts"
 export * from "./shared/LinkedList.ts"
 export * from "./shared/RecentMap.ts"
-export { type JourneyDelivery, type ShipmentJourney, ShipmentJourneys, ShipmentSearchQuery } from "./journey/ShipmentJourneys.ts"
-export { type FoundShipment, maxFound } from "./journey/ShipmentSearch.ts"
+export { type JourneyDelivery, ShipmentJourney, ShipmentJourneys, ShipmentSearchQuery } from "./journey/ShipmentJourneys.ts"
+export { FoundShipment, maxFound } from "./journey/ShipmentSearch.ts"
 export { type JourneyEntry } from "./journey/model/JourneyEntry.ts"
 export * from "./operator/Backlogs.ts"
 export * from "./operator/Clients.ts"
-export { type Explanation, Explanations, ExplainQuery } from "./operator/Explanations.ts"
-export { type VerdictName, type VerdictReason, verdicts, type WaitReason, waitReasons } from "./operator/Verdict.ts"
+export { Explanation, Explanations, ExplainQuery } from "./operator/Explanations.ts"
+export { type VerdictName, type VerdictReason, type WaitReason } from "./operator/Verdict.ts"
 export { ReplayCall } from "./operator/ReplayCall.ts"
 export * from "./operator/SubscriptionEdits.ts"
 export * from "./operator/Subscriptions.ts"
@@ -74,7 +74,8 @@ export {
   type ListPage,
   type ListRange,
   maxHistoryBytes,
-  maxPageSize
+  maxPageSize,
+  NextCursor
 } from "./shared/ListPage.ts"
 export * from "./intake/DeferredStatuses.ts"
 export * from "./intake/FreightChargeIntake.ts"
@@ -99,7 +100,7 @@ export * from "./mail/MailOutbox.ts"
 export * from "./mail/MailStore.ts"
 export * from "./notices/EndpointNotices.ts"
 export * from "./notices/Notice.ts"
-export { NoticeContact, type NoticeContactView } from "./notices/NoticeContacts.ts"
+export { NoticeContact, NoticeContactView } from "./notices/NoticeContacts.ts"
 export * from "./notices/NoticeStore.ts"
 export * from "./portal/CustomerPortal.ts"
 export * from "./portal/PortalAccess.ts"

@@ -5,7 +5,7 @@ import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { fault } from "../shared/Fault.ts"
 import { makeRequestBatcher } from "../shared/RequestBatcher.ts"
-import { formatInstant, instantOrNull, parseInstant } from "../shared/Instant.ts"
+import { formatInstant, instantOrNull, InstantText, parseInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage, textsSize } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -16,7 +16,7 @@ import { ApiKeyNotFound, TenantNotFound, TenantSuspended, Unauthenticated } from
 import { AccessStore } from "./AccessStore.ts"
 import { reviewClient } from "./ClientReview.ts"
 import { makeKeyUses } from "./KeyUses.ts"
-import { ApiKeyRequest, formatApiKey, keyAddress, type ListedApiKey, sameHash, type StoredApiKey } from "./model/ApiKey.ts"
+import { ApiKeyRequest, formatApiKey, keyAddress, KeyRole, type ListedApiKey, sameHash, type StoredApiKey } from "./model/ApiKey.ts"
 import { keyClient } from "./model/Client.ts"
 import type { Principal } from "./model/Principal.ts"
 import { sha256 } from "./Sha256.ts"
@@ -25,18 +25,19 @@ import { sha256 } from "./Sha256.ts"
 export const ApiKeyListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
 
 /** A key in an answer. Instants are UTC text. */
-export interface ApiKeyView {
-  readonly id: string
-  readonly name: string
-  readonly client: string
-  readonly roles: StoredApiKey["roles"]
-  readonly accounts: ReadonlyArray<string>
-  readonly dot: string | null
-  readonly mc: string | null
-  readonly createdAt: string
-  readonly expiresAt: string | null
-  readonly lastUsedAt: string | null
-}
+export const ApiKeyView = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  client: Schema.String.annotate({ description: "key:<name>." }),
+  roles: Schema.Array(KeyRole),
+  accounts: Schema.Array(Schema.String),
+  dot: Schema.NullOr(Schema.String),
+  mc: Schema.NullOr(Schema.String),
+  createdAt: InstantText,
+  expiresAt: Schema.NullOr(InstantText),
+  lastUsedAt: Schema.NullOr(InstantText).annotate({ description: "Written about once a minute." })
+}).annotate({ identifier: "ListedApiKey" })
+export type ApiKeyView = typeof ApiKeyView.Type
 
 /** Creates, lists and revokes the API keys of a tenant. Only their hashes are stored. */
 export class ApiKeys extends Context.Service<ApiKeys, {

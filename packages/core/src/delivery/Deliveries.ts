@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { fault } from "../shared/Fault.ts"
 import { formatInstant, InstantText, parseInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { Count, HttpStatus } from "../shared/Integer.ts"
 import { type CountedPage, defaultListLimit, foreignCursor, ListCursor, ListLimit, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
@@ -42,34 +43,42 @@ export interface BulkResult {
   readonly nextCursor: string | null
 }
 
-/** A delivery as operators see it. Instants are UTC text. */
-export interface DeliveryView {
-  readonly deliveryId: string
-  readonly subscriptionId: string
-  readonly state: DeliveryState
-  readonly createdAt: string
-  readonly settledAt: string | null
-  readonly nextAttemptAt: string | null
-  /** Why it was cancelled; `null` if its subscription was deleted. */
-  readonly reason: string | null
-  readonly events: number
-  readonly attempts: ReadonlyArray<{
-    readonly attempt: number
-    readonly at: string
-    readonly durationMillis: number
-    readonly outcome: string
-    readonly status: number | null
-    readonly detail: string | null
-    readonly answer: string | null
-  }>
-}
+const attemptOutcome = Schema.String.annotate({ description: "accepted, gone, interrupted, or the kind of failure, such as timeout or http_5xx." })
 
-/** A delivery with its body. */
-export interface DeliveryBodyView extends DeliveryView {
-  readonly endpointUrl: string
-  /** The exact bytes that every attempt sends, as text. */
-  readonly body: string
-}
+/** The last attempt of a subscription or of a delivery, with its outcome. */
+export const LastAttempt = Schema.Struct({ at: InstantText, outcome: attemptOutcome, status: Schema.NullOr(HttpStatus) })
+
+const Attempt = Schema.Struct({
+  attempt: Count,
+  at: InstantText,
+  durationMillis: Count,
+  outcome: attemptOutcome,
+  status: Schema.NullOr(HttpStatus),
+  detail: Schema.NullOr(Schema.String),
+  answer: Schema.NullOr(Schema.String.annotate({ description: "The first bytes of the receiver's response." }))
+}).annotate({ identifier: "DeliveryAttempt" })
+
+/** A delivery as operators see it. Instants are UTC text. */
+export const DeliveryView = Schema.Struct({
+  deliveryId: Schema.String,
+  subscriptionId: Schema.String,
+  state: Schema.Literals(deliveryStates),
+  createdAt: InstantText,
+  settledAt: Schema.NullOr(InstantText),
+  nextAttemptAt: Schema.NullOr(InstantText),
+  reason: Schema.NullOr(Schema.String.annotate({ description: "Why it was cancelled, unless its subscription was deleted." })),
+  events: Count,
+  attempts: Schema.Array(Attempt)
+}).annotate({ identifier: "Delivery" })
+export type DeliveryView = typeof DeliveryView.Type
+
+/** A delivery with its body: the exact bytes that every attempt sends, as text. */
+export const DeliveryBodyView = Schema.Struct({
+  ...DeliveryView.fields,
+  endpointUrl: Schema.String,
+  body: Schema.String.annotate({ description: "The exact body of every attempt." })
+}).annotate({ identifier: "DeliveryInFull" })
+export type DeliveryBodyView = typeof DeliveryBodyView.Type
 
 /** What operators do with deliveries of a tenant. */
 export class Deliveries extends Context.Service<Deliveries, {

@@ -1,14 +1,14 @@
 /** One shipment across all areas: search, and its entries in order of time. For operators. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { areaOfSource, subscriptionsOfArea } from "../Areas.ts"
-import { type DeliveryView, deliveryView } from "../delivery/Deliveries.ts"
+import { areaOfSource, SubscriptionArea, subscriptionsOfArea } from "../Areas.ts"
+import { DeliveryView, deliveryView } from "../delivery/Deliveries.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
-import { instantOrNull } from "../shared/Instant.ts"
+import { instantOrNull, InstantText } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { maxHistoryBytes } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { ShipmentNotFound } from "../shipment-status/ShipmentStatusErrors.ts"
-import { type JourneyEntry, orderTimeline } from "./model/JourneyEntry.ts"
+import { JourneyEntry, orderTimeline } from "./model/JourneyEntry.ts"
 import { type FoundShipment, isShipmentId, shipmentSearch } from "./ShipmentSearch.ts"
 import { type ShipmentTimeline, makeShipmentTimelines } from "./ShipmentTimeline.ts"
 
@@ -22,26 +22,22 @@ export const journeyDeliveries = { limit: 50, newest: 2000 }
 export const ShipmentSearchQuery = Schema.Struct({ reference: Schema.String })
 
 /** A delivery about the shipment, with the area of its subscription. */
-export interface JourneyDelivery extends DeliveryView {
-  readonly area: string
-}
+const JourneyDelivery = Schema.Struct({ ...DeliveryView.fields, area: SubscriptionArea })
+export type JourneyDelivery = typeof JourneyDelivery.Type
 
-/** What all areas know of a shipment, in the order of time, with its deliveries. */
-export interface ShipmentJourney {
-  readonly shipmentId: string
-  readonly proNumber: string | null
-  readonly bolNumber: string | null
-  /** Accounts that may see the shipment; if no area states them, the accounts of its bills and pickups. */
-  readonly accounts: ReadonlyArray<string>
-  /** Oldest first. */
-  readonly entries: ReadonlyArray<JourneyEntry>
-  /** Whether older entries were left out. */
-  readonly truncated: boolean
-  /** Deliveries about the shipment, newest first. Deliveries of charge windows are left out, because they cover many shipments. */
-  readonly deliveries: ReadonlyArray<JourneyDelivery>
-  /** Deliveries before this instant were not searched; `null` if all were. */
-  readonly deliveriesSince: string | null
-}
+/** What all areas know of a shipment, in the order of time, with its deliveries. If no area states its accounts, they are those of its bills and pickups. */
+export const ShipmentJourney = Schema.Struct({
+  shipmentId: Schema.String,
+  proNumber: Schema.NullOr(Schema.String),
+  bolNumber: Schema.NullOr(Schema.String),
+  accounts: Schema.Array(Schema.String.annotate({ description: "An account that has access." })),
+  entries: Schema.Array(JourneyEntry).annotate({ description: "Oldest first." }),
+  truncated: Schema.Boolean.annotate({ description: "Whether older entries were left out." }),
+  // without those of charge windows, which cover many shipments
+  deliveries: Schema.Array(JourneyDelivery).annotate({ description: "Deliveries with data of the shipment, newest first." }),
+  deliveriesSince: Schema.NullOr(InstantText).annotate({ description: "Deliveries before this instant were not searched; null if all were searched." })
+}).annotate({ identifier: "ShipmentJourney" })
+export type ShipmentJourney = typeof ShipmentJourney.Type
 
 /** Shows operators a shipment across all areas. */
 export class ShipmentJourneys extends Context.Service<ShipmentJourneys, {

@@ -6,7 +6,7 @@ import { InvoiceStore } from "../invoices/InvoiceStore.ts"
 import type { KeptPickup } from "../pickups/model/Pickup.ts"
 import { type FollowedPickup, PickupStore } from "../pickups/PickupStore.ts"
 import { ShipmentId } from "../shared/Identifier.ts"
-import { formatInstant, parseInstant } from "../shared/Instant.ts"
+import { formatInstant, InstantText, parseInstant } from "../shared/Instant.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { plainNumber, searchOf } from "../shipment-status/model/LookupKey.ts"
 import { ShipmentStatusStore } from "../shipment-status/ShipmentStatusStore.ts"
@@ -20,18 +20,16 @@ import { billsOfPros, parsedEvent, statusOf } from "./ShipmentTimeline.ts"
 /** Most shipments per search. */
 export const maxFound = 20
 
-/** A shipment that a search by reference found. Members that no area knows are `null`. */
-export interface FoundShipment {
-  /** The PRO, if no shipmentId is known. */
-  readonly shipmentId: string
-  readonly proNumber: string | null
-  readonly bolNumber: string | null
-  /** Standard Carrier Alpha Code. */
-  readonly carrier: string | null
-  /** The milestone, else the latest entry in its area's terms. */
-  readonly status: string | null
-  readonly lastAt: string | null
-}
+/** A shipment that a search by reference found: its PRO, if no shipmentId is known. Members that no area knows are `null`. */
+export const FoundShipment = Schema.Struct({
+  shipmentId: Schema.String,
+  proNumber: Schema.NullOr(Schema.String),
+  bolNumber: Schema.NullOr(Schema.String),
+  carrier: Schema.NullOr(Schema.String.annotate({ description: "Standard Carrier Alpha Code." })),
+  status: Schema.NullOr(Schema.String.annotate({ description: "Its milestone, or else its latest event, with the name used in its area." })),
+  lastAt: Schema.NullOr(InstantText)
+}).annotate({ identifier: "NamedShipment" })
+export type FoundShipment = typeof FoundShipment.Type
 
 /** Whether a text can be a shipmentId. Other text never reaches a store. */
 export const isShipmentId = Schema.is(ShipmentId)

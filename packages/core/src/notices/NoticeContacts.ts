@@ -47,20 +47,21 @@ export const NoticeContact = Schema.Struct({
   webhookKinds: Schema.optionalKey(NoticeKinds)
 }).annotate({ identifier: "NoticeContact" })
 
+const ChosenKinds = Schema.NullOr(Schema.Array(Schema.Literals(noticeKinds))).annotate({ description: "The kinds of notices that are sent there; null: all." })
+
 /** Where a client gets its notices, as it reads it. */
-export interface NoticeContactView {
-  readonly email: string | null
-  /** `null`: all. */
-  readonly emailKinds: ReadonlyArray<NoticeKind> | null
-  /** Whether this service sends e-mail at all. */
-  readonly sendsMail: boolean
-  readonly webhook: {
-    readonly subscriptionId: string
-    readonly endpointUrl: string
-    readonly hmacSecretId: string
-  } | null
-  readonly webhookKinds: ReadonlyArray<NoticeKind> | null
-}
+export const NoticeContactView = Schema.Struct({
+  email: Schema.NullOr(Schema.String),
+  emailKinds: ChosenKinds,
+  sendsMail: Schema.Boolean.annotate({ description: "Whether this service sends e-mail at all." }),
+  webhook: Schema.NullOr(Schema.Struct({
+    subscriptionId: Schema.String.annotate({ description: "Of the webhook's deliveries." }),
+    endpointUrl: Schema.String,
+    hmacSecretId: Schema.String
+  })),
+  webhookKinds: ChosenKinds
+}).annotate({ identifier: "PortalContact" })
+export type NoticeContactView = typeof NoticeContactView.Type
 
 /** Makes the calls that read and change a client's contacts. A webhook contact has a destination of its own. */
 export const makeNoticeContacts = Effect.gen(function*() {

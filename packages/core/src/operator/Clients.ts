@@ -5,9 +5,11 @@ import { accountOfGrant } from "../access/model/CarrierNumbers.ts"
 import { AccessStore, type ListedClient } from "../access/AccessStore.ts"
 import { reviewClient } from "../access/ClientReview.ts"
 import { clientNamed, keyNameOf } from "../access/model/Client.ts"
+import { roles } from "../access/model/Principal.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
-import { instantOrNull } from "../shared/Instant.ts"
+import { instantOrNull, InstantText } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { Count } from "../shared/Integer.ts"
 import { defaultListLimit, ListCursor, ListLimit, type ListPage, namedListPage } from "../shared/ListPage.ts"
 import { monotonicMillis } from "../shared/MonotonicTime.ts"
 import { NoticeStore } from "../notices/NoticeStore.ts"
@@ -22,19 +24,16 @@ import { Subscriptions } from "./Subscriptions.ts"
 export const ClientListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
 
 /** A client in a list. Instants are UTC text. */
-export interface ClientView {
-  readonly client: string
-  readonly accounts: ReadonlyArray<string>
-  readonly roles: ListedClient["roles"]
-  /** Number of keys that are neither revoked nor expired. */
-  readonly keys: number
-  /** Number of subscriptions in all areas. */
-  readonly subscriptions: number
-  /** Written about once a minute. */
-  readonly lastSeenAt: string | null
-  /** `held`: the client has no access now, so nothing is sent and new entries wait. */
-  readonly state: "live" | "held"
-}
+export const ClientView = Schema.Struct({
+  client: Schema.String.annotate({ description: "key:<name>, or jwt:<issuer>:<sub> of a token." }),
+  accounts: Schema.Array(Schema.String),
+  roles: Schema.Array(Schema.Literals(roles)),
+  keys: Count.annotate({ description: "Keys that are neither revoked nor expired." }),
+  subscriptions: Count.annotate({ description: "Of all areas." }),
+  lastSeenAt: Schema.NullOr(InstantText).annotate({ description: "Written about once a minute." }),
+  state: Schema.Literals(["live", "held"]).annotate({ description: "held: it has no access at present, so nothing is sent, and new entries wait." })
+}).annotate({ identifier: "Client" })
+export type ClientView = typeof ClientView.Type
 
 /** Subscriptions closed per step, before the remaining ones are read again. */
 const stepSize = 100

@@ -3,20 +3,21 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { DeliveryControl, type DestinationTrace } from "../delivery/DeliveryControl.ts"
 import { DestinationNotFound } from "../delivery/DeliveryErrors.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
-import type { DeliveryState } from "../delivery/model/DeliveryState.ts"
+import { deliveryStates } from "../delivery/model/DeliveryState.ts"
 import { shipmentSearch } from "../journey/ShipmentSearch.ts"
 import { makeShipmentTimelines } from "../journey/ShipmentTimeline.ts"
 import type { PickupNotFound } from "../pickups/PickupErrors.ts"
 import type { PickupRow } from "../pickups/PickupStore.ts"
 import { fault } from "../shared/Fault.ts"
-import { formatInstant } from "../shared/Instant.ts"
+import { formatInstant, InstantText } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { Count, HttpStatus } from "../shared/Integer.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { ShipmentNotFound } from "../shipment-status/ShipmentStatusErrors.ts"
 import { findDestination } from "../subscriptions/FindDestination.ts"
 import { TransitEventStore } from "../transit-events/TransitEventStore.ts"
 import { makeExplainAreas, type Subject } from "./ExplainAreas.ts"
-import { verdictOf, type Verdict } from "./Verdict.ts"
+import { Verdict, verdictOf } from "./Verdict.ts"
 
 /** A subscription and exactly one subject: `eventId`, `shipmentId`, `pro` or `pickupId`. */
 export const ExplainQuery = Schema.Struct({
@@ -31,17 +32,17 @@ export const ExplainQuery = Schema.Struct({
 const maxKeys = 20
 
 /** Why a subscription did or did not get something: the verdict, its reasons, and the deliveries concerned. */
-export interface Explanation extends Verdict {
-  /** Newest first, at most 50. */
-  readonly deliveries: ReadonlyArray<{
-    readonly deliveryId: string
-    readonly state: DeliveryState
-    readonly attempts: number
-  /** HTTP status of the last attempt, if the receiver answered. */
-    readonly lastStatus: number | null
-    readonly at: string
-  }>
-}
+export const Explanation = Schema.Struct({
+  ...Verdict.fields,
+  deliveries: Schema.Array(Schema.Struct({
+    deliveryId: Schema.String,
+    state: Schema.Literals(deliveryStates),
+    attempts: Count,
+    lastStatus: Schema.NullOr(HttpStatus).annotate({ description: "The receiver's HTTP status at the last attempt, if there was a response." }),
+    at: InstantText
+  })).annotate({ description: "Newest first, 50 at most, from the subscription's newest 1,000 in each state." })
+}).annotate({ identifier: "Explanation" })
+export type Explanation = typeof Explanation.Type
 
 /** Explains to operators what became of an event, shipment, bill or pickup for one subscription. */
 export class Explanations extends Context.Service<Explanations, {

@@ -7,6 +7,7 @@ import { keepMinutesMillis } from "../retention/Retention.ts"
 import { fault } from "../shared/Fault.ts"
 import { formatInstant, InstantText, parseInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { Count } from "../shared/Integer.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
 
@@ -35,34 +36,28 @@ export const StatisticsQuery = Schema.Struct({
   )
 })
 
+const StatisticsPoint = Schema.Struct({
+  at: InstantText.annotate({ description: "When it begins." }),
+  deliveries: Count.annotate({ description: "Accepted attempts." }),
+  failures: Count.annotate({ description: "Failed attempts." }),
+  meanMillis: Schema.NullOr(Count).annotate({ description: "Mean duration of an attempt; null without attempts." }),
+  maxMillis: Schema.NullOr(Count),
+  waiting: Schema.NullOr(Count).annotate({ description: "The most entries that waited at one sample; null without a sample. While nothing waits, there is one sample, not one every five minutes." })
+}).annotate({ identifier: "StatisticsPoint" })
 /** Attempts in one step. */
-export interface StatisticsPoint {
-  /** When the step begins. */
-  readonly at: string
-  /** Accepted attempts. */
-  readonly deliveries: number
-  /** Failed attempts. */
-  readonly failures: number
-  /** Of all attempts; `null` without attempts. */
-  readonly meanMillis: number | null
-  readonly maxMillis: number | null
-  /** The most entries that waited at one sample; samples are taken about every five minutes. `null` without a sample. */
-  readonly waiting: number | null
-}
+export type StatisticsPoint = typeof StatisticsPoint.Type
 
 /** Attempts over time, in one or more series. */
-export interface StatisticsView {
-  readonly from: string
-  readonly to: string
-  /** Interval of a point in seconds. */
-  readonly step: number
-  readonly series: ReadonlyArray<{
-    /** `null`: of the client, or of all subscriptions of the tenant. */
-    readonly subscriptionId: string | null
-    /** One for each step, oldest first. */
-    readonly points: ReadonlyArray<StatisticsPoint>
-  }>
-}
+export const StatisticsView = Schema.Struct({
+  from: InstantText,
+  to: InstantText,
+  step: Count.annotate({ description: "Seconds of a point." }),
+  series: Schema.Array(Schema.Struct({
+    subscriptionId: Schema.NullOr(Schema.String.annotate({ description: "Null for a series of the client or the tenant." })),
+    points: Schema.Array(StatisticsPoint).annotate({ description: "One for each step, oldest first." })
+  }).annotate({ identifier: "StatisticsSeries" }))
+}).annotate({ identifier: "Statistics" })
+export type StatisticsView = typeof StatisticsView.Type
 
 /** Counts of attempts and waiting entries over time, for dashboards. */
 export class Statistics extends Context.Service<Statistics, {

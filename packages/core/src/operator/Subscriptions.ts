@@ -1,13 +1,13 @@
 /** Every subscription of a tenant, over all areas and clients. For operators. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { areaOfSource, type AreaStores, subscriptionsOfArea } from "../Areas.ts"
+import { areaOfSource, type AreaStores, SubscriptionArea, subscriptionsOfArea } from "../Areas.ts"
 import { qualifiedClient } from "../access/model/Client.ts"
 import { DeliveryControl, type EndedPauses, pauseByClient, pauseByOperator, pauseForPurge, purgeReason } from "../delivery/DeliveryControl.ts"
+import { LastAttempt } from "../delivery/Deliveries.ts"
 import { DestinationNotFound, type SecretNotUsable, SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
-import { DeliveryQueue, type DestinationMatch, type DestinationOverview, type DestinationState, type PausedBy } from "../delivery/DeliveryQueue.ts"
-import { type BreakerState, breakerState } from "../delivery/model/Breaker.ts"
+import { DeliveryQueue, type DestinationMatch, type DestinationOverview, type DestinationState } from "../delivery/DeliveryQueue.ts"
+import { breakerState } from "../delivery/model/Breaker.ts"
 import { endpointFilterOf, EndpointText, ErrorText } from "../delivery/model/DeliveryFilter.ts"
-import type { DeliveryPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { noticeSource, NoticeStore } from "../notices/NoticeStore.ts"
@@ -15,9 +15,10 @@ import { PickupSubscriptionStore } from "../pickups/PickupSubscriptionStore.ts"
 import type { AreaSubscriptions, SubscriptionDocuments } from "../shared/Area.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { fault } from "../shared/Fault.ts"
-import { formatInstant, instantOrNull } from "../shared/Instant.ts"
+import { formatInstant, instantOrNull, InstantText } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
-import { type CountedPage, defaultListLimit, foreignCursor, ListCursor, ListLimit, listPage, type ListRange } from "../shared/ListPage.ts"
+import { Count } from "../shared/Integer.ts"
+import { type CountedPage, defaultListLimit, foreignCursor, ListCursor, ListLimit, listPage, type ListRange, NextCursor } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
@@ -57,14 +58,13 @@ export const PurgeCall = Schema.Struct({
 /** A call of a bulk purge starts on no other subscription after this many entries. */
 const purgedEntries = 20_000
 
-/** What one step of a bulk purge did. */
-export interface PurgeResult {
-  /** Subscriptions that had something to drop. */
-  readonly subscriptions: number
-  readonly dropped: number
-  /** For the next call, with the same filter; `null` when nothing is left. */
-  readonly nextCursor: string | null
-}
+/** What one step of a bulk purge did. `subscriptions`: those that had something to drop. */
+export const PurgeResult = Schema.Struct({
+  subscriptions: Count,
+  dropped: Count,
+  nextCursor: NextCursor.annotate({ description: "For the next call, with the same filter; null when nothing is left." })
+}).annotate({ identifier: "PurgedSubscriptions" })
+export type PurgeResult = typeof PurgeResult.Type
 
 /** Body of the pause call. The subscription's owner reads the reason. */
 export const PauseCall = Schema.Struct({
@@ -74,48 +74,44 @@ export const PauseCall = Schema.Struct({
   )
 }).annotate({ identifier: "PauseCall" })
 
-/** A subscription as operators see it. Instants are UTC text. Counts stop at 1,000, which means 1,000 or more. */
-export interface SubscriptionView {
-  readonly subscriptionId: string
-  readonly area: string
-  /** Qualified: `key:<name>` or `jwt:<issuer>:<sub>`. */
-  readonly client: string
-  readonly endpointUrl: string
-  readonly hmacSecretId: string
-  /** Its filters, in the terms of its area. */
-  readonly filters: Readonly<Record<string, unknown>>
-  /** `null`: all accounts of its client. */
-  readonly accounts: ReadonlyArray<string> | null
-  readonly delivery: DeliveryPolicy
-  readonly state: DestinationState
-  /** Why the engine or an operator paused it. */
-  readonly reason: string | null
-  readonly pausedBy: PausedBy | null
-  /** When the state last changed. */
-  readonly since: string
-  /** Whether its client or its tenant has no access now, so that nothing is sent. */
-  readonly held: boolean
-  /** Entries that are in no delivery yet. */
-  readonly waiting: number
-  /** Of the first 1,000 waiting entries. */
-  readonly oldestWaitingAt: string | null
-  /** Deliveries that are being sent or wait for their next attempt. */
-  readonly inFlight: number
-  readonly dead: number
-  /** Entries that were removed without being sent, since creation. */
-  readonly dropped: number
-  /** When its earliest retry is due. */
-  readonly dueAt: string | null
-  readonly breaker: {
-    readonly state: BreakerState
-    /** Failed attempts since the last accepted one. */
-    readonly failures: number
-    /** When an open breaker allows the next attempt. */
-    readonly until: string | null
-  }
+const counted = (what: string) => Count.annotate({ description: `${what} 1,000 means that many or more.` })
+
+/** A subscription as operators see it. Instants are UTC text. Counts stop at 1,000. */
+export const SubscriptionView = Schema.Struct({
+  subscriptionId: Schema.String,
+  area: SubscriptionArea,
+  client: Schema.String.annotate({ description: "The owner: key:<name> or jwt:<issuer>:<sub>." }),
+  endpointUrl: Schema.String,
+  hmacSecretId: Schema.String,
+  filters: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "Its filters, with the members of its area." }),
+  accounts: Schema.NullOr(Schema.Array(Schema.String)).annotate({ description: "Its accounts; null for all accounts of its client." }),
+  delivery: Schema.Struct({
+    maxAttempts: Count,
+    initialBackoffSeconds: Count,
+    maxBackoffSeconds: Count,
+    batchMaxSize: Count,
+    rateLimitPerMinute: Count
+  }),
+  state: Schema.Literals(subscriptionStates),
+  reason: Schema.NullOr(Schema.String.annotate({ description: "Why the service or an operator paused it." })),
+  pausedBy: Schema.NullOr(Schema.Literals(["client", "service", "operator"])).annotate({ description: "Its client cannot resume a subscription that an operator paused." }),
+  since: InstantText.annotate({ description: "When the state last changed." }),
+  held: Schema.Boolean.annotate({ description: "Whether its client or its tenant has no access at present, so that nothing is sent." }),
+  waiting: counted("Entries that are not in a delivery yet."),
+  oldestWaitingAt: Schema.NullOr(InstantText).annotate({ description: "Oldest of the first 1,000 waiting entries." }),
+  inFlight: counted("Deliveries that are being sent or wait for their next attempt."),
+  dead: counted("Dead letters."),
+  dropped: Count.annotate({ description: "All entries removed without being sent." }),
+  dueAt: Schema.NullOr(InstantText).annotate({ description: "When its earliest retry is due." }),
+  breaker: Schema.Struct({
+    state: Schema.Literals(["closed", "open", "half-open"]).annotate({ description: "open: nothing is sent. half-open: one delivery is sent, the probe." }),
+    failures: Count.annotate({ description: "Failed attempts since the last accepted one." }),
+    until: Schema.NullOr(InstantText)
+  }),
   /** The newest attempt, among the newest 100 deliveries. */
-  readonly lastAttempt: { readonly at: string; readonly outcome: string; readonly status: number | null } | null
-}
+  lastAttempt: Schema.NullOr(LastAttempt)
+}).annotate({ identifier: "OperatorSubscription" })
+export type SubscriptionView = typeof SubscriptionView.Type
 
 type NotThere = DestinationNotFound | StorageError
 

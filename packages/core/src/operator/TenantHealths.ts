@@ -1,8 +1,9 @@
 /** Delivery health of each tenant. */
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { AccessStore } from "../access/AccessStore.ts"
 import { DeliveryControl } from "../delivery/DeliveryControl.ts"
-import { instantOrNull } from "../shared/Instant.ts"
+import { instantOrNull, InstantText } from "../shared/Instant.ts"
+import { Count } from "../shared/Integer.ts"
 import { LineLimiter } from "../shared/LineLimiter.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 
@@ -10,23 +11,25 @@ import type { StorageError } from "../shared/StorageError.ts"
 const maxTenants = 1000
 const tenantsAtOnce = 4
 
+const upTo10000 = (what: string) => Count.annotate({ description: `${what} 10,000 means that many or more.` })
+
 /** Delivery counts of one tenant. Each stops at 10,000, which means 10,000 or more. */
-export interface TenantHealthView {
-  readonly tenantId: string
-  readonly subscriptions: number
-  /** Subscriptions that are paused by the service or an operator, have a breaker that is not closed, or have a dead letter. */
-  readonly inTrouble: number
-  readonly waiting: number
-  readonly oldestWaitingAt: string | null
-  readonly dead: number
-}
+const TenantHealthView = Schema.Struct({
+  tenantId: Schema.String,
+  subscriptions: upTo10000("Subscriptions of all areas."),
+  inTrouble: upTo10000("Paused by the service or an operator, with a circuit breaker that is not closed, or with a dead letter."),
+  waiting: upTo10000("Entries that are not in a delivery yet."),
+  oldestWaitingAt: Schema.NullOr(InstantText).annotate({ description: "Oldest of the first 10,000 waiting entries." }),
+  dead: upTo10000("Dead letters.")
+}).annotate({ identifier: "TenantHealth" })
+type TenantHealthView = typeof TenantHealthView.Type
 
 /** The health of all tenants, worst first. */
-export interface HealthView {
-  readonly tenants: ReadonlyArray<TenantHealthView>
-  /** Ids of tenants whose counts could not be read. The log has the causes. */
-  readonly unread: ReadonlyArray<string>
-}
+export const HealthView = Schema.Struct({
+  tenants: Schema.Array(TenantHealthView),
+  unread: Schema.Array(Schema.String).annotate({ description: "Ids of tenants whose counts could not be read. The log has the causes." })
+}).annotate({ identifier: "Health" })
+export type HealthView = typeof HealthView.Type
 
 /** Counts subscriptions in trouble, waiting entries and dead letters of each tenant. */
 export class TenantHealths extends Context.Service<TenantHealths, {

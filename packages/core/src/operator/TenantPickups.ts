@@ -8,7 +8,7 @@ import type { PickupDecided, PickupNotFound } from "../pickups/PickupErrors.ts"
 import { pickupIn } from "../pickups/PickupRecords.ts"
 import { Pickups } from "../pickups/Pickups.ts"
 import { type PickupRow, PickupStore } from "../pickups/PickupStore.ts"
-import { formatInstant } from "../shared/Instant.ts"
+import { formatInstant, InstantText } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -24,30 +24,25 @@ export const PickupListQuery = Schema.Struct({
   limit: ListLimit
 })
 
+const WrittenTime = Schema.NullOr(Schema.String.annotate({ description: "As the shipper wrote it, in local time of the place." }))
+
 /** A pickup as operators see it. Instants are UTC text. */
-export interface PickupView {
-  readonly pickupId: string
-  /** The carrierPickupNumber; `null` until there is one. */
-  readonly confirmationNumber: string | null
-  readonly status: string
-  /** Qualified: `key:<name>` or `jwt:<issuer>:<sub>`. */
-  readonly client: string
-  readonly isTest: boolean
-  readonly orderedAt: string
-  /** The request that waits for the carrier's decision; `null` if none does. */
-  readonly waitingFor: "order" | "change" | null
-  readonly waitingSince: string | null
-  readonly carrier: { readonly carrierName: string | null; readonly scac: string | null }
-  /** The window as the shipper wrote it, in local time of the place. The window of the requested change, if one waits. */
-  readonly readyWindow: {
-    readonly readyDate: string | null
-    readonly readyTime: string | null
-    readonly closeTime: string | null
-    readonly timeZone: string | null
-  }
-  /** The first pickup address. */
-  readonly origin: { readonly name: string; readonly city: string; readonly state: string; readonly zip: string }
-}
+export const PickupView = Schema.Struct({
+  pickupId: Schema.String,
+  confirmationNumber: Schema.NullOr(Schema.String).annotate({ description: "The carrierPickupNumber; null until there is one." }),
+  status: Schema.String,
+  client: Schema.String.annotate({ description: "The client that ordered it." }),
+  isTest: Schema.Boolean,
+  orderedAt: InstantText,
+  waitingFor: Schema.NullOr(Schema.Literals(["order", "change"])).annotate({ description: "What waits for the carrier's decision; null if nothing does." }),
+  waitingSince: Schema.NullOr(InstantText),
+  carrier: Schema.Struct({ carrierName: Schema.NullOr(Schema.String), scac: Schema.NullOr(Schema.String) }),
+  readyWindow: Schema.Struct({ readyDate: WrittenTime, readyTime: WrittenTime, closeTime: WrittenTime, timeZone: Schema.NullOr(Schema.String) })
+    .annotate({ description: "The window of the requested change, if one waits." }),
+  origin: Schema.Struct({ name: Schema.String, city: Schema.String, state: Schema.String, zip: Schema.String })
+    .annotate({ description: "The first pickup address." })
+}).annotate({ identifier: "OperatorPickup" })
+export type PickupView = typeof PickupView.Type
 
 /** Lets operators list pickups and decide on those that wait, for carriers without a system of their own. */
 export class TenantPickups extends Context.Service<TenantPickups, {

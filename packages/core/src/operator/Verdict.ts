@@ -1,4 +1,5 @@
 /** Decides the verdict on a subject for a subscription, from the state of the subscription's destination. */
+import { Schema } from "effect"
 import type { DestinationTrace, TracedDelivery } from "../delivery/DeliveryControl.ts"
 import type { DestinationOverview, PausedBy } from "../delivery/DeliveryQueue.ts"
 import { breakerState } from "../delivery/model/Breaker.ts"
@@ -15,18 +16,20 @@ export const waitReasons = ["turn", "order", "rate", "retry", "breaker", "paused
 /** One of `waitReasons`. */
 export type WaitReason = typeof waitReasons[number]
 
+const VerdictReason = Schema.Struct({
+  rule: Schema.String.annotate({ description: "The deciding rule: a filter, access, the state, the circuit breaker." }),
+  expected: Schema.String,
+  actual: Schema.String
+})
 /** The rule that decided: its expectation and the value found. */
-export interface VerdictReason {
-  readonly rule: string
-  readonly expected: string
-  readonly actual: string
-}
+export type VerdictReason = typeof VerdictReason.Type
 
-export interface Verdict {
-  readonly verdict: VerdictName
-  readonly reasons: ReadonlyArray<VerdictReason>
-  readonly waitingFor: WaitReason | null
-}
+export const Verdict = Schema.Struct({
+  verdict: Schema.Literals(verdicts),
+  reasons: Schema.Array(VerdictReason),
+  waitingFor: Schema.NullOr(Schema.Literals(waitReasons)).annotate({ description: "Set if verdict is waiting." })
+})
+export type Verdict = typeof Verdict.Type
 
 export const reason = (rule: string, expected: string, actual: string): VerdictReason => ({ rule, expected, actual })
 

@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock"
 import type { NotPermitted, TenantNotFound, TooManyCalls } from "../access/AccessErrors.ts"
 import { carriersAndCustomers } from "../access/Callers.ts"
 import type { Principal } from "../access/model/Principal.ts"
-import { Deliveries, DeliveryListQuery, type DeliveryView } from "../delivery/Deliveries.ts"
+import { Deliveries, DeliveryListQuery, DeliveryView } from "../delivery/Deliveries.ts"
 import {
   DeliveryNotFound,
   type DeliveryNotRetryable,
@@ -21,6 +21,7 @@ import { WebhookTests } from "../delivery/WebhookTests.ts"
 import { SubscriptionListQuery, Subscriptions, type SubscriptionView } from "../operator/Subscriptions.ts"
 import { formatInstant, InstantText } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { HttpStatus } from "../shared/Integer.ts"
 import type { ListPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 
@@ -32,24 +33,24 @@ export const PortalSubscriptionQuery = Schema.Struct(ownSubscriptions)
 /** A page of the client's own deliveries. */
 export const PortalDeliveryQuery = Schema.Struct(ownDeliveries)
 
-/** A delivery as its customer sees it. */
-export interface PortalDelivery extends DeliveryView {
-  readonly endpointUrl: string
-  /**
-   * The exact bytes of every attempt, as text. `null` before the first attempt: access is checked when a delivery is sent, so it may
-   * contain freight that the customer has no access to any more.
-   */
-  readonly body: string | null
-}
+/**
+ * A delivery as its customer sees it. `body` is `null` before the first attempt: access is checked when a delivery is sent, so it may
+ * contain freight that the customer has no access to any more.
+ */
+export const PortalDelivery = Schema.Struct({
+  ...DeliveryView.fields,
+  endpointUrl: Schema.String,
+  body: Schema.NullOr(Schema.String).annotate({ description: "The exact body of every attempt; null before the first one." })
+}).annotate({ identifier: "PortalDelivery" })
+export type PortalDelivery = typeof PortalDelivery.Type
 
-/** The result of a test event. */
-export interface PortalTestResult {
-  readonly accepted: boolean
-  /** The endpoint's HTTP status, if it answered. */
-  readonly status: number | null
-  /** One sentence. */
-  readonly detail: string
-}
+/** The result of a test event, in one sentence, with the endpoint's HTTP status if it answered. */
+export const PortalTestResult = Schema.Struct({
+  accepted: Schema.Boolean,
+  status: Schema.NullOr(HttpStatus),
+  detail: Schema.String
+}).annotate({ identifier: "PortalTest" })
+export type PortalTestResult = typeof PortalTestResult.Type
 
 /** Body of a test event: no freight and no area's format, so that a receiver cannot take it for an event. */
 export const WebhookTestEvent = Schema.Struct({

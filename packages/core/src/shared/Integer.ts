@@ -12,3 +12,6 @@ export const Count = Integer.check(Schema.isGreaterThanOrEqualTo(0))
 
 /** Often exceeds 32 bits; the format `int64` makes client generators use a wide type. */
 export const LargeInteger = Schema.Number.check(Schema.isInt({ toJsonSchema: () => ({ type: "integer", format: "int64" }) }))
+
+/** The status of an HTTP response. */
+export const HttpStatus = Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 599 }))

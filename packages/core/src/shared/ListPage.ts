@@ -16,6 +16,9 @@ export const ListLimit = Schema.optionalKey(
 /** `nextCursor` of the page before; the first page has none. */
 export const ListCursor = Schema.optionalKey(Schema.String)
 
+/** `nextCursor` of an answer: for the next call; `null` when nothing is left. */
+export const NextCursor = Schema.NullOr(Schema.String)
+
 /** A page of a list that is read to its end by cursor. */
 export interface ListPage<A> {
   readonly data: ReadonlyArray<A>

@@ -6,20 +6,26 @@ import {
   AuditQuery,
   ClientListQuery,
   Count,
+  Explanation,
   ExplainQuery,
+  HealthView,
   LimitsChange,
   LimitsShown,
   PauseCall,
   PickupListQuery,
   PortalLinkRequest,
   PurgeCall,
+  PurgeResult,
   ReplayCall,
+  ShipmentJourney,
   StatisticsQuery,
+  StatisticsView,
   SubscriptionListQuery,
+  SubscriptionView,
   TenantListQuery,
   TenantSettings
 } from "@waybill/core"
-import { DeadLettersCall, DeliveryListQuery, RecoverCall, SecretListQuery, SecretSettings } from "@waybill/core/delivery"
+import { DeadLettersCall, DeliveryBodyView, DeliveryListQuery, RecoverCall, SecretListQuery, SecretSettings } from "@waybill/core/delivery"
 import { CarrierDecision, PickupReportResult } from "@waybill/core/pickups"
 import { SubscriptionEdit } from "@waybill/core/transit-events"
 import { Schema } from "effect"
@@ -29,24 +35,18 @@ import { pageOf } from "../shared/PageQuery.ts"
 import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
 import {
   ApiKey,
-  AuditPage,
   ApiKeysPage,
+  AuditPage,
   ClientsPage,
-  TenantStateShown,
   DeliveriesPage,
-  DeliveryInFull,
-  Explanation,
-  Health,
-  NamedShipments,
-  OperatorSubscription,
-  OperatorSubscriptionsPage,
+  FoundShipments,
   PickupsPage,
   SecretsPage,
-  ShipmentJourney,
   SigningSecret,
-  StatisticsShown,
+  SubscriptionsPage,
   Tenant,
-  TenantsPage
+  TenantsPage,
+  TenantStateShown
 } from "./OperatorViews.ts"
 
 const tenantId = "The operator's own id of the tenant."
@@ -62,7 +62,7 @@ const withTotal = { kind: "boolean", schema: DeliveryListQuery.fields.total.sche
 const inSteps = "Names at least one filter, with the meaning that it has in the list of deliveries. A call changes the oldest 500 at most; call again with nextCursor until it is null. " +
   "A call that was cut short can be repeated, and so can the whole action."
 
-const nextCursor = Schema.NullOr(Schema.String).annotate({ description: "For the next call, with the same filter; null when nothing is left." })
+const { nextCursor } = PurgeResult.fields
 
 const noTenant = "No such tenant."
 const noApiKey = "No such tenant, or no such key of it."
@@ -269,7 +269,7 @@ export const OperatorContract = contract({
       summary: "Get a delivery",
       description: "With its exact body and every attempt. A read-only operator key is refused.",
       params: ofDelivery,
-      answers: { 200: { description: "The delivery", schema: DeliveryInFull } },
+      answers: { 200: { description: "The delivery", schema: DeliveryBodyView } },
       refusals: { 404: noDelivery }
     },
     retryDelivery: {
@@ -316,12 +316,7 @@ export const OperatorContract = contract({
         "subscriptions at most, and stops after the one that brings it to 20,000 dropped entries. Call again with nextCursor until it is null; a call that was cut short can be repeated.",
       params: tenant,
       body: { schema: PurgeCall, closed: true },
-      answers: {
-        202: {
-          description: "How many subscriptions had something to drop, and how many entries were dropped",
-          schema: Schema.Struct({ subscriptions: Count, dropped: Count, nextCursor }).annotate({ identifier: "PurgedSubscriptions" })
-        }
-      },
+      answers: { 202: { description: "How many subscriptions had something to drop, and how many entries were dropped", schema: PurgeResult } },
       refusals: { 404: noSubscription }
     },
     listAllSubscriptions: {
@@ -341,14 +336,14 @@ export const OperatorContract = contract({
         total: withTotal,
         ...pageOf(SubscriptionListQuery.fields)
       },
-      answers: { 200: { description: "Subscriptions", schema: OperatorSubscriptionsPage } }
+      answers: { 200: { description: "Subscriptions", schema: SubscriptionsPage } }
     },
     getSubscriptionStatus: {
       route: `GET ${subscriptionPath}`,
       summary: "Get a subscription with its delivery state",
       description: "Of any area, with the reason for its state, its waiting entries and its last attempt.",
       ...ofSubscription,
-      answers: { 200: { description: "The subscription", schema: OperatorSubscription } }
+      answers: { 200: { description: "The subscription", schema: SubscriptionView } }
     },
     editSubscription: {
       route: `PATCH ${subscriptionPath}`,
@@ -359,7 +354,7 @@ export const OperatorContract = contract({
         "Only for transit events and pickups: the interfaces of the other areas cannot change a subscription (400).",
       params: subscription,
       body: { schema: SubscriptionEdit, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: 256 * 1024 },
-      answers: { 200: { description: "The changed subscription", schema: OperatorSubscription } },
+      answers: { 200: { description: "The changed subscription", schema: SubscriptionView } },
       refusals: { 404: noSubscription, 409: "The secret does not exist, or its client may not use it." }
     },
     pauseSubscription: {
@@ -370,7 +365,7 @@ export const OperatorContract = contract({
         "Attempts in flight are completed.",
       ...ofSubscription,
       body: { schema: PauseCall, closed: true },
-      answers: { 200: { description: "The paused subscription", schema: OperatorSubscription } }
+      answers: { 200: { description: "The paused subscription", schema: SubscriptionView } }
     },
     recoverSubscription: {
       route: `POST ${subscriptionPath}/recover`,
@@ -388,7 +383,7 @@ export const OperatorContract = contract({
       description: "Works for every pause, by its client, the service or an operator. For freight charges, dead letters since the pause are sent first, then the waiting entries, in order. " +
         "A subscription that its client had made inactive becomes inactive again; resuming an active one has no effect.",
       ...ofSubscription,
-      answers: { 200: { description: "The subscription", schema: OperatorSubscription } }
+      answers: { 200: { description: "The subscription", schema: SubscriptionView } }
     },
     purgeSubscription: {
       route: `POST ${subscriptionPath}/purge`,
@@ -425,7 +420,7 @@ export const OperatorContract = contract({
       route: "GET /v1/health",
       summary: "Get the delivery health of all tenants",
       description: "Tenants with the most failing or paused subscriptions first; covers the first 1,000 tenants by tenantId.",
-      answers: { 200: { description: "Tenants", schema: Health } }
+      answers: { 200: { description: "Tenants", schema: HealthView } }
     },
     getStatistics: {
       route: "GET /v1/tenants/{tenantId}/statistics",
@@ -440,7 +435,7 @@ export const OperatorContract = contract({
         to: { kind: "instant", schema: StatisticsQuery.fields.to.schema, description: "The end. Default: now." },
         step: { kind: "integer", schema: StatisticsQuery.fields.step.schema, description: "Seconds of one point: a multiple of 60 up to 3600, or of 3600. Default: by the range." }
       },
-      answers: { 200: { description: "Series", schema: StatisticsShown } }
+      answers: { 200: { description: "Series", schema: StatisticsView } }
     },
     replaySubscription: {
       route: `POST ${subscriptionPath}/replay`,
@@ -460,7 +455,7 @@ export const OperatorContract = contract({
       query: {
         reference: { kind: "text", schema: Schema.String, description: "A shipmentId, a PRO, a bill of lading or a purchase order.", required: true }
       },
-      answers: { 200: { description: "Shipments", schema: NamedShipments } }
+      answers: { 200: { description: "Shipments", schema: FoundShipments } }
     },
     getShipmentJourney: {
       route: "GET /v1/tenants/{tenantId}/shipments/{shipmentId}/journey",

@@ -1,15 +1,15 @@
 /** The customer's portal over HTTP. */
-import { NoticeContact, NoticeEvent, PortalDeliveryQuery, PortalSubscriptionQuery, WebhookTestEvent } from "@waybill/core"
+import { NoticeContact, NoticeContactView, NoticeEvent, PortalDelivery, PortalDeliveryQuery, PortalSubscriptionQuery, PortalTestResult, SubscriptionView, WebhookTestEvent } from "@waybill/core"
 import { SecretListQuery, SecretRotation } from "@waybill/core/delivery"
-import { DeliveriesPage, OperatorSubscription, OperatorSubscriptionsPage, SecretsPage, SigningSecret } from "../operator/OperatorViews.ts"
+import { DeliveriesPage, SecretsPage, SigningSecret, SubscriptionsPage } from "../operator/OperatorViews.ts"
 import { contract } from "../shared/Contract.ts"
 import { pageOf } from "../shared/PageQuery.ts"
 import { signedHeaders, signedWhereRegistered } from "../shared/WebhookHeaders.ts"
-import { PortalContact, PortalDelivery, PortalSession, PortalTest } from "./PortalViews.ts"
+import { PortalSession } from "./PortalViews.ts"
 
 const ofSubscription = {
   params: { subscriptionId: "Id of one of the caller's own subscriptions, of any area." },
-  answers: { 200: { description: "The subscription", schema: OperatorSubscription } },
+  answers: { 200: { description: "The subscription", schema: SubscriptionView } },
   refusals: { 404: "No such subscription of this caller." }
 }
 const ofDelivery = {
@@ -39,7 +39,7 @@ export const PortalContract = contract({
         state: { kind: "text", schema: PortalSubscriptionQuery.fields.state.schema, description: "Only subscriptions in this state." },
         ...pageOf(PortalSubscriptionQuery.fields)
       },
-      answers: { 200: { description: "Subscriptions", schema: OperatorSubscriptionsPage } }
+      answers: { 200: { description: "Subscriptions", schema: SubscriptionsPage } }
     },
     getPortalSubscription: {
       route: "GET /v1/subscriptions/{subscriptionId}",
@@ -68,7 +68,7 @@ export const PortalContract = contract({
       summary: "Send a test event to the endpoint of a subscription",
       description: "A signed POST whose JSON has the type webhook.test and no freight data. It is not retried and changes no delivery state.",
       ...ofSubscription,
-      answers: { 200: { description: "Whether the endpoint accepted it", schema: PortalTest } },
+      answers: { 200: { description: "Whether the endpoint accepted it", schema: PortalTestResult } },
       refusals: { ...ofSubscription.refusals, 409: "The subscription's secret does not belong to the caller any more." }
     },
     listPortalDeliveries: {
@@ -105,7 +105,7 @@ export const PortalContract = contract({
       route: "GET /v1/contact",
       summary: "Get where notices are sent",
       description: "Notices say that an endpoint of the caller fails and its attempts end soon, that it has failed for long, that a delivery has used up its attempts, or that the service paused a subscription.",
-      answers: { 200: { description: "The e-mail address, whether this service sends e-mail, the webhook, and the chosen kinds", schema: PortalContact } }
+      answers: { 200: { description: "The e-mail address, whether this service sends e-mail, the webhook, and the chosen kinds", schema: NoticeContactView } }
     },
     putPortalContact: {
       route: "PUT /v1/contact",
@@ -114,7 +114,7 @@ export const PortalContract = contract({
       description: "A notice is sent once a day for each subscription and kind of trouble. `null` in place of an address ends notices there; what is left out, other than `email`, stays as it is. `emailKinds` and `webhookKinds` choose kinds of notices; `null` is all of them. Another webhook replaces " +
         "the previous one with what waits for it. A webhook gets no notices of its own endpoint.",
       body: { schema: NoticeContact, closed: true },
-      answers: { 200: { description: "The e-mail address, whether this service sends e-mail, the webhook, and the chosen kinds", schema: PortalContact } },
+      answers: { 200: { description: "The e-mail address, whether this service sends e-mail, the webhook, and the chosen kinds", schema: NoticeContactView } },
       refusals: { 409: "The quota of subscriptions is used up." }
     },
     listPortalSecrets: {

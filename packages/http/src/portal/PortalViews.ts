@@ -1,7 +1,6 @@
-/** Response schemas of the portal and of its links. */
-import { InstantText, noticeKinds, PortalTheme } from "@waybill/core"
+/** Response schemas of the portal and of its links that core does not have. */
+import { InstantText, PortalTheme } from "@waybill/core"
 import { Schema } from "effect"
-import { deliveryFields, HttpStatus } from "../operator/OperatorViews.ts"
 
 export const PortalLink = Schema.Struct({
   client: Schema.String.annotate({ description: "Qualified: key:<name> or jwt:<issuer>:<sub>." }),
@@ -15,29 +14,3 @@ export const PortalSession = Schema.Struct({
   expiresAt: Schema.NullOr(InstantText).annotate({ description: "When the link ends; null for other credentials." }),
   theme: PortalTheme
 }).annotate({ identifier: "PortalSession" })
-
-const ChosenKinds = Schema.NullOr(Schema.Array(Schema.Literals(noticeKinds))).annotate({ description: "The kinds of notices that are sent there; null: all." })
-
-export const PortalContact = Schema.Struct({
-  email: Schema.NullOr(Schema.String),
-  emailKinds: ChosenKinds,
-  sendsMail: Schema.Boolean.annotate({ description: "Whether this service sends e-mail at all." }),
-  webhook: Schema.NullOr(Schema.Struct({
-    subscriptionId: Schema.String.annotate({ description: "Of the webhook's deliveries." }),
-    endpointUrl: Schema.String,
-    hmacSecretId: Schema.String
-  })),
-  webhookKinds: ChosenKinds
-}).annotate({ identifier: "PortalContact" })
-
-export const PortalDelivery = Schema.Struct({
-  ...deliveryFields,
-  endpointUrl: Schema.String,
-  body: Schema.NullOr(Schema.String).annotate({ description: "The exact body of every attempt; null before the first one." })
-}).annotate({ identifier: "PortalDelivery" })
-
-export const PortalTest = Schema.Struct({
-  accepted: Schema.Boolean,
-  status: Schema.NullOr(HttpStatus),
-  detail: Schema.String
-}).annotate({ identifier: "PortalTest" })

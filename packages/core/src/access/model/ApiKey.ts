@@ -7,10 +7,13 @@ import { CarrierNumber } from "./CarrierNumbers.ts"
 import { KeyName } from "./Client.ts"
 import type { TenantState } from "./TenantState.ts"
 
+/** What a key may do. */
+export const KeyRole = Schema.Literals(["carrier", "customer"])
+
 /** The operator's request for a new key. */
 export const ApiKeyRequest = Schema.Struct({
   name: KeyName,
-  roles: Schema.NonEmptyArray(Schema.Literals(["carrier", "customer"]).annotate({ message: "A role is carrier or customer." }))
+  roles: Schema.NonEmptyArray(KeyRole.annotate({ message: "A role is carrier or customer." }))
     .check(Schema.isMaxLength(10, { message: "At most 10 roles." })),
   accounts: Schema.optionalKey(Schema.Array(AccountNumber).check(Schema.isMaxLength(10_000, { message: "At most 10000 accounts." }))),
   dot: Schema.optionalKey(CarrierNumber),
@@ -24,7 +27,7 @@ export type ApiKeyRequest = typeof ApiKeyRequest.Type
 export interface StoredApiKey {
   readonly id: string
   readonly name: string
-  readonly roles: ReadonlyArray<"carrier" | "customer">
+  readonly roles: ReadonlyArray<typeof KeyRole.Type>
   readonly accounts: ReadonlyArray<string>
   readonly dot?: string
   readonly mc?: string

@@ -2,7 +2,9 @@
 import { accountWithin, carrierGrants } from "./CarrierNumbers.ts"
 
 /** What a caller may do: `carrier` writes through intake, `customer` reads its accounts, `operator` uses `/operator` only. */
-export type Role = "carrier" | "customer" | "operator"
+export const roles = ["carrier", "customer", "operator"] as const
+/** One of `roles`. */
+export type Role = typeof roles[number]
 
 /**
  * - `carrier`: writes through intake and sees its whole tenant; with a DOT or MC number, only that carrier's freight.

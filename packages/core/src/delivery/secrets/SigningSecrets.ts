@@ -7,7 +7,8 @@ import type { Principal } from "../../access/model/Principal.ts"
 import { Tenants } from "../../access/Tenants.ts"
 import { fault } from "../../shared/Fault.ts"
 import { AccountNumber, ClientIdentity, HmacSecretId } from "../../shared/Identifier.ts"
-import { formatInstant } from "../../shared/Instant.ts"
+import { formatInstant, InstantText } from "../../shared/Instant.ts"
+import { Count } from "../../shared/Integer.ts"
 import { decodeInput, InvalidInput } from "../../shared/InvalidInput.ts"
 import { defaultListLimit, ListCursor, ListLimit, type ListPage, namedListPage, textsSize } from "../../shared/ListPage.ts"
 import type { StorageError } from "../../shared/StorageError.ts"
@@ -18,7 +19,7 @@ import { canonicalSecretId, clientOfSecret, ownerMissing, ownerNamed, type Secre
 import { formatSecret, parseSecret } from "../model/Signature.ts"
 import { type Resealed, resealSecrets } from "./ResealSecrets.ts"
 import { Sealer } from "./Sealer.ts"
-import { type ListedSecret, SecretStore, type SealedVersion, type StoredSecret } from "./SecretStore.ts"
+import { type ListedSecret, maxCountedUses, SecretStore, type SealedVersion, type StoredSecret } from "./SecretStore.ts"
 
 /**
  * Body of `PUT …/secrets/{hmacSecretId}`. `overlapSeconds`: how long the previous secret still signs after a rotation; with 0 a
@@ -52,19 +53,17 @@ export const SecretRotation = Schema.Struct({ overlapSeconds: SecretSettings.fie
 export const SecretListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
 
 /** A secret as operators see it, without its value. Instants are UTC text. */
-export interface SecretView {
-  readonly hmacSecretId: string
-  readonly client: string | null
-  /** Empty unless the secret belongs to accounts. */
-  readonly accounts: ReadonlyArray<string>
-  readonly anyClient: boolean
-  readonly createdAt: string
-  readonly rotatedAt: string | null
-  /** When the last older version stops signing; `null` if only the newest one signs. */
-  readonly signsUntil: string | null
-  /** Number of subscriptions that use it, without deleted ones; at most `maxCountedUses`. */
-  readonly usedBy: number
-}
+export const SecretView = Schema.Struct({
+  hmacSecretId: Schema.String,
+  client: Schema.NullOr(Schema.String.annotate({ description: "The one client that may use it, qualified: key:<name> or jwt:<issuer>:<sub>." })),
+  accounts: Schema.Array(Schema.String).annotate({ description: "Clients with one of these accounts may use it. Empty if it belongs to one client or to all." }),
+  anyClient: Schema.Boolean.annotate({ description: "Every client of the tenant may use it." }),
+  createdAt: InstantText,
+  rotatedAt: Schema.NullOr(InstantText),
+  signsUntil: Schema.NullOr(InstantText).annotate({ description: "When the last older version stops signing; null if only the current one signs." }),
+  usedBy: Count.annotate({ description: `Subscriptions that are signed with it. ${maxCountedUses} means that many or more.` })
+}).annotate({ identifier: "Secret" })
+export type SecretView = typeof SecretView.Type
 
 const defaultOverlapSeconds = 86_400
 

@@ -1,20 +1,18 @@
 /** One event in a shipment's journey, from any area. */
+import { Schema } from "effect"
 import type { AreaName } from "../../Areas.ts"
-import { formatInstant } from "../../shared/Instant.ts"
+import { formatInstant, InstantText } from "../../shared/Instant.ts"
 
 /** One event, report or change of a shipment, in one area. */
-export interface JourneyEntry {
-  readonly at: string
-  readonly area: AreaName
-  /** The area's term: an event type, a milestone, `updated`, `invoice created`, `pickup En Route`. */
-  readonly kind: string
-  /** One line for people. */
-  readonly title: string
-  /** Its id in its area. */
-  readonly reference: string | null
-  /** Its full content as JSON. */
-  readonly document: unknown
-}
+export const JourneyEntry = Schema.Struct({
+  at: InstantText,
+  area: Schema.Literals(["shipment-status", "transit-events", "freight-charges", "invoices", "pickups"] satisfies ReadonlyArray<AreaName>),
+  kind: Schema.String.annotate({ description: "The area's name for it, such as an event type, a milestone, invoice created, pickup En Route." }),
+  title: Schema.String.annotate({ description: "One line for people." }),
+  reference: Schema.NullOr(Schema.String.annotate({ description: "Its id or number in its area." })),
+  document: Schema.Unknown.annotate({ description: "The entry as JSON." })
+}).annotate({ identifier: "JourneyEntry" })
+export type JourneyEntry = typeof JourneyEntry.Type
 
 /** An entry with the values for ordering and limiting. */
 export interface TimelineEvent extends Omit<JourneyEntry, "at"> {
