@@ -8,9 +8,5 @@ export interface Mutant {
   readonly replace: string
 }
 
-/** A mutant of one file. `change` has one member: the text that is found, and what replaces it. */
-export const mutant = (file: string, name: string, change: Readonly<Record<string, string>>): Mutant => {
-  const [found, ...others] = Object.entries(change)
-  if (found === undefined || others.length > 0) throw new Error(`${name}: one text is replaced.`)
-  return { name, file, find: found[0], replace: found[1] }
-}
+/** A mutant of one file: what is wrong with it, the text that is found, and what replaces it. */
+export const mutant = (file: string, name: string, find: string, replace: string): Mutant => ({ name, file, find, replace })
