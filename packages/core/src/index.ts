@@ -94,6 +94,7 @@ export {
 } from "./intake/IntakeItems.ts"
 export * from "./intake/ShipmentIntake.ts"
 export * from "./intake/StatusUpdateIntake.ts"
+export type { EditableSubscriptionStore, StoredSubscriptionRow, SubscriptionRow } from "./subscriptions/EditableSubscriptionStore.ts"
 export { type Mail } from "./mail/model/Mail.ts"
 export * from "./mail/Mailer.ts"
 export * from "./mail/MailOutbox.ts"

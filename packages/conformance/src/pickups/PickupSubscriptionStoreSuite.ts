@@ -1,7 +1,7 @@
 /** Conformance of `PickupSubscriptionStore`, and of the changes that `PickupStore` queues for subscriptions. */
-import { Transaction } from "@waybill/core"
+import { type SubscriptionRow, Transaction } from "@waybill/core"
 import { DeliveryQueue, type DestinationState } from "@waybill/core/delivery"
-import { pickupBatchEnvelope, pickupSource, PickupStore, type PickupSubscriptionRecord, PickupSubscriptionStore } from "@waybill/core/pickups"
+import { pickupBatchEnvelope, pickupSource, PickupStore, PickupSubscriptionStore } from "@waybill/core/pickups"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, letSee, letSeeAll, occurredAt } from "../StorageFixtures.ts"
@@ -9,10 +9,10 @@ import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.
 import { change, historyEntry, order, pickupRow } from "./PickupFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
-const record = (n: number, parts: Partial<PickupSubscriptionRecord> = {}): PickupSubscriptionRecord =>
+const record = (n: number, parts: Partial<SubscriptionRow> = {}): SubscriptionRow =>
   ({ id: idOf(n), client: "carrier", doc: `{"n":${n}}`, createdAt: occurredAt, updatedAt: occurredAt, matched: true, ...parts })
 
-const subscribe = Effect.fnUntraced(function*(tenantId: string, n: number, parts: Partial<PickupSubscriptionRecord> = {}, state: DestinationState = "active") {
+const subscribe = Effect.fnUntraced(function*(tenantId: string, n: number, parts: Partial<SubscriptionRow> = {}, state: DestinationState = "active") {
   const transaction = yield* Transaction
   const queue = yield* DeliveryQueue
   const store = yield* PickupSubscriptionStore

@@ -6,7 +6,7 @@ import { makeRememberAccess } from "../access/ClientAccess.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
 import { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
-import { DeliveryQueue, type DestinationSettings, type DestinationStatus } from "../delivery/DeliveryQueue.ts"
+import { DeliveryQueue, type DestinationSettings } from "../delivery/DeliveryQueue.ts"
 import { policyOf } from "../delivery/model/DeliveryPolicy.ts"
 import type { SubscriptionStatus } from "../delivery/model/WebhookSettings.ts"
 import { SigningSecrets } from "../delivery/secrets/SigningSecrets.ts"
@@ -14,29 +14,15 @@ import { Wakeups } from "../delivery/Wakeups.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import type { InvalidInput } from "../shared/InvalidInput.ts"
 import { mergePatch } from "../shared/Json.ts"
-import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
+import type { EditableSubscriptionStore, StoredSubscriptionRow, SubscriptionRow } from "./EditableSubscriptionStore.ts"
 import { openDestinationWithin } from "./OpenDestination.ts"
 import { checkPatch, contradictionsIn, makeWebhookChecks, onlyStops, type SettingsEditor, type WebhookSettings } from "./WebhookChecks.ts"
 
-interface NewRow {
-  readonly id: string
-  readonly client: string
-  readonly doc: string
-  readonly createdAt: number
-  readonly updatedAt: number
-  /** Whether new entries are queued for it. */
-  readonly matched: boolean
-}
-
-interface Stored extends Omit<NewRow, "matched"> {
-  readonly destination: DestinationStatus
-}
-
 type Decode<A> = (input: unknown) => Effect.Effect<A, InvalidInput>
 
-interface SubscriptionArea<Settings extends WebhookSettings, Row extends NewRow, Missing> {
+interface SubscriptionArea<Settings extends WebhookSettings, Row extends SubscriptionRow, Missing> {
   /** Name of the service in spans. */
   readonly service: string
   readonly admits: (principal: Principal) => Effect.Effect<void, NotPermitted>
@@ -47,17 +33,12 @@ interface SubscriptionArea<Settings extends WebhookSettings, Row extends NewRow,
   readonly decodeEdit: Decode<unknown>
   /** Of the settings after a patch. */
   readonly decodePatched: Decode<Settings & { readonly status: SubscriptionStatus }>
-  readonly rowOf: (row: NewRow, settings: Settings) => Row
+  readonly rowOf: (row: SubscriptionRow, settings: Settings) => Row
   readonly missing: (id: string) => Missing
-  readonly store: {
-    readonly insert: (tenantId: string, row: Row) => Effect.Effect<void, StorageError>
-    readonly update: (tenantId: string, row: Row) => Effect.Effect<void, StorageError>
-    readonly find: (tenantId: string, client: string, id: string, forUpdate?: boolean) => Effect.Effect<Option.Option<Stored>, StorageError>
-    readonly remove: (tenantId: string, client: string, id: string) => Effect.Effect<"removed" | "gone" | "unknown", StorageError>
-  }
+  readonly store: Omit<EditableSubscriptionStore<Row>, "documents">
 }
 
-export const makeEditableSubscriptions = Effect.fnUntraced(function*<Settings extends WebhookSettings, Row extends NewRow, Missing>(
+export const makeEditableSubscriptions = Effect.fnUntraced(function*<Settings extends WebhookSettings, Row extends SubscriptionRow, Missing>(
   { admits, decodeCreate, decodeEdit, decodePatch, decodePatched, destination, missing, rowOf, service, store }: SubscriptionArea<Settings, Row, Missing>
 ) {
   const queue = yield* DeliveryQueue
@@ -90,7 +71,7 @@ export const makeEditableSubscriptions = Effect.fnUntraced(function*<Settings ex
     status
   })
 
-  const shownStored = (stored: Stored) => shown(stored.id, JSON.parse(stored.doc), stored.destination.state, stored.createdAt, changedAt(stored))
+  const shownStored = (stored: StoredSubscriptionRow) => shown(stored.id, JSON.parse(stored.doc), stored.destination.state, stored.createdAt, changedAt(stored))
 
   const create = Effect.fn(`${service}.create`)(function*(principal: Principal, input: unknown) {
     yield* admits(principal)
@@ -111,7 +92,7 @@ export const makeEditableSubscriptions = Effect.fnUntraced(function*<Settings ex
 
   const get = Effect.fn(`${service}.get`)(function*(principal: Principal, id: string) {
     yield* admits(principal)
-    const found = isUniqueId(id) ? yield* store.find(principal.tenantId, principal.client, id) : Option.none<Stored>()
+    const found = isUniqueId(id) ? yield* store.find(principal.tenantId, principal.client, id) : Option.none<StoredSubscriptionRow>()
     if (Option.isNone(found)) return yield* Effect.fail(missing(id))
     return shownStored(found.value)
   })
@@ -174,4 +155,4 @@ export const makeEditableSubscriptions = Effect.fnUntraced(function*<Settings ex
  * When the settings or the status changed last, also by the service or an operator. The time of the status is of the store's clock, so less than
  * a second counts as none.
  */
-const changedAt = ({ destination: { since }, updatedAt }: Stored): number => since - updatedAt >= 1000 ? since : updatedAt
+const changedAt = ({ destination: { since }, updatedAt }: StoredSubscriptionRow): number => since - updatedAt >= 1000 ? since : updatedAt

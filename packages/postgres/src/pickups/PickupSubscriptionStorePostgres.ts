@@ -1,6 +1,6 @@
 /** Carriers' subscriptions to pickups on Postgres. */
-import type { ListRange } from "@waybill/core"
-import { type PickupSubscriptionRecord, PickupSubscriptionStore, type TimeRange } from "@waybill/core/pickups"
+import type { ListRange, SubscriptionRow } from "@waybill/core"
+import { PickupSubscriptionStore, type TimeRange } from "@waybill/core/pickups"
 import { Effect, Layer } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { bool, int8, timestamptz, uuid } from "../client/SqlRow.ts"
@@ -11,11 +11,11 @@ import { makeEditable } from "../subscriptions/EditableSubscriptions.ts"
 import { selectSubscriptions, subscriptionOf, subscriptionRow } from "../subscriptions/SubscriptionSql.ts"
 import { clientSeesAccounts } from "./PickupPayloads.ts"
 
-const insertSubscription = (schema: Statement, tenantId: string, { client, createdAt, doc, id, matched, updatedAt }: PickupSubscriptionRecord) => statement`
+const insertSubscription = (schema: Statement, tenantId: string, { client, createdAt, doc, id, matched, updatedAt }: SubscriptionRow) => statement`
 INSERT INTO ${schema}.pickup_subscriptions (tenant_id, id, client, doc, matched, created_at, updated_at)
 VALUES (${tenant(tenantId)}, ${uuid(id)}, ${client}, ${doc}, ${matched}, ${timestamptz(createdAt)}, ${timestamptz(updatedAt)})`
 
-const updateSubscription = (schema: Statement, tenantId: string, { doc, id, matched, updatedAt }: PickupSubscriptionRecord) => statement`
+const updateSubscription = (schema: Statement, tenantId: string, { doc, id, matched, updatedAt }: SubscriptionRow) => statement`
 UPDATE ${schema}.pickup_subscriptions SET doc = ${doc}, matched = ${matched}, updated_at = ${timestamptz(updatedAt)}
 WHERE tenant_id = ${tenant(tenantId)} AND id = ${uuid(id)} AND deleted_at IS NULL`
 

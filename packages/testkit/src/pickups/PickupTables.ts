@@ -1,5 +1,5 @@
 /** Rows of the memory store: pickups by number and PRO, their history, and answered requests. */
-import { compareText, isOwn } from "@waybill/core"
+import { compareText, isOwn, type SubscriptionRow } from "@waybill/core"
 import {
   type AnsweredRequest,
   changesPerRead,
@@ -9,7 +9,6 @@ import {
   type PickupHistoryEntry,
   type PickupListRange,
   type PickupRow,
-  type PickupSubscriptionRecord,
   type PickupViewer,
   type TimeRange
 } from "@waybill/core/pickups"
@@ -42,7 +41,7 @@ interface TenantPickups {
   readonly counters: Map<boolean, number>
   /** Bytes of the histories of a client's pickups, with their entries in the work list. */
   readonly usage: Map<string, number>
-  readonly subscriptions: Map<string, PickupSubscriptionRecord>
+  readonly subscriptions: Map<string, SubscriptionRow>
   /** The clients of removed subscriptions. */
   readonly removed: Map<string, string>
   /** The last number and time of the work list. */
@@ -118,7 +117,7 @@ class PickupRows extends AreaRows<TenantPickups> {
   }
 
   /** Queues a change, if the subscription's client sees the pickup and the change does not wait already. Returns whether it was queued. */
-  private queue(tenantId: string, { client, id }: PickupSubscriptionRecord, { body, changeNo, pickupId, traceparent }: ListedChange, now: number): boolean {
+  private queue(tenantId: string, { client, id }: SubscriptionRow, { body, changeNo, pickupId, traceparent }: ListedChange, now: number): boolean {
     const destination = this.clientSees(tenantId, client, pickupId) ? this.destinations.find(tenantId, id) : undefined
     const place = { key: pickupId, sequence: changeNo, orderId: String(changeNo) }
     if (destination === undefined || this.destinations.waits(destination, place)) return false
@@ -129,7 +128,7 @@ class PickupRows extends AreaRows<TenantPickups> {
   }
 
   /** Queues entries of the work list again. Returns their number. */
-  replay(tenantId: string, record: PickupSubscriptionRecord, { from, to = Infinity }: TimeRange, now: number): number {
+  replay(tenantId: string, record: SubscriptionRow, { from, to = Infinity }: TimeRange, now: number): number {
     const within = [...this.of(tenantId).changes.values()].filter(({ at }) => at >= from && at < to)
     return within.filter((change) => this.queue(tenantId, record, change, now)).length
   }

@@ -1,0 +1,48 @@
+/** What the memory stores of subscriptions have in common whose clients may change them. */
+import { compareText, type StoredSubscriptionRow, type SubscriptionRow } from "@waybill/core"
+import { Effect, Option } from "effect"
+import { DestinationTables } from "../delivery/DestinationTables.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { documentsIn } from "../shared/SubscriptionDocuments.ts"
+
+/** The subscriptions of a tenant, and the clients of removed ones. */
+interface EditableRows<Row> {
+  readonly subscriptions: Map<string, Row>
+  readonly removed: Map<string, string>
+}
+
+export const makeEditable = Effect.fnUntraced(function*<Row extends SubscriptionRow>(
+  rowsOf: (tenantId: string) => EditableRows<Row>,
+  drop: (tenantId: string, id: string) => void
+) {
+  const { journal, operate } = yield* MemoryDatabase
+  const destinations = yield* DestinationTables
+
+  const stored = (tenantId: string, { client, createdAt, doc, id, updatedAt }: Row): ReadonlyArray<StoredSubscriptionRow> => {
+    const destination = destinations.find(tenantId, id)
+    return destination === undefined ? [] : [{ id, client, doc, createdAt, updatedAt, destination: destination.status }]
+  }
+
+  return {
+    /** The client's own subscriptions, by id. */
+    own: (tenantId: string, client: string): ReadonlyArray<StoredSubscriptionRow> =>
+      [...rowsOf(tenantId).subscriptions.values()]
+        .filter((row) => row.client === client)
+        .flatMap((row) => stored(tenantId, row))
+        .sort((a, b) => compareText(a.id, b.id)),
+    find: (tenantId: string, client: string, id: string) =>
+      operate(() => {
+        const row = rowsOf(tenantId).subscriptions.get(id)
+        return Option.fromUndefinedOr(row?.client === client ? stored(tenantId, row)[0] : undefined)
+      }),
+    remove: (tenantId: string, client: string, id: string) =>
+      operate(() => {
+        const { removed, subscriptions } = rowsOf(tenantId)
+        if (subscriptions.get(id)?.client !== client) return removed.get(id) === client ? "gone" : "unknown"
+        drop(tenantId, id)
+        journal.put(removed, id, client)
+        return "removed"
+      }),
+    documents: (tenantId: string, ids: ReadonlyArray<string>) => operate(() => documentsIn(ids, (id) => rowsOf(tenantId).subscriptions.get(id)?.doc))
+  }
+})
