@@ -3,6 +3,7 @@
  * the results of the store are compared with it.
  */
 import type { Breaker, DestinationSettings, DestinationState, PausedBy } from "@waybill/core/delivery"
+import type { NewEvent } from "@waybill/core/transit-events"
 import { AccessLedger } from "./AccessLedger.ts"
 import { type LedgerPartition, PartitionLedger } from "./PartitionLedger.ts"
 import { SettlementLog } from "./SettlementLog.ts"
@@ -93,10 +94,8 @@ export interface LedgerKey {
 
 export const destinationKeyOf = (tenantId: string, destinationId: string): string => `${tenantId}/${destinationId}`
 
-export interface PublishedEvent {
-  readonly eventId: string
-  readonly shipmentId: string
-  readonly sequence: number
+/** An event with its JSON as text. */
+export interface PublishedEvent extends Pick<NewEvent, "eventId" | "shipmentId" | "sequence"> {
   readonly body: string
 }
 

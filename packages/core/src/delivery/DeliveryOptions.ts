@@ -19,7 +19,7 @@ export interface DeliveryOptionValues {
   readonly maxBytesInFlight: number
   /** Time that a stop waits for attempts in flight. */
   readonly drainMillis: number
-  /** Time that settled deliveries are kept. */
+  /** Time that settled deliveries are kept. Default 30 days. */
   readonly keepSettledMillis: number
 }
 

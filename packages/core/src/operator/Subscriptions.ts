@@ -8,6 +8,7 @@ import { DestinationNotFound, type SecretNotUsable, SubscriptionPausedByOperator
 import { DeliveryQueue, type DestinationMatch, type DestinationOverview, type DestinationState } from "../delivery/DeliveryQueue.ts"
 import { breakerState } from "../delivery/model/Breaker.ts"
 import { endpointFilterOf, EndpointText, ErrorText } from "../delivery/model/DeliveryFilter.ts"
+import { DeliveryPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { noticeSource, NoticeStore } from "../notices/NoticeStore.ts"
@@ -85,13 +86,7 @@ export const SubscriptionView = Schema.Struct({
   hmacSecretId: Schema.String,
   filters: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "Its filters, with the members of its area." }),
   accounts: Schema.NullOr(Schema.Array(Schema.String)).annotate({ description: "Its accounts; null for all accounts of its client." }),
-  delivery: Schema.Struct({
-    maxAttempts: Count,
-    initialBackoffSeconds: Count,
-    maxBackoffSeconds: Count,
-    batchMaxSize: Count,
-    rateLimitPerMinute: Count
-  }),
+  delivery: DeliveryPolicy,
   state: Schema.Literals(subscriptionStates),
   reason: Schema.NullOr(Schema.String.annotate({ description: "Why the service or an operator paused it." })),
   pausedBy: Schema.NullOr(Schema.Literals(["client", "service", "operator"])).annotate({ description: "Its client cannot resume a subscription that an operator paused." }),

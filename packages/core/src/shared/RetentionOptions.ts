@@ -5,17 +5,17 @@ const days = (count: number): number => count * 86_400_000
 
 /** How long areas keep their data, in milliseconds. */
 export interface RetentionWindows {
-  /** Shipments after their delivery, with their status history. */
+  /** Shipments after their delivery, with their status history. Default 365 days. */
   readonly keepDeliveredShipmentsMillis: number
-  /** Freight bills after they were invoiced or removed. */
+  /** Freight bills after they were invoiced or removed. Default 365 days. */
   readonly keepEndedBillsMillis: number
-  /** Bodies of notifications. At least as long as deliveries are kept. */
+  /** Bodies of notifications. At least as long as deliveries are kept. Default 180 days. */
   readonly keepNoticesMillis: number
-  /** Pickups after they were ordered. */
+  /** Pickups after they were ordered. Default 365 days. */
   readonly keepPickupsMillis: number
-  /** Entries of the audit log. */
+  /** Entries of the audit log. Default 400 days. */
   readonly keepAuditMillis: number
-  /** Delivery statistics by hour. Those by minute are kept for a day. */
+  /** Delivery statistics by hour. Those by minute are kept for a day. Default 90 days. */
   readonly keepStatisticsMillis: number
 }
 

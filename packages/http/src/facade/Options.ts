@@ -8,12 +8,13 @@ import {
   MailFailed,
   PortalTheme,
   RetentionOptions,
+  type RetentionWindows,
   type StorageAdapter,
   storageAdapter,
   Waybill,
   type WaybillStorage
 } from "@waybill/core"
-import { DeliveryOptions } from "@waybill/core/delivery"
+import { DeliveryOptions, type DeliveryOptionValues } from "@waybill/core/delivery"
 import { FreightChargeOptions } from "@waybill/core/freight-charges"
 import { ShipmentStatusOptions } from "@waybill/core/shipment-status"
 import { Effect, Layer, Redacted, Result } from "effect"
@@ -31,42 +32,10 @@ import { plain } from "./Plain.ts"
 import { TransportHttp, type TransportHttpOptions } from "../webhook-sender/TransportHttp.ts"
 
 /** Settings of the delivery worker, all optional. */
-export interface DeliverySettings {
-  /** Concurrent attempts in this process. */
-  readonly concurrency?: number
-  /** Concurrent attempts per subscription. */
-  readonly destinationConcurrency?: number
-  /** Timeout of a whole attempt, from DNS lookup to the last byte of the response. */
-  readonly attemptTimeoutMillis?: number
-  /** Poll interval of an idle worker that receives no signal. */
-  readonly pollMillis?: number
-  /** How long `stop` waits for attempts in flight. */
-  readonly drainMillis?: number
-  /** How long deliveries of a killed worker wait until another takes over; longer than an attempt. */
-  readonly leaseMillis?: number
-  /** Maximum bytes of one request body, unless a single event is larger. */
-  readonly maxBatchBytes?: number
-  /** Approximate limit for bytes of bodies in memory. */
-  readonly maxBytesInFlight?: number
-}
+export interface DeliverySettings extends Partial<Omit<DeliveryOptionValues, "keepSettledMillis">> {}
 
-/** How long data is kept before `start` removes it. */
-export interface RetentionSettings {
-  /** Settled deliveries. Default 30 days. */
-  readonly keepSettledMillis?: number
-  /** Shipments after delivery to the consignee. Default 365 days. */
-  readonly keepDeliveredShipmentsMillis?: number
-  /** Freight bills after they were invoiced or removed. Default 365 days. */
-  readonly keepEndedBillsMillis?: number
-  /** Bodies of notifications. Default 180 days, and never shorter than deliveries. */
-  readonly keepNoticesMillis?: number
-  /** Pickups after they were ordered. Default 365 days. */
-  readonly keepPickupsMillis?: number
-  /** Entries of the audit log. Default 400 days. */
-  readonly keepAuditMillis?: number
-  /** Delivery statistics by hour; those by minute are kept for a day. Default 90 days. */
-  readonly keepStatisticsMillis?: number
-}
+/** How long data is kept before `start` removes it, all optional. */
+export interface RetentionSettings extends Partial<RetentionWindows & Pick<DeliveryOptionValues, "keepSettledMillis">> {}
 
 /** The portal of customers. */
 export interface PortalSettings {

@@ -4,13 +4,10 @@ import { Context, Effect, Exit, Latch, Layer } from "effect"
 import * as Clock from "effect/Clock"
 
 /** One received request. */
-export interface ReceivedRequest {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
+export interface ReceivedRequest extends Omit<WebhookRequest, "body"> {
   readonly body: Uint8Array
   /** When it was sent, in milliseconds since 1970. */
   readonly at: number
-  readonly deadlineMillis: number
 }
 
 /** How a receiver answers a request. */

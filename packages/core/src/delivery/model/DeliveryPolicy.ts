@@ -1,22 +1,24 @@
 /** The delivery policy of a subscription: attempts, backoff, batch size and rate limit. */
 import { Schema } from "effect"
+import { Count } from "../../shared/Integer.ts"
 
 const bounded = (name: string, minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }, { message: `${name} is an integer from ${minimum} to ${maximum}.` }))
 
 /** A delivery policy with all members. */
-export interface DeliveryPolicy {
+export const DeliveryPolicy = Schema.Struct({
   /** Number of attempts before a delivery becomes a dead letter. SPEC-GAP-D11 */
-  readonly maxAttempts: number
+  maxAttempts: Count,
   /** Pause before the first retry in seconds; it doubles with each retry. */
-  readonly initialBackoffSeconds: number
+  initialBackoffSeconds: Count,
   /** Longest pause between retries in seconds. */
-  readonly maxBackoffSeconds: number
+  maxBackoffSeconds: Count,
   /** Maximum number of events in one POST. */
-  readonly batchMaxSize: number
+  batchMaxSize: Count,
   /** Maximum number of POSTs in any sixty seconds, retries included. SPEC-GAP-D21 */
-  readonly rateLimitPerMinute: number
-}
+  rateLimitPerMinute: Count
+})
+export type DeliveryPolicy = typeof DeliveryPolicy.Type
 
 /** The policy of a subscription without `delivery`. */
 export const defaultPolicy: DeliveryPolicy = {

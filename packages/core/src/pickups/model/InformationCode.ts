@@ -90,11 +90,8 @@ export const InformationCode = Schema.Struct({
 export type InformationCode = typeof InformationCode.Type
 
 /** A code as Waybill stores it, as text. */
-export interface KeptInformationCode {
+export interface KeptInformationCode extends InformationCode {
   readonly code: string
-  readonly codeDescription: string
-  readonly subCode: string | null
-  readonly subCodeDescription: string | null
 }
 
 const own = <A>(table: Readonly<Record<string, A>>, key: string): A | undefined => Object.hasOwn(table, key) ? table[key] : undefined

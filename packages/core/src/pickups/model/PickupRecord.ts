@@ -8,35 +8,26 @@ import type { PickupReport } from "./PickupReport.ts"
 import { type PickupRequest, ShownPickupRequest, shownRequest } from "./PickupRequest.ts"
 import { PickupVisibility, visiblePickup } from "./PickupVisibility.ts"
 
-const whatHappened = ["ordered", "changed", "change requested", "change not accepted", "decided", "cancelled", "reported"] as const
-
-const decisions = ["accept", "reject", "callUs"] as const
-
-/** The stored content of a history entry. */
-export interface PickupEvent {
-  readonly what: typeof whatHappened[number]
-  /** The client that caused it. */
-  readonly by: string
-  /** The status after it. */
-  readonly status: string
-  /** The carrier's decision. */
-  readonly decision?: typeof decisions[number]
-  readonly messages?: ReadonlyArray<string>
-  readonly request?: PickupRequest
-  readonly report?: PickupReport
-}
-
 const HistoryEntry = Schema.Struct({
   position: Count,
   at: InstantText,
-  what: Schema.Literals(whatHappened),
+  what: Schema.Literals(["ordered", "changed", "change requested", "change not accepted", "decided", "cancelled", "reported"]),
+  /** The client that caused it. */
   by: Schema.String,
+  /** The status after it. */
   status: Schema.String,
-  decision: Schema.optionalKey(Schema.Literals(decisions)),
+  /** The carrier's decision. */
+  decision: Schema.optionalKey(Schema.Literals(["accept", "reject", "callUs"])),
   messages: Schema.optionalKey(Schema.Array(Schema.String)),
   request: Schema.optionalKey(ShownPickupRequest),
   report: Schema.optionalKey(Schema.Unknown)
 }).annotate({ identifier: "PickupHistoryEntry" })
+
+/** The stored content of a history entry. */
+export interface PickupEvent extends Omit<typeof HistoryEntry.Type, "position" | "at" | "request" | "report"> {
+  readonly request?: PickupRequest
+  readonly report?: PickupReport
+}
 
 /** A pickup with its history, as carriers read it. */
 export const PickupRecord = Schema.Struct({
