@@ -69,7 +69,8 @@ const statementsIn = (quoted: string) => {
   const statements = {
     ...ofOwners(schema),
     ...ofDeliveries(schema),
-    "find events": events.findEvents(schema, own, none),
+    "find events": events.findEvents(schema, own, { eventIds: none, shipmentIds: none }),
+    "events with an id": events.eventsWithId(schema, "t", "E", 1),
     "last events of a shipment": events.recentEvents(schema, "t", "S", { events: 1, bytes: 1 }),
     "lock shipments and take numbers": shipments.lockShipments(schema, claims),
     "append": events.append(schema, events.appendedEvents("t", [], undefined)),

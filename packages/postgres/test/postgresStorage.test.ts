@@ -30,7 +30,7 @@ const publish = (tenantId: string, eventId: string) =>
   })
 
 const stored = (tenantId: string, eventId: string) =>
-  Effect.map(Effect.flatMap(TransitEventStore, (store) => store.find(tenantId, [eventId])), (found) => found.length)
+  Effect.map(Effect.flatMap(TransitEventStore, (store) => store.find(tenantId, [{ shipmentId: "SHP-1", eventId }])), (found) => found.length)
 
 describe("postgresStorage", () => {
   const schema = freshSchema()

@@ -213,8 +213,8 @@ export class DeliveryReceiver<Transaction = undefined> {
 
   async #takeEvents(batch: Extract<DeliveryContent, { readonly kind: "events" }>): Promise<DeliveryReceipt> {
     const onEvents = this.#handler("onEvents")
-    const events = firstOfEachId(batch.events)
-    const parts = events.map(({ eventId }) => this.#idOf("event", eventId))
+    const events = firstOfEachKey(batch.events)
+    const parts = events.map((event) => this.#idOf("event", keyOf(event)))
     let handled: ReadonlyArray<TransitEvent> = []
     await this.#once([this.#idOf("delivery", batch.deliveryId), ...parts], async (isNew, transaction) => {
       const found = events.filter((_, index) => isNew(index + 1))
@@ -377,9 +377,12 @@ type HandlerName = keyof typeof contents
 const handlerNames = Object.keys(contents) as ReadonlyArray<HandlerName>
 type Handler<Kind extends HandlerName, Transaction> = NonNullable<DeliveryReceiverOptions<Transaction>[Kind]>
 
-const firstOfEachId = (events: ReadonlyArray<TransitEvent>): ReadonlyArray<TransitEvent> => {
-  const ids = new Set<string>()
-  return events.filter(({ eventId }) => !ids.has(eventId) && ids.add(eventId))
+/** An eventId is unique for its shipment. Neither id has a line break. */
+const keyOf = ({ eventId, shipment: { shipmentId } }: TransitEvent): string => `${shipmentId}\n${eventId}`
+
+const firstOfEachKey = (events: ReadonlyArray<TransitEvent>): ReadonlyArray<TransitEvent> => {
+  const keys = new Set<string>()
+  return events.filter((event) => !keys.has(keyOf(event)) && keys.add(keyOf(event)))
 }
 
 const nothingToReport: SequenceReport = { missing: [], late: [], outOfOrder: [], repeated: [] }

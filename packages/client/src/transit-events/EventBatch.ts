@@ -8,7 +8,7 @@ export interface EventBatch {
   readonly deliveryId: string
   /** When the batch was first sent. */
   readonly sentAt: string
-  /** At least one. An event can arrive again in another delivery: compare `eventId`. */
+  /** At least one. An event can arrive again in another delivery: compare `shipment.shipmentId` and `eventId`. */
   readonly events: ReadonlyArray<TransitEvent>
 }
 

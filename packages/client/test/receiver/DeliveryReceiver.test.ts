@@ -81,6 +81,14 @@ describe("DeliveryReceiver", () => {
     expect(calls[1]!.context.duplicates.map(({ eventId }) => eventId)).toEqual(["S1-2", "S1-3"])
   })
 
+  it("passes on events of different shipments that have the same id", async () => {
+    const { calls, receiver } = recording()
+    const events = [eventOf("S1", 1, { eventId: "same" }), eventOf("S2", 1, { eventId: "same" })]
+    await receiver.receive(await signed(bytesOf(batchOf("D1", events))))
+    expect(await receiver.receive(await signed(bytesOf(batchOf("D2", [eventOf("S3", 1, { eventId: "same" }), ...events]))))).toEqual({ deliveryId: "D2", handled: 1, duplicates: 2 })
+    expect(calls.map(({ events }) => events.map(({ shipment }) => shipment.shipmentId))).toEqual([["S1", "S2"], ["S3"]])
+  })
+
   it("does not call the handler for a replay of known events", async () => {
     const { calls, receiver } = recording()
     await receiver.receive(await signed(bytesOf(batchOf("D1", [eventOf("S1", 1)]))))

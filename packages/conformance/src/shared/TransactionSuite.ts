@@ -77,7 +77,7 @@ const seenOf = Effect.fnUntraced(function*(tenantId: string) {
     secret: Option.isSome(yield* (yield* SecretStore).find(tenantId, "main")),
     destination: Option.isSome(yield* queue.destinationStatus(tenantId, idOf(1))),
     subscription: Option.isSome(yield* (yield* TransitSubscriptionStore).find(tenantId, "client", idOf(1))),
-    event: (yield* (yield* TransitEventStore).find(tenantId, ["e"])).length === 1,
+    event: (yield* (yield* TransitEventStore).find(tenantId, [{ shipmentId: "S", eventId: "e" }])).length === 1,
     status: (yield* (yield* ShipmentStatusStore).record(tenantId, "S")) !== undefined,
     bill: (yield* (yield* FreightBillStore).open(tenantId, ["A"], { after: undefined, limit: 1000 })).length === 1,
     chargeSubscription: Option.isSome(yield* (yield* ChargeSubscriptionStore).findAny(tenantId, idOf(3))),
@@ -166,7 +166,7 @@ export const suite = storeSuite("Transaction", Transaction, (test) => {
     yield* subscribe(tenantId)
     const found = yield* writeEverywhere(freshTenant(), Effect.andThen(
       publish(tenantId, [{ shipmentId: "S", eventId: "own" }]),
-      store.find(tenantId, ["own"])
+      store.find(tenantId, [{ shipmentId: "S", eventId: "own" }])
     ))
     assert.lengthOf(found, 1)
   })

@@ -62,9 +62,9 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
     yield* subscribe(tenantId)
     yield* publish(tenantId, [{ shipmentId: "S", eventId: "E" }])
     const { now } = yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 1 })
-    assert.closeTo((yield* store.storedAt(tenantId, "E"))!, now, 60_000)
-    assert.isUndefined(yield* store.storedAt(tenantId, "none"))
-    assert.isUndefined(yield* store.storedAt(freshTenant(), "E"))
+    assert.closeTo((yield* store.storedAt(tenantId, { shipmentId: "S", eventId: "E" }))!, now, 60_000)
+    assert.isUndefined(yield* store.storedAt(tenantId, { shipmentId: "T", eventId: "E" }))
+    assert.isUndefined(yield* store.storedAt(freshTenant(), { shipmentId: "S", eventId: "E" }))
   })
 
   test("assigns numbers above all numbers given by senders", function*({ store, tenantId }) {
@@ -96,12 +96,27 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
   test("finds stored events by id, with unchanged bytes", function*({ store, tenantId }) {
     const body = "{\"notes\":\"käse, \\\"船\\\" 😀 \\\\ {} NULL\"}"
     yield* publish(tenantId, [{ shipmentId: "S / \"1\"", eventId: "e{1},\"", body }, { shipmentId: "S", eventId: "f" }])
-    const [found] = yield* store.find(tenantId, ["e{1},\"", "unknown"])
+    const key = { shipmentId: "S / \"1\"", eventId: "e{1},\"" }
+    const [found] = yield* store.find(tenantId, [key, { shipmentId: "S", eventId: "unknown" }])
     assert.strictEqual(found!.shipmentId, "S / \"1\"")
     assert.strictEqual(found!.sequence, 1)
     assert.strictEqual(textOf(found!.body), body)
-    assert.lengthOf(yield* store.find(tenantId, ["e{1},\"", "f", "f"]), 2)
-    assert.lengthOf(yield* store.find(tenantId, ["unknown"]), 0)
+    assert.lengthOf(yield* store.find(tenantId, [key, { shipmentId: "S", eventId: "f" }]), 2)
+    assert.lengthOf(yield* store.find(tenantId, [{ shipmentId: key.shipmentId, eventId: "f" }]), 0)
+    assert.lengthOf(yield* store.find(tenantId, []), 0)
+  })
+
+  test("stores events of different shipments under one id, and finds each by its shipment", function*({ store, tenantId }) {
+    const other = freshTenant()
+    yield* publish(tenantId, ["b", "B", "a"].map((shipmentId) => ({ shipmentId, eventId: "e", body: `"${shipmentId}"` })))
+    yield* publish(other, [{ shipmentId: "c", eventId: "e" }])
+    yield* publish(tenantId, [{ shipmentId: "a", eventId: "another" }])
+    const found = yield* store.find(tenantId, [{ shipmentId: "a", eventId: "e" }, { shipmentId: "c", eventId: "e" }, { shipmentId: "b", eventId: "another" }])
+    assert.deepStrictEqual(found.map(({ body, shipmentId }) => [shipmentId, textOf(body)]), [["a", "\"a\""]])
+    const withId = (limit: number) => Effect.map(store.withId(tenantId, "e", limit), (events) => events.map(({ eventId, shipmentId }) => [shipmentId, eventId]))
+    assert.deepStrictEqual(yield* withId(9), [["B", "e"], ["a", "e"], ["b", "e"]])
+    assert.deepStrictEqual(yield* withId(2), [["B", "e"], ["a", "e"]])
+    assert.deepStrictEqual(yield* store.withId(tenantId, "none", 9), [])
   })
 
   test("returns all stored events of some shipments, by shipment, number and id", function*({ store, tenantId }) {
@@ -124,22 +139,22 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
     assert.deepStrictEqual(yield* store.ofShipments(freshTenant(), ["b"]), [])
   })
 
-  test("refuses an event whose id is taken, and stores nothing of that call", function*({ store, tenantId }) {
+  test("refuses an event whose id its shipment has, and stores nothing of that call", function*({ store, tenantId }) {
     yield* letSee(tenantId, "client", ["A"])
     yield* subscribe(tenantId)
     yield* publish(tenantId, [{ shipmentId: "S", eventId: "taken" }])
-    const again = yield* Effect.flip(publish(tenantId, [{ shipmentId: "S", eventId: "new" }, { shipmentId: "T", eventId: "taken" }], { accounts: ["A"] }))
+    const again = yield* Effect.flip(publish(tenantId, [{ shipmentId: "T", eventId: "taken" }, { shipmentId: "S", eventId: "taken" }], { accounts: ["A"] }))
     assert.strictEqual(again._tag, "EventIdTaken")
-    assert.lengthOf(yield* store.find(tenantId, ["new"]), 0)
+    assert.lengthOf(yield* store.find(tenantId, [{ shipmentId: "T", eventId: "taken" }]), 0)
     assert.deepStrictEqual(yield* drainedEvents(tenantId), {})
     const [next] = yield* publish(tenantId, [{ shipmentId: "S" }])
     assert.strictEqual(next!.sequence, 2)
   })
 
   test("stores one of several concurrent publications of an id, and refuses the others", function*({ tenantId }) {
-    const calls = Array.from({ length: 8 }, (_, n) => Effect.exit(publish(tenantId, [{ shipmentId: `S${n}`, eventId: "same" }])))
+    const calls = Array.from({ length: 8 }, (_, n) => Effect.exit(publish(tenantId, [{ shipmentId: `S${n}` }, { shipmentId: "S", eventId: "same" }])))
     assert.lengthOf((yield* Effect.all(calls, { concurrency: "unbounded" })).filter((each) => each._tag === "Success"), 1)
-    assert.lengthOf((yield* page(tenantId)).rows, 1)
+    assert.lengthOf((yield* page(tenantId)).rows, 2)
   })
 
   test("queues an event once for every subscription that matches, and for no other", function*({ tenantId }) {
@@ -353,13 +368,13 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
       yield* subscribe(tenantId)
     }
     yield* publish(one, [{ shipmentId: "S", eventId: "e", body: "\"one\"" }], { accounts: ["A"] })
-    assert.lengthOf(yield* store.find(other, ["e"]), 0)
+    assert.lengthOf(yield* store.find(other, [{ shipmentId: "S", eventId: "e" }]), 0)
     assert.lengthOf((yield* page(other)).rows, 0)
     assert.deepStrictEqual(yield* drainedEvents(other), {})
     const [event] = yield* publish(other, [{ shipmentId: "S", eventId: "e", body: "\"other\"" }])
     assert.strictEqual(event!.sequence, 1)
     assert.deepStrictEqual(yield* drainedEvents(other), {})
-    assert.strictEqual(textOf((yield* store.find(one, ["e"]))[0]!.body), "\"one\"")
+    assert.strictEqual(textOf((yield* store.find(one, [{ shipmentId: "S", eventId: "e" }]))[0]!.body), "\"one\"")
     assert.deepStrictEqual(yield* drainedBodies(one), { 1: ["\"one\""] })
   })
 
@@ -407,7 +422,7 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
       yield* Effect.flip(publish(tenantId, [{ shipmentId: "S", eventId: "taken" }]))
       yield* publish(tenantId, [{ shipmentId: "S", eventId: "next", body: "\"kept\"" }])
     }))
-    const [next] = yield* store.find(tenantId, ["next"])
+    const [next] = yield* store.find(tenantId, [{ shipmentId: "S", eventId: "next" }])
     assert.deepStrictEqual([next!.sequence, textOf(next!.body)], [2, "\"kept\""])
   })
 })

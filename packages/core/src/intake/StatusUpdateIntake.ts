@@ -75,8 +75,9 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
 
       /** Separates new updates from duplicates, and from conflicts with an earlier update under the same id. */
       const withoutDuplicates = Effect.fnUntraced(function*(tenantId: string, known: KnownShipments, found: ReadonlyArray<LocatedUpdate>) {
-        const eventIds = [...new Set(found.map(({ eventId }) => eventId))]
-        const stored = eventIds.length === 0 ? [] : yield* eventStore.find(tenantId, eventIds)
+        // the shipment is part of the id that is made of an update
+        const keys = new Map(found.map(({ eventId, shipmentId }) => [eventId, { eventId, shipmentId }]))
+        const stored = keys.size === 0 ? [] : yield* eventStore.find(tenantId, [...keys.values()])
         const events = new Map(yield* mapPaced(stored, (event): [string, ReportedEvent] => [event.eventId, JSON.parse(decoder.decode(event.body))]))
         const now = yield* Clock.currentTimeMillis
         const newUpdates: Array<NewUpdate> = []

@@ -24,9 +24,9 @@ import { TransitSubscriptionStore } from "../transit-events/TransitSubscriptionS
 import { makeExplainPickups } from "./ExplainPickups.ts"
 import { decided, reason, type Verdict } from "./Verdict.ts"
 
-/** The subject of a question: one event, shipments with their freight bills and pickups, or one pickup. */
+/** The subject of a question: the events with an id, shipments with their freight bills and pickups, or one pickup. */
 export interface Subject {
-  readonly event: StoredEvent | undefined
+  readonly events: ReadonlyArray<StoredEvent> | undefined
   readonly shipmentIds: ReadonlyArray<string>
   readonly bills: ReadonlyArray<FreightBill>
   readonly pickups: ReadonlyArray<PickupRow>
@@ -57,17 +57,17 @@ export const makeExplainAreas = Effect.gen(function*() {
   }
 
   const tracesOf = Effect.fnUntraced(function*(tenantId: string, { destinationId, source }: DestinationOverview, subject: Subject): Effect.fn.Return<ReadonlyArray<TraceSubject>, StorageError> {
-    const { event, shipmentIds } = subject
+    const { events: withId, shipmentIds } = subject
     const billIds = subject.bills.map(({ billId }) => billId)
     switch (areaOfSource(source)) {
       case "transit-events":
-        return event === undefined ? shipmentIds.map((key) => ({ key, orderIds: undefined })) : [{ key: event.shipmentId, orderIds: [event.eventId] }]
+        return withId === undefined ? shipmentIds.map((key) => ({ key, orderIds: undefined })) : withId.map(({ eventId, shipmentId }) => ({ key: shipmentId, orderIds: [eventId] }))
       case "shipment-status":
         return shipmentIds.map((key) => ({ key, orderIds: undefined }))
       case "notices":
         return []
       case "pickups":
-        return event === undefined ? subject.pickups.map(({ pickupId }) => ({ key: pickupId, orderIds: undefined })) : []
+        return withId === undefined ? subject.pickups.map(({ pickupId }) => ({ key: pickupId, orderIds: undefined })) : []
       default: {
         if (source !== chargeWindowSource) return billIds.map((key) => ({ key, orderIds: undefined }))
         const { orderIds } = yield* charges.windowsWith(tenantId, destinationId, billIds)
@@ -85,16 +85,14 @@ export const makeExplainAreas = Effect.gen(function*() {
     return decided("not_visible", reason("access", "an account of the shipment, or all of the tenant", actual))
   })
 
-  const ofTransit = Effect.fnUntraced(function*(tenantId: string, destination: DestinationOverview, { event, shipmentIds }: Subject) {
+  const ofTransit = Effect.fnUntraced(function*(tenantId: string, destination: DestinationOverview, { events: withId, shipmentIds }: Subject) {
     const doc = (yield* transit.documents(tenantId, [destination.destinationId])).get(destination.destinationId)
     const filters = doc === undefined ? undefined : (JSON.parse(doc) as SubscriptionCreate).filters
     const wanted = filters?.shipmentIds ?? []
     if (wanted.length > 0 && !shipmentIds.some((id) => wanted.includes(id))) {
       return decided("not_matched", reason("shipmentIds", named(wanted), named(shipmentIds)))
     }
-    const stored = event === undefined
-      ? (yield* Effect.forEach(shipmentIds, (id) => events.recent(tenantId, id, comparedEvents))).flatMap((each) => each.events)
-      : [event]
+    const stored = withId ?? (yield* Effect.forEach(shipmentIds, (id) => events.recent(tenantId, id, comparedEvents))).flatMap((each) => each.events)
     if (stored.length === 0) return decided("not_matched", reason("events", "an event of the shipment", "none"))
     const types = new Set(stored.map((each) => parsed(each.body).type))
     const eventTypes = filters?.eventTypes ?? []
@@ -103,7 +101,7 @@ export const makeExplainAreas = Effect.gen(function*() {
     }
     const hidden = yield* isVisible(tenantId, destination, [...new Set(stored.map((each) => each.shipmentId))])
     if (hidden !== undefined) return hidden
-    const storedAt = yield* events.storedAt(tenantId, stored[0]!.eventId)
+    const storedAt = yield* events.storedAt(tenantId, stored[0]!)
     return before(destination, storedAt) ?? forgotten(destination)
   })
 

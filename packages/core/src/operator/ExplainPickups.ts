@@ -12,8 +12,8 @@ export const makeExplainPickups = Effect.gen(function*() {
   const subscriptions = yield* PickupSubscriptionStore
 
   /** The rule that excludes the subject; if there is none, the time of its last change. */
-  const verdictOf = Effect.fnUntraced(function*(tenantId: string, { client }: DestinationOverview, { event, pickups }: Subject) {
-    if (event !== undefined) return decided("not_matched", reason("topics", "a change of a pickup", "a transit event"))
+  const verdictOf = Effect.fnUntraced(function*(tenantId: string, { client }: DestinationOverview, { events, pickups }: Subject) {
+    if (events !== undefined) return decided("not_matched", reason("topics", "a change of a pickup", "a transit event"))
     if (pickups.length === 0) return decided("not_matched", reason("pickups", "a pickup of the subject", "none"))
     if (pickups.every(({ isTest }) => isTest)) return decided("not_matched", reason("isTest", "False", "True: changes of test pickups are not sent"))
     const seen = yield* Effect.filter(pickups, ({ pickupId }) => subscriptions.clientSees(tenantId, client, pickupId))

@@ -71,12 +71,12 @@ export class Explanations extends Context.Service<Explanations, {
       /** Finds the shipments and bills of the subject. */
       const subjectOf = Effect.fnUntraced(function*(tenantId: string, asked: Asked): Effect.fn.Return<Subject, PickupNotFound | ShipmentNotFound | StorageError> {
         const { name, value } = asked
-        if (name === "pickupId") return { event: undefined, shipmentIds: [], bills: [], pickups: [yield* areas.pickupNamed(tenantId, value)] }
+        if (name === "pickupId") return { events: undefined, shipmentIds: [], bills: [], pickups: [yield* areas.pickupNamed(tenantId, value)] }
         const missing = new ShipmentNotFound({ key: `${subjectNames[name]} ${value.slice(0, 200)}`, advice: "Check it and the tenant: nothing with it was reported there." })
-        const event = name === "eventId" ? (yield* events.find(tenantId, [value]))[0] : undefined
-        if (name === "eventId" && event === undefined) return yield* missing
-        const shipmentIds = event !== undefined
-          ? [event.shipmentId]
+        const withId = name === "eventId" ? yield* events.withId(tenantId, value, maxKeys) : undefined
+        if (withId?.length === 0) return yield* missing
+        const shipmentIds = withId !== undefined
+          ? withId.map(({ shipmentId }) => shipmentId)
           : name === "pro" ? (yield* search(tenantId, value)).map(({ shipmentId }) => shipmentId) : [value]
         const billIds = new Set<string>()
         const known: Array<string> = []
@@ -90,7 +90,7 @@ export class Explanations extends Context.Service<Explanations, {
         }
         const bills = yield* areas.billsNamed(tenantId, value, [...billIds].slice(0, maxKeys))
         if (known.length + bills.length === 0) return yield* missing
-        return { event, shipmentIds: known, bills, pickups: [...pickups.values()].slice(0, maxKeys) }
+        return { events: withId, shipmentIds: known, bills, pickups: [...pickups.values()].slice(0, maxKeys) }
       })
 
       const explain = Effect.fn("Explanations.explain")(function*(tenantId: string, input: unknown) {

@@ -10,7 +10,7 @@ const identifier = (what: string, maxLength: number) =>
     Schema.isPattern(printable, { message: `${what} is 1 to ${maxLength} printable characters without leading or trailing spaces.` })
   )
 
-/** Unique per tenant. Usually a UUID or ULID; any printable text is accepted. */
+/** Unique for its shipment. Usually a UUID or ULID; any printable text is accepted. */
 export const EventId = identifier("An eventId", 200)
 /** The sender's id of a shipment: 1 to 200 printable characters, unique in the tenant. */
 export const ShipmentId = identifier("A shipmentId", 200)

@@ -12,7 +12,7 @@ import type { StorageError } from "../shared/StorageError.ts"
 import type { Transaction } from "../shared/Transaction.ts"
 import { forEachPaced, makePace, mapPaced } from "../shared/Turns.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
-import { eventText, type KnownEvent, type Publication, type ReadEvent, type Refusal, reportedText, type StoredPublication, makeDuplicateFilter } from "./model/EventPublication.ts"
+import { type EventKey, eventText, type KnownEvent, type Publication, type ReadEvent, type Refusal, type Repeat, reportedText, type StoredPublication, makeDuplicateFilter, textOfKey } from "./model/EventPublication.ts"
 import { typeMask } from "./model/EventType.ts"
 import { maxEventBytes, ReportedEvent } from "./model/TransitEvent.ts"
 import { EventIdTaken, ShipmentNotOwn } from "./TransitEventErrors.ts"
@@ -34,9 +34,7 @@ interface Publishing extends PublishOptions {
 }
 
 /** An event that was just stored. */
-export interface AcceptedEvent {
-  readonly eventId: string
-  readonly shipmentId: string
+export interface AcceptedEvent extends EventKey {
   readonly sequence: number
   readonly event: ReportedEvent
   /** Whether the shipment has a status that the event may change. */
@@ -59,11 +57,14 @@ export const publishEvents = (services: {
   const { ids, store, transaction } = services
 
   const findKnown = (tenantId: string, read: ReadonlyArray<ReadEvent>): Effect.Effect<ReadonlyMap<string, KnownEvent>, StorageError> => {
-    const eventIds = new Set(read.flatMap((each) => each.event.eventId ?? []))
-    if (eventIds.size === 0) return Effect.succeed(new Map())
-    return Effect.flatMap(store.find(tenantId, [...eventIds]), (stored) =>
+    const keys = new Map<string, EventKey>()
+    for (const { event: { eventId, shipment: { shipmentId } } } of read) {
+      if (eventId !== undefined) keys.set(textOfKey({ eventId, shipmentId }), { eventId, shipmentId })
+    }
+    if (keys.size === 0) return Effect.succeed(new Map())
+    return Effect.flatMap(store.find(tenantId, [...keys.values()]), (stored) =>
       Effect.map(
-        mapPaced(stored, (event): [string, KnownEvent] => [event.eventId, { ...event, json: JSON.parse(decoder.decode(event.body)) }]),
+        mapPaced(stored, (event): [string, KnownEvent] => [textOfKey(event), { ...event, json: JSON.parse(decoder.decode(event.body)) }]),
         (known) => new Map(known)
       ))
   }
@@ -157,13 +158,13 @@ export const publishEvents = (services: {
 
 /** Each repeats an event that was stored before, or by this call. */
 const duplicates = (
-  repeats: ReadonlyArray<{ readonly index: number; readonly eventId: string }>,
+  repeats: ReadonlyArray<Repeat>,
   known: ReadonlyMap<string, KnownEvent>,
   accepted: ReadonlyArray<StoredPublication>
 ): ReadonlyArray<Publication> => {
   if (repeats.length === 0) return []
-  const stored = new Map([...known.values(), ...accepted].map(({ eventId, sequence, shipmentId }) => [eventId, { eventId, shipmentId, sequence }]))
-  return repeats.map(({ eventId, index }) => ({ index, result: "duplicate", ...stored.get(eventId)! }))
+  const stored = new Map([...known.values(), ...accepted].map(({ eventId, sequence, shipmentId }) => [textOfKey({ eventId, shipmentId }), { eventId, shipmentId, sequence }]))
+  return repeats.map(({ index, key }) => ({ index, result: "duplicate", ...stored.get(key)! }))
 }
 
 /** The same fault as for any shipment that the caller may not write to. */

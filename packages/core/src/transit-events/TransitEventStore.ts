@@ -4,12 +4,11 @@ import type { Visibility } from "../access/model/Principal.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { StoredSince } from "../shared/StoredSince.ts"
 import type { EventFilter } from "./model/EventFilter.ts"
+import type { EventKey } from "./model/EventPublication.ts"
 import type { EventIdTaken, ShipmentNotOwn, CursorExpired } from "./TransitEventErrors.ts"
 
 /** An event of the log. `body` is its JSON as it is sent. */
-export interface StoredEvent {
-  readonly eventId: string
-  readonly shipmentId: string
+export interface StoredEvent extends EventKey {
   readonly sequence: number
   readonly body: Uint8Array
 }
@@ -87,9 +86,11 @@ export class TransitEventStore extends Context.Service<TransitEventStore, {
     limit: number
   ) => Effect.Effect<{ readonly accounts: ReadonlyArray<string>; readonly events: ReadonlyArray<StoredEvent> }, StorageError>
   /** When Waybill stored the event, in milliseconds since 1970. */
-  readonly storedAt: (tenantId: string, eventId: string) => Effect.Effect<number | undefined, StorageError>
-  /** Finds the stored events with these ids. */
-  readonly find: (tenantId: string, eventIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
+  readonly storedAt: (tenantId: string, key: EventKey) => Effect.Effect<number | undefined, StorageError>
+  /** Finds the stored events with these keys, which are distinct. Events of other shipments with the same ids cost nothing. */
+  readonly find: (tenantId: string, keys: ReadonlyArray<EventKey>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
+  /** The stored events with this id, each of another shipment, by shipment; at most `limit`. For operators. */
+  readonly withId: (tenantId: string, eventId: string, limit: number) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
   /**
    * SPEC-GAP-D16: locks the shipments until the transaction ends, and returns the first assigned number of each request. A rollback
    * releases the numbers, so a shipment's sequence has no gaps. `writer`: grants of a carrier with a number (`carrierOf`). A new

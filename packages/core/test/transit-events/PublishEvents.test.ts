@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Transaction, UniqueIds } from "@waybill/core"
-import { TransitEventStore } from "@waybill/core/transit-events"
+import { type EventKey, TransitEventStore } from "@waybill/core/transit-events"
 import { reportedEvent, StorageMemory } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { publishEvents } from "../../src/transit-events/PublishEvents.ts"
@@ -16,7 +16,7 @@ describe("publishing events", () => {
     yield* publishEvents(services)("acme", events.slice(1), own)
     // as if each of them had been stored after this call had looked for it
     let looks = 0
-    const late = { ...services.store, find: (tenantId: string, ids: ReadonlyArray<string>) => Effect.map(services.store.find(tenantId, ids), (found) => found.slice(0, looks++)) }
+    const late = { ...services.store, find: (tenantId: string, keys: ReadonlyArray<EventKey>) => Effect.map(services.store.find(tenantId, keys), (found) => found.slice(0, looks++)) }
     const results = yield* publishEvents({ ...services, store: late })("acme", events, own)
     assert.deepStrictEqual(results.map(({ result }) => result), events.map((_, n) => n === 0 ? "accepted" : "duplicate"))
     assert.strictEqual(looks, 30)

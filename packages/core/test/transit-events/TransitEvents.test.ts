@@ -71,10 +71,20 @@ describe("publishing", () => {
   it.effect("refuses other content under a known id, and a different sequence", Effect.fnUntraced(function*() {
     const { publish } = yield* setup
     yield* publish(reportedEvent("S", { eventId: "e" }))
-    for (const other of [reportedEvent("S", { eventId: "e", type: "DELAY" }), reportedEvent("T", { eventId: "e" }), reportedEvent("S", { eventId: "e", sequence: 2 })]) {
+    for (const other of [reportedEvent("S", { eventId: "e", type: "DELAY" }), reportedEvent("S", { eventId: "e", sequence: 2 })]) {
       const [fault] = yield* faultsOf(publish(other))
       assert.deepStrictEqual([fault!.pointer, fault!.code], ["/events/0/eventId", "conflict"])
     }
+  }, inService))
+
+  it.effect("stores an event of another shipment under a known id", Effect.fnUntraced(function*() {
+    const { publish } = yield* setup
+    yield* publish(reportedEvent("S", { eventId: "e" }))
+    const results = yield* publish(reportedEvent("T", { eventId: "e" }), reportedEvent("S", { eventId: "e" }), reportedEvent("U", { eventId: "e" }))
+    assert.deepStrictEqual(
+      results.map((each) => each.result === "refused" ? "" : `${each.result} ${each.shipmentId}/${each.sequence}`),
+      ["accepted T/1", "duplicate S/1", "accepted U/1"]
+    )
   }, inService))
 
   it.effect("distinguishes duplicates within one call from conflicts", Effect.fnUntraced(function*() {

@@ -114,7 +114,7 @@ export const IntakeContract = contract({
       audit: { action: "transit-events.publish", object: "transit-events" },
       summary: "Report transit events",
       description: "eventId and sequence may be left out; the service assigns them, gap-free per shipment. The same content under the same " +
-        "eventId again is a duplicate and changes nothing. The shipment's status follows.",
+        "eventId of a shipment again is a duplicate and changes nothing. The shipment's status follows.",
       query: partial,
       body: { schema: Events, maxBytes: maxIntakeBytes, items: "events" },
       answers: { 200: { description: "Result of each event", schema: reportOf("Intake", { eventId: text, shipmentId: text, sequence: integer }) } }

@@ -110,7 +110,7 @@ export const TransitEventsContract = contract({
     shipmentEvents: {
       summary: "Events for a subscriber",
       description: "Sent to the subscription's endpointUrl. The bytes and webhook-id of a delivery are the same at every attempt; " +
-        "verify the signature over the raw body, and drop events whose eventId is known. Events of one shipment arrive in sequence.",
+        "verify the signature over the raw body, and drop events whose shipmentId and eventId are known. Events of one shipment arrive in sequence.",
       headers: signedHeaders,
       body: EventBatch,
       answers: {

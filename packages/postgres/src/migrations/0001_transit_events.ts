@@ -136,7 +136,7 @@ CREATE TABLE ${schema}.transit_events (
   body bytea NOT NULL,
   PRIMARY KEY (tenant_id, event_no)
 );
-CREATE UNIQUE INDEX transit_events_id ON ${schema}.transit_events (tenant_id, event_id);
+CREATE UNIQUE INDEX transit_events_id ON ${schema}.transit_events (tenant_id, event_id, shipment_id);
 CREATE INDEX transit_events_order ON ${schema}.transit_events (tenant_id, shipment_id, sequence, event_id);
 CREATE INDEX transit_events_occurred ON ${schema}.transit_events USING brin (occurred_at);
 CREATE INDEX transit_events_recorded ON ${schema}.transit_events USING brin (recorded_at);

@@ -10,12 +10,12 @@ import { eventRules } from "./EventRulesSql.ts"
 const own = raw("$1")
 
 const findTransitEvents = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.find_transit_events(text, text[])
+CREATE OR REPLACE FUNCTION ${schema}.find_transit_events(text, text[], text[])
 RETURNS TABLE (event_id text, shipment_id text, sequence bigint, body bytea)
 LANGUAGE plpgsql STABLE AS $function$
 #variable_conflict use_column
 BEGIN
-RETURN QUERY ${events.findEvents(raw(schema), own, raw("$2::text[]")).text};
+RETURN QUERY ${events.findEvents(raw(schema), own, { eventIds: raw("$2::text[]"), shipmentIds: raw("$3::text[]") }).text};
 END
 $function$`
 
@@ -104,11 +104,11 @@ END
 $function$`
 
 /**
- * The events that have the id of a stored event, or of an earlier one of the call: whether the content is the same, like core compares
+ * The events that have the id of a stored event of their shipment, or of an earlier one of the call: whether the content is the same, like core compares
  * it. A sequence counts only if both have one.
  */
 const repeatedEvents = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.repeated_events(tenant text, ids text[], contents jsonb[], numbers bigint[])
+CREATE OR REPLACE FUNCTION ${schema}.repeated_events(tenant text, ids text[], shipments text[], contents jsonb[], numbers bigint[])
 RETURNS TABLE (place integer, first integer, stored_number bigint, same boolean)
 LANGUAGE plpgsql STABLE AS $function$
 #variable_conflict use_column
@@ -120,14 +120,20 @@ BEGIN
   FROM (
     SELECT g.*, first_value(g.place) OVER same_id AS first, first_value(g.content) OVER same_id AS first_content,
       first_value(g.number) OVER same_id AS first_number
-    FROM unnest(ids, contents, numbers) WITH ORDINALITY AS g (id, content, number, place)
+    FROM unnest(ids, shipments, contents, numbers) WITH ORDINALITY AS g (id, shipment, content, number, place)
     WHERE g.id IS NOT NULL
-    WINDOW same_id AS (PARTITION BY g.id COLLATE "C" ORDER BY g.place)
+    WINDOW same_id AS (PARTITION BY g.id COLLATE "C", g.shipment COLLATE "C" ORDER BY g.place)
   ) AS g
   LEFT JOIN (
-    SELECT e.event_id, e.sequence, ${schema}.stored_content(e.body) AS content
-    FROM ${schema}.find_transit_events(tenant, array_remove(ids, NULL)) AS e
-  ) AS k ON k.event_id = g.id COLLATE "C"
+    SELECT e.event_id, e.shipment_id, e.sequence, ${schema}.stored_content(e.body) AS content
+    FROM (
+      SELECT array_agg(d.id) AS ids, array_agg(d.shipment) AS shipments
+      FROM (
+        SELECT DISTINCT d.id COLLATE "C" AS id, d.shipment COLLATE "C" AS shipment FROM unnest(ids, shipments) AS d (id, shipment) WHERE d.id IS NOT NULL
+      ) AS d
+    ) AS d
+    CROSS JOIN LATERAL ${schema}.find_transit_events(tenant, d.ids, d.shipments) AS e
+  ) AS k ON k.event_id = g.id COLLATE "C" AND k.shipment_id = g.shipment COLLATE "C"
   WHERE k.event_id IS NOT NULL OR g.place > g.first
   ORDER BY g.place;
 END
@@ -237,7 +243,7 @@ BEGIN
       originals := array_fill(0, ARRAY[total]);
       final_ids := ids;
       final_numbers := numbers;
-      FOR repeat IN SELECT * FROM ${schema}.repeated_events(tenant, ids, contents, numbers) LOOP
+      FOR repeat IN SELECT * FROM ${schema}.repeated_events(tenant, ids, shipments, contents, numbers) LOOP
         IF NOT repeat.same THEN
           RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', DETAIL = '/events/' || repeat.place - 1 || '/eventId',
             MESSAGE = format('events[%s].eventId: Event %s is known with other content. An event never changes: give a correction an eventId of its own.',
@@ -288,7 +294,8 @@ BEGIN
       GET STACKED DIAGNOSTICS violated = CONSTRAINT_NAME;
       -- Citus names no constraint
       IF violated NOT IN ('transit_events_id', '') THEN RAISE; END IF;
-      IF attempt = 10 OR current_setting('transaction_isolation') <> 'read committed' THEN
+      -- stricter isolation levels fail before, at the shipment that the other transaction wrote
+      IF attempt = 10 THEN
         RAISE EXCEPTION USING ERRCODE = 'serialization_failure', MESSAGE = 'Another transaction stored one of these eventIds at the same moment.',
           HINT = 'Run the transaction again.';
       END IF;
@@ -299,7 +306,7 @@ BEGIN
     INSERT INTO ${schema}.transit_events_awaiting_status (tenant_id, shipment_id, event_no)
     SELECT tenant, e.shipment_id, e.event_no
     FROM unnest(final_ids, shipments, originals) AS n (id, shipment, original)
-    JOIN ${schema}.transit_events AS e ON e.tenant_id = tenant AND e.event_id = n.id
+    JOIN ${schema}.transit_events AS e ON e.tenant_id = tenant AND e.event_id = n.id AND e.shipment_id = n.shipment
     WHERE n.original = 0 AND n.shipment COLLATE "C" = ANY (with_status);
   END IF;
   INSERT INTO ${schema}.audit_entries
@@ -330,13 +337,13 @@ interface SqlFunction {
 export const publishSignature = "publish_transit_events(text, jsonb)"
 
 export const publishFunctions: ReadonlyArray<SqlFunction> = [
-  { signature: "find_transit_events(text, text[])", create: findTransitEvents },
+  { signature: "find_transit_events(text, text[], text[])", create: findTransitEvents },
   { signature: "lock_shipments(text, text[], integer[], bigint[], text[], text[], boolean[], text[])", create: lockShipments },
   { signature: "replace_accounts(text, text[])", create: replaceAccounts },
   { signature: "append_transit_events(text, text[], text[], bigint[], integer[], timestamptz[], bytea[], text)", create: appendTransitEvents },
   { signature: "transit_event_fault(jsonb)", create: transitEventFault },
   { signature: "stored_content(bytea)", create: storedContent },
-  { signature: "repeated_events(text, text[], jsonb[], bigint[])", create: repeatedEvents },
+  { signature: "repeated_events(text, text[], text[], jsonb[], bigint[])", create: repeatedEvents },
   { signature: "distinct_texts(jsonb)", create: distinctTexts },
   { signature: "unique_id(bigint, integer)", create: uniqueId },
   { signature: publishSignature, create: publishTransitEvents }

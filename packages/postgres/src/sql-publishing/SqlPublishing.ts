@@ -12,7 +12,7 @@ import { publishFunctions, publishSignature } from "./PublishFunctionSql.ts"
 export const sqlPublishingName = "sql-publishing" as const
 
 /** Raised by every change of the functions, also by one that comes from core's schema or from a statement of the event log. */
-export const sqlPublishingVersion = 5
+export const sqlPublishingVersion = 6
 
 /** Creates or replaces the functions. Only the owner and granted roles may call them. */
 export const sqlPublishing = (schemaName: string): string => {

@@ -1,5 +1,5 @@
 /** SQL statements for the event log. */
-import type { NewEvent } from "@waybill/core/transit-events"
+import type { EventKey, NewEvent } from "@waybill/core/transit-events"
 import { bytea, byteaArray, int4Array, int8, int8Array, optional, row, text, textArray, timestamptzArray } from "../client/SqlRow.ts"
 import { type Expression, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
@@ -21,18 +21,31 @@ export const transitEventPayloads: PayloadSource = {
 
 export const eventRow = row({ eventId: text, shipmentId: text, sequence: int8, body: bytea })
 
-export const findEvents = (schema: Statement, tenant: Expression, eventIds: Expression) => statement`
+/** Each key is one lookup by index: events of other shipments may have the same ids, any number of them. */
+export const findEvents = (schema: Statement, tenant: Expression, keys: { readonly eventIds: Expression; readonly shipmentIds: Expression }) => statement`
 SELECT ${eventRow.columns()}
-FROM ${schema}.transit_events
-WHERE tenant_id = ${tenant} AND event_id = ANY (${eventIds})`
+FROM (SELECT ${keys.eventIds} AS a, ${keys.shipmentIds} AS b OFFSET 0) AS given
+CROSS JOIN LATERAL unnest(given.a, given.b) AS k (id, shipment)
+CROSS JOIN LATERAL (
+  SELECT e.event_id, e.shipment_id, e.sequence, e.body FROM ${schema}.transit_events AS e
+  WHERE e.tenant_id = ${tenant} AND e.event_id = k.id AND e.shipment_id = k.shipment
+  OFFSET 0
+) AS e`
+
+export const eventsWithId = (schema: Statement, tenantId: string, eventId: string, limit: number) => statement`
+SELECT ${eventRow.columns()} FROM ${schema}.transit_events
+WHERE tenant_id = ${tenant(tenantId)} AND event_id = ${eventId}
+ORDER BY shipment_id
+LIMIT ${int8(limit)}`
 
 export const eventsOfShipments = (schema: Statement, tenantId: string, shipmentIds: ReadonlyArray<string>) => statement`
 SELECT ${eventRow.columns()} FROM ${schema}.transit_events
 WHERE tenant_id = ${tenant(tenantId)} AND shipment_id = ANY (${textArray(shipmentIds)})
 ORDER BY shipment_id, sequence, event_id`
 
-export const recordedAt = (schema: Statement, tenantId: string, eventId: string) =>
-  statement`SELECT recorded_at FROM ${schema}.transit_events WHERE tenant_id = ${tenant(tenantId)} AND event_id = ${eventId}`
+export const recordedAt = (schema: Statement, tenantId: string, { eventId, shipmentId }: EventKey) => statement`
+SELECT recorded_at FROM ${schema}.transit_events
+WHERE tenant_id = ${tenant(tenantId)} AND event_id = ${eventId} AND shipment_id = ${shipmentId}`
 
 /** A shipment without events has one row, with only its accounts. */
 export const recentRow = row({ eventId: optional(text), shipmentId: optional(text), sequence: optional(int8), body: optional(bytea), accounts: optional(textArray) })

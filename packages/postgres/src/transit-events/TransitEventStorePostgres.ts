@@ -4,6 +4,7 @@ import {
   countLimit,
   CursorExpired,
   EventIdTaken,
+  type EventKey,
   type NewEvent,
   type PageCursor,
   type PageRequest,
@@ -36,8 +37,17 @@ export const layer = Layer.effect(
     const lockShipments = makeLockShipments(sql, schema)
     const carriers = makeCarriersOf(sql, schema)
 
-    const find = (tenantId: string, eventIds: ReadonlyArray<string>) =>
-      sql.rows(statements.eventRow, statements.findEvents(schema, tenant(tenantId), textArray(eventIds)))
+    const find = (tenantId: string, keys: ReadonlyArray<EventKey>) =>
+      sql.rows(
+        statements.eventRow,
+        statements.findEvents(schema, tenant(tenantId), {
+          eventIds: textArray(keys.map(({ eventId }) => eventId)),
+          shipmentIds: textArray(keys.map(({ shipmentId }) => shipmentId))
+        })
+      )
+
+    const withId = (tenantId: string, eventId: string, limit: number) =>
+      sql.rows(statements.eventRow, statements.eventsWithId(schema, tenantId, eventId, limit))
 
     const ofShipments = (tenantId: string, shipmentIds: ReadonlyArray<string>) =>
       sql.rows(statements.eventRow, statements.eventsOfShipments(schema, tenantId, shipmentIds))
@@ -117,10 +127,10 @@ export const layer = Layer.effect(
     const findCursor = (tenantId: string, queryKey: string, page: number) =>
       Effect.map(sql.rows(pages.cursorRow, pages.findCursor(schema, tenantId, queryKey, page)), ([row]) => row === undefined ? undefined : cursorOf(row))
 
-    const storedAt = (tenantId: string, eventId: string) =>
-      Effect.map(sql.rows(timestamptz, statements.recordedAt(schema, tenantId, eventId)), ([at]) => at)
+    const storedAt = (tenantId: string, key: EventKey) =>
+      Effect.map(sql.rows(timestamptz, statements.recordedAt(schema, tenantId, key)), ([at]) => at)
 
-    return operationsOf(TransitEventStore, { find, storedAt, ofShipments, recent, allocate, carriers, append, page, since, putCursor, findCursor })
+    return operationsOf(TransitEventStore, { find, withId, storedAt, ofShipments, recent, allocate, carriers, append, page, since, putCursor, findCursor })
   })
 )
 

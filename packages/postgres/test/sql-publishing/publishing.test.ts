@@ -85,6 +85,13 @@ describe("publishing from SQL", () => {
     expect(await deliveredIds()).toEqual(["known-1", "known-2"])
   })
 
+  it("stores events of different shipments that have the same id, also beside those of the service", async () => {
+    await service.waybill.events.publish(carrier, [reportedEvent("same-1", { eventId: "same" })])
+    const call = ["same-1", "same-2", "same-3", "same-2"].map((shipmentId) => reportedEvent(shipmentId, { eventId: "same" }))
+    expect((await publish(service.pool, call)).map(({ outcome }: { readonly outcome: string }) => outcome)).toEqual(["duplicate", "accepted", "accepted", "duplicate"])
+    expect(await rejected(publish(service.pool, [{ ...call[1], type: "DELAY" }]))).toMatchObject({ code: "22023", detail: "/events/0/eventId" })
+  })
+
   it("refuses an unknown, a deleted and a suspended tenant", async () => {
     const { waybill } = service
     await waybill.tenants.put("paused", { name: "Paused" })
@@ -123,11 +130,10 @@ describe("publishing from SQL", () => {
   })
 
   it("asks a transaction of a stricter isolation level to run again when another one stored the same event", async () => {
-    // different shipments, so that only the id conflicts
     await connected((first) => connected(async (second) => {
       await second.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
-      await publish(first, reportedEvent("strict-1", { eventId: "strict" }))
-      expect(await rejected(publish(second, reportedEvent("strict-2", { eventId: "strict" })))).toMatchObject({ code: "40001" })
+      await publish(first, reportedEvent("strict", { eventId: "strict" }))
+      expect(await rejected(publish(second, reportedEvent("strict", { eventId: "strict" })))).toMatchObject({ code: "40001" })
       await second.query("ROLLBACK")
     }))
   })

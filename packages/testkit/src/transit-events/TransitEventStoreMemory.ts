@@ -10,6 +10,7 @@ import {
   type PageRows,
   type SequenceRequest,
   ShipmentNotOwn,
+  textOfKey,
   TransitEventStore,
   typeMask,
   CursorExpired,
@@ -39,7 +40,8 @@ export const TransitEventStoreMemory = {
 
       const append = (tenantId: string, events: ReadonlyArray<NewEvent>, traceparent: string | undefined, now: number): boolean => {
         const known = rows.of(tenantId).events
-        if (new Set(events.map((each) => each.eventId)).size < events.length || events.some((each) => known.has(each.eventId))) return false
+        const keys = new Set(events.map(textOfKey))
+        if (keys.size < events.length || [...keys].some((key) => known.has(key))) return false
         rows.writes += 1
         const stored = events.map((event): EventRow => ({ ...event, storedAt: now, write: rows.writes }))
         for (const event of stored) rows.store(tenantId, event)
@@ -71,8 +73,10 @@ export const TransitEventStoreMemory = {
             accounts: owners.accountsOf(tenantId, shipmentId),
             events: newestWithin(ofShipments(tenantId, [shipmentId]).toReversed(), limit, ({ body }) => body.length)
           })),
-        storedAt: (tenantId, eventId) => operate(() => rows.of(tenantId).events.get(eventId)?.storedAt),
-        find: (tenantId, eventIds) => operate(() => [...new Set(eventIds)].flatMap((eventId) => rows.of(tenantId).events.get(eventId) ?? [])),
+        storedAt: (tenantId, key) => operate(() => rows.of(tenantId).events.get(textOfKey(key))?.storedAt),
+        find: (tenantId, keys) => operate(() => keys.flatMap((key) => rows.of(tenantId).events.get(textOfKey(key)) ?? [])),
+        withId: (tenantId, eventId, limit) =>
+          operate(() => [...rows.of(tenantId).events.values()].filter((event) => event.eventId === eventId).sort((a, b) => compareText(a.shipmentId, b.shipmentId)).slice(0, limit)),
         allocate: (tenantId, requests, writer) =>
           Effect.flatten(operate(() => {
             const foreign = requests.map((each) => each.shipmentId).filter((shipmentId) => !owners.mayWrite(tenantId, shipmentId, writer))

@@ -1,6 +1,6 @@
 /** Rows of the memory stores of the event log: events by shipment, subscriptions by filter. */
 import { compareText } from "@waybill/core"
-import type { NewEvent, PageCursor, SubscriptionRecord } from "@waybill/core/transit-events"
+import { type NewEvent, type PageCursor, type SubscriptionRecord, textOfKey } from "@waybill/core/transit-events"
 import { Context, Layer } from "effect"
 import { AreaRows, areaRows } from "../access/AreaRows.ts"
 import { lowerBound } from "../shared/Journal.ts"
@@ -24,6 +24,7 @@ interface StoredCursors {
 }
 
 interface TenantEvents {
+  /** By the texts of their keys. */
   readonly events: Map<string, EventRow>
   readonly shipments: Map<string, ShipmentRow>
   /** Sorted. */
@@ -70,7 +71,7 @@ export class TransitEventRows extends AreaRows<TenantEvents> {
 
   store(tenantId: string, event: EventRow): void {
     const shipment = this.shipment(tenantId, event.shipmentId)
-    this.journal.put(this.of(tenantId).events, event.eventId, event)
+    this.journal.put(this.of(tenantId).events, textOfKey(event), event)
     const at = lowerBound(shipment.events, (each) => each.sequence - event.sequence || compareText(each.eventId, event.eventId))
     this.journal.insert(shipment.events, at, event)
   }

@@ -11,10 +11,17 @@ export interface ReadEvent {
   readonly event: ReportedEvent
 }
 
-/** A stored event that a new one is compared with. */
-export interface KnownEvent {
-  readonly eventId: string
+/** What identifies an event in its tenant. An id on another shipment is another event, so carriers of one tenant cannot take each other's ids. */
+export interface EventKey {
   readonly shipmentId: string
+  readonly eventId: string
+}
+
+/** The key as one text. Neither id has a line break. */
+export const textOfKey = ({ eventId, shipmentId }: EventKey): string => `${shipmentId}\n${eventId}`
+
+/** A stored event that a new one is compared with. */
+export interface KnownEvent extends EventKey {
   readonly sequence: number
   readonly json: Readonly<Record<string, unknown>>
 }
@@ -23,11 +30,9 @@ export interface KnownEvent {
 export type Publication = StoredPublication | Refusal
 
 /** An event that is stored, by this call or an earlier one. */
-export interface StoredPublication {
+export interface StoredPublication extends EventKey {
   readonly index: number
   readonly result: "accepted" | "duplicate"
-  readonly eventId: string
-  readonly shipmentId: string
   readonly sequence: number
 }
 
@@ -63,20 +68,26 @@ export const sameContent = (again: Readonly<Record<string, unknown>>, known: Rea
   return content(again, withSequence) === content(known, withSequence)
 }
 
+/** An event that repeats another one. `key`: the text of their key. */
+export interface Repeat {
+  readonly index: number
+  readonly key: string
+}
+
 /** The events of a call, sorted by what is done with them. */
 export interface Sorted {
   /** Events to store. */
   readonly newEvents: ReadonlyArray<ReadEvent>
   /** Already stored, or repeated in this call with the same content. */
-  readonly repeats: ReadonlyArray<{ readonly index: number; readonly eventId: string }>
+  readonly repeats: ReadonlyArray<Repeat>
   /** Already known with other content. */
   readonly refused: ReadonlyArray<Refusal>
 }
 
-/** Splits events, one by one, into new events, duplicates, and conflicts with known events. */
+/** Splits events, one by one, into new events, duplicates, and conflicts with known events. `known`: by the texts of their keys. */
 export const makeDuplicateFilter = (known: ReadonlyMap<string, KnownEvent>): { readonly add: (each: ReadEvent) => void; readonly sorted: Sorted } => {
   const newEvents: Array<ReadEvent> = []
-  const repeats: Array<{ readonly index: number; readonly eventId: string }> = []
+  const repeats: Array<Repeat> = []
   const refused: Array<Refusal> = []
   const first = new Map<string, Readonly<Record<string, unknown>>>()
   const add = (each: ReadEvent): void => {
@@ -85,12 +96,13 @@ export const makeDuplicateFilter = (known: ReadonlyMap<string, KnownEvent>): { r
       newEvents.push(each)
       return
     }
-    const before = known.get(eventId)?.json ?? first.get(eventId)
+    const key = textOfKey({ eventId, shipmentId: each.event.shipment.shipmentId })
+    const before = known.get(key)?.json ?? first.get(key)
     if (before === undefined) {
-      first.set(eventId, each.event)
+      first.set(key, each.event)
       newEvents.push(each)
     } else if (sameContent(each.event, before)) {
-      repeats.push({ index: each.index, eventId })
+      repeats.push({ index: each.index, key })
     } else {
       refused.push({
         index: each.index,

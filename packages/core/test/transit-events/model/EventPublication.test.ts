@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { eventText, type KnownEvent, makeDuplicateFilter, type ReadEvent, reportedText, sameContent } from "@waybill/core/transit-events"
+import { eventText, type KnownEvent, makeDuplicateFilter, type ReadEvent, reportedText, sameContent, textOfKey } from "@waybill/core/transit-events"
 import { reportedEvent } from "@waybill/testkit"
 import * as Arbitrary from "effect/Arbitrary"
 import { json, listOf, oneOf } from "../../arbitraries.ts"
 
 const read = (index: number, event: ReturnType<typeof reportedEvent>): ReadEvent => ({ index, event })
+
+const keyOf = (shipmentId: string, eventId: string) => textOfKey({ shipmentId, eventId })
 
 const known = (event: ReturnType<typeof reportedEvent>, sequence: number): KnownEvent => ({
   eventId: event.eventId!,
@@ -60,28 +62,30 @@ describe("makeDuplicateFilter", () => {
       read(2, reportedEvent("S", { eventId: "known" })),
       read(3, reportedEvent("S", { eventId: "changed", type: "DELIVERED" })),
       read(4, reportedEvent("S", { eventId: "new" })),
-      read(5, reportedEvent("T", { eventId: "new" }))
+      read(5, reportedEvent("T", { eventId: "new" })),
+      read(6, reportedEvent("T", { eventId: "known", type: "DELIVERED" })),
+      read(7, reportedEvent("S", { eventId: "new", type: "DELIVERED" }))
     ]
-    const before = new Map(["known", "changed"].map((eventId) => [eventId, known(reportedEvent("S", { eventId }), 1)]))
+    const before = new Map(["known", "changed"].map((eventId) => [keyOf("S", eventId), known(reportedEvent("S", { eventId }), 1)]))
     const { newEvents, refused, repeats } = partitionDuplicates(events, before)
-    assert.deepStrictEqual(newEvents.map((each) => each.index), [0, 1])
-    assert.deepStrictEqual(repeats, [{ index: 2, eventId: "known" }, { index: 4, eventId: "new" }])
+    assert.deepStrictEqual(newEvents.map((each) => each.index), [0, 1, 5, 6])
+    assert.deepStrictEqual(repeats, [{ index: 2, key: keyOf("S", "known") }, { index: 4, key: keyOf("S", "new") }])
     assert.deepStrictEqual(refused.map((each) => [each.index, each.faults[0]!.pointer, each.faults[0]!.code]), [
       [3, "/events/3/eventId", "conflict"],
-      [5, "/events/5/eventId", "conflict"]
+      [7, "/events/7/eventId", "conflict"]
     ])
   })
 
   it.prop(
-    "puts every event into exactly one group, and no id into newEvents twice",
+    "puts every event into exactly one group, and no id of a shipment into newEvents twice",
     [listOf(Arbitrary.all({ eventId: oneOf(["a", "b", "c", undefined]), shipmentId: oneOf(["S", "T"]) }), 0, 12)],
     ([events]) => {
       const all = events.map(({ eventId, shipmentId }, index) => read(index, reportedEvent(shipmentId, eventId === undefined ? {} : { eventId })))
-      const { newEvents, refused, repeats } = partitionDuplicates(all, new Map([["a", known(reportedEvent("S", { eventId: "a" }), 1)]]))
+      const { newEvents, refused, repeats } = partitionDuplicates(all, new Map([[keyOf("S", "a"), known(reportedEvent("S", { eventId: "a" }), 1)]]))
       const indices = [...newEvents, ...repeats, ...refused].map((each) => each.index)
       assert.deepStrictEqual(indices.toSorted((a, b) => a - b), all.map((each) => each.index))
-      const ids = newEvents.flatMap((each) => each.event.eventId ?? [])
-      assert.strictEqual(new Set(ids).size, ids.length)
+      const keys = newEvents.flatMap(({ event: { eventId, shipment } }) => eventId === undefined ? [] : [keyOf(shipment.shipmentId, eventId)])
+      assert.strictEqual(new Set(keys).size, keys.length)
     }
   )
 })

@@ -160,7 +160,7 @@ export const requirements: ReadonlyArray<Requirement> = [
     find: async (receiver) => {
       const events = [{ shipmentId: receiver.newShipment(), sequence: 1 }]
       return taken(
-        "Identify events by eventId and bills by uniqueID and version, ignore known ones, and answer 2xx.",
+        "Identify events by shipmentId and eventId, bills by uniqueID and version, ignore known ones, and answer 2xx.",
         await receiver.deliver(receiver.deliveryOf(events)),
         await receiver.deliver(receiver.deliveryOf(events))
       )
