@@ -1,7 +1,8 @@
 /** A partner's folders on an SFTP server. Its host key has to be known; what is written there is renamed into place. */
 import { setTimeout as sleep } from "node:timers/promises"
 import type { FileEntryWithStats } from "ssh2"
-import { type EdiMailbox, isFileName, isUnfinished, MailboxError, type MailboxFile } from "../transports/EdiMailbox.ts"
+import { type EdiMailbox, isFileName, isUnfinished, longestFileName, MailboxError, type MailboxFile } from "../transports/EdiMailbox.ts"
+import { firstLeftOut, type LeftOut, type OnLeftOut } from "../transports/LeftOut.ts"
 import { SftpSession, statusOf, statuses } from "./SftpSession.ts"
 
 /** Server, user, keys and folders. */
@@ -31,6 +32,8 @@ export interface SftpOptions {
   readonly deadlineMillis?: number | undefined
   /** How long a file has to be unchanged before it is fetched, because its writer may still be writing. Default 2,000. */
   readonly quietMillis?: number | undefined
+  /** Entries of `receiveFrom` that are never fetched. Those that are not complete, and the folder `moveTo`, are not among them. */
+  readonly onLeftOut?: OnLeftOut | undefined
 }
 
 const defaultMaxFileBytes = 256 * 1024 * 1024
@@ -51,9 +54,8 @@ export const checkSftp = async (options: SftpOptions): Promise<ReadonlyArray<str
     const { moveTo, receiveFrom, sendTo } = options
     const found = [`${options.user} is logged in.`]
     if (receiveFrom !== undefined) {
-      const entries = (await session.list(receiveFrom, maxEntries)).filter(({ filename }) => filename !== "." && filename !== "..")
-      const waiting = entries.filter((entry) => isReadable(entry, options)).length
-      found.push(`${receiveFrom}: ${waiting} of ${entries.length} entries can be fetched.`)
+      const { files, leftOut } = filesIn(await session.list(receiveFrom, maxEntries), options)
+      found.push(`${receiveFrom}: files that can be fetched: ${files.length}.`, ...firstLeftOut(leftOut).map(({ name, reason }) => `${join(receiveFrom, name)} is never fetched: ${reason}`))
     }
     for (const folder of [moveTo, sendTo]) {
       if (folder === undefined) continue
@@ -70,6 +72,11 @@ interface Seen extends MailboxFile {
   readonly at: number
 }
 
+interface Found {
+  readonly files: Array<Seen>
+  readonly leftOut: ReadonlyArray<LeftOut>
+}
+
 class SftpMailbox implements EdiMailbox {
   readonly #options: SftpOptions
   /** Files that we have and that the server did not let us move, by name: size and time. They are not fetched again. */
@@ -83,10 +90,11 @@ class SftpMailbox implements EdiMailbox {
 
   readonly waiting = async (limit: number): Promise<ReadonlyArray<MailboxFile>> => {
     if (this.#options.receiveFrom === undefined) return []
-    const before = await this.#list(this.#options.receiveFrom)
+    const { files: before, leftOut } = await this.#list(this.#options.receiveFrom)
+    this.#options.onLeftOut?.(firstLeftOut(leftOut))
     if (before.length === 0) return []
     await sleep(this.#options.quietMillis ?? 2_000)
-    const after = new Map((await this.#list(this.#options.receiveFrom)).map((file) => [file.name, versionOf(file)]))
+    const after = new Map((await this.#list(this.#options.receiveFrom)).files.map((file) => [file.name, versionOf(file)]))
     const quiet = before.filter((file) => after.get(file.name) === versionOf(file) && this.#fetched.get(file.name) !== versionOf(file))
     const found = quiet.sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1)).slice(0, limit)
     this.#versions.clear()
@@ -171,14 +179,9 @@ class SftpMailbox implements EdiMailbox {
     return this.#session ??= SftpSession.open(this.#options)
   }
 
-  async #list(folder: string): Promise<Array<Seen>> {
+  async #list(folder: string): Promise<Found> {
     const session = await this.#connect()
-    const found = new Map<string, Seen>()
-    for (const entry of await session.list(folder, maxEntries)) {
-      const { attrs: { mtime, size }, filename } = entry
-      if (isReadable(entry, this.#options)) found.set(filename, { name: filename, bytes: size, at: mtime })
-    }
-    return [...found.values()]
+    return filesIn(await session.list(folder, maxEntries), this.#options)
   }
 
   /** Partners use names again, and the folder may not exist yet. */
@@ -200,8 +203,30 @@ class SftpMailbox implements EdiMailbox {
   }
 }
 
-const isReadable = ({ attrs, filename }: FileEntryWithStats, { maxFileBytes = defaultMaxFileBytes }: SftpOptions): boolean =>
-  attrs.isFile() && attrs.size <= maxFileBytes && isFileName(filename) && !isUnfinished(filename)
+/** What a listing has, by name: a server may name an entry twice. */
+const filesIn = (entries: ReadonlyArray<FileEntryWithStats>, options: SftpOptions): Found => {
+  const files = new Map<string, Seen>()
+  const leftOut = new Map<string, LeftOut>()
+  for (const entry of entries) {
+    const { attrs: { mtime, size }, filename } = entry
+    // the folder itself and its parent are among them
+    if (isUnfinished(filename) || (options.receiveFrom !== undefined && join(options.receiveFrom, filename) === options.moveTo)) continue
+    const reason = refusalOf(entry, options)
+    if (reason === undefined) files.set(filename, { name: filename, bytes: size, at: mtime })
+    else leftOut.set(filename, { name: filename.slice(0, longestFileName), reason })
+  }
+  return { files: [...files.values()], leftOut: [...leftOut.values()] }
+}
+
+/** Why an entry is never fetched, and what to do. */
+const refusalOf = ({ attrs, filename }: FileEntryWithStats, { maxFileBytes = defaultMaxFileBytes }: SftpOptions): string | undefined => {
+  if (attrs.isDirectory()) return "It is a directory. Ask the partner to put its files into the folder itself."
+  if (attrs.isSymbolicLink()) return "It is a link. Ask the partner to put the file itself in its place."
+  if (!attrs.isFile()) return "It is no regular file. Ask the partner to remove it."
+  if (!isFileName(filename)) return `Its name has more than ${longestFileName} bytes, a slash, a backslash or a control character. Ask the partner for another name.`
+  if (attrs.size > maxFileBytes) return `It has ${attrs.size} bytes, and at most ${maxFileBytes} are fetched. Raise maxFileMegabytes in the partner profile, or ask the partner for smaller files.`
+  return undefined
+}
 
 const versionOf = ({ at, bytes }: Seen): string => `${bytes} ${at}`
 

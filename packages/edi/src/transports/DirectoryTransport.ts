@@ -3,7 +3,7 @@
  * report. Where files also go to and from a mailbox of the partner, `sending` has what is on its way, and `sent` what arrived. Any number of processes
  * may use it.
  */
-import { constants, type Stats } from "node:fs"
+import { constants, type Dirent, type Stats } from "node:fs"
 import { lstat, lutimes, open, opendir, readdir, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { randomUUID } from "node:crypto"
@@ -11,6 +11,7 @@ import { isUnfinished } from "./EdiMailbox.ts"
 import type { EdiSpool } from "./EdiSpool.ts"
 import type { EdiTransport } from "./EdiTransport.ts"
 import { codeOf, FileNotRead, ignoreMissing } from "./FileErrors.ts"
+import { firstLeftOut, type LeftOut, type OnLeftOut } from "./LeftOut.ts"
 import { makeDirectory } from "./MakeDirectory.ts"
 
 /** Folders of a directory, and when a file in it is complete. */
@@ -22,16 +23,16 @@ export interface DirectoryOptions {
   readonly inbox?: string | undefined
   /** Entries of a folder that are looked at, for those that are read or sent make room for others. Default 10,000. */
   readonly maxEntries?: number | undefined
-  /** Called by each look at the inbox. */
-  readonly onLeftOut?: ((leftOut: LeftOut | undefined) => void) | undefined
+  /** Entries of the inbox that are never read. Those that are not complete are not among them. */
+  readonly onLeftOut?: OnLeftOut | undefined
 }
 
-/** Entries of the inbox that are never read: their number, and the first of them. Those that are not complete are not among them. */
-export interface LeftOut {
-  readonly entries: number
-  readonly name: string
-  readonly reason: string
-}
+const kindOf = (entry: Dirent): string =>
+  entry.isDirectory()
+    ? "It is a directory. Put its files into the inbox itself, and move it away."
+    : entry.isSymbolicLink()
+    ? "It is a link. Put the file itself in its place."
+    : "It is no regular file. Remove it."
 
 /** Numbers have nine digits and start again after the last. */
 const mostControlNumber = 999_999_999
@@ -54,7 +55,7 @@ export const directoryTransport = (directory: string, { inbox: from = "inbox", m
   }
 
   /** Oldest first. A folder to which partners write may have any number of entries. */
-  const filesIn = async (name: string, leftOut?: (name: string, reason: string) => void): Promise<ReadonlyArray<{ readonly name: string; readonly at: number }>> => {
+  const filesIn = async (name: string, leftOut: Array<LeftOut> = []): Promise<ReadonlyArray<{ readonly name: string; readonly at: number }>> => {
     const path = await folder(name)
     const found: Array<{ readonly name: string; readonly at: number }> = []
     let looked = 0
@@ -66,16 +67,16 @@ export const directoryTransport = (directory: string, { inbox: from = "inbox", m
       const file = entry.isFile() ? await lstat(join(path, entry.name)).catch(ignoreMissing) : undefined
       // a writer may set a time that is far ahead, but not when the file system saw its last change
       if (file !== undefined) found.push({ name: entry.name, at: Math.min(file.mtimeMs, file.ctimeMs) })
-      else if (!entry.isFile()) leftOut?.(entry.name, entry.isDirectory() ? "It is a directory." : entry.isSymbolicLink() ? "It is a link." : "It is no regular file.")
-      else if (entry.name.includes("\ufffd")) leftOut?.(entry.name, "Its name is not UTF-8.")
+      else if (!entry.isFile()) leftOut.push({ name: entry.name, reason: kindOf(entry) })
+      else if (entry.name.includes("\ufffd")) leftOut.push({ name: entry.name, reason: "Its name is not UTF-8. Rename it." })
     }
     return found.sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1))
   }
 
   const waiting = async (limit: number): Promise<ReadonlyArray<string>> => {
-    let leftOut: LeftOut | undefined
-    const files = await filesIn(from, (name, reason) => leftOut = { name, reason, ...leftOut, entries: (leftOut?.entries ?? 0) + 1 })
-    onLeftOut?.(leftOut)
+    const leftOut: Array<LeftOut> = []
+    const files = await filesIn(from, leftOut)
+    onLeftOut?.(firstLeftOut(leftOut))
     return files.filter(({ at }) => now() - Math.floor(at) >= quietMillis).slice(0, limit).map(({ name }) => name)
   }
 

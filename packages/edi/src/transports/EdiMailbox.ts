@@ -48,8 +48,11 @@ export class MailboxError extends Error {
   }
 }
 
-/** A name without a path, visible, and short enough for a file system with a suffix. */
-export const isFileName = (name: string): boolean => /^[^./\\\u0000-\u001f\u007f][^/\\\u0000-\u001f\u007f]{0,199}$/u.test(name) && Buffer.byteLength(name) <= 200
+/** Bytes of a file's name: short enough for a file system with a suffix. */
+export const longestFileName = 200
+
+/** A name without a path, visible, and not too long. */
+export const isFileName = (name: string): boolean => /^[^./\\\u0000-\u001f\u007f][^/\\\u0000-\u001f\u007f]*$/u.test(name) && Buffer.byteLength(name) <= longestFileName
 
 /** Names that writers give to what is not complete. */
 export const isUnfinished = (name: string): boolean => name.startsWith(".") || /\.(?:tmp|part|filepart)$/iu.test(name)

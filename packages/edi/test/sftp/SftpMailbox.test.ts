@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { sftpMailbox, type SftpOptions } from "@waybill/edi/sftp"
-import { directoryTransport, type EdiMailbox, type ExchangedFile, exchangeFiles, type FailedFile, MailboxError } from "@waybill/edi/transports"
+import { checkSftp, sftpMailbox, type SftpOptions } from "@waybill/edi/sftp"
+import { directoryTransport, type EdiMailbox, type ExchangedFile, exchangeFiles, type FailedFile, type LeftOut, MailboxError } from "@waybill/edi/transports"
 import { directory } from "../Directory.ts"
 import { noSshd, otherKey, type Sshd, startSshd, wireTo } from "./Sshd.ts"
 
@@ -67,13 +67,29 @@ describe.skipIf(noSshd !== undefined)(`files on an SFTP server${noSshd ?? ""}`, 
     const sshd = await startSshd()
     const folder = join(sshd.root, "from-partner")
     for (const name of ["growing.edi", "quiet.edi", ".hidden.edi", "part.edi.filepart", "too-large.edi"]) writeFileSync(join(folder, name), name === "too-large.edi" ? large : "a")
+    writeFileSync(join(folder, "back\\slash.edi"), "a")
     mkdirSync(join(folder, "folder.edi"))
-    const mailbox = sftpMailbox(optionsFor(sshd, { quietMillis: 400, maxFileBytes: 999_999 }))
+    mkdirSync(join(folder, "taken"))
+    symlinkSync(join(folder, "quiet.edi"), join(folder, "link.edi"))
+    const seen: Array<ReadonlyArray<LeftOut>> = []
+    const options = optionsFor(sshd, { moveTo: join(folder, "taken"), quietMillis: 400, maxFileBytes: 999_999, onLeftOut: (entries) => seen.push(entries) })
+    const mailbox = sftpMailbox(options)
     const found = mailbox.waiting(10)
     for (let size = 2; await Promise.race([found.then(() => false), new Promise((resolve) => setTimeout(resolve, 20, true))]); size++) writeFileSync(join(folder, "growing.edi"), "a".repeat(size))
     expect(await found).toEqual([{ name: "quiet.edi", bytes: 1 }])
     expect(await mailbox.waiting(1)).toHaveLength(1)
     await mailbox.close()
+    const reasons = {
+      "back\\slash.edi": "Its name has more than 200 bytes, a slash, a backslash or a control character. Ask the partner for another name.",
+      "folder.edi": "It is a directory. Ask the partner to put its files into the folder itself.",
+      "link.edi": "It is a link. Ask the partner to put the file itself in its place.",
+      "too-large.edi": "It has 1000000 bytes, and at most 999999 are fetched. Raise maxFileMegabytes in the partner profile, or ask the partner for smaller files."
+    }
+    const leftOut = Object.entries(reasons).map(([name, reason]) => ({ name, reason }))
+    expect(seen).toEqual([leftOut, leftOut])
+    const checked = await checkSftp(options)
+    expect(checked).toContain(`${folder}: files that can be fetched: 2.`)
+    expect(checked.filter((line) => line.includes("is never fetched"))).toEqual(leftOut.map(({ name, reason }) => `${join(folder, name)} is never fetched: ${reason}`))
   })
 
   it("are refused from a host with another key, before anything is sent to it", async () => {

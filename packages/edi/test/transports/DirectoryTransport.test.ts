@@ -55,7 +55,7 @@ describe("a hostile inbox", () => {
 
   it("names what it never reads", async () => {
     const path = directory("inbox")
-    const seen: Array<LeftOut | undefined> = []
+    const seen: Array<ReadonlyArray<LeftOut>> = []
     const transport = directoryTransport(path, { quietMillis: 0, onLeftOut: (leftOut) => seen.push(leftOut) })
     writeFileSync(join(path, "inbox/.hidden"), "")
     expect(await transport.waiting(10)).toEqual([])
@@ -63,7 +63,11 @@ describe("a hostile inbox", () => {
     expect(await transport.waiting(10)).toEqual([])
     symlinkSync(join(path, "inbox"), join(path, "inbox/link.edi"))
     expect(await transport.waiting(10)).toEqual([])
-    expect(seen).toMatchObject([undefined, { entries: 1, name: "caf\ufffd", reason: "Its name is not UTF-8." }, { entries: 2 }])
+    const cafe = { name: "caf\ufffd", reason: "Its name is not UTF-8. Rename it." }
+    expect(seen).toEqual([[], [cafe], [cafe, { name: "link.edi", reason: "It is a link. Put the file itself in its place." }]])
+    for (let count = 0; count < 30; count++) mkdirSync(join(path, "inbox", `a-${String(count).padStart(2, "0")}`))
+    expect(await transport.waiting(10)).toEqual([])
+    expect(seen.at(-1)!.map(({ name }) => name)).toEqual(Array.from({ length: 20 }, (_, count) => `a-${String(count).padStart(2, "0")}`))
   })
 
   it("with a file from the future reads it when it is complete", async () => {

@@ -4,13 +4,13 @@
  */
 import { monotonicMillis, Tenants } from "@waybill/core"
 import { WebhookSender } from "@waybill/core/delivery"
-import { directoryTransport, type ExchangedFile, exchangeFiles, type EdiMailbox, type FailedFile, isFull, MailboxError } from "@waybill/edi/transports"
+import { directoryTransport, type ExchangedFile, exchangeFiles, type EdiMailbox, type FailedFile, isFull, type LeftOut, MailboxError } from "@waybill/edi/transports"
 import { Effect, Metric, Option } from "effect"
 import * as Semaphore from "effect/Semaphore"
 import { join } from "node:path"
 import { messageOf } from "../ErrorMessage.ts"
 import { mailboxOf, type Post, postWith } from "./EdiMailboxes.ts"
-import { EdiProblems } from "./EdiProblems.ts"
+import { EdiProblems, logLeftOut } from "./EdiProblems.ts"
 import { defaultEdiLimits, type EdiLimits, foldersIn, type Partner, profileIn } from "./EdiPartners.ts"
 
 const defaultEverySeconds = 60
@@ -33,6 +33,10 @@ interface Standing {
   problem: string | undefined
   /** Problems of files, which are logged once until they change. */
   refused: ReadonlySet<string>
+  /** What the last look found in the partner's folder that is never fetched. */
+  found: ReadonlyArray<LeftOut>
+  /** What of it is in the log. */
+  leftOut: ReadonlySet<string>
   /** Whether too many files wait in the inbox. */
   isFull: boolean
   mailbox: { readonly version: string; readonly mailbox: EdiMailbox } | undefined
@@ -65,7 +69,7 @@ export const exchangeDue = Effect.fnUntraced(function*(directory: string, standi
   for (const { partner, tenantId } of (yield* Effect.promise(() => foldersIn(directory))).partners) {
     const folder = join(directory, tenantId, partner)
     present.add(folder)
-    const standing = standings.get(folder) ?? { dueAt: 0, isRunning: false, failures: 0, problem: undefined, refused: new Set<string>(), isFull: false, mailbox: undefined }
+    const standing = standings.get(folder) ?? { dueAt: 0, isRunning: false, failures: 0, problem: undefined, refused: new Set<string>(), found: [], leftOut: new Set<string>(), isFull: false, mailbox: undefined }
     standings.set(folder, standing)
     if (standing.isRunning || standing.dueAt > now) continue
     const profile = yield* Effect.promise(() => profileIn(folder))
@@ -97,6 +101,7 @@ const exchangeWith = Effect.fnUntraced(function*(partner: Partner, standing: Sta
   const before = standing.refused
   standing.refused = new Set(files.flatMap((file) => "error" in file ? [problemOf(file)] : []))
   for (const file of files) if (!("error" in file) || !before.has(problemOf(file))) yield* logged(file)
+  standing.leftOut = yield* logLeftOut(standing.leftOut, standing.found)
   yield* reachability(standing, failure)
 }, (effect, { profile, tenantId }) => Effect.annotateLogs(effect, { tenant: tenantId, partner: profile.partner }))
 
@@ -107,7 +112,7 @@ const exchanged = ({ folder, profile }: Partner, standing: Standing, { maxWaitin
     const running = (async () => {
       const source = await mailboxOf(folder, profile.transport!, post)
       if (source === undefined) return
-      if (standing.mailbox?.version !== source.version) standing.mailbox = { version: source.version, mailbox: source.open() }
+      if (standing.mailbox?.version !== source.version) standing.mailbox = { version: source.version, mailbox: source.open((found) => standing.found = found) }
       standing.isFull = await isFull(folder, "inbox", maxWaitingFiles)
       await exchangeFiles({ mailbox: standing.mailbox.mailbox, spool: directoryTransport(folder), receive: !standing.isFull, signal: stop.signal, onFile: (file) => files.push(file) })
     })().then(() => undefined, (error: unknown) => error ?? new Error("The exchange failed."))

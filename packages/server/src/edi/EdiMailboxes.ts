@@ -2,7 +2,7 @@
 import { type AttemptFailure, sendWebhook, type WebhookSender } from "@waybill/core/delivery"
 import type { HttpSettings, SecretReference, SftpSettings, TransportSettings } from "@waybill/edi"
 import type { SftpOptions } from "@waybill/edi/sftp"
-import { type EdiMailbox, type HttpAnswer, httpMailbox, type HttpPost, MailboxError } from "@waybill/edi/transports"
+import { type EdiMailbox, type HttpAnswer, httpMailbox, type HttpPost, MailboxError, type OnLeftOut } from "@waybill/edi/transports"
 import { Effect, Redacted, Struct } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
@@ -15,7 +15,7 @@ export type Post = (request: HttpPost) => Promise<HttpAnswer>
 /** A new mailbox is needed when `version` is another one. */
 export interface MailboxSource {
   readonly version: string
-  readonly open: () => EdiMailbox
+  readonly open: (onLeftOut: OnLeftOut) => EdiMailbox
 }
 
 /** `undefined` if nothing is to be exchanged: the partner's files come by requests to this server only. */
@@ -24,7 +24,7 @@ export const mailboxOf = async (folder: string, settings: TransportSettings, pos
 
 type Secrets = Readonly<Record<string, Redacted.Redacted | undefined>>
 
-const sourceOf = (settings: TransportSettings, secrets: Secrets, open: () => EdiMailbox): MailboxSource => ({
+const sourceOf = (settings: TransportSettings, secrets: Secrets, open: MailboxSource["open"]): MailboxSource => ({
   version: createHash("sha256").update(JSON.stringify([settings, Object.values(secrets).map(valueOf)])).digest("hex"),
   open
 })
@@ -34,7 +34,7 @@ const valueOf = (secret: Redacted.Redacted | undefined) => secret === undefined 
 const sftpOf = async (folder: string, settings: SftpSettings): Promise<MailboxSource> => {
   const secrets = await sftpSecrets(folder, settings)
   const { sftpMailbox } = await sftp()
-  return sourceOf(settings, secrets, () => sftpMailbox(sftpOptions(settings, secrets)))
+  return sourceOf(settings, secrets, (onLeftOut) => sftpMailbox({ ...sftpOptions(settings, secrets), onLeftOut }))
 }
 
 /** Loaded by servers with such a partner only. */

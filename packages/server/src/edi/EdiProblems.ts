@@ -1,4 +1,5 @@
-/** Problems that last while the directory is looked at every few seconds. Each is logged once, until it changes or has ended. */
+/** Problems that last while folders are looked at every few seconds. Each is logged once, until it changes or has ended. */
+import type { LeftOut } from "@waybill/edi/transports"
 import { Cause, Effect } from "effect"
 import { messageOf } from "../ErrorMessage.ts"
 
@@ -19,3 +20,14 @@ export class EdiProblems {
     })
   }
 }
+
+/** Logs the entries of a folder that were not left out by the look before. `known` are the lines of that look; returns those of this one. */
+export const logLeftOut = Effect.fnUntraced(function*(known: ReadonlySet<string>, entries: ReadonlyArray<LeftOut>) {
+  const lines = new Set<string>()
+  for (const { name, reason } of entries) {
+    const line = `${name}: ${reason}`
+    lines.add(line)
+    if (!known.has(line)) yield* Effect.logWarning("EDI file skipped.").pipe(Effect.annotateLogs({ file: name, reason }))
+  }
+  return lines
+})

@@ -8,7 +8,7 @@ import { directoryTransport, type IdlePosition, isFull, type LeftOut, makeDirect
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { join } from "node:path"
-import { EdiProblems } from "./EdiProblems.ts"
+import { EdiProblems, logLeftOut } from "./EdiProblems.ts"
 import { clientOf, defaultEdiLimits, type EdiLimits, foldersIn, type Partner, postedFolder, profileIn } from "./EdiPartners.ts"
 import { handlersOf, type ReceivingServices } from "./EdiReceiving.ts"
 import { type SendingServices, sendTo, startSending } from "./EdiSending.ts"
@@ -49,8 +49,8 @@ interface Standing {
   readonly problems: EdiProblems
   /** Whether too many files wait in the outbox. */
   isFull: boolean
-  /** The first entry of the inbox that is never read, and why. */
-  leftOut: string | undefined
+  /** Entries of the inbox that are never read, and why. */
+  leftOut: ReadonlySet<string>
   /** Positions of feeds, by set. */
   readonly idle: Map<string, IdlePosition>
   /** Files that failed, by name. */
@@ -96,7 +96,7 @@ export const looksDue = Effect.fnUntraced(function*(directory: string, standings
   const present = new Set<string>()
   const standingOf = (folder: string, tenantId: string): Standing => {
     present.add(folder)
-    const standing = standings.get(folder) ?? { tenantId, isRunning: false, lookedAt: -1, cleanedAt: -Infinity, problem: undefined, problems: new EdiProblems(), isFull: false, leftOut: undefined, idle: new Map(), unread: new Map() }
+    const standing = standings.get(folder) ?? { tenantId, isRunning: false, lookedAt: -1, cleanedAt: -Infinity, problem: undefined, problems: new EdiProblems(), isFull: false, leftOut: new Set<string>(), idle: new Map(), unread: new Map() }
     standings.set(folder, standing)
     return standing
   }
@@ -169,7 +169,7 @@ const receiveOf = Effect.fnUntraced(function*(partner: Partner, standing: Standi
   const skip = new Set([...unread].flatMap(([name, { dueAt }]) => dueAt > now ? [name] : []))
   const handlers = yield* handlersOf(partner)
   const files: Array<ReceivedFile | UnreadFile> = []
-  let leftOut: LeftOut | undefined
+  let leftOut: ReadonlyArray<LeftOut> = []
   // in `posted` are only files of processes that ended while they read them
   for (const transport of [directoryTransport(partner.folder, { onLeftOut: (found) => leftOut = found }), directoryTransport(partner.folder, { inbox: postedFolder, quietMillis: postedMillis })]) {
     yield* Effect.promise(() => receiveWaiting({ partner: partner.profile, transport, handlers, skip, onFile: (file) => files.push(file) }))
@@ -178,16 +178,7 @@ const receiveOf = Effect.fnUntraced(function*(partner: Partner, standing: Standi
     remember(unread, file, now)
     yield* logged(partner, file)
   }
-  yield* logLeftOut(partner, standing, leftOut)
-})
-
-/** Once, until the first of them is another one. */
-const logLeftOut = Effect.fnUntraced(function*({ profile, tenantId }: Partner, standing: Standing, leftOut: LeftOut | undefined) {
-  const before = standing.leftOut
-  standing.leftOut = leftOut && `${leftOut.name}: ${leftOut.reason}`
-  if (leftOut === undefined || standing.leftOut === before) return
-  const { entries, name, reason } = leftOut
-  yield* Effect.logWarning("EDI inbox has entries that are not read.").pipe(Effect.annotateLogs({ tenant: tenantId, partner: profile.partner, entries, file: name, reason }))
+  standing.leftOut = yield* logLeftOut(standing.leftOut, leftOut).pipe(Effect.annotateLogs({ tenant: partner.tenantId, partner: partner.profile.partner }))
 })
 
 const remember = (failed: Map<string, Unread>, file: ReceivedFile | UnreadFile, now: number) => {

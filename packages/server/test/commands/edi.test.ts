@@ -82,7 +82,7 @@ describe("edi check", { timeout: 60_000 }, () => {
     writeFileSync(join(sshd.root, "from-partner/a.edi"), "a")
     const { code, stdout } = await check({})
     expect(code).toBe(0)
-    for (const line of [`${sshd.user} is logged in.`, "/from-partner: 1 of 1 entries can be fetched.", "/taken: does not exist, and is created with the first file.", "/to-partner: exists."]) expect(stdout).toContain(line)
+    for (const line of [`${sshd.user} is logged in.`, "/from-partner: files that can be fetched: 1.", "/taken: does not exist, and is created with the first file.", "/to-partner: exists."]) expect(stdout).toContain(line)
     expect(readdirSync(join(sshd.root, "from-partner"))).toEqual(["a.edi"])
     // the partner's key, for a profile that does not have it yet
     expect(await check({ hostKeys: [`SHA256:${"A".repeat(43)}`] })).toMatchObject({ code: 1, stderr: expect.stringContaining(sshd.fingerprint) })

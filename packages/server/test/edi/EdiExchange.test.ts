@@ -40,8 +40,8 @@ const isProblem = (line: string) => !line.startsWith("EDI file exchanged.")
 const logOf = () => {
   const lines: Array<string> = []
   const layer = Logger.layer([Logger.make(({ fiber, message }) => {
-    const { error, file, problem } = fiber.getRef(References.CurrentLogAnnotations) as Record<string, string | undefined>
-    lines.push([[message].flat().join(" "), problem, file, error].filter((each) => each !== undefined).join(" "))
+    const { error, file, problem, reason } = fiber.getRef(References.CurrentLogAnnotations) as Record<string, string | undefined>
+    lines.push([[message].flat().join(" "), problem, file, error, reason].filter((each) => each !== undefined).join(" "))
   })])
   return { lines, layer }
 }
@@ -89,6 +89,7 @@ describe("exchanges of EDI files with partners", () => {
     const folder = partnerFolder(root, tenant.tenantId, transportTo(sshd))
     writeFileSync(join(folder, "key"), sshd.privateKey)
     writeFileSync(join(sshd.root, "from-partner/a.edi"), file)
+    mkdirSync(join(sshd.root, "from-partner/archive"))
     const standings: Standings = new Map()
     assert.strictEqual(yield* exchange(root, standings), 1)
     assert.deepStrictEqual([names(folder, "inbox"), names(sshd.root, "taken")], [["a.edi"], ["a.edi"]])
@@ -105,7 +106,8 @@ describe("exchanges of EDI files with partners", () => {
     writeFileSync(join(sshd.root, "from-partner/c.edi"), file)
     yield* TestClock.adjust(60_000)
     yield* Effect.all(yield* exchangeDue(root, standings, { ...defaultEdiLimits, maxWaitingFiles: 1 }))
-    assert.deepStrictEqual(names(sshd.root, "from-partner"), ["c.edi"], "with a full inbox")
+    assert.deepStrictEqual(names(sshd.root, "from-partner"), ["archive", "c.edi"], "with a full inbox")
+    assert.deepStrictEqual(log.filter((line) => line.startsWith("EDI file skipped.")), ["EDI file skipped. archive It is a directory. Ask the partner to put its files into the folder itself."])
   }), noSshd !== undefined)
 
   test("are tried later and later while the partner cannot be reached, with one log line", (log) => Effect.gen(function*() {

@@ -80,7 +80,11 @@ describe("hostile files of an EDI partner", () => {
     for (let count = 0; count < 3; count++) yield* Effect.provide(lookAtPartners(root, standings), Logger.layer([logger]))
     const annotationsOf = (message: string) => lines.map((line) => JSON.parse(line) as { readonly message: string; readonly annotations: object }).filter((line) => line.message === message).map(({ annotations }) => annotations)
     assert.containSubset(annotationsOf("EDI file read, with faults."), [{ file: "empty.edi", fault: "ISA: The file has no interchange." }, { file: "set.edi", fault: "B2A at segment 3: The set has no B2A." }])
-    assert.deepStrictEqual(annotationsOf("EDI inbox has entries that are not read."), [{ tenant: tenant.tenantId, partner: "acme", entries: 1, file: "archive", reason: "It is a directory." }])
+    const skipped = (name: string) => ({ tenant: tenant.tenantId, partner: "acme", file: name, reason: "It is a directory. Put its files into the inbox itself, and move it away." })
+    assert.deepStrictEqual(annotationsOf("EDI file skipped."), [skipped("archive")])
+    mkdirSync(join(folder, "inbox/old"))
+    yield* Effect.provide(lookAtPartners(root, standings), Logger.layer([logger]))
+    assert.deepStrictEqual(annotationsOf("EDI file skipped."), [skipped("archive"), skipped("old")], "each of them once")
   }))
 
   test("with many interchanges are answered with one file", Effect.gen(function*() {
