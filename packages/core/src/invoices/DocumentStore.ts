@@ -85,8 +85,8 @@ export class DocumentStore extends Context.Service<DocumentStore, {
   /** Total size of the tenant's documents in bytes, as counted by `changeStoredBytes`. */
   readonly storedBytes: (tenantId: string) => Effect.Effect<number, StorageError>
   /**
-   * Adds to the tenant's total (or subtracts) and returns it. Call it last in the transaction that adds or removes the files, because other
-   * calls of the tenant wait until that transaction ends.
+   * Adds to the tenant's total (or subtracts) and returns it, without what concurrent calls add. Call it in the transaction that adds or removes the
+   * files. No call waits for that transaction.
    */
   readonly changeStoredBytes: (tenantId: string, by: number) => Effect.Effect<number, StorageError>
 }>()("@waybill/core/invoices/DocumentStore") {}

@@ -59,7 +59,7 @@ type WrittenFile = Omit<DocumentFile, "documentType">
 export const beginUpload = Effect.fnUntraced(function*(services: UploadServices, principal: Principal, viewer: InvoiceViewer, { documentBytes: limit, documentsPerInvoice }: Limits) {
   const { contents, documents, ids } = services
   const scope = yield* Scope.Scope
-  // the total does not include concurrent uploads, so the quota is checked again when the files are kept
+  // the total does not include concurrent uploads, so the quota is checked again when the files are kept. Those that end together may exceed it by their own bytes
   let storedBytes = yield* documents.storedBytes(principal.tenantId)
   const quotaExceeded = new QuotaExceeded({ quota: "documentBytes", limit })
   if (storedBytes >= limit) return yield* quotaExceeded

@@ -2,6 +2,7 @@
 import type { DocumentFilter, DocumentRecord, InvoiceCarrier, InvoiceViewer } from "@waybill/core/invoices"
 import { float8, int8, int8Array, row, text, textArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
+import { addBytes, type ByteCount, sumBytes } from "../shared/ByteCountSql.ts"
 import { matching, seenBy } from "./InvoiceSql.ts"
 
 /** The files of a record are arrays of the same length. */
@@ -120,16 +121,20 @@ WHERE c.yes AND f.tenant_id = ${tenant(tenantId)} AND f.invoice_number = ${invoi
 RETURNING ${fileRow.columns("f")}`
 }
 
-export const storedBytes = (schema: Statement, tenantId: string) =>
-  statement`SELECT bytes FROM ${schema}.document_usage WHERE tenant_id = ${tenant(tenantId)}`
+const usageOf = (schema: Statement, tenantId: string): ByteCount => {
+  const own = tenant(tenantId)
+  return { table: statement`${schema}.document_usage`, columns: statement`tenant_id`, values: statement`${own}`, condition: statement`u.tenant_id = ${own}` }
+}
 
-/** Adds bytes, possibly negative, to the tenant's stored documents, and returns the sum. */
+export const storedBytes = (schema: Statement, tenantId: string) => sumBytes(usageOf(schema, tenantId))
+
+/** Adds bytes, possibly negative, to the tenant's stored documents. Returns the sum. */
 export const changeStoredBytes = (schema: Statement, tenantId: string, by: number) => {
+  const usage = usageOf(schema, tenantId)
   const bytes = int8(by)
   return statement`
-INSERT INTO ${schema}.document_usage AS u (tenant_id, bytes) VALUES (${tenant(tenantId)}, ${bytes})
-ON CONFLICT (tenant_id) DO UPDATE SET bytes = u.bytes + ${bytes}
-RETURNING bytes`
+WITH ${addBytes(usage, bytes)}
+SELECT before.bytes + ${bytes} AS bytes FROM (${sumBytes(usage)}) AS before`
 }
 
 export const discardContent = (schema: Statement, tenantId: string, contentId: string) => statement`

@@ -90,12 +90,13 @@ CREATE TABLE ${schema}.pickup_answers (
 );
 CREATE INDEX pickup_answers_age ON ${schema}.pickup_answers (tenant_id, answered_at);
 
--- bytes of the rows of pickup_history and pickup_changes, by the client of their pickup
+-- bytes of the rows of pickup_history and pickup_changes, by the client of their pickup. One row for each transaction that was open at the same time
 CREATE TABLE ${schema}.pickup_usage (
   tenant_id text COLLATE "C" NOT NULL,
   client text COLLATE "C" NOT NULL,
+  part bigint GENERATED ALWAYS AS IDENTITY,
   bytes bigint NOT NULL,
-  PRIMARY KEY (tenant_id, client)
+  PRIMARY KEY (tenant_id, client, part)
 ) WITH (fillfactor = 50);
 
 CREATE TABLE ${schema}.pickup_counters (

@@ -85,10 +85,12 @@ CREATE TABLE ${schema}.document_files (
   PRIMARY KEY (tenant_id, invoice_number, dot, mc, file_no)
 );
 
--- the sum of document_files.size, which the tenant's quota is checked against
+-- the sum of document_files.size, which the tenant's quota is checked against. One row for each transaction that was open at the same time
 CREATE TABLE ${schema}.document_usage (
-  tenant_id text COLLATE "C" PRIMARY KEY,
-  bytes bigint NOT NULL
+  tenant_id text COLLATE "C" NOT NULL,
+  part bigint GENERATED ALWAYS AS IDENTITY,
+  bytes bigint NOT NULL,
+  PRIMARY KEY (tenant_id, part)
 ) WITH (fillfactor = 70);
 
 -- contents that a move of documents left behind, or began to write: removed once they are old enough. claimed: no file may get them any more

@@ -9,8 +9,9 @@ import {
   type PickupViewer
 } from "@waybill/core/pickups"
 import { bool, bytea, int8, nullable, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
-import { type Expression, nothing, type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { type Expression, nothing, type Parameter, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
+import { addBytes, type ByteCount, sumBytes } from "../shared/ByteCountSql.ts"
 import { clientSeesAccounts } from "./PickupPayloads.ts"
 
 /** Serialises requests of a client with the same idempotency key. */
@@ -73,6 +74,16 @@ signalled AS (
   ${signalQueued(schema, tenant(tenantId))}
 )`
 
+const usageOf = (schema: Statement, tenantId: string, of: string): ByteCount => {
+  const [own, client] = [tenant(tenantId), value(of)]
+  return {
+    table: statement`${schema}.pickup_usage`,
+    columns: statement`tenant_id, client`,
+    values: statement`${own}, ${client}`,
+    condition: statement`u.tenant_id = ${own} AND u.client = ${client}`
+  }
+}
+
 /** Stores a pickup with `stored`, replaces its PRO numbers, and adds its entries to its history and to the work list. */
 const withHistory = (
   schema: Statement,
@@ -97,14 +108,7 @@ named AS (
   SELECT DISTINCT ${tenant(tenantId)}::text, pro, ${pickupId} FROM unnest(${pros}) AS pro
   ON CONFLICT DO NOTHING
 )${listed(schema, tenantId, { pickupId, accounts }, at, change)},
-used AS (
-  INSERT INTO ${schema}.pickup_usage AS u (tenant_id, client, bytes)
-  ${change === undefined
-    ? statement`VALUES (${tenant(tenantId)}, ${pickup.client}, ${bytes})`
-    // the lock of the work list first: whoever has it waits for no client
-    : statement`SELECT ${tenant(tenantId)}, ${pickup.client}, ${bytes} FROM numbered`}
-  ON CONFLICT (tenant_id, client) DO UPDATE SET bytes = u.bytes + EXCLUDED.bytes
-)
+${addBytes(usageOf(schema, tenantId, pickup.client), bytes)}
 INSERT INTO ${schema}.pickup_history (tenant_id, pickup_id, position, doc, at)
 SELECT ${tenant(tenantId)}, ${pickupId}, ${int8(position)}, ${doc}, ${timestamptz(at)}`
 }
@@ -255,8 +259,7 @@ FROM (
 WHERE h.newer_bytes <= ${int8(bytes)}
 ORDER BY h.pickup_id, h.position`
 
-export const storedBytes = (schema: Statement, tenantId: string, client: string) =>
-  statement`SELECT bytes FROM ${schema}.pickup_usage WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}`
+export const storedBytes = (schema: Statement, tenantId: string, client: string) => sumBytes(usageOf(schema, tenantId, client))
 
 const pruneSize = raw("1000")
 
@@ -274,7 +277,7 @@ WITH seen AS MATERIALIZED (
   LIMIT ${pruneSize}
 ),
 counted AS MATERIALIZED (
-  SELECT u.client FROM ${schema}.pickup_usage AS u
+  SELECT u.client, u.part FROM ${schema}.pickup_usage AS u
   WHERE u.tenant_id = ${own} AND u.client = ANY (ARRAY(SELECT DISTINCT client FROM seen))
   FOR UPDATE SKIP LOCKED
 ),
@@ -298,9 +301,9 @@ changes AS (
   RETURNING old.client, octet_length(t.body) AS bytes
 ),
 released AS (
-  UPDATE ${schema}.pickup_usage AS u SET bytes = greatest(0, u.bytes - f.bytes)
+  UPDATE ${schema}.pickup_usage AS u SET bytes = u.bytes - f.bytes
   FROM (SELECT client, sum(bytes)::int8 AS bytes FROM (SELECT * FROM history UNION ALL SELECT * FROM changes) AS r GROUP BY client) AS f
-  WHERE u.tenant_id = ${own} AND u.client = f.client
+  WHERE u.tenant_id = ${own} AND u.client = f.client AND u.part = (SELECT min(c.part) FROM counted AS c WHERE c.client = f.client)
 ),
 gone AS (
   DELETE FROM ${schema}.pickups AS t USING old WHERE t.tenant_id = ${own} AND t.pickup_id = old.pickup_id RETURNING 1

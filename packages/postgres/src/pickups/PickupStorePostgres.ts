@@ -71,7 +71,7 @@ export const layer = Layer.effect(
       ofPros: (tenantId, pros, limit) => lookup((sql) => ofPros(sql, tenantId, pros, limit)),
       list: (tenantId, range) => Effect.map(lookup((sql) => sql.rows(statements.pickupRow, statements.listedPickups(schema, tenantId, range))), (rows) => rows.map(pickupOf)),
       history: (tenantId, pickupId) => !isUuid(pickupId) ? Effect.succeed([]) : lookup((sql) => sql.rows(statements.historyRow, statements.historiesOf(schema, tenantId, [pickupId], maxHistoryBytes))),
-      storedBytes: (tenantId, client) => Effect.map(sql.rows(int8, statements.storedBytes(schema, tenantId, client)), ([bytes = 0]) => bytes),
+      storedBytes: (tenantId, client) => sql.one(int8, statements.storedBytes(schema, tenantId, client)),
       prune: (tenantId, before) => sql.one(int8, statements.prunePickups(schema, tenantId, before))
     })
   })
