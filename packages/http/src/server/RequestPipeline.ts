@@ -126,7 +126,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     const { body: spec } = endpoint
     if (spec === undefined) {
       const handled = handledWith(undefined)
-      return yield* endpoint.largeAnswer === true && client !== undefined ? quotas.withLargeAnswer(client, handled) : handled
+      return yield* endpoint.largeAnswer === true && client !== undefined ? quotas.withLargeAnswer(client, Effect.andThen(responseBytes.admitLarge(client.key), handled)) : handled
     }
     if (spec.streamed === true) {
       const handled = handledWith(yield* streamBody(request, spec, bodyTimeoutMillis))

@@ -7,6 +7,9 @@ import { heldBytes } from "../shared/HeldBytes.ts"
 /** Bytes of one client's responses: four of the largest pages. */
 export const maxResponseBytesPerClient = 128 * 1024 ** 2
 
+/** A read begins only if a page of this size would still fit, so that few pages are read and then refused. */
+const largestPageBytes = maxResponseBytesPerClient / 4
+
 /** Bytes of all responses beyond which a client gets one at a time. */
 export const maxResponseBytesPerProcess = 2 * maxResponseBytesPerClient
 
@@ -19,6 +22,8 @@ const retrySeconds = 5
 export interface ResponseBytes {
   /** Refuses a request, before it has an effect, while the caller has not taken the responses that it may have at once. */
   readonly admit: (caller: string) => Effect.Effect<void, RateExceeded>
+  /** Refuses a call for a large answer, before it reads anything, while the caller has not taken so much that the largest page would be refused. */
+  readonly admitLarge: (caller: string) => Effect.Effect<void, RateExceeded>
   /** A response that counts for this caller while it is sent. */
   readonly counted: (caller: string, response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse
   /**
@@ -52,8 +57,11 @@ export const makeResponseBytes = (): ResponseBytes => {
     return HttpServerResponse.setBody(response, HttpBody.stream(stream, body.contentType, body.contentLength))
   }
 
+  const below = (bytes: number) => (caller: string) => Effect.suspend(() => (held.get(caller) ?? 0) < bytes ? Effect.void : Effect.fail(perClientExceeded))
+
   return {
-    admit: (caller) => Effect.suspend(() => (held.get(caller) ?? 0) < maxResponseBytesPerClient ? Effect.void : Effect.fail(perClientExceeded)),
+    admit: below(maxResponseBytesPerClient),
+    admitLarge: below(maxResponseBytesPerClient - largestPageBytes),
     counted,
     countedOrRefused: (caller, response) => Effect.suspend(() => {
       const own = held.get(caller) ?? 0

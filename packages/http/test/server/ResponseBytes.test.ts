@@ -38,6 +38,15 @@ describe("responses that are not read", () => {
     yield* Effect.scoped(stalled(responses, "one", maxResponseBytesPerClient))
   }))
 
+  it.effect("refuse a large read that they leave no space for, before it reads", () => Effect.scoped(Effect.gen(function*() {
+    const responses = makeResponseBytes()
+    yield* stalled(responses, "one", 3 * half / 2 - mib)
+    yield* responses.admitLarge("one")
+    yield* stalled(responses, "one", mib)
+    assert.deepInclude(yield* Effect.flip(responses.admitLarge("one")), { quota: "responseBytesPerClient" })
+    yield* Effect.andThen(responses.admit("one"), responses.admitLarge("two"))
+  })))
+
   it.effect("count for nobody when they are never sent", () => Effect.gen(function*() {
     const responses = makeResponseBytes()
     for (let count = 0; count < 10; count++) yield* responses.countedOrRefused("one", holds(half))
