@@ -14,8 +14,8 @@ export interface InvoiceStores {
   readonly documents: DocumentStore["Service"]
 }
 
-/** Key of a document record's lock and history. */
-export const recordId = (invoiceNumber: string): string => `#${invoiceNumber}`
+/** Key of a document record's lock and history: never that of an invoice, whose id begins with no space. */
+export const recordId = (invoiceNumber: string): string => ` ${invoiceNumber}`
 
 /** Limit of one read. No carrier writes this many invoices with one number. */
 const maxInvoices = 1000

@@ -256,7 +256,7 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
         const carrier = namedCarrier(viewer, filter) ?? (yield* named(principal.tenantId, viewer, invoiceNumber, filter))[0]?.carrier
         if (carrier === undefined || !isInvoiceNumber(invoiceNumber)) return yield* new DocumentNotFound({ invoiceNumber })
         const entries = yield* invoices.history(principal.tenantId, carrier, recordId(invoiceNumber))
-        const changes = yield* readChanges<DocumentChange>(entries, ["documents added", "documents deleted"])
+        const changes = yield* readChanges<DocumentChange>(entries)
         if (changes.length === 0) return yield* new DocumentNotFound({ invoiceNumber })
         return changes
       })

@@ -53,7 +53,7 @@ export interface InvoiceHistoryEntry {
 /** A history entry of an invoice or document record with a shipment. */
 export interface ShipmentInvoiceEntry extends InvoiceHistoryEntry {
   readonly carrier: InvoiceCarrier
-  /** The invoice's id, or `#` and the invoice number of a document record. */
+  /** The invoice's id, or a space and the invoice number of a document record. */
   readonly uniqueId: string
 }
 
@@ -78,7 +78,7 @@ export class InvoiceStore extends Context.Service<InvoiceStore, {
    * later one of the same invoice. `undefined` is the present end.
    */
   readonly since: (tenantId: string, viewer: InvoiceViewer, position: string | undefined, limit: number) => Effect.Effect<StoredSince<InvoiceRow>, StorageError>
-  /** Appends a history entry, which never changes. `uniqueId`: the invoice's id, or `#` and the invoice number of a document record. */
+  /** Appends a history entry, which never changes. `uniqueId`: the invoice's id, or a space and the invoice number of a document record. */
   readonly record: (
     tenantId: string,
     carrier: InvoiceCarrier,

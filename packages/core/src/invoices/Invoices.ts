@@ -271,7 +271,7 @@ export class Invoices extends Context.Service<Invoices, {
       })
 
       const changesOf = (tenantId: string, carrier: InvoiceCarrier, uniqueId: string) =>
-        Effect.flatMap(store.history(tenantId, carrier, uniqueId), (entries) => readChanges<InvoiceChange>(entries, ["created", "replaced", "deleted"]))
+        Effect.flatMap(store.history(tenantId, carrier, uniqueId), (entries) => readChanges<InvoiceChange>(entries))
 
       return Invoices.of({ create, list, since, get, replace, remove, history })
     })
@@ -303,9 +303,6 @@ export const ambiguous = (member: string, what: string): InvalidInput =>
 const changeDoc = (comments: ReadonlyArray<InvoiceComment>, warnings: ReadonlyArray<string>, invoice: string): string =>
   `{"comments":${JSON.stringify(comments)},"warnings":${JSON.stringify(warnings)},"invoice":${invoice}}`
 
-/** Selects the changes of these actions, because invoices and documents keep their history in the same table. */
-export const readChanges = <Change extends Pick<InvoiceHistoryEntry, "action">>(
-  entries: ReadonlyArray<InvoiceHistoryEntry>,
-  actions: ReadonlyArray<Change["action"]>
-): Effect.Effect<ReadonlyArray<Change>> =>
-  mapPaced(entries.filter(({ action }) => actions.includes(action)), ({ action, at, client, doc }) => ({ at: formatInstant(at), client, action, ...JSON.parse(doc) }))
+/** `Change` is what the record of these entries has: an invoice, or documents. */
+export const readChanges = <Change extends Pick<InvoiceHistoryEntry, "action">>(entries: ReadonlyArray<InvoiceHistoryEntry>): Effect.Effect<ReadonlyArray<Change>> =>
+  mapPaced(entries, ({ action, at, client, doc }) => ({ at: formatInstant(at), client, action, ...JSON.parse(doc) }))

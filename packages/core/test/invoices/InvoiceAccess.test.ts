@@ -153,12 +153,17 @@ describe("an invoice and its documents", () => {
     }
   }, inService))
 
-  it.effect("have histories of their own, also if the id is # and the invoice number", Effect.fnUntraced(function*() {
+  it.effect("have histories of their own, also if the id could be taken for the key of the documents, and the invoice moves", Effect.fnUntraced(function*() {
     const { carrier, documents, invoices } = yield* setup
-    yield* invoices.create(carrier, invoiceSample({ uniqueID: "#4711" }))
     yield* documents.upload(carrier, documentsSample())
-    assert.deepStrictEqual((yield* invoices.history(carrier, "#4711")).map(({ action }) => action), ["created"])
-    assert.deepStrictEqual((yield* documents.history(carrier, "4711")).map(({ action }) => action), ["documents added"])
+    for (const uniqueID of ["4711", "#4711"]) {
+      const invoice = { uniqueID, invoiceNumber: "1", DOT: "1", MC: "2" }
+      yield* invoices.create(carrier, invoiceSample(invoice))
+      yield* invoices.replace(carrier, uniqueID, invoiceSample({ ...invoice, MC: "3" }))
+      assert.deepStrictEqual((yield* invoices.history(carrier, uniqueID)).map(({ action }) => action), ["created", "replaced"])
+      assert.deepStrictEqual((yield* documents.history(carrier, "4711")).map(({ action }) => action), ["documents added"])
+    }
+    assert.isTrue((yield* faultsOf(invoices.create(carrier, invoiceSample({ uniqueID: " 4711" })))).some(({ pointer }) => pointer === "/uniqueID"))
   }, inService))
 })
 

@@ -178,7 +178,7 @@ ORDER BY h.entry_no`
 
 export const shipmentHistoryRow = row({ uniqueId: text, dot: text, mc: text, ...historyColumns })
 
-/** History of the invoices and document records that name a shipment, newest first. A document record has the id `#<invoice number>`. */
+/** History of the invoices and document records that name a shipment, newest first. A document record has its invoice number behind a space as id. */
 export const historyOfShipment = (
   schema: Statement,
   tenantId: string,
@@ -190,7 +190,7 @@ export const historyOfShipment = (
 WITH named AS (
   SELECT i.unique_id, i.dot, i.mc FROM ${schema}.invoices AS i WHERE i.tenant_id = ${tenant(tenantId)} AND i.shipment_id = ${shipmentId}
   UNION ALL
-  SELECT '#' || r.invoice_number, r.dot, r.mc FROM ${schema}.document_records AS r
+  SELECT ' ' || r.invoice_number, r.dot, r.mc FROM ${schema}.document_records AS r
   WHERE r.tenant_id = ${tenant(tenantId)} AND r.shipment_id = ${shipmentId}
 )
 SELECT ${shipmentHistoryRow.columns("h")}

@@ -25,7 +25,7 @@ layer(testStorage(schema), { excludeTestServices: true })("documents that change
     const looking = yield* Effect.forkChild(documents.find(tenantId, accountsOf("A"), "N"))
     yield* untilOneIsBlocked
     yield* transaction.run(Effect.andThen(
-      invoices.lock(tenantId, acme, "#N"),
+      invoices.lock(tenantId, acme, " N"),
       documents.add(tenantId, documentRecord("N", { accounts: ["B"], files: [documentFile(2)] }))
     ))
     assert.isUndefined(yield* documents.find(tenantId, accountsOf("A"), "N"))

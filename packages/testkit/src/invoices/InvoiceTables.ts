@@ -88,7 +88,7 @@ class InvoiceRows extends AreaRows<TenantInvoices> {
     const { history, invoices, records } = this.of(tenantId)
     const named = [
       ...[...invoices.values()].filter((each) => each.shipmentId === shipmentId),
-      ...[...records.values()].filter((each) => each.shipmentId === shipmentId).map(({ carrier, invoiceNumber }) => ({ carrier, uniqueId: `#${invoiceNumber}` }))
+      ...[...records.values()].filter((each) => each.shipmentId === shipmentId).map(({ carrier, invoiceNumber }) => ({ carrier, uniqueId: ` ${invoiceNumber}` }))
     ]
     return named
       .flatMap(({ carrier, uniqueId }) => (history.get(keyOf(uniqueId, carrier)) ?? []).map((entry) => ({ ...entry, carrier, uniqueId })))

@@ -2,7 +2,7 @@
 import { isObject, membersOf } from "../../shared/Json.ts"
 import type { TimelineEvent } from "./JourneyEntry.ts"
 
-/** A history entry. `uniqueId`: an invoice's id, or `#` and an invoice number. */
+/** A history entry. `uniqueId`: an invoice's id, or a space and an invoice number. */
 interface InvoiceEntry {
   readonly uniqueId: string
   readonly at: number
