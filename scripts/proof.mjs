@@ -1,4 +1,4 @@
-// npm run proof: the long forms of simulation, fuzzing, interleavings, chaos and the access matrix. Test runs have their short forms. With names
+// npm run proof: the long forms of simulation, fuzzing, interleavings, chaos, the access matrix and both storages side by side. Test runs have their short forms. With names
 // (`npm run proof -- simulation chaos`) only those. Each writes its result into docs/proof.md.
 import { execFileSync, spawn } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
@@ -13,6 +13,7 @@ const steps = {
   fuzzing: { command: ["scripts/test.mjs", "--project", "http", "fuzz"], kept: /^fuzzing: (.+)$/gm, tests: true },
   interleavings: { command: ["scripts/test.mjs", "--project", "postgres", "host/interleavings"], kept: /^interleavings: (.+)$/gm, tests: true },
   access: { command: ["scripts/test.mjs", "--project", "server", "hostile/AccessMatrix"], kept: /^access: (.+)$/gm, tests: true },
+  storages: { command: ["scripts/test.mjs", "--project", "server", "hostile/SameAnswers"], kept: /^storages: (.+)$/gm, tests: true },
   chaos: { command: ["scripts/chaos.mjs"], kept: /^((?:events acknowledged|events arrived|kill -9) {2,}.+|seed \d+)$/gm, tests: false }
 }
 

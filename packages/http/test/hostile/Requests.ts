@@ -45,11 +45,13 @@ const chanceFor = ({ id }: Operation, seed: number): FuzzRandom => {
 
 export const intentOf = (operation: Operation, seed: number): Intent => intentBy(chanceFor(operation, seed))
 
-export const requestOf = (operation: Operation, subject: Subject, keys: Keys, seed: number): FuzzRequest => {
-  const random = chanceFor(operation, seed)
-  const intent = intentBy(random)
+export const requestOf = (operation: Operation, subject: Subject, keys: Keys, seed: number): FuzzRequest =>
+  requestWith(operation, renamed(subject, seed, operation.endpoint.method === "POST"), keys, chanceFor(operation, seed))
+
+/** A request about exactly this subject. */
+export const requestWith = (operation: Operation, subject: Subject, keys: Keys, random: FuzzRandom, intent: Intent = intentBy(random)): FuzzRequest => {
   const { endpoint } = operation
-  const call = callOf(operation, renamed(subject, seed, endpoint.method === "POST"), random)
+  const call = callOf(operation, subject, random)
   const parts: Parts = {
     method: endpoint.method,
     target: targetOf(operation, { ...call, query: { ...call.query, ...(intent === "valid" ? optionalQuery(operation, call.query, subject, random) : {}) } }),
