@@ -1,21 +1,20 @@
 /** Finds the known name that is nearest to a misspelt one. */
 
 /**
- * The known name nearest to `written`, without regard to case; a name that contains the other is nearer than any other. None if more than half
- * of the characters differ.
+ * The known name nearest to `written`, without regard to case; a name that contains the other is nearer than any other, from three characters on.
+ * None if more than half of the characters of the longer name differ.
  */
 export const nearestName = (written: string, known: ReadonlyArray<string>): string | undefined => {
   const text = written.toLowerCase().slice(0, 100)
   const distanceTo = (name: string): number => {
     const other = name.toLowerCase()
     if (text === other) return 0
-    return text.length > 1 && (other.includes(text) || text.includes(other)) ? 0.5 : editDistance(text, other)
+    return Math.min(text.length, other.length) > 2 && (other.includes(text) || text.includes(other)) ? 0.5 : editDistance(text, other)
   }
-  const most = Math.ceil(text.length / 2)
   let nearest: { readonly name: string; readonly distance: number } | undefined
   for (const name of known) {
     const distance = distanceTo(name)
-    if (distance <= most && (nearest === undefined || distance < nearest.distance)) nearest = { name, distance }
+    if (distance <= Math.max(text.length, name.length) / 2 && (nearest === undefined || distance < nearest.distance)) nearest = { name, distance }
   }
   return nearest?.name
 }

@@ -10,6 +10,12 @@ describe("the nearest name", () => {
     assert.isUndefined(nearestName("ids", []))
   })
 
+  it("is none for a short name that is only part of a long one, or differs in most characters", () => {
+    assert.isUndefined(nearestName("id", ["hmacSecretId", "endpointUrl"]))
+    assert.isUndefined(nearestName("foo", ["DOT", "MC"]))
+    assert.deepStrictEqual(nearestName("mx", ["DOT", "MC"]), "MC")
+  })
+
   it("counts added, removed, changed and swapped characters", () => {
     const distances = [["", "abc"], ["abc", "abc"], ["abc", "acb"], ["abc", "abd"], ["abc", "ab"], ["page", "pgae2"]] as const
     assert.deepStrictEqual(distances.map(([a, b]) => editDistance(a, b)), [3, 0, 1, 1, 1, 2])

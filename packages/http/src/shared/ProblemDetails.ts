@@ -96,10 +96,11 @@ export const bounded = (fault: ProblemFault): ProblemFault => ({
   ...(fault.pointer === undefined ? {} : { pointer: cut(fault.pointer, 1024) })
 })
 
-/** An error for those who read one text: its location in front, such as `filters.eventTypes.0`, unless the text begins with it. */
+/** An error for those who read one text: its location in front, such as `filters.eventTypes.0`, unless the text begins with it; instead of a pointer in front. */
 export const placed = ({ detail, header, parameter, pointer = "" }: ProblemFault): string => {
   const place = parameter ?? header ?? pointer.replace(/^\//, "").replaceAll("/", ".")
-  return place === "" || detail.startsWith(`${place} `) ? detail : `${place}: ${detail}`
+  if (place === "" || detail.startsWith(`${place} `)) return detail
+  return detail.startsWith(`${pointer} `) ? `${place}${detail.slice(pointer.length)}` : `${place}: ${detail}`
 }
 
 /** Joins all errors into one text, for formats without a list of errors; names the location of each. */

@@ -104,9 +104,9 @@ describe("uploading documents", () => {
     ["a file that is a number", documentsSample({ more: { documents: [{ documentType: "POD", files: [1] }] } }), 400, ["300"], "documents.0.files.0"],
     ["what is no base64", documentsSample({ documents: [{ documentType: "POD", files: ["JVBERi0=", "JVBER*=="] }] }), 400, ["300"], "documents.0.files.1"],
     ["a data: prefix", documentsSample({ documents: [{ documentType: "POD", files: ["data:application/pdf;base64,JVBERi0="] }] }), 400, ["300"], "documents.0.files.0"],
-    ["an empty file", documentsSample({ documents: [{ documentType: "POD", files: [""] }] }), 400, ["300"], "documents/0/files/0"],
-    ["a file that is none of the four", documentsSample({ documents: [{ documentType: "POD", files: ["UEsDBBQAAAA="] }] }), 400, ["300"], "documents/0/files/0"],
-    ["base64 of base64", documentsSample({ documents: [{ documentType: "POD", files: [Buffer.from("JVBERi0=").toString("base64")] }] }), 400, ["300"], "documents/0/files/0"],
+    ["an empty file", documentsSample({ documents: [{ documentType: "POD", files: [""] }] }), 400, ["300"], /^documents\.0\.files\.0 is not a PDF/],
+    ["a file that is none of the four", documentsSample({ documents: [{ documentType: "POD", files: ["UEsDBBQAAAA="] }] }), 400, ["300"], /^documents\.0\.files\.0 is not a PDF/],
+    ["base64 of base64", documentsSample({ documents: [{ documentType: "POD", files: [Buffer.from("JVBERi0=").toString("base64")] }] }), 400, ["300"], /^documents\.0\.files\.0 is not a PDF/],
     ["an array", [], 400, ["300"], "POST /invoicing/documents expects a JSON object"],
     ["half of JSON", "{\"documents\":[{\"files\":[\"JVBERi0=\"", 400, ["400"], "JSON"],
     ["garbage", "\u0000\u0001\u0002", 400, ["400"], "JSON"],
@@ -120,7 +120,7 @@ describe("uploading documents", () => {
     const sent = typeof body === "string" ? body : JSON.stringify(Array.isArray(body) ? body : { ...body, invoiceNumber: number })
     const answer = await upload(sent)
     expect(refusal(answer)).toEqual([status, "application/json", codes])
-    expect(detail(answer)).toContain(place)
+    expect(detail(answer)).toMatch(place)
     await nothingOf(number)
   })
 
