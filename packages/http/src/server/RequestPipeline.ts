@@ -281,12 +281,17 @@ const conclude = Effect.fnUntraced(function*(
   const { fields } = yield* logRequest(exchange, status, yield* monotonicMillis, reason !== undefined)
   if (reason !== undefined) yield* refusals.log({ address: exchange.address(), reason, status, fields }, exchange.startedAt)
   return HttpServerResponse.setHeaders(response, {
+    ...lengthOf(exchange, response),
     "x-request-id": exchange.correlationId,
     "x-content-type-options": "nosniff",
     "cache-control": response.headers["cache-control"] ?? "no-store",
     date: httpDate(yield* Clock.currentTimeMillis)
   })
 })
+
+/** Without a length, Node sends an empty body in chunks. 204 has no body, and HEAD does not send it. */
+const lengthOf = ({ method }: Exchange, { body, status }: HttpServerResponse.HttpServerResponse) =>
+  body._tag === "Empty" && status !== 204 && method !== "HEAD" ? { "content-length": "0" } : undefined
 
 const refusalOf = Effect.fnUntraced(function*({ contract, correlationId }: Exchange, problem: Problem) {
   const shape: ProblemShape = contract === undefined ? problemDetails : shapeOf(contract)

@@ -29,7 +29,7 @@ const refusal = ({ headers, json, status }: Answer) => [status, headers.get("con
 const refused = (status: number) => [status, "application/json", ["message"], "string"]
 
 /** 404 has no body, as published. */
-const expectNothing = (answer: Answer) => expect([answer.status, answer.text, answer.headers.get("content-type")]).toEqual([404, "", null])
+const expectNothing = (answer: Answer) => expect([answer.status, answer.text, answer.headers.get("content-type"), answer.headers.get("content-length")]).toEqual([404, "", null, "0"])
 
 describe("ordering a pickup", () => {
   it.each(["/", ""])("answers 200 with one answer in an array, at the path with %j at its end (SPEC-GAP-C32)", async (end) => {
