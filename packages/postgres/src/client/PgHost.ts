@@ -3,10 +3,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
-import * as Stream from "effect/Stream"
 import type pg from "pg"
 import { type BulkValue, PgArray } from "./PgBulk.ts"
-import { noClient, type PgConnection, type PgResult, PgWireConnection, type TransformRows } from "./PgConnection.ts"
+import { noClient, type PgConnection, type PgResult, type PgStatement, PgWireConnection } from "./PgConnection.ts"
 import { refusal, sqlError } from "./PgErrors.ts"
 import { lastResult, PgQuery } from "./PgQuery.ts"
 import { type ColumnHint, hintedParser } from "./PgTypes.ts"
@@ -133,12 +132,13 @@ interface RowsConnectionOptions {
 export type ColumnHints = ReadonlyArray<ColumnHint | undefined>
 
 /** A connection of the host that returns rows as objects, with values as its driver decodes them. */
-export class RowsConnection implements PgConnection {
+export class RowsConnection extends PgWireConnection {
   readonly isHosted: boolean
   readonly hostClient = noClient
   private readonly options: RowsConnectionOptions
 
   constructor(options: RowsConnectionOptions) {
+    super()
     this.isHosted = options.isHosted
     this.options = options
   }
@@ -147,38 +147,15 @@ export class RowsConnection implements PgConnection {
     return false
   }
 
-  execute(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
+  run({ asArrays, text, values }: PgStatement) {
     return Effect.map(this.options.send(text, values), (result) => {
-      const rows = result.rows.map(this.options.ordinary)
-      return transformRows === undefined ? rows : transformRows(rows)
+      const rows: ReadonlyArray<object> = result.rows.map(this.options.ordinary)
+      return { rows: asArrays ? rows.map((row) => Object.values(row)) : rows }
     })
   }
 
-  executeRaw(text: string, values: ReadonlyArray<unknown>) {
-    return this.options.send(text, values)
-  }
-
-  control(text: string) {
-    return this.options.send(text, [])
-  }
-
-  executeStream(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
-    return Stream.unwrap(Effect.map(this.execute(text, values, transformRows), (rows) => Stream.fromIterable(rows)))
-  }
-
-  executeValues(text: string, values: ReadonlyArray<unknown>) {
-    return Effect.map(this.options.send(text, values), ({ rows }) => rows.map((row) => Object.values(this.options.ordinary(row))))
-  }
-
-  executeValuesUnprepared(text: string, values: ReadonlyArray<unknown>) {
-    return this.executeValues(text, values)
-  }
-
-  executeUnprepared(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
-    return this.execute(text, values, transformRows)
-  }
-
-  executeBulk(text: string, values: ReadonlyArray<BulkValue>, hints: ColumnHints = []) {
+  /** Decodes by column types, because the host's driver has decoded the values its own way. */
+  override executeBulk(text: string, values: ReadonlyArray<BulkValue>, hints: ColumnHints = []) {
     const { columnsOf } = this.options
     const answer = columnsOf === undefined
       ? Effect.map(this.options.send(text, values), ({ rows }) => ({ rows, columns: hints }))
