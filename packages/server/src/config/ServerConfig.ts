@@ -1,81 +1,13 @@
 /** All settings of the server, read once at startup. */
-import { editDistance, type PortalTheme, type RetentionOptions } from "@waybill/core"
-import type { DeliveryOptionValues } from "@waybill/core/delivery"
-import { type AreaKey, areaOverviews, type BasePaths, defaultBasePaths, type EgressPolicy, isOpenedHost, type JwtOptions, type OperatorKey, publicOnly, refusalOfJwksUrl } from "@waybill/http"
-import { Effect, type LogLevel, Redacted, Schema, Struct } from "effect"
+import { editDistance, type RetentionOptions } from "@waybill/core"
+import { type AreaKey, areaOverviews, type BasePaths, defaultBasePaths, isOpenedHost, publicOnly, refusalOfJwksUrl } from "@waybill/http"
+import { Effect, Redacted, Schema, Struct } from "effect"
 import { resolve } from "node:path"
-import type { EdiLimits } from "../edi/EdiPartners.ts"
 import { type DefaultedVariable, defaultOf, readVariable, type Variable, type VariableFault } from "./Variable.ts"
-import { basePathNameOf, type DocumentsPlace, type SealingKeys, variableNames, variables } from "./Variables.ts"
+import { basePathNameOf, type DocumentsPlace, variableNames, variables } from "./Variables.ts"
 
-export type Role = "api" | "worker" | "all"
-
-export interface ServerConfig {
-  readonly host: string
-  readonly port: number
-  /** Address of a separate operator listener; `undefined`: shared with the other calls. */
-  readonly admin: { readonly host: string; readonly port: number } | undefined
-  /** `undefined`: the embedded database. */
-  readonly databaseUrl: Redacted.Redacted | undefined
-  /** A standby of that database, for lookups. */
-  readonly readDatabaseUrl: Redacted.Redacted | undefined
-  /** Absolute path. */
-  readonly dataDir: string
-  readonly schema: string
-  /** `undefined`: generated. */
-  readonly operatorKeys: ReadonlyArray<OperatorKey> | undefined
-  /** `undefined`: generated. */
-  readonly sealingKeys: SealingKeys | undefined
-  readonly egress: EgressPolicy
-  readonly egressText: string
-  readonly jwt: JwtOptions | undefined
-  readonly publicTenant: string | undefined
-  readonly tokenAccessMillis: number
-  readonly othersLookupsPerMinute: number
-  /** Who decides on pickups. */
-  readonly pickups: "accept" | "desk"
-  readonly pickupDeskMillis: number
-  /** IANA name. */
-  readonly timeZone: string
-  readonly role: Role
-  readonly demo: boolean
-  /** Absolute path; `undefined`: no EDI files are exchanged. */
-  readonly ediDir: string | undefined
-  readonly ediLimits: EdiLimits
-  /** The carrier of the demo sends its events as EDI. */
-  readonly demoEdi: boolean
-  /** Whether to serve the dashboard. */
-  readonly dashboard: boolean
-  /** Origins that may show the portal's page in a frame. */
-  readonly portalFrameAncestors: ReadonlyArray<string>
-  readonly portalTheme: PortalTheme
-  /** `undefined`: no e-mail is sent. */
-  readonly mail: { readonly url: Redacted.Redacted; readonly from: string } | undefined
-  readonly noticeAfterMillis: number
-  readonly publicUrl: string | undefined
-  readonly trustProxy: boolean
-  readonly basePaths: Pick<BasePaths, AreaKey>
-  /** Paths are absolute. */
-  readonly documents: DocumentsPlace
-  /** Another place that has older documents. */
-  readonly documentsAlso: DocumentsPlace | undefined
-  /** `undefined`: Amazon S3. */
-  readonly s3Endpoint: string | undefined
-  readonly poolSize: number
-  readonly statementTimeoutMillis: number
-  readonly idleTransactionTimeoutMillis: number
-  readonly delivery: Pick<DeliveryOptionValues, "leaseMillis" | "attemptTimeoutMillis" | "drainMillis" | "keepSettledMillis">
-  readonly retention: ReturnType<typeof RetentionOptions.defaultValue>
-  readonly drainMillis: number
-  /** How long a stopping process is not ready and still serves. */
-  readonly drainDelayMillis: number
-  readonly logFormat: "json" | "pretty"
-  readonly logLevel: LogLevel.LogLevel
-  /** Whether traces and metrics are exported. */
-  readonly telemetry: boolean
-  /** Settings that are valid but probably unintended. */
-  readonly warnings: ReadonlyArray<string>
-}
+/** Paths are absolute. A member is `undefined` where nothing is set and no default applies. */
+export interface ServerConfig extends Readonly<ReturnType<typeof configOf>> {}
 
 /** Invalid settings; lists all of them. */
 export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigInvalid", {
@@ -87,11 +19,7 @@ export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigIn
 }
 
 /** Reads the settings from the current `ConfigProvider`. `names` are the existing variables, to detect misspelled ones. */
-export const readServerConfig = Effect.fnUntraced(function*(environment: {
-  readonly names: ReadonlyArray<string>
-  readonly isTerminal: boolean
-  readonly directory: string
-}) {
+export const readServerConfig = Effect.fnUntraced(function*(environment: Environment) {
   const faults: Array<VariableFault> = [...misspellings(environment.names)]
   const given = yield* readAll(faults)
   const basePaths = basePathsOf(given)
@@ -99,52 +27,15 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
   faults.push(...conflicts(given, faults), ...overlaps(basePaths), ...samePlaces(places))
   if (faults.length > 0) return yield* new ConfigInvalid({ faults })
 
-  const { jwksUrl, jwtAudience, jwtIssuer } = given
-  const config: ServerConfig = {
-    ...Struct.pick(given, [
-      "host", "port", "databaseUrl", "readDatabaseUrl", "schema", "operatorKeys", "sealingKeys", "publicTenant", "pickups", "timeZone", "role", "dashboard",
-      "publicUrl", "trustProxy", "s3Endpoint", "poolSize"
-    ]),
-    admin: given.adminPort === undefined ? undefined : { host: given.adminHost ?? given.host, port: given.adminPort },
-    dataDir: resolve(environment.directory, given.dataDir),
-    egress: given.egress?.policy ?? publicOnly,
-    egressText: given.egress?.text ?? "",
-    jwt: jwksUrl === undefined || jwtIssuer === undefined || jwtAudience === undefined
-      ? undefined
-      : { jwksUrl, issuer: jwtIssuer, audience: jwtAudience, allowHttpHosts: httpHostsOf(given) },
-    tokenAccessMillis: given.tokenAccess * 1000,
-    othersLookupsPerMinute: given.othersLookups,
-    pickupDeskMillis: given.pickupDesk,
-    demo: given.demo ?? (given.databaseUrl === undefined && given.operatorKeys === undefined && given.role === "all"),
-    ediDir: given.ediDir === undefined ? undefined : resolve(environment.directory, given.ediDir),
-    ediLimits: { keepMillis: days(given.keepEdiFilesDays), maxWaitingFiles: given.ediMaxWaitingFiles },
-    demoEdi: false,
-    portalFrameAncestors: given.portalFrameAncestors ?? [],
-    portalTheme: given.portalTheme ?? {},
-    mail: given.smtpUrl === undefined || given.mailFrom === undefined ? undefined : { url: given.smtpUrl, from: given.mailFrom },
-    noticeAfterMillis: given.noticeAfter * 1000,
-    basePaths,
-    ...places,
-    statementTimeoutMillis: given.statementTimeout,
-    idleTransactionTimeoutMillis: given.idleTransactionTimeout,
-    delivery: { leaseMillis: given.lease, attemptTimeoutMillis: given.attemptTimeout, drainMillis: given.drain, keepSettledMillis: days(given.keepDays) },
-    retention: {
-      keepDeliveredShipmentsMillis: days(given.keepDeliveredDays),
-      keepEndedBillsMillis: days(given.keepEndedBillsDays),
-      keepNoticesMillis: days(given.keepNoticesDays),
-      keepPickupsMillis: days(given.keepPickupsDays),
-      keepAuditMillis: days(given.keepAuditDays),
-      keepStatisticsMillis: days(given.keepStatisticsDays)
-    },
-    drainMillis: given.drain,
-    drainDelayMillis: given.drainDelay ?? (environment.isTerminal ? 0 : 5_000),
-    logFormat: given.logFormat ?? (environment.isTerminal ? "pretty" : "json"),
-    logLevel: logLevels[given.logLevel],
-    telemetry: given.otlpEndpoint !== undefined,
-    warnings: warningsOf(given)
-  }
+  const config: ServerConfig = configOf(given, environment, basePaths, places)
   return config
 })
+
+interface Environment {
+  readonly names: ReadonlyArray<string>
+  readonly isTerminal: boolean
+  readonly directory: string
+}
 
 type Given = {
   readonly [Name in keyof typeof variables]: (typeof variables)[Name] extends DefaultedVariable<infer A> ? A
@@ -159,17 +50,81 @@ const readAll = (faults: Array<VariableFault>): Effect.Effect<Given> =>
     (entries) => Object.fromEntries(entries) as Given
   )
 
+const configOf = (given: Given, { directory, isTerminal }: Environment, basePaths: AreaPaths, places: DocumentsPlaces) => {
+  const { jwksUrl, jwtAudience, jwtIssuer } = given
+  return {
+    /** Without a database, the embedded one is used; without keys, they are generated; without an S3 endpoint, it is Amazon's. */
+    ...Struct.pick(given, [
+      "host", "port", "databaseUrl", "readDatabaseUrl", "schema", "operatorKeys", "sealingKeys", "publicTenant", "pickups", "timeZone", "role", "dashboard",
+      "publicUrl", "trustProxy", "s3Endpoint", "poolSize"
+    ]),
+    /** Address of a separate operator listener; `undefined`: shared with the other calls. */
+    admin: given.adminPort === undefined ? undefined : { host: given.adminHost ?? given.host, port: given.adminPort },
+    dataDir: resolve(directory, given.dataDir),
+    egress: given.egress?.policy ?? publicOnly,
+    egressText: given.egress?.text ?? "",
+    jwt: jwksUrl === undefined || jwtIssuer === undefined || jwtAudience === undefined
+      ? undefined
+      : { jwksUrl, issuer: jwtIssuer, audience: jwtAudience, allowHttpHosts: httpHostsOf(given) },
+    tokenAccessMillis: given.tokenAccess * 1000,
+    othersLookupsPerMinute: given.othersLookups,
+    pickupDeskMillis: given.pickupDesk,
+    demo: given.demo ?? (given.databaseUrl === undefined && given.operatorKeys === undefined && given.role === "all"),
+    /** `undefined`: no EDI files are exchanged. */
+    ediDir: given.ediDir === undefined ? undefined : resolve(directory, given.ediDir),
+    ediLimits: { keepMillis: days(given.keepEdiFilesDays), maxWaitingFiles: given.ediMaxWaitingFiles },
+    /** The carrier of the demo sends its events as EDI. An option of `waybill demo` sets it. */
+    demoEdi: false as boolean,
+    /** Origins that may show the portal's page in a frame. */
+    portalFrameAncestors: given.portalFrameAncestors ?? [],
+    portalTheme: given.portalTheme ?? {},
+    /** `undefined`: no e-mail is sent. */
+    mail: given.smtpUrl === undefined || given.mailFrom === undefined ? undefined : { url: given.smtpUrl, from: given.mailFrom },
+    noticeAfterMillis: given.noticeAfter * 1000,
+    basePaths,
+    ...places,
+    statementTimeoutMillis: given.statementTimeout,
+    idleTransactionTimeoutMillis: given.idleTransactionTimeout,
+    delivery: { leaseMillis: given.lease, attemptTimeoutMillis: given.attemptTimeout, drainMillis: given.drain, keepSettledMillis: days(given.keepDays) },
+    retention: {
+      keepDeliveredShipmentsMillis: days(given.keepDeliveredDays),
+      keepEndedBillsMillis: days(given.keepEndedBillsDays),
+      keepNoticesMillis: days(given.keepNoticesDays),
+      keepPickupsMillis: days(given.keepPickupsDays),
+      keepAuditMillis: days(given.keepAuditDays),
+      keepStatisticsMillis: days(given.keepStatisticsDays)
+    } satisfies ReturnType<typeof RetentionOptions.defaultValue>,
+    drainMillis: given.drain,
+    /** How long a stopping process is not ready and still serves. */
+    drainDelayMillis: given.drainDelay ?? (isTerminal ? 0 : 5_000),
+    logFormat: given.logFormat ?? (isTerminal ? "pretty" : "json"),
+    logLevel: logLevels[given.logLevel],
+    /** Whether traces and metrics are exported. */
+    telemetry: given.otlpEndpoint !== undefined,
+    /** Settings that are valid but probably unintended. */
+    warnings: warningsOf(given)
+  }
+}
+
 const days = (count: number): number => count * 86_400_000
 
-const basePathsOf = (given: Given): ServerConfig["basePaths"] =>
-  Object.fromEntries(areaOverviews.map(({ key }) => [key, given[basePathNameOf(key)]])) as ServerConfig["basePaths"]
+type AreaPaths = Pick<BasePaths, AreaKey>
 
-const documentsPlacesOf = ({ documents, documentsAlso }: Given, directory: string): Pick<ServerConfig, "documents" | "documentsAlso"> => {
+const basePathsOf = (given: Given): AreaPaths =>
+  Object.fromEntries(areaOverviews.map(({ key }) => [key, given[basePathNameOf(key)]])) as AreaPaths
+
+interface DocumentsPlaces {
+  readonly documents: DocumentsPlace
+  /** Another place that has older documents. */
+  readonly documentsAlso: DocumentsPlace | undefined
+}
+
+const documentsPlacesOf = ({ documents, documentsAlso }: Given, directory: string): DocumentsPlaces => {
   const absolute = (place: DocumentsPlace): DocumentsPlace => place.kind === "directory" ? { kind: "directory", path: resolve(directory, place.path) } : place
   return { documents: absolute(documents), documentsAlso: documentsAlso === undefined ? undefined : absolute(documentsAlso) }
 }
 
-const samePlaces = ({ documents, documentsAlso }: Pick<ServerConfig, "documents" | "documentsAlso">): ReadonlyArray<VariableFault> =>
+const samePlaces = ({ documents, documentsAlso }: DocumentsPlaces): ReadonlyArray<VariableFault> =>
   documentsAlso === undefined || documentsText(documentsAlso) !== documentsText(documents) ? [] : [{
     variable: variables.documentsAlso.name,
     problem: `is the same place as ${variables.documents.name}. Name the place of the older documents, or remove this variable`
@@ -229,7 +184,7 @@ const conflicts = (given: Given, known: ReadonlyArray<VariableFault>): ReadonlyA
 const reservedPaths = [defaultBasePaths.intake, defaultBasePaths.operator, defaultBasePaths.portal, "/dashboard", "/docs", "/edi", "/healthz", "/metrics", "/openapi", "/openapi.json", "/readyz"]
 
 /** No base path may contain another, because a path would be ambiguous. */
-const overlaps = (bases: ServerConfig["basePaths"]): ReadonlyArray<VariableFault> => {
+const overlaps = (bases: AreaPaths): ReadonlyArray<VariableFault> => {
   const named = areaOverviews.map(({ key }) => ({ variable: variables[basePathNameOf(key)].name, base: bases[key] }))
   return named.flatMap(({ base, variable }, index) => {
     const other = [...named.slice(0, index).map((each) => each.base), ...reservedPaths].find((path) => within(path, base) || within(base, path))
