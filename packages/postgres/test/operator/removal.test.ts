@@ -78,7 +78,9 @@ const report = Effect.fnUntraced(function*({ tenant: { carrier } }: Begun, n: nu
 const fill = Effect.fnUntraced(function*(tenantIds: ReadonlyArray<string>) {
   const tenants = yield* Effect.forEach(tenantIds, begin)
   yield* Effect.forEach(tenants, (each) => report(each, 1))
-  for (const table of ["subscriptions", "collected"]) yield* rows(`UPDATE @freight_charge_${table} SET closes_at = closes_at - interval '1 hour'`)
+  for (const tenantId of tenantIds) {
+    for (const table of ["subscriptions", "collected"]) yield* rows(`UPDATE @freight_charge_${table} SET closes_at = closes_at - interval '1 hour' WHERE tenant_id = $1`, [tenantId])
+  }
   yield* (yield* ChargeWindows).closeDue
   yield* (yield* DeliveryWorker).drain
   for (const each of tenants) {
