@@ -148,8 +148,8 @@ type MayLack = Unknown<{
 
 /** A pickup order. The client sends `null` for absent members, as the interface requires. */
 export interface PickupOrder extends Asked, Unknown<MayBeNull>, MayLack {
-  /** A test gets the same response as an order, but no driver is sent. */
-  readonly isTest: boolean
+  /** A test gets the same response as an order, but no driver is sent. The text is the interface's, as stored requests have it. */
+  readonly isTest: boolean | "True" | "False"
 }
 
 /** A stored request: numbers that are identifiers are text. */

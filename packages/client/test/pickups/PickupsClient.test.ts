@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { type PickupOrder, PickupsClient } from "../../src/pickups/index.ts"
+import { type PickupOrder, type PickupRequest, PickupsClient } from "../../src/pickups/index.ts"
 import { fullOrder, leastOrder, pickupAnswer, pickupVisibility } from "../pickup-samples.ts"
 import { clientsOf, json, problem } from "../scripted-server.ts"
 
@@ -19,6 +19,13 @@ describe("PickupsClient", () => {
     })])
     await client.create({ ...leastOrder, isTest: true })
     expect(received[1]!.body).toMatchObject({ isTest: "True" })
+  })
+
+  it("sends a stored request again", async () => {
+    const { client, received } = clientOf(() => json([pickupAnswer]))
+    const stored: PickupRequest = { ...fullOrder, isTest: "False", requestFunction: "NewPickup", carrierPickupNumber: null }
+    await client.update("1000", { ...stored, handlingUnitCount: 4 })
+    expect(received[0]!.body).toMatchObject({ isTest: "False", requestFunction: "ModifyExisting", carrierPickupNumber: "1000", handlingUnitCount: 4 })
   })
 
   it("never turns an order into a test, or a missing value into an order", async () => {
