@@ -6,8 +6,8 @@ import { root } from "../workspace.mjs"
 
 const page = "docs/log-lines.md"
 
-/** Functions that log their argument, with the log level. */
-const wrappers = { TenantSweep: "warning", restarted: "error" }
+/** Functions that log their argument, with the log level as log entries have it. */
+const wrappers = { TenantSweep: "warn", restarted: "error" }
 
 /** Arguments that are the beginning of their line. */
 const wholeLine = { restarted: (name) => `${name} failed with a defect, restarting in 1 s.`, TenantSweep: (problem) => `${problem}, trying again.` }
@@ -15,7 +15,7 @@ const wholeLine = { restarted: (name) => `${name} failed with a defect, restarti
 /** Fields that the wrapper adds. */
 const fieldsOf = { TenantSweep: ["tenant"] }
 
-const levels = ["error", "warning", "info", "debug"]
+const levels = ["error", "warn", "info", "debug"]
 
 /** The text of the string literal at this position, with `…` for the variable parts. */
 const literalAt = (source, at) => {
@@ -47,7 +47,7 @@ const linesIn = (path) => {
   const found = []
   for (const match of source.matchAll(/Effect\.log(Error|Warning|Info|Debug)\(\s*/g)) {
     const text = literalAt(source, match.index + match[0].length)
-    if (text !== undefined) found.push({ level: match[1].toLowerCase(), text, path, fields: fieldsAfter(source, match.index) })
+    if (text !== undefined) found.push({ level: match[1].toLowerCase().replace("warning", "warn"), text, path, fields: fieldsAfter(source, match.index) })
   }
   for (const [name, level] of Object.entries(wrappers)) {
     for (const match of source.matchAll(new RegExp(`\\b${name}\\((?![^\\n]*=>)[^"\`\\n]*`, "g"))) {
