@@ -4,7 +4,8 @@ import { withoutSecrets } from "../shared/WithoutSecrets.ts"
 
 /** One log entry. Never contains a key, a secret or a body. */
 export interface LogEntry {
-  readonly level: string
+  /** `warn` and `error` may need action; `info` has a line for each request, `debug` one for each probe and refused caller. */
+  readonly level: "fatal" | "error" | "warn" | "info" | "debug" | "trace"
   readonly at: string
   readonly message: string
   /** Fields such as `correlationId`, `tenant` and `route`. */
@@ -21,7 +22,7 @@ export const loggerOf = (log: ((entry: LogEntry) => void) | undefined): Layer.La
     const [said, ...more] = Array.isArray(message) ? message as ReadonlyArray<unknown> : [message]
     const errors = [...more.map((each) => Cause.isCause(each) ? Cause.squash(each) : each), ...(cause.reasons.length > 0 ? [Cause.squash(cause)] : [])]
     write({
-      level: logLevel.toLowerCase(),
+      level: logLevel.toLowerCase() as LogEntry["level"],
       at: date.toISOString(),
       message: String(said),
       fields: fiber.getRef(References.CurrentLogAnnotations),
