@@ -7,7 +7,7 @@ export class StorageError extends Schema.TaggedError<StorageError>()("StorageErr
   cause: Schema.Defect()
 }) {
   override get message(): string {
-    return `Storage failed in ${this.operation}. Try again; where only the answer was lost, it may have come through.`
+    return `Storage failed in ${this.operation}`
   }
 
   /** Wraps any failure of an adapter in a `StorageError` that names the operation. */
