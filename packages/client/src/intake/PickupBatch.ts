@@ -17,17 +17,12 @@ export class PickupBatchMalformed extends BodyMalformed {
   override readonly name = "PickupBatchMalformed"
 }
 
-const { json, nonEmptyList, object, text } = checksOf(PickupBatchMalformed)
+const { nonEmptyList, object, text } = checksOf(PickupBatchMalformed)
 
 /**
- * Parses the body of a delivery.
- *
- * Checks only what a receiver relies on: ids, times, what changed, and the request. Everything else passes unchanged,
- * unknown fields and values included.
+ * Checks the parsed body of a delivery: only what a receiver relies on, which is ids, times, what changed, and the
+ * request. Everything else passes unchanged, unknown fields and values included.
  */
-export const parsePickupBatch = (body: Uint8Array): PickupBatch => checkPickupBatch(json(body))
-
-/** Like `parsePickupBatch`, for a parsed body. */
 export const checkPickupBatch = (body: unknown): PickupBatch => {
   const batch = object("", body)
   text("/deliveryId", batch["deliveryId"])

@@ -16,7 +16,7 @@ type Place = typeof shipper | typeof consignee
 const dayMillis = 86_400_000
 
 /** The accounts of the customer are the first, with freight, and the last, without. `run` makes all numbers new. */
-export const seedThroughIntake = async (baseUrl: string, given: Fixtures, run: string, now = Date.now()): Promise<Seeded> => {
+export const seedThroughIntake = async (baseUrl: string, given: Fixtures, run: string): Promise<Seeded> => {
   const { carrier, customer, other } = given.clients ?? {}
   if (carrier === undefined || customer === undefined || other === undefined) throw new RangeError("--intake needs clients.carrier, clients.customer and clients.other in the fixtures.")
   const own = customer.accounts[0]
@@ -24,7 +24,7 @@ export const seedThroughIntake = async (baseUrl: string, given: Fixtures, run: s
   const foreign = other.accounts[0]
   if (own === empty) throw new RangeError("--intake needs a second account of clients.customer, which has no freight.")
   const intake = new IntakeClient({ baseUrl, ...("bearer" in carrier ? { bearerToken: carrier.bearer } : { apiKey: carrier.apiKey }) })
-  const seed = new Seeding(intake, run, now)
+  const seed = new Seeding(intake, run, Date.now())
   const shipment = await seed.shipment("1", own)
   const foreignShipment = await seed.shipment("2", foreign)
   const events = { shipmentIds: [`CHECK-${run}-E1`, `CHECK-${run}-E2`], foreignShipmentId: `CHECK-${run}-E3` }

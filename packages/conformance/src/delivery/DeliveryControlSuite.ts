@@ -10,7 +10,7 @@ const overview = (tenantId: string, n = 1): Effect.Effect<DestinationOverview, u
   Effect.flatMap(DeliveryQueue, (queue) =>
     Effect.map(queue.destinations(tenantId, { state: undefined, after: undefined, limit: 100 }), ({ destinations }) => destinations.find(({ destinationId }) => destinationId === idOf(n))!))
 
-const statusOf = (tenantId: string, n = 1) => Effect.map(overview(tenantId, n), ({ status: { pausedBy, reason, state } }) => ({ state, pausedBy, reason }))
+const statusOf = (tenantId: string) => Effect.map(overview(tenantId), ({ status: { pausedBy, reason, state } }) => ({ state, pausedBy, reason }))
 
 /** A worker and the first deliveries of destination 1, with these outcomes. */
 const deliverEach = Effect.fnUntraced(function*(tenantId: string, outcomes: ReadonlyArray<"sending" | "delivered" | "waiting" | "dead">) {

@@ -83,8 +83,8 @@ export const subscribeToCharges = async (context: RuleContext, more: object = {}
 }
 
 /** Runs a rule's part while it has a subscription. */
-export const withSubscription = async <A>(context: RuleContext, more: object, use: (subscribed: ChargeSubscribed) => Promise<A>, as: CallerName = "customer"): Promise<A> => {
-  const subscribed = await subscribeToCharges(context, more, as)
+export const withSubscription = async <A>(context: RuleContext, more: object, use: (subscribed: ChargeSubscribed) => Promise<A>): Promise<A> => {
+  const subscribed = await subscribeToCharges(context, more)
   try {
     return await use(subscribed)
   } finally {

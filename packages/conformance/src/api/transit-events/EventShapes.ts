@@ -95,8 +95,8 @@ export const subscribe = (context: RuleContext, settings: Settings = {}, as: Cal
 }
 
 /** The same without the need of deliveries. */
-export const subscribeOnly = (context: RuleContext, settings: Settings = {}, as: CallerName = "customer"): Promise<Subscribed> =>
-  created(context, { ...subscriptionBody(context), ...settings }, context.inbox(), as)
+export const subscribeOnly = (context: RuleContext, settings: Settings = {}): Promise<Subscribed> =>
+  created(context, { ...subscriptionBody(context), ...settings }, context.inbox(), "customer")
 
 const created = async (context: RuleContext, body: object, inbox: Inbox, as: CallerName): Promise<Subscribed> => {
   const exchange = await context.call("d", "POST", "/v1/subscriptions", { as, body })
@@ -110,8 +110,8 @@ const created = async (context: RuleContext, body: object, inbox: Inbox, as: Cal
 export const patched = (context: RuleContext, id: string, body: unknown, as: CallerName = "customer"): Promise<Exchange> =>
   context.call("d", "PATCH", subscriptionPath(id), { as, body, contentType: "application/merge-patch+json" })
 
-export const eventsPage = async (context: RuleContext, query: Readonly<Record<string, string | ReadonlyArray<string>>>, as: CallerName = "customer") => {
-  const exchange = await context.call("d", "GET", "/v1/events", { as, query })
+export const eventsPage = async (context: RuleContext, query: Readonly<Record<string, string | ReadonlyArray<string>>>) => {
+  const exchange = await context.call("d", "GET", "/v1/events", { as: "customer", query })
   return { ...expectJson(exchange, EventsPage, 200), exchange }
 }
 
