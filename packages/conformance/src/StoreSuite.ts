@@ -48,3 +48,10 @@ export const whileOpen = Effect.fnUntraced(function*<A, E, R, E2, R2>(
   yield* Fiber.join(open)
   return yield* Effect.forEach(waiting, (each) => Fiber.join(each))
 })
+
+/** Runs an effect that must not change what is read, such as rows of another tenant. */
+export const unchanged = Effect.fnUntraced(function*<A, E, R, E2, R2>(read: Effect.Effect<A, E, R>, effect: Effect.Effect<unknown, E2, R2>) {
+  const before = yield* read
+  yield* effect
+  assert.deepStrictEqual(yield* read, before)
+})

@@ -3,7 +3,7 @@ import { AccessStore, type StoredApiKey, type Tenant } from "@waybill/core"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { allPages, bytesOf, freshTenant, idOf, storeNow } from "../StorageFixtures.ts"
-import { storeSuite } from "../StoreSuite.ts"
+import { storeSuite, unchanged } from "../StoreSuite.ts"
 
 const key = (n: number, parts: Partial<StoredApiKey> = {}): StoredApiKey => ({
   id: idOf(n),
@@ -289,6 +289,41 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.deepStrictEqual(yield* store.tenantsWithClientsDue({ after: named[0], limit: 1 }), named.slice(1, 2))
     assert.deepStrictEqual(yield* store.clientsDue(own[0]!, { after: undefined, limit: 2 }), ["one", "three"])
     assert.deepStrictEqual(yield* store.clientsDue(own[0]!, { after: "three", limit: 2 }), ["two"])
+  })
+
+  test("changes no key and no client of another tenant with the same ids", function*({ store, tenantId }) {
+    const other = freshTenant()
+    for (const each of [tenantId, other]) {
+      yield* store.putTenant({ tenantId: each, name: "Acme", hosts: [] })
+      yield* store.putLimits(each, "{\"subscriptions\":1}")
+      yield* store.addKey(each, key(1))
+      for (const origin of ["key", "token"] as const) {
+        yield* store.putClientAccess(each, { client: "client", origin, seesAll: false, accounts: ["A"], roles: [each === other ? "customer" : "carrier"] })
+      }
+    }
+    const clientRows = Effect.map(store.clientRows(other, "client"), ({ endingThrough, rows }) => ({ endingThrough, rows }))
+    const stored = Effect.all([store.findTenant(other), store.findLimits(other), store.pageKeys(other, everyOne), store.pageClients(other, everyOne), clientRows, store.findClientState(other, "client")])
+    yield* unchanged(stored, Effect.gen(function*() {
+      const now = yield* storeNow(tenantId)
+      yield* store.putLimits(tenantId, "{}")
+      yield* store.setTenantState(tenantId, "suspended")
+      yield* store.touchKeys(tenantId, [{ id: idOf(1), client: "client", at: now + 60_000 }])
+      yield* store.putClientAccess(tenantId, { client: "client", origin: "key", seesAll: true, accounts: [] })
+      yield* store.holdClient(tenantId, { client: "client", origin: "key", until: now - 2, reviewAt: now - 1 })
+      yield* store.markEnding(tenantId, "client", idOf(7))
+    }))
+    const page = Effect.map(store.pageClients(tenantId, everyOne), ([client]) => client?.roles)
+    assert.deepStrictEqual(yield* page, ["carrier"])
+    yield* store.markEnding(other, "client", idOf(8))
+    yield* unchanged(stored, Effect.gen(function*() {
+      yield* store.markEnding(tenantId, "client", undefined)
+      yield* store.dropClient(tenantId, "client", "key")
+      yield* store.dropClient(tenantId, "client")
+      yield* store.revokeKeysOf(tenantId, "warehouse")
+    }))
+    for (const each of [tenantId, other]) yield* store.deleteTenant(each)
+    yield* store.dropTenant(tenantId, -1)
+    assert.deepStrictEqual((yield* store.deletedTenants(everyOne)).filter((each) => each === tenantId || each === other), [other])
   })
 
   test("isolates tenants that share ids", function*({ store }) {

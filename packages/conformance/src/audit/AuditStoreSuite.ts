@@ -36,6 +36,7 @@ export const suite = storeSuite("AuditStore", AuditStore, (test) => {
     const own = entries[0].actor.name
     assert.deepStrictEqual(yield* store.page({ ...anything, actor: own }), [entries[3], entries[0]])
     assert.deepStrictEqual(yield* store.page({ ...anything, actor: own, tenantId: one }), [entries[3], entries[0]])
+    assert.deepStrictEqual(yield* store.page({ ...anything, actor: own, tenantId: other }), [])
     for (const range of [{ actor: own }, { tenantId: one }, { actor: own, tenantId: one }]) assert.deepStrictEqual(yield* store.page({ ...anything, ...range, limit: 1 }), [entries[3]])
     assert.deepStrictEqual(yield* store.page({ ...anything, actor: odd.actor.name, tenantId: one, limit: 1 }), [entries[2]])
     assert.deepStrictEqual(yield* store.page({ ...anything, actor: odd.actor.name, before: entries[2].id }), [])

@@ -76,6 +76,16 @@ export const suite = storeSuite("MailStore", MailStore, (test) => {
     assert.deepStrictEqual(yield* store.take(tenantId, 5, minute), [])
   })
 
+  test("changes no mail of another tenant with the same id", function*({ store }) {
+    const [tenantId, other] = [yield* tenantWithMail("a.1"), yield* tenantWithMail("a.1")]
+    yield* store.take(tenantId, 5, minute)
+    yield* store.postpone(tenantId, "a.1", minute)
+    yield* store.remove(tenantId, "a.1")
+    yield* store.put(tenantId, mailOf("a.1"))
+    yield* store.prune(tenantId, Date.now() + 60 * minute)
+    assert.deepStrictEqual((yield* store.take(other, 5, minute)).map(({ attempt, id }) => [id, attempt]), [["a.1", 1]])
+  })
+
   test("names tenants with due mails, and no others", function*({ store }) {
     const [due, later, deleted] = [yield* tenantWithMail("a.1"), yield* tenantWithMail("a.1"), yield* tenantWithMail("a.1")]
     yield* store.take(later, 5, minute)

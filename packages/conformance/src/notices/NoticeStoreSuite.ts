@@ -32,6 +32,7 @@ export const suite = storeSuite("NoticeStore", NoticeStore, (test) => {
     yield* store.setContacts(tenantId, "key:shop", { ...kinds, email: "a@shop.example", webhookId: idOf(1) })
     yield* store.endWebhook(tenantId, "key:shop", idOf(2))
     yield* store.endWebhook(tenantId, "key:rival", idOf(1))
+    yield* store.endWebhook(freshTenant(), "key:shop", idOf(1))
     assert.strictEqual((yield* store.contacts(tenantId, "key:shop")).webhookId, idOf(1))
     yield* store.endWebhook(tenantId, "key:shop", idOf(1))
     assert.deepStrictEqual(yield* store.contacts(tenantId, "key:shop"), { ...kinds, email: "a@shop.example", webhookId: undefined })

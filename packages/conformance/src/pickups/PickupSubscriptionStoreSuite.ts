@@ -7,7 +7,7 @@ import { Effect, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, letSee, letSeeAll, occurredAt } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { change, historyEntry, order, pickupRow } from "./PickupFixtures.ts"
-import { storeSuite } from "../StoreSuite.ts"
+import { storeSuite, unchanged } from "../StoreSuite.ts"
 
 const record = (n: number, parts: Partial<SubscriptionRow> = {}): SubscriptionRow =>
   ({ id: idOf(n), client: "carrier", doc: `{"n":${n}}`, createdAt: occurredAt, updatedAt: occurredAt, matched: true, ...parts })
@@ -61,6 +61,15 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
     assert.deepStrictEqual([yield* remove("rival"), yield* remove("carrier", idOf(2)), yield* remove("carrier"), yield* remove("carrier"), yield* remove("rival")], ["unknown", "unknown", "removed", "gone", "unknown"])
     assert.isTrue(Option.isNone(yield* store.find(tenantId, "carrier", idOf(1))))
     assert.deepStrictEqual(yield* store.documents(tenantId, [idOf(1)]), new Map())
+  })
+
+  test("changes no subscription of another tenant with the same id", function*({ store, tenantId }) {
+    const other = freshTenant()
+    for (const each of [tenantId, other]) yield* subscribe(each, 1)
+    yield* unchanged(store.find(other, "carrier", idOf(1)), Effect.gen(function*() {
+      yield* store.update(tenantId, record(1, { doc: "{}" }))
+      assert.strictEqual(yield* store.remove(tenantId, "carrier", idOf(1)), "removed")
+    }))
   })
 
   test("is queued every change of a pickup that its client sees, while it matches", function*({ store, tenantId }) {

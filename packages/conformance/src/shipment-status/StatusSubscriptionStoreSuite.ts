@@ -107,6 +107,7 @@ export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionSto
     assert.isFalse(yield* store.remove(other, "client", idOf(1)))
     yield* store.insert(other, { id: idOf(1), client: "client", doc: "{}", references: ["r"], createdAt: occurredAt })
     assert.isTrue(yield* store.remove(other, "client", idOf(1)))
+    assert.strictEqual((yield* store.documents(one, [idOf(1)])).size, 1)
     yield* tell(one, "S", 1)
     assert.deepStrictEqual(yield* drainedBodies(one), { 1: ["S/1"] })
   })

@@ -20,7 +20,7 @@ import {
 } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { byDestination, drain, drainedEvents, eventIdsOf, hasWork } from "../WorkerFixtures.ts"
-import { storeSuite } from "../StoreSuite.ts"
+import { storeSuite, unchanged } from "../StoreSuite.ts"
 
 /** Sends all entries, and returns the event ids that subscription 1 received. */
 const sentTo = (tenantId: string) => Effect.map(drainedEvents(tenantId), (found) => found[1] ?? [])
@@ -228,8 +228,10 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
     assert.strictEqual((yield* store.page(other, "client", "active", { skip: 0, limit: 9 })).totalCount, 0)
     yield* seed(other, {}, { shipmentIds: ["S"] })
     assert.deepStrictEqual(yield* sentTo(other), [])
-    yield* store.update(other, { ...recordOf(), matched: false })
-    assert.strictEqual(yield* store.remove(other, "client", idOf(1)), "removed")
+    yield* unchanged(store.find(one, "client", idOf(1)), Effect.gen(function*() {
+      yield* store.update(other, { ...recordOf(), doc: "{\"of\":\"other\"}", matched: false })
+      assert.strictEqual(yield* store.remove(other, "client", idOf(1)), "removed")
+    }))
     yield* publish(one, [{ shipmentId: "S" }])
     assert.deepStrictEqual(yield* sentTo(one), ["S/1", "S/2"])
     assert.lengthOf(yield* events.find(other, [{ shipmentId: "S", eventId: "S/1" }]), 0)
