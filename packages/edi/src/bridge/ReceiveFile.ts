@@ -8,6 +8,7 @@ import { own } from "../mapping/Members.ts"
 import type { Steps } from "../mapping/ReadSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { GroupAcknowledgement, interchangeAcknowledgement, type NamedSoFar } from "../x12/Acknowledgement.ts"
+import type { Delimiters } from "../x12/Delimiters.ts"
 import { type EdiFault, elementFaults, interchangeFaults, setFaults } from "../x12/EdiFault.ts"
 import { type Group, type Interchange, keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
 import { hasControlCharacter, InterchangeReader, type X12Event } from "../x12/InterchangeReader.ts"
@@ -36,6 +37,10 @@ const maxItemsPerCall = 1000
 const maxSetsPerCall = 200
 const maxSegmentsPerCall = 50_000
 const maxFaults = 100
+/** Characters or bytes of a chunk that are read at once. */
+const longestPiece = 65_536
+/** Segments of an acknowledgement that are written at once. */
+const segmentsPerTurn = 200
 /** Most interchanges of a file, and most groups: each of them is acknowledged. */
 const maxInterchanges = 10_000
 const maxGroups = 10_000
@@ -53,7 +58,13 @@ interface Pending {
 export const receiveFile = async (options: ReceiveOptions): Promise<FileReport> => {
   const receiving = new FileReceiving(options)
   const reader = new InterchangeReader({ encoding: options.partner.encoding })
-  for await (const chunk of options.chunks) for (const event of reader.push(chunk)) await receiving.take(event)
+  for await (const chunk of options.chunks) {
+    // without a set that ends, a chunk of any length would be read at once
+    for (let from = 0; from < chunk.length; from += longestPiece) {
+      await receiving.turn()
+      for (const event of reader.push(chunk.slice(from, from + longestPiece))) await receiving.take(event)
+    }
+  }
   for (const event of reader.end()) await receiving.take(event)
   receiving.end()
   return receiving.report
@@ -76,7 +87,8 @@ class FileReceiving {
   #pending: Array<Pending> = []
   #items = 0
   #segments = 0
-  readonly #turn = makeTurns()
+  /** Lets others work, if it is their turn. */
+  readonly turn = makeTurns()
   #refusal: EdiFault | undefined
   #group: GroupAcknowledgement | undefined
   readonly #named: NamedSoFar = { sets: 0, segments: 0 }
@@ -101,7 +113,7 @@ class FileReceiving {
   }
 
   async take(event: X12Event): Promise<void> {
-    await this.#turn()
+    await this.turn()
     switch (event.kind) {
       case "unreadable":
         return this.#note([event.fault])
@@ -159,7 +171,7 @@ class FileReceiving {
     for (;;) {
       const step = steps.next()
       if (step.done === true) return step.value
-      await this.#turn()
+      await this.turn()
     }
   }
 
@@ -176,7 +188,7 @@ class FileReceiving {
       for (const one of own) await this.#store(name, [one])
     }
     for (const { faults, read, results, set } of pending) {
-      await this.#turn()
+      await this.turn()
       await this.#tell(set, read, faults, results)
     }
   }
@@ -231,9 +243,27 @@ class FileReceiving {
     const controlNumber = await nextControlNumber()
     const version = kindOf(partner) === "997" ? partner.version : newer(partner.version)
     const envelope = envelopeOf(partner)
-    const written = (segments: ReadonlyArray<WrittenSegment>) => segments.map((segment) => echoed(segment, envelope.delimiters!))
-    const groups = this.#sets.length === 0 ? [] : [{ functionalId: "FA", controlNumber, sets: this.#sets.map((set) => ({ ...set, segments: written(set.segments) })) }]
-    this.#acknowledgements.push({ controlNumber, text: [...writeInterchange({ ...envelope, version, controls: written(control) }, controlNumber, now(), groups)].join("") })
+    const sets: Array<WrittenSet> = []
+    for (const set of this.#sets) {
+      await this.turn()
+      sets.push({ ...set, segments: await this.#echoed(set.segments, envelope.delimiters!) })
+    }
+    const groups = sets.length === 0 ? [] : [{ functionalId: "FA", controlNumber, sets }]
+    const pieces: Array<string> = []
+    for (const piece of writeInterchange({ ...envelope, version, controls: await this.#echoed(control, envelope.delimiters!) }, controlNumber, now(), groups)) {
+      pieces.push(piece)
+      if (pieces.length % segmentsPerTurn === 0) await this.turn()
+    }
+    this.#acknowledgements.push({ controlNumber, text: pieces.join("") })
+  }
+
+  async #echoed(segments: ReadonlyArray<WrittenSegment>, delimiters: Delimiters): Promise<ReadonlyArray<WrittenSegment>> {
+    const written: Array<WrittenSegment> = []
+    for (const segment of segments) {
+      written.push(echoed(segment, delimiters))
+      if (written.length % segmentsPerTurn === 0) await this.turn()
+    }
+    return written
   }
 
   #note(faults: ReadonlyArray<EdiFault>) {

@@ -89,11 +89,13 @@ export const finish = <A>(steps: Steps<A>): A => {
 /** The same in steps of a few milliseconds, because a set may have tens of thousands of segments. */
 export function* readSetInSteps(mapping: Mapping, set: TransactionSet, partner: PartnerProfile): Steps<ReadSetResult> {
   const reading: Reading = { set, partner, faults: [], warnings: [], placed: new Map(), sinceStep: 0 }
-  const root = treeOf(mapping.rules, set.segments)
+  const root = yield* treeOf(mapping.rules, set.segments)
   yield
   const count = recordsOf(root)
-  if (count * (set.segments.length - count) > maxReads) {
-    const detail = `The set has ${count} records with ${set.segments.length} segments. Divide it: what stands around the records is read for each of them.`
+  if (count > maxRecords || count * (set.segments.length - count) > maxReads) {
+    const detail = count > maxRecords
+      ? `The set has ${count} records, and at most ${maxRecords} are stored together. Divide it.`
+      : `The set has ${count} records with ${set.segments.length} segments. Divide it: what stands around the records is read for each of them.`
     return { records: [], faults: [{ level: "set", code: setFaults.segments, segment: "ST", position: 1, detail }], warnings: [], kept: [] }
   }
   const records = yield* recordsIn(reading, root, [], [])
@@ -101,8 +103,11 @@ export function* readSetInSteps(mapping: Mapping, set: TransactionSet, partner: 
     const missing = eachLoops(mapping.rules).at(-1) ?? mapping.set
     reading.faults.push({ level: "segment", code: segmentFaults.missing, segment: missing, position: set.segments.length, detail: `The set has no ${missing}, so it says nothing.` })
   }
-  return { records, faults: reading.faults.slice(0, maxFaultsPerSet), warnings: reading.warnings, kept: keptIn(reading) }
+  return { records, faults: reading.faults.slice(0, maxFaultsPerSet), warnings: reading.warnings, kept: yield* keptIn(reading) }
 }
+
+/** Records of a set, which is stored by one call of intake or not at all. */
+const maxRecords = 1000
 
 /** Segments that are read for the records of a set, those around them each time; about a second of work. */
 const maxReads = 1_000_000
@@ -259,10 +264,19 @@ const place = (reading: Reading, segment: Segment, number: number) => void readi
 /** Most elements that a result lists; the file itself has them all. */
 export const maxKept = 500
 
-const keptIn = ({ placed, set }: Reading): ReadonlyArray<KeptElement> => {
+/** Elements of one step: a segment may have tens of thousands. */
+const elementsPerStep = 20_000
+
+function* keptIn({ placed, set }: Reading): Steps<ReadonlyArray<KeptElement>> {
   const kept: Array<KeptElement> = []
+  let sinceStep = 0
   for (const segment of set.segments) {
     if (segment.id === "ST" || segment.id === "SE") continue
+    sinceStep += segment.elements.length
+    if (sinceStep > elementsPerStep) {
+      sinceStep = 0
+      yield
+    }
     const mask = placed.get(segment) ?? 0
     for (const [index, value] of segment.elements.entries()) {
       if (value === "" || (index < 30 && (mask >> index + 1 & 1) === 1)) continue

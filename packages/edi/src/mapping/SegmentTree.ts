@@ -28,17 +28,37 @@ const nodeOf = (rule: LoopRule | undefined, rules: ReadonlyArray<Rule>, segments
   loops: [],
   segmentsById: new Map(segments.map((segment) => [segment.id, [segment]])),
   loopsByRule: new Map(),
-  ids: segments[0]?.id === "N1" ? new Set([...rules.map(segmentOf), ...partySegments]) : new Set(rules.map(segmentOf))
+  ids: segments[0]?.id === "N1" ? partyIdsOf(rules) : idsOf(rules)
 })
+
+/** A set may have tens of thousands of loops, and a mapping has few rules. */
+const once = (make: (rules: ReadonlyArray<Rule>) => ReadonlySet<string>) => {
+  const made = new WeakMap<ReadonlyArray<Rule>, ReadonlySet<string>>()
+  return (rules: ReadonlyArray<Rule>): ReadonlySet<string> => {
+    const known = made.get(rules) ?? make(rules)
+    made.set(rules, known)
+    return known
+  }
+}
+
+const idsOf = once((rules) => new Set(rules.map(segmentOf)))
+
+const partyIdsOf = once((rules) => new Set([...rules.map(segmentOf), ...partySegments]))
+
+const noRules: ReadonlyArray<Rule> = []
+
+/** Segments of one step. */
+const segmentsPerStep = 500
 
 /**
  * A segment belongs to the innermost open loop that knows its id; a segment that none knows stays in the innermost one. `ST` and `SE` are left
- * out.
+ * out. In steps, because a set may have tens of thousands of segments.
  */
-export const treeOf = (rules: ReadonlyArray<Rule>, segments: ReadonlyArray<Segment>): Node => {
+export function* treeOf(rules: ReadonlyArray<Rule>, segments: ReadonlyArray<Segment>): Generator<void, Node> {
   const root = nodeOf(undefined, rules, [])
   const open: Array<Node> = [root]
-  for (const segment of segments) {
+  for (const [index, segment] of segments.entries()) {
+    if (index % segmentsPerStep === segmentsPerStep - 1) yield
     if (segment.id === "ST" || segment.id === "SE") continue
     const at = open.findLastIndex((node) => node.ids.has(segment.id) && !(node.segments[0]?.id === segment.id && node.rule?.loop === segment.id))
     const node = open[at === -1 ? open.length - 1 : at]!
@@ -50,7 +70,7 @@ export const treeOf = (rules: ReadonlyArray<Rule>, segments: ReadonlyArray<Segme
       continue
     }
     const rule = candidates.find(({ where }) => matches(where, segment))
-    const loop = nodeOf(rule, rule?.content ?? [], [segment])
+    const loop = nodeOf(rule, rule?.content ?? noRules, [segment])
     node.loops.push(loop)
     if (rule !== undefined) push(node.loopsByRule, rule, loop)
     open.push(loop)

@@ -4,7 +4,7 @@ import type { Mapping } from "../mapping/Mapping.ts"
 import { own } from "../mapping/Members.ts"
 import { finish, type ReadOne, type ReadRecord, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
-import { type EdiFault, elementFaults, segmentFaults } from "../x12/EdiFault.ts"
+import { type EdiFault, elementFaults, segmentFaults, setFaults } from "../x12/EdiFault.ts"
 import { keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
 import { mapping204 } from "./Mapping204.ts"
 import { mapping211 } from "./Mapping211.ts"
@@ -106,9 +106,13 @@ export const pickupOf = (order: OrderSet, set: TransactionSet, partner: PartnerP
 export function* readOrder(order: OrderSet, set: TransactionSet, partner: PartnerProfile): Steps<ReadOne<EdiPickupOrder>> {
   const { faults, kept, records: [read], warnings } = yield* readSetInSteps(mappings[order], set, partner)
   const tender = read?.record as Tender | undefined
-  const all = [...faults, ...tender === undefined || faults.length > 0 ? [] : missingIn(order, tender, partner)]
+  // each of these goes through all lines of the order
+  yield
+  const all = [...faults, ...tender === undefined || faults.length > 0 ? [] : faultsIn(order, tender, partner)]
+  yield
   const value = tender === undefined || all.length > 0 ? undefined : orderOf(order, tender, set, partner)
-  return { value, sources: sourcesOf(read?.sources), faults: all, warnings, kept }
+  yield
+  return { value, sources: value === undefined ? new Map() : sourcesOf(read?.sources), faults: all, warnings, kept }
 }
 
 /** Where intake's names of members differ from those of the mappings. */
@@ -133,8 +137,16 @@ const sourcesOf = (sources: ReadRecord["sources"] = new Map()): ReadRecord["sour
 
 const fieldOf = { "204": { stop: "S5", weight: "L3" }, "211": { stop: "N1", weight: "AT2" }, "216": { stop: "N1", weight: "TEM" } } as const
 
-const missingIn = (order: OrderSet, tender: Tender, { requiredReferences = [] }: PartnerProfile): ReadonlyArray<EdiFault> => {
-  const { pickupAddress = [] } = tender
+/** Lines of freight, and stops, of an order. Intake reads an order at once. */
+const maxLines = 1000
+
+const faultsIn = (order: OrderSet, tender: Tender, { requiredReferences = [] }: PartnerProfile): ReadonlyArray<EdiFault> => {
+  const { destinationAddress = [], pickupAddress = [] } = tender
+  const lines = linesOf(tender).length
+  const stops = pickupAddress.length + destinationAddress.length
+  if (lines > maxLines || stops > maxLines) {
+    return [{ level: "set", code: setFaults.segments, segment: "ST", position: 1, detail: `The order has ${lines} lines of freight and ${stops} stops, and at most ${maxLines} of each are ordered together. Divide it.` }]
+  }
   const { stop, weight } = fieldOf[order]
   if (pickupAddress.length === 0) {
     return [{ level: "segment", code: segmentFaults.missing, segment: stop, position: 3, detail: order === "204" ? "The order has no stop to load at (S5-02 LD, CL or PL)." : "The order has no place to load at (N1-01 SF or SH)." }]

@@ -26,19 +26,19 @@ export const released = (text: string, delimiters: Delimiters): string | undefin
   return Array.from(text, (character) => dividing.includes(character) ? release + character : character).join("")
 }
 
-/** Divides text at a character that is not released. */
-export const divide = (text: string, at: string, release: string | undefined): ReadonlyArray<string> => {
-  if (release === undefined || !text.includes(release)) return text.split(at)
+/** Divides text at a character that is not released, into at most `most` parts. What follows them is left out. */
+export const divide = (text: string, at: string, release: string | undefined, most: number): ReadonlyArray<string> => {
+  if (release === undefined || !text.includes(release)) return text.split(at, most)
   const parts: Array<string> = []
   let from = 0
-  for (let index = 0; index < text.length; index++) {
+  for (let index = 0; index < text.length && parts.length < most; index++) {
     if (text[index] === release) index += 1
     else if (text[index] === at) {
       parts.push(text.slice(from, index))
       from = index + 1
     }
   }
-  parts.push(text.slice(from))
+  if (parts.length < most) parts.push(text.slice(from))
   return parts
 }
 

@@ -27,7 +27,7 @@ export const excerptOf = (element: string): string => element.slice(0, 99)
 export const maxFaultsPerSet = 20
 
 /** Codes of element 723. */
-export const elementFaults = { missing: "1", tooShort: "4", tooLong: "5", character: "6", code: "7", date: "8", time: "9", exclusion: "10" } as const
+export const elementFaults = { missing: "1", tooMany: "3", tooShort: "4", tooLong: "5", character: "6", code: "7", date: "8", time: "9", exclusion: "10" } as const
 /** Codes of element 720. */
 export const segmentFaults = { unexpected: "2", missing: "3", tooMany: "5", elements: "8" } as const
 /** Codes of element 718. */

@@ -5,7 +5,7 @@
 import { type EdiFault, elementFaults, excerptOf, groupFaults, interchangeFaults, maxFaultsPerSet, setFaults } from "./EdiFault.ts"
 import type { Group, Interchange, TransactionSet } from "./Interchange.ts"
 import { elementOf, type Segment } from "./Segment.ts"
-import { type RawSegment, SegmentReader } from "./SegmentReader.ts"
+import { maxElements, type RawSegment, SegmentReader } from "./SegmentReader.ts"
 
 /** What the reader found, in the order of the file. */
 export type X12Event =
@@ -137,6 +137,9 @@ export class InterchangeReader {
     set.segments.push({ id, elements, position: set.count })
     if (!/^[A-Z][A-Z0-9]{1,2}$/u.test(id)) {
       add(set.faults, { level: "segment", code: "1", segment: id.slice(0, 3), position: set.count, detail: `${JSON.stringify(id.slice(0, 10))} is not the id of a segment.` })
+    }
+    if (elements.length > maxElements) {
+      add(set.faults, { level: "element", code: elementFaults.tooMany, segment: id, position: set.count, element: maxElements + 1, detail: `The segment has more than ${maxElements} elements.` })
     }
     const wrong = elements.findIndex((element) => invalidCharacter.test(element))
     if (wrong !== -1) {

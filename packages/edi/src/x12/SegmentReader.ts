@@ -12,6 +12,9 @@ export interface RawSegment {
   readonly delimiters?: Delimiters
 }
 
+/** Elements of a segment; no segment of the standard has a hundred. A segment with more has one beyond them here. */
+export const maxElements = 1000
+
 export type Token = RawSegment | { readonly fault: EdiFault }
 
 /** The length of ISA without its terminator; every element of it has a fixed length. */
@@ -160,7 +163,7 @@ export class SegmentReader {
   }
 
   #segmentOf(text: string, delimiters: Delimiters): RawSegment {
-    const [id = "", ...raw] = divide(text, delimiters.element, delimiters.release)
+    const [id = "", ...raw] = divide(text, delimiters.element, delimiters.release, maxElements + 2)
     const elements = delimiters.release === undefined ? raw : raw.map((element) => unreleased(element, delimiters.release))
     if (id === "ISX" && canDivide(raw[0]?.[0])) this.#delimiters = { ...delimiters, release: raw[0][0] }
     if (id === "IEA") this.#reset(this.#rest)

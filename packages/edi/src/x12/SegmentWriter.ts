@@ -74,7 +74,7 @@ export interface WrittenGroup {
   readonly sets: Iterable<WrittenSet>
 }
 
-/** Writes an interchange in pieces: one for each envelope segment and transaction set. */
+/** Writes an interchange in pieces, one for each segment. */
 export function* writeInterchange(options: EnvelopeOptions, controlNumber: number, at: Date, groups: Iterable<WrittenGroup>): Generator<string> {
   const delimiters = options.delimiters ?? usualDelimiters
   const repeats = options.version >= "004020"
@@ -98,11 +98,9 @@ export function* writeInterchange(options: EnvelopeOptions, controlNumber: numbe
     for (const { id, segments } of sets) {
       setCount += 1
       const setNumber = String(setCount).padStart(4, "0")
-      yield [
-        write(["ST", id, setNumber]),
-        ...segments.map(write),
-        write(["SE", String(segments.length + 2), setNumber])
-      ].join("")
+      yield write(["ST", id, setNumber])
+      for (const segment of segments) yield write(segment)
+      yield write(["SE", String(segments.length + 2), setNumber])
     }
     yield write(["GE", String(setCount), String(groupNumber)])
   }

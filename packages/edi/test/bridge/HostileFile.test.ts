@@ -52,7 +52,10 @@ describe("a hostile file", () => {
     expect((await receive(text)).report).toMatchObject({ acknowledged: [{ group: "7" }], acknowledgements: [] })
   })
 
-  it("with a set of tens of thousands of segments leaves the event loop to others while it is read", async () => {
+  it.each([
+    ["a set of tens of thousands of segments", fileWithSets(1, [...status.slice(0, 1), ...Array.from({ length: 40_000 }, (_, index) => `L11*R${index}*ZZ`), ...status.slice(1)])],
+    ["a set without an end, in one piece", fileWithSets(1, []).replace(/SE\*.*/u, "L11*1*ZZ~".repeat(1_000_000))]
+  ])("with %s leaves the event loop to others while it is read", async (_, text) => {
     let turns = 0
     let isRunning = true
     const count = () => {
@@ -60,9 +63,14 @@ describe("a hostile file", () => {
       if (isRunning) setImmediate(count)
     }
     setImmediate(count)
-    await receive(fileWithSets(1, [...status.slice(0, 1), ...Array.from({ length: 40_000 }, (_, index) => `L11*R${index}*ZZ`), ...status.slice(1)]))
+    await receive(text)
     isRunning = false
     expect(turns).toBeGreaterThan(3)
+  })
+
+  it("with a segment of more than a thousand elements refuses the set", async () => {
+    const { results } = await receive(fileWithSets(1, [...status, `L11${"*A".repeat(1_000)}`, `L11${"*A".repeat(60_000)}`]))
+    expect(results[0]!.faults).toEqual([{ level: "element", code: "3", segment: "L11", position: 6, element: 1001, detail: "The segment has more than 1000 elements." }])
   })
 
   it("with many large sets is stored a few sets at a time, because segments fill the memory", async () => {

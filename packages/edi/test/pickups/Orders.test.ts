@@ -305,6 +305,15 @@ describe("an order", () => {
     expect(results.at(-1)).toMatchObject({ outcome: "refused", faults: [{ level: "element", segment: "N4", position: long + 2, element: 3 }] })
   })
 
+  it("with more than a thousand lines of freight, or stops, is refused", () => {
+    const stops = [...full.slice(0, -1), ...Array.from({ length: 999 }, () => ["S5*9*UL", "N1*ST*Mirrors Ltd."]).flat(), ...full.slice(-1)]
+    const lines = (count: number) => [...bill, ...Array.from({ length: count }, () => ["AT1*9", "AT2*1*PLT*G*1*1"]).flat()]
+    const detailsIn = (segments: ReadonlyArray<string>, set: OrderSet) => orderIn(segments, set).faults.map(({ detail }) => detail)
+    expect(detailsIn(stops, "204")).toEqual(["The order has 0 lines of freight and 1001 stops, and at most 1000 of each are ordered together. Divide it."])
+    expect(detailsIn(lines(1000), "211")).toEqual([expect.stringContaining("lines of freight and 2 stops, and at most 1000")])
+    expect(detailsIn(lines(900), "211")).toEqual([])
+  })
+
   it.each(["204", "211", "216"] as const)("never throws on a %s of any segments", (set) =>
     forRandom(600, (random) => {
       const ids = ["B2", "BOL", "PUN", "B2A", "L11", "N1", "N3", "N4", "S5", "G62", "G61", "L3", "AT8", "AT1", "AT2", "AT4", "AT5", "SPO", "OID", "L5", "LH1", "TEM", "PRF", "K1", "K2", "NTE", "MS2", "N7", "M7", "ZZZ"]

@@ -71,8 +71,10 @@ describe("reading 214", () => {
     const status = "AT7*X4*NS***20261120*0815*UT"
     const { events } = eventsOf214(setOf([...header, ...references(20_000), "LX*1", status]), partnerOf())
     expect(events[0]!.event.shipment.references).toHaveLength(20_002)
-    const many = eventsOf214(setOf([...header, ...references(2_000), "LX*1", ...Array.from({ length: 2_000 }, () => status)]), partnerOf())
-    expect(many.faults).toMatchObject([{ level: "set", detail: expect.stringContaining("The set has 2000 records with 4004 segments.") }])
+    const many = eventsOf214(setOf([...header, ...references(2_000), "LX*1", ...Array.from({ length: 1_000 }, () => status)]), partnerOf())
+    expect(many.faults).toMatchObject([{ level: "set", detail: expect.stringContaining("The set has 1000 records with 3004 segments.") }])
+    const tooMany = eventsOf214(setOf([...header, "LX*1", ...Array.from({ length: 1_001 }, () => status)]), partnerOf())
+    expect(tooMany).toMatchObject({ events: [], faults: [{ level: "set", detail: "The set has 1001 records, and at most 1000 are stored together. Divide it." }] })
   })
 
   it("makes events that intake accepts", () => {
