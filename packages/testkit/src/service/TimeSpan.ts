@@ -12,7 +12,7 @@ const words = /^\d+(\.\d+)? (milli|second|minute|hour|day|week)s?$/
 export const millisOf = (span: TimeSpan): number => {
   const millis = typeof span === "number" ? span : words.test(span) ? Duration.toMillis(span) : Number.NaN
   if (!(millis >= 0 && millis < Infinity)) {
-    throw new RangeError(`${JSON.stringify(span)} is no length of time. Give milliseconds from 0, or words such as "2 minutes".`)
+    throw new RangeError(`${JSON.stringify(span)} is no length of time. Give milliseconds, at least 0, or words such as "2 minutes".`)
   }
   return millis
 }
