@@ -80,19 +80,29 @@ class StartupBufferServer extends Server {
     if (event !== "request" && event !== "checkContinue") return super.emit(event, ...args)
     const [request, response] = args as unknown as readonly [IncomingMessage, ServerResponse]
     const { socket } = request
-    const pipeline = this.#pipelineOf(socket)
+    const pipeline = this.#pipelines.get(socket)
+    if (pipeline === undefined) {
+      this.#beginFirst(event, request, response)
+      return true
+    }
     if (!pipeline.isAnswering) return this.#begin(event, request, response, pipeline)
     pipeline.ahead.push(() => this.#begin(event, request, response, pipeline))
     if (pipeline.ahead.length >= mostAhead) socket.pause()
     return true
   }
 
-  #pipelineOf(socket: Socket): Pipeline {
-    const known = this.#pipelines.get(socket)
-    if (known !== undefined) return known
-    const pipeline: Pipeline = { isAnswering: false, ahead: [] }
+  /**
+   * Begins the first request of a connection, unless its caller has left. During a flood a connection waits before it is accepted, and a caller who
+   * gives up then has sent a request as well as its end, which Node reads in the next turn of the event loop.
+   */
+  #beginFirst(event: string, request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request
+    const pipeline: Pipeline = { isAnswering: true, ahead: [] }
     this.#pipelines.set(socket, pipeline)
-    return pipeline
+    this.#silent.delete(socket)
+    setImmediate(() => setImmediate(() => {
+      if (socket.writable) this.#begin(event, request, response, pipeline)
+    }))
   }
 
   #begin(event: string, request: IncomingMessage, response: ServerResponse, pipeline: Pipeline): boolean {

@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { Agent, get, type IncomingMessage, type Server } from "node:http"
-import { type AddressInfo, connect } from "node:net"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { expect, it, onTestFinished, vi } from "vitest"
 import { createStartupBufferServer } from "../../src/index.ts"
 
@@ -48,6 +48,41 @@ it("holds requests that arrive before it is ready, and answers them then", async
   expect((await Promise.all(early)).map(({ status, text }) => [status, text])).toEqual(Array(3).fill([200, "ready"]))
   expect((await ask(port)).text).toBe("ready")
   server.close()
+})
+
+it("begins no request whose caller left before the connection was accepted", async () => {
+  const server = createStartupBufferServer()
+  const begun: Array<string> = []
+  server.on("request", (request, response) => {
+    begun.push(request.url!)
+    response.end()
+  })
+  // what it has accepted is not read until the test passes it on
+  const waiting = createServer({ pauseOnConnect: true })
+  waiting.listen(0, "127.0.0.1")
+  await once(waiting, "listening")
+  const send = async (path: string) => {
+    const accepted = once(waiting, "connection")
+    const client = connect((waiting.address() as AddressInfo).port, "127.0.0.1").resume()
+    client.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
+    const [socket] = await accepted as [Socket]
+    return { client, socket }
+  }
+  const serve = (socket: Socket) => {
+    server.emit("connection", socket)
+    socket.resume()
+  }
+  const left = await send("/left")
+  left.client.end()
+  await once(left.client, "finish")
+  serve(left.socket)
+  await once(left.socket, "close")
+  const stayed = await send("/stayed")
+  serve(stayed.socket)
+  await once(stayed.client, "data")
+  expect(begun).toEqual(["/stayed"])
+  stayed.client.destroy()
+  waiting.close()
 })
 
 it("waits for requests in flight while stopping, answers new ones with 503, and closes every connection", async () => {
