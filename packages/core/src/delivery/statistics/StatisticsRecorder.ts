@@ -16,7 +16,7 @@ const maxPendingWithClients = 2 * maxPending
 
 type Counts = { -readonly [Name in keyof MinuteCounts]: MinuteCounts[Name] }
 
-/** Called with attempts of a tenant whose outcomes are written. */
+/** Called with attempts of a tenant whose outcomes are written. The list is emptied afterwards. */
 export type ObserveAttempts = (tenantId: string, finished: ReadonlyArray<Reported>) => Effect.Effect<void>
 
 /** Observes attempts whose outcomes are written. `flush` writes what it keeps in memory. Default: does nothing. */
