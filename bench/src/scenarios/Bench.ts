@@ -46,13 +46,14 @@ export const publisherModule = new URL("../waybill/publisher-process.ts", import
 export const startContender = async (
   bench: Bench,
   name: string,
-  options: Omit<ContenderOptions, "database" | "receiver">
+  options: Omit<ContenderOptions, "database" | "receiver">,
+  execArgv: ReadonlyArray<string> = []
 ): Promise<ContenderProcess> => {
   const database = await bench.postgres.database(`bench_${name.replaceAll("-", "_")}`)
   const args = [name, JSON.stringify({ ...options, database, receiver: bench.receiver.url } satisfies ContenderOptions)]
   const child = name === "waybill"
-    ? await startMeasured<ContenderHandlers>(bench, contenderModule, args)
-    : await startChild<ContenderHandlers>(contenderModule, args)
+    ? await startMeasured<ContenderHandlers>(bench, contenderModule, args, execArgv)
+    : await startChild<ContenderHandlers>(contenderModule, args, execArgv)
   return { ...child, name, database }
 }
 
