@@ -5,6 +5,7 @@ import { qualifiedClient } from "../access/model/Client.ts"
 import { hourMillis, minuteMillis, type StatisticsRange, type StatisticsRow, StatisticsStore, totalOf, totals } from "../delivery/statistics/StatisticsStore.ts"
 import { keepMinutesMillis } from "../retention/Retention.ts"
 import { fault } from "../shared/Fault.ts"
+import { ClientIdentity } from "../shared/Identifier.ts"
 import { formatInstant, InstantText, parseInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { Count } from "../shared/Integer.ts"
@@ -28,7 +29,7 @@ export const StatisticsQuery = Schema.Struct({
   subscriptionId: Schema.optionalKey(
     Schema.Array(Schema.String).check(Schema.isMaxLength(maxSubscriptions, { message: `At most ${maxSubscriptions} subscriptionIds in one call.` }))
   ),
-  client: Schema.optionalKey(Schema.String),
+  client: Schema.optionalKey(ClientIdentity),
   from: Schema.optionalKey(InstantText),
   to: Schema.optionalKey(InstantText),
   step: Schema.optionalKey(

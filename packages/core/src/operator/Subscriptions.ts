@@ -16,6 +16,7 @@ import { PickupSubscriptionStore } from "../pickups/PickupSubscriptionStore.ts"
 import type { AreaSubscriptions, SubscriptionDocuments } from "../shared/Area.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { fault } from "../shared/Fault.ts"
+import { ClientIdentity } from "../shared/Identifier.ts"
 import { formatInstant, instantOrNull, InstantText } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
 import { Count } from "../shared/Integer.ts"
@@ -33,7 +34,7 @@ export const subscriptionStates = ["active", "paused", "inactive"] as const sati
 
 /** A page of the subscriptions of all areas, by id. All filters must match. */
 export const SubscriptionListQuery = Schema.Struct({
-  client: Schema.optionalKey(Schema.String),
+  client: Schema.optionalKey(ClientIdentity),
   state: Schema.optionalKey(Schema.Literals(subscriptionStates).annotate({ message: `state is one of ${subscriptionStates.join(", ")}.` })),
   endpoint: Schema.optionalKey(EndpointText),
   error: Schema.optionalKey(ErrorText),

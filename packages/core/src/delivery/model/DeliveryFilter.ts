@@ -2,6 +2,7 @@
 import { Result, Schema } from "effect"
 import { qualifiedClient } from "../../access/model/Client.ts"
 import { fault, type Fault } from "../../shared/Fault.ts"
+import { ClientIdentity } from "../../shared/Identifier.ts"
 import { InstantText, parseInstant } from "../../shared/Instant.ts"
 import { isUniqueId } from "../../shared/UniqueIds.ts"
 import { attemptFailures } from "./AttemptOutcome.ts"
@@ -48,7 +49,7 @@ export const ErrorText = Schema.Literals(deliveryErrors).annotate({ message: `er
 /** The members of a filter, as in queries and bodies of calls. */
 export const deliveryFilterFields = {
   subscriptionId: Schema.optionalKey(Schema.String),
-  client: Schema.optionalKey(Schema.String),
+  client: Schema.optionalKey(ClientIdentity),
   endpoint: Schema.optionalKey(EndpointText),
   error: Schema.optionalKey(ErrorText),
   since: Schema.optionalKey(InstantText),
