@@ -135,8 +135,8 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         const id = ids.nextAt(now)
         const quotas = yield* limits.of(tenantId)
         return yield* transaction.run(Effect.gen(function*() {
-          yield* rememberAccess(principal)
           if (settings.hmacSecretId !== undefined) yield* secrets.use(principal, settings.hmacSecretId)
+          yield* rememberAccess(principal)
           // a client may have several keys; its subscription covers the accounts of all of them
           const grants = all ? yield* store.accountsOf(tenantId, client) : grantsFor(principal, settings.accounts)
           const accounts = accountsIn(grants)

@@ -100,7 +100,10 @@ export const makeNoticeContacts = Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     const quotas = yield* limits.of(tenantId)
     yield* transaction.run(Effect.gen(function*() {
-      if (webhook) yield* rememberAccess(principal)
+      if (webhook) {
+        yield* Effect.catchTag(secrets.use(principal, webhook.hmacSecretId), "InvalidInput", inWebhook)
+        yield* rememberAccess(principal)
+      }
       const { webhook: before, ...stored } = yield* contactsOf(tenantId, client, true)
       const contacts = {
         email: email ?? undefined,
@@ -112,10 +115,7 @@ export const makeNoticeContacts = Effect.gen(function*() {
       // what waits for the old address is not for the new one
       if (before !== undefined) yield* queue.closeDestination(tenantId, before.destinationId)
       const webhookId = webhook === null ? undefined : ids.nextAt(now)
-      if (webhookId !== undefined) {
-        yield* Effect.catchTag(secrets.use(principal, webhook!.hmacSecretId), "InvalidInput", inWebhook)
-        yield* openDestinationWithin(queue, quotas, "eventSubscriptionsPerClient", tenantId, destinationFor(webhookId, client, webhook!))
-      }
+      if (webhookId !== undefined) yield* openDestinationWithin(queue, quotas, "eventSubscriptionsPerClient", tenantId, destinationFor(webhookId, client, webhook!))
       yield* store.setContacts(tenantId, client, { ...contacts, webhookId })
     }))
     return yield* contact(principal)

@@ -84,8 +84,8 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
         const id = ids.nextAt(createdAt)
         const quotas = yield* limits.of(principal.tenantId)
         yield* transaction.run(Effect.gen(function*() {
-          yield* rememberAccess(principal)
           if (request.hmacSecretId !== undefined) yield* secrets.use(principal, request.hmacSecretId)
+          yield* rememberAccess(principal)
           yield* openDestinationWithin(queue, quotas, "statusSubscriptionsPerClient", principal.tenantId, destinationOf(id, principal, request))
           yield* store.insert(principal.tenantId, { id, client: principal.client, doc: JSON.stringify(request), references, createdAt })
           // opening the destination locked the client's count

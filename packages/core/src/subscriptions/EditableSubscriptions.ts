@@ -81,8 +81,8 @@ export const makeEditableSubscriptions = Effect.fnUntraced(function*<Settings ex
     const id = ids.nextAt(now)
     const quotas = yield* limits.of(tenantId)
     yield* transaction.run(Effect.gen(function*() {
-      yield* rememberAccess(principal)
       yield* secrets.use(principal, settings.hmacSecretId)
+      yield* rememberAccess(principal)
       yield* openDestinationWithin(queue, quotas, "eventSubscriptionsPerClient", tenantId, destinationOf(id, client, settings, "active"))
       yield* store.insert(tenantId, rowOf({ id, client, doc: JSON.stringify(settings), createdAt: now, updatedAt: now, matched: true }, settings))
     }))
@@ -99,19 +99,23 @@ export const makeEditableSubscriptions = Effect.fnUntraced(function*<Settings ex
 
   const change = Effect.fnUntraced(function*(editor: SettingsEditor, id: string, input: unknown) {
     const { client, tenantId } = editor
+    const named = input as Readonly<Record<string, unknown>>
+    const signs = !onlyStops(named)
+    const read = Effect.fnUntraced(function*(forUpdate: boolean) {
+      const found = yield* store.find(tenantId, client, id, forUpdate)
+      return Option.isSome(found) ? found.value : yield* Effect.fail(missing(id))
+    })
     const changed = yield* transaction.run(Effect.gen(function*() {
+      // a change of the secret locks it, then the destinations that it signs
+      if (signs) yield* editor.lockSecret(named["hmacSecretId"] ?? JSON.parse((yield* read(false)).doc).hmacSecretId)
       // this may wait for another call of the client, so it runs before the destination is locked, for which workers would wait
       yield* editor.begin
-      const found = yield* store.find(tenantId, client, id, true)
-      if (Option.isNone(found)) return yield* Effect.fail(missing(id))
-      const { createdAt, destination: before, doc } = found.value
+      const { createdAt, destination: before, doc } = yield* read(true)
       const { status, ...members } = yield* decodePatched(mergePatch({ ...JSON.parse(doc), status: before.state }, input))
       const settings = members as unknown as Settings
       if (before.pausedBy === "operator" && status !== before.state) {
         return yield* new SubscriptionPausedByOperator({ subscriptionId: id, reason: before.reason ?? "" })
       }
-      const named = input as Readonly<Record<string, unknown>>
-      const signs = !onlyStops(named)
       yield* checkSettings(editor, settings, { endpointUrl: "endpointUrl" in named, hmacSecretId: signs })
       if (signs) yield* editor.useSecret(settings.hmacSecretId)
       const now = yield* Clock.currentTimeMillis

@@ -24,6 +24,8 @@ export interface SettingsEditor {
   readonly begin: Effect.Effect<void, StorageError>
   /** The faults of naming a secret that does not exist, or not for the subscription's client. */
   readonly secretFaults: (hmacSecretId: string) => Effect.Effect<ReadonlyArray<Fault>, StorageError>
+  /** Locks a secret, if there is one with this id: secrets first, then clients, then destinations. */
+  readonly lockSecret: (hmacSecretId: unknown) => Effect.Effect<void, StorageError>
   /** The same inside the transaction: until it ends, the secret is neither deleted nor given to somebody else. */
   readonly useSecret: (hmacSecretId: string) => Effect.Effect<void, InvalidInput | StorageError>
 }
@@ -76,6 +78,7 @@ export const makeWebhookChecks = Effect.gen(function*() {
     client: principal.client,
     begin,
     secretFaults: (id) => secretFaults(principal, id),
+    lockSecret: (id) => secrets.lock(principal.tenantId, id),
     useSecret: (id) => secrets.use(principal, id)
   })
 
@@ -88,6 +91,7 @@ export const makeWebhookChecks = Effect.gen(function*() {
         Effect.as<ReadonlyArray<Fault>>([]),
         Effect.catchTag("SecretNotUsable", () => Effect.succeed(secretOfAnother(id, client).faults))
       ),
+    lockSecret: (id) => secrets.lock(tenantId, id),
     useSecret: (id) => secrets.useFor(tenantId, id, client)
   })
 

@@ -107,6 +107,8 @@ const keyStatements = ({ schema, sql }: Database) => {
 const clientStatements = ({ schema, sql }: Database): ClientOperations => ({
   putClientAccess: (tenantId, access) =>
     sql.withTransaction(Effect.gen(function*() {
+      // all of the client's, before destinations: another call may have locked one of another origin
+      yield* sql.run(clients.clientRows(schema, tenantId, access.client))
       const wasHeld = yield* sql.one(bool, clients.clientIsHeld(schema, tenantId, access.client))
       yield* sql.run(clients.putClient(schema, tenantId, access))
       const taken = yield* sql.rows(text, clients.takeAccounts(schema, tenantId, access))

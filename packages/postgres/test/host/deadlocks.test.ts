@@ -1,4 +1,4 @@
-/** Transactions of hosts that change the same pickups in opposite order. */
+/** Transactions that lock the same rows: of hosts, which may do so in opposite order, and of calls, which do not. */
 import { createWaybill, WaybillError } from "@waybill/http"
 import { pickupRequest } from "@waybill/testkit"
 import pg from "pg"
@@ -9,7 +9,7 @@ import { carrier, customer, tenantId } from "./Service.ts"
 
 const start = async () => {
   const schema = freshSchema()
-  const pool = new pg.Pool({ connectionString: inject("pgUrl"), max: 4 })
+  const pool = new pg.Pool({ connectionString: inject("pgUrl"), max: 6, application_name: schema })
   const waybill = createWaybill({ storage: postgresStorage({ pool, schema, listen: false }), sealingKeys: [new Uint8Array(32).fill(7)], log: () => {} })
   onTestFinished(async () => {
     await waybill.stop()
@@ -17,7 +17,7 @@ const start = async () => {
     await pool.end()
   })
   await waybill.tenants.put(tenantId, { name: "Acme" })
-  return { waybill, pool }
+  return { waybill, pool, schema }
 }
 
 type Started = Awaited<ReturnType<typeof start>>
@@ -105,4 +105,56 @@ it("wait for each other and need no repetition when they change pickups in the s
     }
   })
   expect([own, await other!]).toEqual([1, 1])
+})
+
+/** Waits until this number of the pool's connections wait for locks. */
+const untilBlocked = async ({ pool, schema }: Started, count: number) => {
+  for (;;) {
+    const { rows } = await pool.query("SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'", [schema])
+    if (rows.length >= count) return
+  }
+}
+
+/** Holds rows back until both calls wait, the first one before the second begins. */
+const crossing = async (started: Started, held: string, first: () => Promise<unknown>, second: () => Promise<unknown>) => {
+  const holder = await started.pool.connect()
+  try {
+    await holder.query("BEGIN")
+    await holder.query(`SET LOCAL search_path = "${started.schema}"`)
+    await holder.query(held)
+    const calls = [first()]
+    await untilBlocked(started, 1)
+    calls.push(second())
+    await untilBlocked(started, 2)
+    await holder.query("COMMIT")
+    return await Promise.all(calls)
+  } finally {
+    holder.release()
+  }
+}
+
+it("a change of a subscription and one of its signing secret never meet a deadlock", async () => {
+  const started = await start()
+  const { waybill } = started
+  await waybill.secrets.put(tenantId, "main", { anyClient: true })
+  const { id } = await waybill.subscriptions.create(customer, { endpointUrl: "https://shop.example/hook", hmacSecretId: "main" })
+  const held = "SELECT FROM delivery_destinations FOR UPDATE"
+  await crossing(started, held, () => waybill.subscriptions.patch(customer, id, { delivery: { maxAttempts: 3 } }), () => waybill.secrets.put(tenantId, "main", {}))
+  await crossing(started, held, () => waybill.secrets.put(tenantId, "main", {}), () => waybill.subscriptions.patch(customer, id, { delivery: { maxAttempts: 4 } }))
+  expect(await waybill.subscriptions.get(customer, id)).toMatchObject({ delivery: { maxAttempts: 4 } })
+})
+
+it("a new key of a client whose token has other accounts never meets a deadlock with a change of its subscription", async () => {
+  const started = await start()
+  const { waybill } = started
+  await waybill.secrets.put(tenantId, "main", { accounts: ["A", "B"] })
+  await waybill.apiKeys.create(tenantId, { name: "shop", roles: ["customer"], accounts: ["A"] })
+  const { id } = await waybill.subscriptions.create(customer, { endpointUrl: "https://shop.example/hook", hmacSecretId: "main" })
+  await crossing(
+    started,
+    "SELECT FROM clients WHERE origin <> 'key' FOR UPDATE",
+    () => waybill.subscriptions.patch({ ...customer, accounts: ["A", "C"] }, id, { delivery: { maxAttempts: 3 } }),
+    () => waybill.apiKeys.create(tenantId, { name: "shop", roles: ["customer"], accounts: ["B"] })
+  )
+  expect(await waybill.subscriptions.get(customer, id)).toMatchObject({ delivery: { maxAttempts: 3 } })
 })

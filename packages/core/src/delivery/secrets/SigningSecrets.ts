@@ -99,8 +99,10 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
   readonly reseal: (tenantId: string) => Effect.Effect<Resealed, TenantNotFound | StorageError>
   /** Whether this caller may name the secret. False for unknown secrets and for those of others. */
   readonly mayName: (principal: Principal, hmacSecretId: string) => Effect.Effect<boolean, StorageError>
+  /** Keeps a secret, if there is one with this id, as it is until the transaction ends. Transactions lock secrets first, then clients, then destinations. */
+  readonly lock: (tenantId: string, hmacSecretId: unknown) => Effect.Effect<void, StorageError>
   /**
-   * The same inside the transaction that stores a subscription: until it ends, the secret keeps its owner and is not deleted.
+   * `mayName` inside the transaction that stores a subscription: until it ends, the secret keeps its owner and is not deleted.
    * Fails with the fault of an unknown secret.
    */
   readonly use: (principal: Principal, hmacSecretId: string) => Effect.Effect<void, InvalidInput | StorageError>
@@ -215,6 +217,9 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
       const mayName = Effect.fn("SigningSecrets.mayName")((principal: Principal, hmacSecretId: string) =>
         Effect.map(store.find(principal.tenantId, hmacSecretId), (stored) => isFor(principal, stored)))
 
+      const lock = Effect.fn("SigningSecrets.lock")((tenantId: string, id: unknown) =>
+        typeof id === "string" && isSecretId(id) ? Effect.asVoid(store.find(tenantId, canonicalSecretId(id), "use")) : Effect.void)
+
       const use = Effect.fn("SigningSecrets.use")(function*(principal: Principal, hmacSecretId: string) {
         const stored = yield* store.find(principal.tenantId, hmacSecretId, "use")
         if (!isFor(principal, stored)) return yield* unknownSecret(hmacSecretId)
@@ -231,7 +236,7 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
         if (!usable) return yield* new SecretNotUsable({ hmacSecretId, client })
       })
 
-      return SigningSecrets.of({ put, list, listOwn, rotateOwn, remove, reseal, mayName, use, useFor, checkUse })
+      return SigningSecrets.of({ put, list, listOwn, rotateOwn, remove, reseal, mayName, lock, use, useFor, checkUse })
     })
   )
 }
