@@ -59,11 +59,12 @@ layer(testStorage(), { excludeTestServices: true })("operators' calls", (it) => 
     const control = yield* DeliveryControl
     const { ids, tenantId, worker } = yield* setup("waiting")
     const commit = yield* openTransaction(take(worker, { from: [from(1, { again: ids })] }))
-    const retrying = yield* inTransaction(queue.retry(tenantId, ids[1]!))
-    const purging = yield* inTransaction(Effect.andThen(control.pause(tenantId, idOf(1), pauseForPurge), control.purgeNext(tenantId, idOf(1), undefined)))
-    yield* untilOneIsBlocked
     // a purge leaves out what a take has locked
+    const purging = yield* inTransaction(Effect.andThen(control.pause(tenantId, idOf(1), pauseForPurge), control.purgeNext(tenantId, idOf(1), undefined)))
     assert.isTrue(Exit.isSuccess(yield* Fiber.join(purging)))
+    // a retry waits for it, with the destination, for which a purge would wait
+    const retrying = yield* inTransaction(queue.retry(tenantId, ids[1]!))
+    yield* untilOneIsBlocked
     assert.deepStrictEqual((yield* commit).deliveries.map(({ deliveryId }) => deliveryId), ids)
     assert.isTrue(Exit.isSuccess(yield* Fiber.join(retrying)))
     assert.deepStrictEqual(yield* statesOf(tenantId, ids), ["sending", "sending"])
