@@ -291,6 +291,11 @@ export const suite = storeSuite("FreightBillStore", FreightBillStore, (test) => 
     assert.deepStrictEqual(yield* drainedBodies(one), { 1: ["B/1"] })
     assert.deepStrictEqual(yield* drainedBodies(other), { 1: ["other"] })
     assert.deepStrictEqual(yield* openIds(one, "A"), ["B"])
+    // the subscription of each tenant has the same id, and covers only its own accounts
+    const third = freshTenant()
+    yield* letSee(third, "client", ["A", "C"])
+    yield* subscribeToCharges(third, { accounts: ["C"] })
+    assert.deepStrictEqual([yield* viewers(third, "A"), yield* viewers(third, "C")], [{}, { 1: "C" }])
   })
 
   test("checks access by the account of each notice, so that the former debtor learns of a change of debtor", function*({ tenantId }) {

@@ -347,7 +347,11 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     assert.strictEqual(yield* store.record(other, "S"), undefined)
     assert.isFalse(yield* store.accountKnown(other, "A"))
     assert.deepStrictEqual(yield* store.findPickedUp(other, { account: "A", from: 0, to: occurredAt + day, limit: 9, bytes: 1e9 }), [])
-    yield* report(other, [{ shipmentId: "S", keys: [], state: "other", pickupAt: occurredAt + 2 * day, deliveredAt: occurredAt }], { accounts: ["A"], history: [entry("S", 1)] })
+    yield* report(other, [
+      { shipmentId: "S", keys: ["k"], state: "other", pickupAt: occurredAt + 2 * day, deliveredAt: occurredAt },
+      { shipmentId: "T", keys: ["k"], pickupAt: occurredAt + day }
+    ], { accounts: ["A"], history: [entry("S", 1)] })
+    assert.deepStrictEqual(yield* store.resolve(other, ["k"]), ["S"])
     const pickedUp = store.findPickedUp(one, { account: "A", from: 0, to: occurredAt + day, limit: 9, bytes: 1e9 })
     assert.lengthOf(yield* pickedUp, 1)
     yield* eventually(store.prune(other, { delivered: occurredAt + day, noticed: occurredAt + day }), (count) => count === 0)

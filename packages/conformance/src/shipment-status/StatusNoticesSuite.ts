@@ -32,6 +32,15 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"], 2: ["S/1"], 5: ["S/1"] })
   })
 
+  test("are queued for no client because one of the same name may see freight of another tenant", function*({ tenantId }) {
+    const other = freshTenant()
+    yield* letSeeAll(other, "carrier")
+    yield* letSee(other, "shipper", ["A"])
+    for (const [n, client] of [[1, "carrier"], [2, "shipper"]] as const) yield* follow(tenantId, { n, client, references: ["r"] })
+    yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
+    assert.deepStrictEqual(yield* drain(tenantId), { dropped: 0, sent: [] })
+  })
+
   test("are claimed in order of shipment and number, with the trace of their call", function*({ tenantId }) {
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     const body = "{\"notes\":\"käse, \\\"船\\\" 😀 \\\\ {} NULL\"}"

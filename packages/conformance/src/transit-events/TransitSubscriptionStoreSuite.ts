@@ -213,6 +213,11 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
     const sees = (client: string, shipmentId: string) => store.clientSees(tenantId, client, shipmentId)
     assert.deepStrictEqual([yield* sees("client", "S"), yield* sees("client", "T"), yield* sees("client", "none")], [true, false, false])
     assert.deepStrictEqual([yield* sees("carrier", "T"), yield* sees("nobody", "S")], [true, false])
+    const other = freshTenant()
+    yield* letSee(other, "client", ["B"])
+    yield* letSeeAll(other, "nobody")
+    yield* publish(other, [{ shipmentId: "T" }], { accounts: ["A"] })
+    assert.deepStrictEqual([yield* sees("client", "T"), yield* sees("nobody", "S")], [false, false])
     assert.isFalse(yield* store.clientSees(freshTenant(), "client", "S"))
   })
 
