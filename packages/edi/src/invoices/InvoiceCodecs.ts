@@ -102,12 +102,17 @@ export const chargeCode: Codec = {
 
 /** Weight: L0-04, 05, 11. Members: weight.value, weight.unitOfMeasure. */
 export const weight: Codec = {
-  note: "gross weight, in pounds (L) or kilograms (K)",
+  note: "gross weight, in pounds (L) or kilograms (K); a weight in another unit is kept",
   read: ([value = "", qualifier = "", unit = ""], { keep }) => {
     if (value !== "" && !/^\d+(\.\d+)?$/u.test(value)) return { wrong: 0, code: elementFaults.character, detail: "L0-04 is a number." }
-    if (value === "") for (const index of [1, 2]) keep(index)
+    // tons that are taken for pounds would be two thousand times too light
+    const isKnown = ["", "L", "K"].includes(unit)
+    if (!isKnown || value === "") {
+      for (const index of [...isKnown ? [] : [0], 1, 2]) keep(index)
+      return [undefined, undefined]
+    }
     if (qualifier !== "" && qualifier !== "G") keep(1)
-    return value === "" ? [undefined, undefined] : [Number(value), unit === "K" ? "Kilograms" : "Pounds"]
+    return [Number(value), unit === "K" ? "Kilograms" : "Pounds"]
   },
   write: ([value, unit]) => typeof value === "number" && (unit === "Pounds" || unit === "Kilograms") ? [String(value), "G", unit === "Kilograms" ? "K" : "L"] : undefined
 }

@@ -1,8 +1,8 @@
 /** 204, Motor Carrier Load Tender: an order of a pickup. It is read only. */
 import { identifier, text } from "../mapping/Codec.ts"
 import type { LoopRule, Mapping } from "../mapping/Mapping.ts"
-import { commodity, consignee, equipment, hazard, measures, payer, readOnly, references, remarks, seal, services, shipper, times, unit } from "./OrderRules.ts"
-import { cubicFeet, onlyOriginals, whole } from "./PickupCodecs.ts"
+import { commodity, consignee, equipment, hazard, measures, payer, readOnly, references, remarks, seal, services, shipper, times } from "./OrderRules.ts"
+import { cubicFeet, onlyOriginals, unit, whole } from "./PickupCodecs.ts"
 
 const line = (list: string): LoopRule => ({
   loop: "L5",

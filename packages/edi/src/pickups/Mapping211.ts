@@ -1,8 +1,8 @@
 /** 211, Motor Carrier Bill of Lading: an order of a pickup, with its freight line by line. It is read only. */
 import { identifier, text } from "../mapping/Codec.ts"
 import type { LoopRule, Mapping } from "../mapping/Mapping.ts"
-import { consignee, equipment, hazard, payer, readOnly, references, remarks, seal, services, shipper, times, unit } from "./OrderRules.ts"
-import { cubicFeet, nmfcNumber, onlyOriginals, readyAt, whole } from "./PickupCodecs.ts"
+import { consignee, equipment, hazard, payer, readOnly, references, remarks, seal, services, shipper, times } from "./OrderRules.ts"
+import { cubicFeet, nmfcNumber, onlyOriginals, readyAt, unit, whole } from "./PickupCodecs.ts"
 
 const freight: LoopRule = {
   loop: "AT2",

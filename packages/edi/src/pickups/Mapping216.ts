@@ -1,8 +1,8 @@
 /** 216, Motor Carrier Shipment Pickup Notification: an order of a pickup with totals only. It is read only. */
 import { identifier } from "../mapping/Codec.ts"
 import type { Mapping } from "../mapping/Mapping.ts"
-import { consignee, contact, readOnly, remarks, services, shipper, unit } from "./OrderRules.ts"
-import { clock, onlyOriginals, readyAt, unitsOf, whole } from "./PickupCodecs.ts"
+import { consignee, contact, readOnly, remarks, services, shipper } from "./OrderRules.ts"
+import { clock, onlyOriginals, readyAt, unit, unitsOf, whole } from "./PickupCodecs.ts"
 
 /** 216 as a pickup order (area C). Read only. */
 export const mapping216: Mapping = {

@@ -1,11 +1,9 @@
 /** Rules that the orders of pickups share: 204, 211 and 216 have the same parties, contacts, references and freight in different places. */
-import { coded, identifier, text } from "../mapping/Codec.ts"
+import { identifier, text } from "../mapping/Codec.ts"
 import type { ElementRule, LoopRule, Rule, SegmentRule } from "../mapping/Mapping.ts"
 import { partyRule } from "../mapping/Parties.ts"
 import { orderAccount, referenceType } from "../mapping/References.ts"
-import { isHazardous, nmfc, pickupTime, service, trailer, whole } from "./PickupCodecs.ts"
-
-export const unit = coded({ L: "LB", K: "KG" })
+import { isHazardous, nmfc, pickupTime, service, trailer, unit, whole } from "./PickupCodecs.ts"
 
 export const contact = (name: string, phone: string): SegmentRule => ({
   segment: "G61",

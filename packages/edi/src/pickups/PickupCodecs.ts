@@ -65,6 +65,12 @@ export const whole = (most: number): Codec => readOnly(`a whole number, rounded 
   return [Math.ceil(number)]
 })
 
+/** Other units are refused: tons that are taken for pounds would order too small a truck. */
+export const unit: Codec = readOnly("L LB, K KG; an order in another unit is refused", ([code = ""]) => {
+  const found = own({ L: "LB", K: "KG" }, code)
+  return found === undefined ? { wrong: 0, code: elementFaults.code, detail: `Weights are in pounds (L) or kilograms (K), not ${JSON.stringify(code.slice(0, 10))}.` } : [found]
+})
+
 /** The sum of two counts, of which one may be absent. */
 export const unitsOf = (most: number): Codec => readOnly(`their sum, at most ${most}`, (texts, context) => {
   let sum = 0

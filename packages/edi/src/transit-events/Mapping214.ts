@@ -3,7 +3,7 @@ import { coded, constant, country, decimal, identifier, remark, text } from "../
 import type { ElementRule, LoopRule, Mapping, SegmentRule } from "../mapping/Mapping.ts"
 import { partyRule } from "../mapping/Parties.ts"
 import { partyId, referenceType } from "../mapping/References.ts"
-import { equipment, routing } from "./ShipmentCodecs.ts"
+import { equipment, grossWeight, routing } from "./ShipmentCodecs.ts"
 import { coordinates, reasonCodec, statusCodec, timeCodec } from "./StatusCodecs.ts"
 import { normalAppointment, normalStatus } from "./StatusCodes.ts"
 
@@ -107,8 +107,7 @@ export const mapping214: Mapping = {
         ] },
         remarks("in"),
         { segment: "AT8", name: "Weight", where: { element: 1, is: ["G"] }, elements: [
-          { elements: [2], members: ["attributes.weightUnit"], codec: coded({ L: "Pounds", K: "Kilograms" }), name: "unit of weight" },
-          { elements: [3], members: ["attributes.weight"], codec: decimal(10), name: "gross weight" },
+          { elements: [2, 3], members: ["attributes.weightUnit", "attributes.weight"], codec: grossWeight, name: "gross weight and its unit" },
           { elements: [4], members: ["attributes.handlingUnits"], codec: decimal(7), name: "handling units" }
         ] }
       ]

@@ -1,5 +1,5 @@
 /** Codecs of 214: routing and equipment. */
-import { coded, type Codec } from "../mapping/Codec.ts"
+import { coded, type Codec, decimal, isWrong } from "../mapping/Codec.ts"
 import { own } from "../mapping/Members.ts"
 
 /** Element 91, MS3-04. */
@@ -37,5 +37,26 @@ export const equipment: Codec = {
     if (typeof scac === "string" && scac.length >= 2 && scac.length <= 4 && number.length <= 10 && number.length > 0) return [scac, number]
     lose(1, "the element has at most 10 characters, and needs an owner of 2 to 4 letters")
     return undefined
+  }
+}
+
+const weightUnits = coded({ L: "Pounds", K: "Kilograms" })
+
+/** Members: weightUnit, weight. Elements: AT8-02, 03. */
+export const grossWeight: Codec = {
+  note: `${weightUnits.note}; a weight in another unit is kept`,
+  read: ([unit = "", value = ""], context) => {
+    const [known] = unit === "" ? [""] : weightUnits.read([unit], context) as ReadonlyArray<unknown>
+    if (known === undefined) {
+      context.keep(1)
+      return [undefined, undefined]
+    }
+    const weight = decimal(10).read([value], context)
+    return isWrong(weight) ? { ...weight, wrong: 1 } : [known || undefined, ...weight]
+  },
+  write: ([unit, value], context) => {
+    const [code] = weightUnits.write([unit], context) ?? []
+    const [weight] = decimal(10).write([value], { ...context, lose: (_, reason) => context.lose(1, reason) }) ?? []
+    return code === undefined && weight === undefined ? undefined : [code ?? "", weight ?? ""]
   }
 }

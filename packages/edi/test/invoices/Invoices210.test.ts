@@ -52,6 +52,12 @@ describe("reading 210", () => {
     })
   })
 
+  it("keeps weights in tons, instead of taking them for pounds", () => {
+    const read = invoiceIn(full.map((segment) => segment.replace("L0*1*12*CW*1250.5*G***4*PLT**L", "L0*1*12*CW*1.5*G***4*PLT**E")))
+    expect(read.value?.invoiceCharges[0]).not.toHaveProperty("weight")
+    expect(read.kept.filter(({ segment }) => segment === "L0").map(({ element, value }) => `${element} ${value}`)).toEqual(["4 1.5", "5 G", "11 E"])
+  })
+
   it("makes an invoice that the service accepts", () => expect(Schema.is(Invoice)(invoice)).toBe(true))
 
   it("takes the carrier's customer code of the payer for its account", () => {

@@ -242,6 +242,11 @@ describe("reading 211", () => {
     expect(faultsIn(bill.map((segment) => segment.replace("G*L*300", "G*K*300")), "211")).toEqual(["AT2-04 at segment 3 7"])
     expect(faultsIn(without("BOL"), "211")).toEqual(["BOL at segment 9 3"])
   })
+
+  it("refuses weights in tons, instead of taking them for pounds", () => {
+    expect(faultsIn(bill.map((segment) => segment.replace("G*L*300", "G*E*300")), "211")).toEqual([expect.stringMatching(/^AT2-04 at segment \d+ 7$/u)])
+    expect(faultsIn(full.map((segment) => segment.replace("S5*1*LD*1250.5*L", "S5*1*LD*1250.5*E")))).toEqual(["S5-04 at segment 9 7"])
+  })
 })
 
 const notification = [
@@ -307,7 +312,7 @@ describe("an order", () => {
 
   it("with more than a thousand lines of freight, or stops, is refused", () => {
     const stops = [...full.slice(0, -1), ...Array.from({ length: 999 }, () => ["S5*9*UL", "N1*ST*Mirrors Ltd."]).flat(), ...full.slice(-1)]
-    const lines = (count: number) => [...bill, ...Array.from({ length: count }, () => ["AT1*9", "AT2*1*PLT*G*1*1"]).flat()]
+    const lines = (count: number) => [...bill, ...Array.from({ length: count }, () => ["AT1*9", "AT2*1*PLT*G*L*1"]).flat()]
     const detailsIn = (segments: ReadonlyArray<string>, set: OrderSet) => orderIn(segments, set).faults.map(({ detail }) => detail)
     expect(detailsIn(stops, "204")).toEqual(["The order has 0 lines of freight and 1001 stops, and at most 1000 of each are ordered together. Divide it."])
     expect(detailsIn(lines(1000), "211")).toEqual([expect.stringContaining("lines of freight and 2 stops, and at most 1000")])

@@ -77,6 +77,16 @@ describe("reading 214", () => {
     expect(tooMany).toMatchObject({ events: [], faults: [{ level: "set", detail: "The set has 1001 records, and at most 1000 are stored together. Divide it." }] })
   })
 
+  it("keeps weights in tons, and refuses one that is no number", () => {
+    const eventsWith = (measures: string) => eventsOf214(setOf([...header, "LX*1", "AT7*X4*NS***20261120*0815*UT", measures]), partnerOf())
+    const inTons = eventsWith("AT8*G*E*1.5*4")
+    expect(inTons.events[0]!.event.attributes).toMatchObject({ handlingUnits: "4" })
+    expect(inTons.events[0]!.event.attributes).not.toHaveProperty("weight")
+    expect(inTons.kept.filter(({ segment }) => segment === "AT8").map(({ element, value }) => `${element} ${value}`)).toEqual(["2 E", "3 1.5"])
+    expect(eventsWith("AT8*G*K*1.5").events[0]!.event.attributes).toMatchObject({ weight: "1.5", weightUnit: "Kilograms" })
+    expect(eventsWith("AT8*G*L*many").faults).toMatchObject([{ segment: "AT8", element: 3 }])
+  })
+
   it("makes events that intake accepts", () => {
     for (const { event } of result.events) expect(Schema.is(ReportedEvent)(event)).toBe(true)
   })
