@@ -36,7 +36,10 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
     const other = freshTenant()
     yield* letSeeAll(other, "carrier")
     yield* letSee(other, "shipper", ["A"])
-    for (const [n, client] of [[1, "carrier"], [2, "shipper"]] as const) yield* follow(tenantId, { n, client, references: ["r"] })
+    for (const [n, client] of [[1, "carrier"], [2, "shipper"]] as const) {
+      yield* letSee(tenantId, client, ["Z"])
+      yield* follow(tenantId, { n, client, references: ["r"] })
+    }
     yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
     assert.deepStrictEqual(yield* drain(tenantId), { dropped: 0, sent: [] })
   })
