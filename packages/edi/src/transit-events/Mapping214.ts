@@ -1,5 +1,5 @@
 /** 214, Transportation Carrier Shipment Status Message: each AT7 is one transit event. */
-import { coded, constant, country, decimal, identifier, remark, text } from "../mapping/Codec.ts"
+import { constant, country, decimal, identifier, remark, text } from "../mapping/Codec.ts"
 import type { ElementRule, LoopRule, Mapping, SegmentRule } from "../mapping/Mapping.ts"
 import { partyRule } from "../mapping/Parties.ts"
 import { partyId, referenceType } from "../mapping/References.ts"

@@ -19,6 +19,8 @@ describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max:
   })
 
   const publish = ({ within }: Open, id: string) => service.waybill.within(within).events.publish(carrier, [event(id, id)])
+  /** Other content under a known id. */
+  const contradicting = (id: string) => ({ ...event(id, id), occurredAt: "2026-11-21T09:15:00-06:00" })
   const own = ({ send }: Open, id: string) => send(`INSERT INTO ${service.own} VALUES ('${id}')`)
   const stored = async () => (await service.waybill.events.list(customer, { pageSize: 500 })).data.map(({ eventId }) => eventId).sort()
 
@@ -67,7 +69,7 @@ describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max:
         const refused = await rejected(service.waybill.within(open.within).events.publish(carrier, [{ ...event("u2", "u2"), type: "LOST" as never }]))
         expect(refused).toMatchObject({ code: "invalid_input", status: 400 })
         expect(await publish(open, "u1")).toMatchObject([{ result: "duplicate" }])
-        const taken = await rejected(service.waybill.within(open.within).events.publish(carrier, [event("elsewhere", "u1")]))
+        const taken = await rejected(service.waybill.within(open.within).events.publish(carrier, [contradicting("u1")]))
         expect(taken.message).toContain("u1")
         await publish(open, "u3")
       })
@@ -129,7 +131,7 @@ describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max:
     expect(await leaves(() =>
       host.transaction(async (open) => {
         const tx = service.waybill.within(open.within)
-        const bad = () => tx.events.publish(carrier, [event("p0", "p0"), event("elsewhere", "p1")])
+        const bad = () => tx.events.publish(carrier, [event("p0", "p0"), contradicting("p1")])
         await publish(open, "p1")
         const answers = await Promise.allSettled([publish(open, "p2"), bad(), publish(open, "p3"), bad(), service.waybill.within(open.within).events.publish(carrier, [event("p4", "p4")])])
         expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "rejected", "fulfilled"])
