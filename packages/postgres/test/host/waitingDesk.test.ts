@@ -65,19 +65,20 @@ it("are answered when a host's transaction with the decision commits, and not be
   expect(await ordered).toMatchObject([{ pickupStatus: "Reject", pickupMessage: ["No truck."] }])
 })
 
-it("are sent to the carrier's webhook within a second, as the database joins their entries", async () => {
+it("are sent to the carrier's webhook while their call waits, as the database joins their entries", async () => {
   const receiver = await startReceiver()
   const { api, other } = await start()
   onTestFinished(() => receiver.close())
   await api.secrets.put(tenantId, "main", { anyClient: true })
   await other.pickupSubscriptions.create(carrier, { topics: ["pickups"], endpointUrl: receiver.hook("/pickups"), hmacSecretId: "main" })
   await other.start()
-  const ordered = api.pickups.create(customer, order)
+  let isAnswered = false
+  const ordered = api.pickups.create(customer, order).finally(() => isAnswered = true)
   while (receiver.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(isAnswered).toBe(false)
   const { body } = receiver.received[0]!
   expect(body).toEqual({ deliveryId: expect.any(String), sentAt: expect.any(String), pickups: (await api.pickups.changes(carrier)).data })
   const [entry] = body.pickups
-  expect(Date.parse(body.sentAt) - Date.parse(entry.at)).toBeLessThan(1000)
   // a carrier with a number sees it only until another one decides
   const rival = { ...carrier, client: "rival", dot: "2" }
   const { id } = await other.pickupSubscriptions.create(rival, { topics: ["pickups"], endpointUrl: receiver.hook("/rival"), hmacSecretId: "main" })
