@@ -32,7 +32,8 @@ export const layer = Layer.effect(
       list: (tenantId, viewer, filter, range) => select(statements.selectRecords(schema, tenantId, viewer, filter, { ...range, newestFirst: false })),
       countFiles: (tenantId, carrier, invoiceNumber) => sql.one(int8, statements.countFiles(schema, tenantId, carrier, invoiceNumber)),
       storedBytes: (tenantId) => sql.one(int8, statements.storedBytes(schema, tenantId)),
-      changeStoredBytes: (tenantId, by) => sql.one(int8, statements.changeStoredBytes(schema, tenantId, by)),
+      changeStoredBytes: (tenantId, by) =>
+        Effect.andThen(sql.run(statements.changeStoredBytes(schema, tenantId, by)), sql.one(int8, statements.storedBytes(schema, tenantId))),
       discard: (tenantId, contentId) => sql.run(statements.discardContent(schema, tenantId, contentId)),
       moveContent: (tenantId, record, contents) => Effect.map(sql.rows(uuid, statements.moveContent(schema, tenantId, record, contents)), (rows) => rows.length > 0),
       claimDiscarded: (tenantId, olderThanMillis, limit) => sql.rows(uuid, statements.claimDiscarded(schema, tenantId, olderThanMillis, limit)),
