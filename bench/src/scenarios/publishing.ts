@@ -43,7 +43,7 @@ export const publishing: Scenario = {
         target,
         better: "higher" as const
       })),
-      remarks: ["Indexes of the log besides its primary key: (tenant, event id) unique, (tenant, shipment, sequence, event id), (tenant, occurred at), BRIN on recorded at."]
+      remarks: ["Indexes of the log besides its primary key: (tenant, event id, shipment) unique, (tenant, shipment, sequence, event id), (tenant, occurred at), BRIN on recorded at."]
     }
   }
 }

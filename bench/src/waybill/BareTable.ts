@@ -16,7 +16,7 @@ const columns = `
 export const bareTables: ReadonlyArray<string> = [
   `CREATE TABLE bare_key (${columns})`,
   `CREATE TABLE bare_indexed (${columns}, recorded_at timestamptz NOT NULL DEFAULT clock_timestamp())`,
-  `CREATE UNIQUE INDEX ON bare_indexed (tenant_id, event_id)`,
+  `CREATE UNIQUE INDEX ON bare_indexed (tenant_id, event_id, shipment_id)`,
   `CREATE INDEX ON bare_indexed (tenant_id, shipment_id, sequence, event_id)`,
   `CREATE INDEX ON bare_indexed USING brin (occurred_at)`,
   `CREATE INDEX ON bare_indexed USING brin (recorded_at)`
