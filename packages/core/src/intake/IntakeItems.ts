@@ -2,9 +2,9 @@
 import { Effect } from "effect"
 import { carriersOnly } from "../access/Callers.ts"
 import type { Principal } from "../access/model/Principal.ts"
-import { type Fault, fault, maxFaults } from "../shared/Fault.ts"
+import { type Fault, fault, inexactFault, maxFaults } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
-import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
+import { inexactNumber, isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
 import { makePace } from "../shared/Turns.ts"
 
 /** Most items per call. */
@@ -105,12 +105,14 @@ export const readItems = Effect.fnUntraced(function*<A>(
   return { good, refused }
 })
 
-/** Converts a host's objects, with dates and the like, to their JSON. */
+/** Converts a host's objects, with dates and the like, to their JSON. Numbers that JSON would turn into `null` are refused. */
 const plainJson = (item: unknown, at: ReadonlyArray<PropertyKey>): Effect.Effect<Readonly<Record<string, unknown>>, InvalidInput> => {
   if (!isObject(item)) return Effect.fail(InvalidInput.of(fault(at, "An item is a JSON object.")))
   if (nestsDeeperThan(item, maxDepth)) {
     return Effect.fail(InvalidInput.of(fault(at, `An item nests at most ${maxDepth} levels deep.`, "out_of_bounds")))
   }
+  const inexact = inexactNumber(item)
+  if (inexact !== undefined) return Effect.fail(InvalidInput.of(inexactFault([...at, ...inexact])))
   return Effect.try({
     try: () => JSON.parse(JSON.stringify(item)) as unknown,
     catch: () => InvalidInput.of(fault(at, "An item can contain JSON values only."))

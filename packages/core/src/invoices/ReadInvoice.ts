@@ -1,9 +1,9 @@
 /** Parses a carrier's input: an invoice, or the record of an upload. */
 import { Effect } from "effect"
-import { fault } from "../shared/Fault.ts"
+import { fault, inexactFault } from "../shared/Fault.ts"
 import { carrierNumber } from "../access/model/CarrierNumbers.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
-import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
+import { inexactNumber, isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
 import { makePace } from "../shared/Turns.ts"
 import type { InvoiceCarrier, InvoiceRow } from "./InvoiceStore.ts"
 import { addresseeFault, addressees } from "./model/Addressees.ts"
@@ -108,9 +108,7 @@ const plainJson = Effect.fnUntraced(function*(
   const pace = yield* makePace
   // before serialisation, which would turn a non-finite number into null
   const inexact = inexactNumber(input)
-  if (inexact !== undefined) {
-    return yield* InvalidInput.of(fault(inexact, "Numbers beyond 9007199254740991 lose digits in JSON. Send this one as text.", "out_of_bounds"))
-  }
+  if (inexact !== undefined) return yield* InvalidInput.of(inexactFault(inexact))
   if (pace.isDue()) yield* pace.turn
   const noJson = InvalidInput.of(fault([], `${what} can contain JSON values only.`))
   const text = yield* Effect.try({ try: () => JSON.stringify(input) as unknown, catch: () => noJson })
@@ -119,16 +117,3 @@ const plainJson = Effect.fnUntraced(function*(
   if (pace.isDue()) yield* pace.turn
   return { json: JSON.parse(text) as Json, text }
 })
-
-/** The path of a number that JSON parsers would round. SPEC-GAP-B5 */
-const inexactNumber = (value: unknown): ReadonlyArray<PropertyKey> | undefined => {
-  if (typeof value === "number") return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)) ? undefined : []
-  if (typeof value !== "object" || value === null) return undefined
-  const entries: ReadonlyArray<readonly [PropertyKey, unknown]> = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
-  for (const [key, inner] of entries) {
-    const path = inexactNumber(inner)
-    if (path !== undefined) return [key, ...path]
-  }
-  return undefined
-}
-

@@ -20,6 +20,10 @@ export const fault = (path: ReadonlyArray<PropertyKey>, detail: string, code: Fa
   code
 })
 
+/** The fault of a number that JSON cannot carry unchanged. */
+export const inexactFault = (path: ReadonlyArray<PropertyKey>): Fault =>
+  fault(path, "Numbers beyond 9007199254740991 lose digits in JSON. Send this one as text.", "out_of_bounds")
+
 /** Formats a path as a JSON pointer: `["filters", "eventTypes", 0]` becomes `/filters/eventTypes/0`. */
 export const pointer = (path: ReadonlyArray<PropertyKey>): string =>
   path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")

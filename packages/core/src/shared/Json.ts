@@ -36,6 +36,26 @@ const isDeeper = (value: object, limit: number): boolean => {
   return false
 }
 
+/** The path of a number that JSON parsers would round, or write as `null`. The value must not nest too deep. SPEC-GAP-B5 */
+export const inexactNumber = (value: unknown): ReadonlyArray<PropertyKey> | undefined => {
+  if (typeof value === "number") return isExact(value) ? undefined : []
+  if (typeof value !== "object" || value === null) return undefined
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      const path = inexactNumber(value[at])
+      if (path !== undefined) return [at, ...path]
+    }
+    return undefined
+  }
+  for (const name in value) {
+    const path = inexactNumber((value as Readonly<Record<string, unknown>>)[name])
+    if (path !== undefined) return [name, ...path]
+  }
+  return undefined
+}
+
+const isExact = (value: number): boolean => Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
+
 /**
  * Whether a value surely is JSON of at most so many bytes, and not too deep, without its text. Where only the text can tell, it is not: larger values, and
  * objects that are not plain, because these may write themselves (`toJSON`).

@@ -38,6 +38,15 @@ describe("the items of an intake call", () => {
     assert.deepStrictEqual([0, 49, 50, 999].map((at) => partial.refused[at]!.faults.length), [2, 2, 1, 1])
   }))
 
+  it.effect("are refused if a number of theirs would become null or lose digits", Effect.fnUntraced(function*() {
+    const read = (item: unknown) => Effect.succeed(item)
+    for (const number of [Infinity, -Infinity, NaN, 2 ** 53]) {
+      const { good, refused } = yield* readItems([{ id: 1 }, { inner: [{ number }] }], "items", true, read)
+      assert.deepStrictEqual(good.map(({ value }) => value), [{ id: 1 }])
+      assert.deepStrictEqual(refused.map(({ faults }) => faults.map(({ code, pointer }) => [code, pointer])), [[["out_of_bounds", "/items/1/inner/0/number"]]])
+    }
+  }))
+
   it.prop("are found in arbitrary input without an exception", [json], ([body]) => {
     const items = itemsOf(body, "events", one)
     assert.isTrue(items === undefined || Array.isArray(items))
