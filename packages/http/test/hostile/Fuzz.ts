@@ -85,7 +85,8 @@ const start = async () => {
   fixture = await startFixture(provider, { logLevel: "Error" })
   await fixture.service.tenant(spare)
   // Far above any real client's needs.
-  const limits = { eventSubscriptionsPerClient: 100_000, chargeSubscriptionsPerClient: 100_000, requestsPerSecondPerCustomer: 1_000_000, requestsPerSecondPerCarrier: 1_000_000 }
+  const subscriptions = { eventSubscriptionsPerClient: 100_000, chargeSubscriptionsPerClient: 100_000, statusSubscriptionsPerClient: 100_000, statusSubscriptionsPerReference: 100_000 }
+  const limits = { ...subscriptions, requestsPerSecondPerCustomer: 1_000_000, requestsPerSecondPerCarrier: 1_000_000 }
   await fixture.service.send("PUT", "/operator/v1/tenants/acme/limits", { key: operatorKey, body: limits })
   const accounts = ["A1", ...Array.from({ length: 2000 }, (_, at) => `F${at}`)]
   const customer = await fixture.acme.customer("fuzz", accounts)
