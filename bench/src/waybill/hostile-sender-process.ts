@@ -29,7 +29,7 @@ interface Ended {
 
 const attempt = async (url: string): Promise<Ended> => {
   const began = performance.now()
-  const { _tag } = await runtime.runPromise(sendWebhook(sender, { url, headers: { "content-type": "application/json" }, body, deadlineMillis }))
+  const { _tag } = await runtime.runPromise(sendWebhook(sender, { owner: "bench", url, headers: { "content-type": "application/json" }, body, deadlineMillis }))
   return { url, outcome: _tag, millis: performance.now() - began }
 }
 

@@ -19,7 +19,7 @@ const makeWaybillPost = async (): Promise<(id: string, body: Uint8Array) => Prom
   const url = `${receiver}/hook`
   return (id, body) =>
     new Promise((resolve, reject) => {
-      start({ url, headers: signedHeaders(id, body), body: [body], deadlineMillis: 10_000 }, (outcome) => {
+      start({ owner: "bench", url, headers: signedHeaders(id, body), body: [body], deadlineMillis: 10_000 }, (outcome) => {
         if (outcome._tag === "Accepted") resolve()
         else reject(new Error(JSON.stringify(outcome)))
       })

@@ -11,6 +11,8 @@ export const addressNotAllowed = "This address is not allowed or does not exist.
 
 /** The request of one attempt. */
 export interface WebhookRequest {
+  /** Whose request it is. It shares no connection with requests of others, and waits for none of theirs. */
+  readonly owner: string
   /** The subscription's endpoint. The sender checks it again at every attempt. */
   readonly url: string
   /** Names in lower case; the sender adds `host`, `content-length`, `user-agent` and other headers of HTTP. */
@@ -20,6 +22,9 @@ export interface WebhookRequest {
   /** Timeout of the whole attempt in milliseconds: name lookup, connect, TLS, head and body. */
   readonly deadlineMillis: number
 }
+
+/** The owner of the requests to a client's receivers. */
+export const requestOwner = (tenantId: string, client: string): string => `${tenantId}\n${client}`
 
 /**
  * Sends one attempt.

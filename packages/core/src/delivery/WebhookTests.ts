@@ -14,7 +14,7 @@ import { requestHeaders } from "./model/Signature.ts"
 import { Sealer } from "./secrets/Sealer.ts"
 import { SecretStore } from "./secrets/SecretStore.ts"
 import { placeOfSecret } from "./secrets/SigningSecrets.ts"
-import { addressNotAllowed, sendWebhook, WebhookSender } from "./WebhookSender.ts"
+import { addressNotAllowed, requestOwner, sendWebhook, WebhookSender } from "./WebhookSender.ts"
 
 /** Tests per client and minute in one process. SPEC-GAP-E18 */
 const testsPerMinute = 10
@@ -22,6 +22,7 @@ const testsPerMinute = 10
 /** A test to send. */
 export interface WebhookTestRequest {
   readonly tenantId: string
+  readonly client: string
   readonly url: string
   readonly hmacSecretId: string
   /** Whether a missing secret is an error. Otherwise the test is sent unsigned. */
@@ -63,7 +64,7 @@ export class WebhookTests extends Context.Service<WebhookTests, {
         if (waitMillis > 0) return yield* new TooManyCalls({ retryAfterSeconds: Math.ceil(waitMillis / 1000) })
       })
 
-      const send = Effect.fn("WebhookTests.send")(function*({ body, hmacSecretId, mustSign, tenantId, url }: WebhookTestRequest) {
+      const send = Effect.fn("WebhookTests.send")(function*({ body, client, hmacSecretId, mustSign, tenantId, url }: WebhookTestRequest) {
         const now = yield* Clock.currentTimeMillis
         const deliveryId = ids.nextAt(now)
         const stored = Option.getOrUndefined(yield* secrets.find(tenantId, hmacSecretId))
@@ -73,6 +74,7 @@ export class WebhookTests extends Context.Service<WebhookTests, {
         if (keys === undefined || mustSign && keys.length === 0) return refused("The signing secret cannot be read. Ask the operator to register it again.")
         const content = { deliveryId, timestampSeconds: Math.floor(now / 1000), body }
         const outcome = yield* sendWebhook(sender, {
+          owner: requestOwner(tenantId, client),
           url,
           headers: requestHeaders(hmac.sha256, keys, content, stored?.bodySignature === true),
           body,

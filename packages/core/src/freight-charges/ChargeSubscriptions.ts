@@ -199,6 +199,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         const date = localText(yield* Clock.currentTimeMillis, offsetAt)
         const outcome = yield* tests.send({
           tenantId,
+          client,
           url: webhookUrl,
           hmacSecretId: hmacSecretId ?? secretOfClient(client),
           mustSign: hmacSecretId !== undefined,

@@ -155,7 +155,7 @@ export class CustomerPortal extends Context.Service<CustomerPortal, {
         if (mustSign) yield* signingSecrets.checkUse(tenantId, hmacSecretId, client)
         yield* tests.allow(principal)
         const now = yield* Clock.currentTimeMillis
-        const { accepted, detail, status } = yield* tests.send({ tenantId, url: endpointUrl, hmacSecretId, mustSign, body: [testEvent(subscriptionId, now)] })
+        const { accepted, detail, status } = yield* tests.send({ tenantId, client, url: endpointUrl, hmacSecretId, mustSign, body: [testEvent(subscriptionId, now)] })
         return { accepted, status: status ?? null, detail }
       })
 

@@ -1,16 +1,17 @@
-/** Keep-alive connections by origin: each carries one request at a time; further requests wait in a queue. */
+/** Keep-alive connections by owner and origin: each carries one request at a time; further requests wait in a queue. */
 import { LinkedList } from "@waybill/core"
 import { Connection, type Exchange } from "./Connection.ts"
 import type { Endpoint, GuardedConnector } from "./GuardedConnector.ts"
 
-/** An origin. `url` contains scheme, host and port. */
+/** An origin of one owner. Owners share no connections: a hundred requests of one that hang would hold up those of another to the same host. */
 export interface OriginAddress extends Endpoint {
-  readonly url: string
+  /** Owner, scheme, host and port. */
+  readonly key: string
 }
 
 export interface ConnectionsOptions {
   readonly connect: GuardedConnector
-  /** Maximum connections, and so concurrent requests, per origin. */
+  /** Maximum connections, and so concurrent requests, of one owner per origin. */
   readonly perOrigin: number
   /** Origins with idle connections; above this, those of the least recently used origin are closed. */
   readonly origins: number
@@ -33,18 +34,18 @@ export class Connections {
   }
 
   origin(address: OriginAddress): Origin {
-    const known = this.#origins.get(address.url)
+    const known = this.#origins.get(address.key)
     const origin = known ?? new Origin(this, address)
     origin.lastUse = this.#uses++
     if (known === undefined) {
       if (this.#origins.size >= this.options.origins) this.#evict()
-      this.#origins.set(address.url, origin)
+      this.#origins.set(address.key, origin)
     }
     return origin
   }
 
   forget(origin: Origin): void {
-    if (this.#origins.get(origin.address.url) === origin) this.#origins.delete(origin.address.url)
+    if (this.#origins.get(origin.address.key) === origin) this.#origins.delete(origin.address.key)
   }
 
   /**

@@ -18,7 +18,7 @@ export const shortDeadline = { deadlineMillis: 300 }
 
 export const send = (url: string, request: Partial<WebhookRequest> = {}): Effect.Effect<AttemptOutcome, never, WebhookSender> =>
   Effect.flatMap(WebhookSender, (sender) =>
-    sendWebhook(sender, { url, headers: { "content-type": "application/json" }, body, deadlineMillis, ...request }))
+    sendWebhook(sender, { owner: "acme", url, headers: { "content-type": "application/json" }, body, deadlineMillis, ...request }))
 
 /** `Accepted 200`, `Gone 410`, `http_5xx 503`, `timeout` */
 export const summary = (outcome: AttemptOutcome): string => {

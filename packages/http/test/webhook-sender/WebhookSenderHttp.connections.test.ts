@@ -137,6 +137,18 @@ describe("WebhookSenderHttp and its connections", () => {
     assert.lengthOf(receiver.sockets, 2)
   }, Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
 
+  it.live("does not let the hanging requests of one client hold up another client at the same origin", Effect.fnUntraced(function*() {
+    const { receiver, release } = yield* holding
+    const stuck = yield* Effect.all(Array.from({ length: 50 }, () => Effect.forkChild(send(receiver.url))))
+    while (receiver.requests.length < 4) yield* Effect.yieldNow
+    const other = yield* Effect.forkChild(send(receiver.url, { owner: "other" }))
+    while (receiver.requests.length < 5) yield* Effect.yieldNow
+    assert.strictEqual(new Set(receiver.requests.map(({ socket }) => socket)).size, 5)
+    yield* Fiber.interruptAll(stuck)
+    yield* release
+    assert.strictEqual(summary(yield* Fiber.join(other)), "Accepted 200")
+  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 4 }))))
+
   it.live("does not let a hanging receiver block another", Effect.fnUntraced(function*() {
     const { receiver } = yield* holding
     const other = yield* makeReceiver()
@@ -200,7 +212,7 @@ describe("WebhookSenderHttp and its connections", () => {
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(loopbackSender({ connectionsPerOrigin: 2 }), scope)
     const sender = Context.get(context, WebhookSender)
-    const request = { url: receiver.url, headers: {}, body: [new Uint8Array(3)], deadlineMillis: 10_000 }
+    const request = { owner: "acme", url: receiver.url, headers: {}, body: [new Uint8Array(3)], deadlineMillis: 10_000 }
     const sending = yield* Effect.forkChild(Effect.all(Array.from({ length: 5 }, () => sendWebhook(sender, request)), { concurrency: "unbounded" }))
     while (receiver.requests.length < 2) yield* Effect.yieldNow
     yield* Scope.close(scope, Exit.void)
@@ -226,7 +238,7 @@ describe("WebhookSenderHttp and its connections", () => {
       Effect.sync(() => new Connections({ connect, perOrigin: 4, origins: 4 })),
       (connections) => Effect.promise(() => connections.close())
     )
-    const address = { url: `http://127.0.0.1:${receiver.port}`, hostname: "127.0.0.1", port: receiver.port, secure: false }
+    const address = { key: `http://127.0.0.1:${receiver.port}`, hostname: "127.0.0.1", port: receiver.port, secure: false }
     const origin = connections.origin(address)
     yield* Effect.callback((resume) => {
       origin.submit(

@@ -34,7 +34,7 @@ const attemptConcurrently = (attempts: number) =>
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(loopbackSender({ ca: [receiver.ca] }), scope)
     const sender = Context.get(context, WebhookSender)
-    const send = (url: string, deadline: number) => sendWebhook(sender, { url, headers: {}, body, deadlineMillis: deadline })
+    const send = (url: string, deadline: number) => sendWebhook(sender, { owner: "acme", url, headers: {}, body, deadlineMillis: deadline })
 
     const hostile = Effect.all(
       Array.from({ length: attempts }, (_, n) => {

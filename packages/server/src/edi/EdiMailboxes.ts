@@ -108,7 +108,7 @@ const readSecret = async (path: string): Promise<string> => {
 export const postWith = (sender: typeof WebhookSender.Service): Post => async ({ body, headers, timeoutMillis, url }) => {
   const refusal = sender.refusal(url)
   if (refusal !== undefined) return { problem: "settings", detail: refusal }
-  const outcome = await Effect.runPromise(sendWebhook(sender, { url, headers, body: [body], deadlineMillis: timeoutMillis }))
+  const outcome = await Effect.runPromise(sendWebhook(sender, { owner: "edi", url, headers, body: [body], deadlineMillis: timeoutMillis }))
   switch (outcome._tag) {
     case "Accepted":
     case "Gone":

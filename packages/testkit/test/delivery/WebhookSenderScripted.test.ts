@@ -10,7 +10,7 @@ const setup = Effect.gen(function*() {
   const sender = yield* WebhookSender
   const receivers = yield* ScriptedReceivers
   const body = [JSON.stringify({ deliveryId: "d", sentAt: "", events: [{ eventId: "e", sequence: 1, shipment: { shipmentId: "S" } }] })]
-  return { sender, receivers, send: (to = url) => sendWebhook(sender, { url: to, headers: { "webhook-id": "d" }, body, deadlineMillis: 15_000 }) }
+  return { sender, receivers, send: (to = url) => sendWebhook(sender, { owner: "acme", url: to, headers: { "webhook-id": "d" }, body, deadlineMillis: 15_000 }) }
 })
 
 const scripted = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, WebhookSenderScripted.layer)

@@ -7,7 +7,7 @@ import { wrap } from "../model/Envelope.ts"
 import type { RequestBody } from "../model/RequestBody.ts"
 import { decideRetry } from "../model/RetryDecision.ts"
 import { requestHeaders } from "../model/Signature.ts"
-import type { WebhookRequest } from "../WebhookSender.ts"
+import { requestOwner, type WebhookRequest } from "../WebhookSender.ts"
 
 /** One attempt of a taken delivery. */
 export interface Attempt extends Omit<TakenDelivery, "destinationId" | "sentAt" | "lastKey" | "body"> {
@@ -57,7 +57,7 @@ const unsignable = AttemptOutcome.Failed({
 
 /** The request of an attempt, signed at `startedAt` (worker time); or its outcome if it cannot be signed. */
 export const requestOf = (
-  { body, deliveryId, keys, destination, storeAhead }: Attempt,
+  { body, deliveryId, keys, destination, storeAhead, tenantId }: Attempt,
   hmac: Hmac["Service"],
   startedAt: number,
   deadlineMillis: number
@@ -66,7 +66,7 @@ export const requestOf = (
   // receivers refuse timestamps that differ by minutes, and the clock of this process may be wrong
   const timestampSeconds = Math.floor((startedAt + storeAhead) / 1000)
   const headers = requestHeaders(hmac.sha256, keys, { deliveryId, timestampSeconds, body }, destination.bodySignature)
-  return { url: destination.endpointUrl, headers, body, deadlineMillis }
+  return { owner: requestOwner(tenantId, destination.client), url: destination.endpointUrl, headers, body, deadlineMillis }
 }
 
 /** Send again at once, with no effect on the destination. */

@@ -100,6 +100,7 @@ describe("AttemptsInFlight", () => {
     assert.deepStrictEqual(
       { ...request!, headers: { ...request!.headers, "webhook-signature": "" } },
       {
+        owner: "acme\nclient",
         url: "https://receiver.example/hook",
         headers: {
           "content-type": "application/json",
