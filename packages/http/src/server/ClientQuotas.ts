@@ -23,7 +23,7 @@ export const maxBodyBytesPerClient = 128 * 1024 ** 2
 export const maxBodyBytesPerProcess = 2 * maxBodyBytesPerClient
 
 /** Large answers of one client that are read at the same time. Others of it wait before they read anything. */
-export const readsPerClient = 8
+export const readsPerClient = 2
 
 /** Calls of one client for large answers, those that wait included. Each holds its head and its fiber, some 20 KB. */
 export const largeAnswersPerClient = 100

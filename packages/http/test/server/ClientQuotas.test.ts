@@ -78,7 +78,7 @@ describe("reads with a large answer", () => {
       assert.deepStrictEqual(begun, first)
       yield* quotas.withLargeAnswer(two, Effect.void)
       yield* Fiber.interrupt(running[readsPerClient]!)
-      yield* Fiber.interrupt(running[3]!)
+      yield* Fiber.interrupt(running[readsPerClient - 1]!)
       yield* Fiber.interrupt(running[0]!)
       yield* Effect.yieldNow
       assert.deepStrictEqual(begun, [...first, readsPerClient + 1, readsPerClient + 2])
