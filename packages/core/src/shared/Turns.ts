@@ -6,8 +6,11 @@ import { Effect } from "effect"
 import type * as Clock from "effect/Clock"
 import { MixedScheduler } from "effect/Scheduler"
 
-/** Longest time that one slice runs before it yields. */
-const sliceNanos = 10_000_000n
+/**
+ * Longest time that one slice runs before it yields. Another call passes several turns of the event loop, and beside large calls each of them has a slice:
+ * with 10 ms it waits five times as long, and large calls are no faster.
+ */
+const sliceNanos = 2_000_000n
 
 /** Runs each turn as a macrotask, so that socket and timer callbacks run between turns. */
 const dispatcher = new MixedScheduler().makeDispatcher()
