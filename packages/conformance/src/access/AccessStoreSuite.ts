@@ -1,8 +1,8 @@
 /** Conformance of `AccessStore`. The suite of the event log tests which events clients see. */
-import { AccessStore, type StoredApiKey, type Tenant } from "@waybill/core"
+import { AccessStore, accountWithin, carrierGrants, type StoredApiKey, type Tenant } from "@waybill/core"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { allPages, bytesOf, freshTenant, idOf, storeNow } from "../StorageFixtures.ts"
+import { allPages, bytesOf, freshTenant, idOf, letSee, storeNow } from "../StorageFixtures.ts"
 import { storeSuite, unchanged } from "../StoreSuite.ts"
 
 const key = (n: number, parts: Partial<StoredApiKey> = {}): StoredApiKey => ({
@@ -106,6 +106,28 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.strictEqual(Option.getOrThrow(yield* store.revokeKey(tenantId, idOf(1))).name, "warehouse")
     assert.isTrue(Option.isNone(yield* store.revokeKey(tenantId, idOf(1))))
     assert.isTrue(Option.isNone(yield* findKey(tenantId, idOf(1))))
+  })
+
+  test("tells which carrier numbers are another carrier's", function*({ store, tenantId }) {
+    const own = carrierGrants({ dot: "1" })
+    const [three, four] = [carrierGrants({ mc: "3" }), carrierGrants({ mc: "4" })]
+    const isOthers = (number: ReadonlyArray<string>, of = own, within = tenantId) => store.isOthersNumber(within, number[0]!, of)
+    yield* letSee(tenantId, "key:one", [...carrierGrants({ dot: "1", mc: "2" }), accountWithin(four[0]!, "A")])
+    yield* letSee(tenantId, "key:two", carrierGrants({ dot: "3", mc: "2" }))
+    yield* letSee(tenantId, "key:three", three, "token")
+    assert.isFalse(yield* isOthers(carrierGrants({ mc: "2" })), "one of the clients with it has the own number, too")
+    assert.isTrue(yield* isOthers(three))
+    assert.isTrue(yield* isOthers(three, []))
+    assert.isFalse(yield* isOthers(four), "accounts within a carrier are no numbers")
+    assert.isFalse(yield* isOthers(carrierGrants({ dot: "4" })), "numbers have kinds")
+    assert.isFalse(yield* isOthers(three, own, freshTenant()), "of another tenant")
+    yield* store.holdClient(tenantId, { client: "key:three", origin: "token", until: 0, reviewAt: 0 })
+    assert.isTrue(yield* isOthers(three), "a client that is held keeps its numbers")
+    yield* letSee(tenantId, "key:three", own)
+    assert.isFalse(yield* isOthers(three), "numbers of several sources are one client's")
+    yield* store.dropClient(tenantId, "key:three")
+    assert.isFalse(yield* isOthers(three))
+    assert.isTrue(yield* isOthers(carrierGrants({ dot: "3" })))
   })
 
   test("lists the live keys of one client", function*({ store, tenantId }) {

@@ -122,6 +122,11 @@ export class AccessStore extends Context.Service<AccessStore, {
   readonly putClientAccess: (tenantId: string, access: ClientAccess) => Effect.Effect<boolean, StorageError>
   /** The rows of one client, locked until the transaction ends. */
   readonly clientRows: (tenantId: string, client: string) => Effect.Effect<ClientRows, StorageError>
+  /**
+   * Whether clients, live or held, have the carrier number `grant` (`carrierGrants`), and none of them has one of the carrier's `own` as well:
+   * then it is another carrier's number.
+   */
+  readonly isOthersNumber: (tenantId: string, grant: string, own: ReadonlyArray<string>) => Effect.Effect<boolean, StorageError>
   /** Whether the client has access from any source now; `undefined` for an unknown client. */
   readonly findClientState: (tenantId: string, client: string) => Effect.Effect<"live" | "held" | undefined, StorageError>
   /** Ends the access from one source at a past instant. Keeps the client's last accounts, so that new deliveries are held for it. */

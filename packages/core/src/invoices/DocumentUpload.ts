@@ -2,7 +2,7 @@
 import { Bytes, Effect, Scope } from "effect"
 import * as Clock from "effect/Clock"
 import { Hex } from "effect/encoding"
-import { QuotaExceeded } from "../access/AccessErrors.ts"
+import { type NotPermitted, QuotaExceeded } from "../access/AccessErrors.ts"
 import type { Limits } from "../access/model/Limits.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { fault } from "../shared/Fault.ts"
@@ -14,9 +14,8 @@ import type { ContentHash } from "./ContentHash.ts"
 import { documentAccounts, type InvoiceStores, recordId } from "./DocumentAccess.ts"
 import type { DocumentContents } from "./DocumentContents.ts"
 import type { DocumentFile } from "./DocumentStore.ts"
-import { checkOwn } from "./InvoiceAccess.ts"
+import type { CheckOwn } from "./InvoiceAccess.ts"
 import { FileFormatUnknown, FileTooLarge, type InvoiceNotYours } from "./InvoiceErrors.ts"
-import type { InvoiceViewer } from "./InvoiceStore.ts"
 import { type FileFormat, formatOf, maxFileBytes, maxFilesPerUpload } from "./model/FileFormat.ts"
 import { readDocuments, type ReadDocuments } from "./ReadInvoice.ts"
 
@@ -42,7 +41,7 @@ export interface DocumentUpload {
   /** Starts the next file, at most 100. `at`: JSON pointer of the file in the upload. */
   readonly file: (at: string) => Effect.Effect<FileWriter, InvalidInput | StorageError>
   /** Stores files and record in one transaction. `input` is the record with a `fileId` in place of each file; each id occurs once. */
-  readonly finish: (input: unknown) => Effect.Effect<UploadAnswer, InvalidInput | InvoiceNotYours | QuotaExceeded | StorageError>
+  readonly finish: (input: unknown) => Effect.Effect<UploadAnswer, InvalidInput | InvoiceNotYours | NotPermitted | QuotaExceeded | StorageError>
 }
 
 /** What an upload needs. */
@@ -51,12 +50,13 @@ export interface UploadServices extends InvoiceStores {
   readonly transaction: Transaction["Service"]
   readonly hash: ContentHash["Service"]
   readonly ids: UniqueIds["Service"]
+  readonly checkOwn: CheckOwn
 }
 
 type WrittenFile = Omit<DocumentFile, "documentType">
 
 // one function, because its parts share what was counted and written
-export const beginUpload = Effect.fnUntraced(function*(services: UploadServices, principal: Principal, viewer: InvoiceViewer, { documentBytes: limit, documentsPerInvoice }: Limits) {
+export const beginUpload = Effect.fnUntraced(function*(services: UploadServices, principal: Principal, { documentBytes: limit, documentsPerInvoice }: Limits) {
   const { contents, documents, ids } = services
   const scope = yield* Scope.Scope
   // the total does not include concurrent uploads, so the quota is checked again when the files are kept. Those that end together may exceed it by their own bytes
@@ -139,7 +139,7 @@ export const beginUpload = Effect.fnUntraced(function*(services: UploadServices,
 
   const finish = Effect.fn("InvoiceDocuments.finish")(function*(input: unknown) {
     const read = yield* readDocuments(input)
-    yield* checkOwn(viewer, read.carrier)
+    yield* services.checkOwn(principal, read.carrier)
     const files = yield* filesOf(read, written)
     yield* services.transaction.run(store(read, files))
     written.clear()

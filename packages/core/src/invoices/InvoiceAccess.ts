@@ -1,9 +1,11 @@
 /** Access rules for reading and writing invoices. */
 import { Effect, Schema } from "effect"
 import { NotPermitted } from "../access/AccessErrors.ts"
-import { carrierNumber } from "../access/model/CarrierNumbers.ts"
-import { isCarrier, isOperator, type Principal } from "../access/model/Principal.ts"
+import { AccessStore } from "../access/AccessStore.ts"
+import { carrierNumber, grantOfNumber } from "../access/model/CarrierNumbers.ts"
+import { carrierOf, isCarrier, isOperator, type Principal } from "../access/model/Principal.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import type { StorageError } from "../shared/StorageError.ts"
 import { InvoiceNotYours } from "./InvoiceErrors.ts"
 import type { InvoiceCarrier, InvoiceViewer } from "./InvoiceStore.ts"
 import { CarrierNumberText } from "./model/Invoice.ts"
@@ -28,12 +30,25 @@ export const isOfCarrier = ({ dot, mc }: CarrierFilter, carrier: InvoiceCarrier)
   (dot === carrier.dot || mc === carrier.mc) && (dot === undefined || carrier.dot === "" || dot === carrier.dot) &&
   (mc === undefined || carrier.mc === "" || mc === carrier.mc)
 
-/** A caller with DOT or MC numbers may write only invoices with these numbers. */
-export const checkOwn = (viewer: InvoiceViewer, carrier: InvoiceCarrier): Effect.Effect<void, InvoiceNotYours> => {
-  if (viewer._tag !== "Carrier" || isOfCarrier(viewer, carrier)) return Effect.void
-  const numbers = [viewer.dot === undefined ? [] : `DOT ${viewer.dot}`, viewer.mc === undefined ? [] : `MC ${viewer.mc}`].flat()
-  return Effect.fail(new InvoiceNotYours({ numbers: numbers.join(" and ") }))
-}
+/** Fails unless the caller may write invoices of a carrier. */
+export type CheckOwn = (principal: Principal, carrier: InvoiceCarrier) => Effect.Effect<void, InvoiceNotYours | NotPermitted | StorageError>
+
+/**
+ * A caller with DOT or MC numbers may write only invoices with these numbers. A number of the kind that its key does not name may be
+ * any that is not known as another carrier's: its invoices would be read as the other carrier's, by a key with this number and by customers.
+ */
+export const makeCheckOwn: Effect.Effect<CheckOwn, never, AccessStore> = Effect.map(AccessStore, (access) =>
+  Effect.fnUntraced(function*(principal, carrier) {
+    const viewer = yield* writerOf(principal)
+    if (viewer._tag !== "Carrier") return
+    const numbers = [viewer.dot === undefined ? [] : `DOT ${viewer.dot}`, viewer.mc === undefined ? [] : `MC ${viewer.mc}`].flat().join(" and ")
+    if (!isOfCarrier(viewer, carrier)) return yield* new InvoiceNotYours({ numbers })
+    const kind = viewer.dot === undefined ? "dot" : "mc"
+    const number = carrier[kind]
+    if (viewer[kind] !== undefined || number === "") return
+    const isOthers = yield* access.isOthersNumber(principal.tenantId, grantOfNumber(kind, number), carrierOf(principal) ?? [])
+    if (isOthers) return yield* new InvoiceNotYours({ numbers, others: `${kind.toUpperCase()} ${number}` })
+  }))
 
 /** Names the carrier if several carriers use one id or invoice number. SPEC-GAP-B11 */
 export const fromCarrier = { DOT: Schema.optionalKey(CarrierNumberText), MC: Schema.optionalKey(CarrierNumberText) }

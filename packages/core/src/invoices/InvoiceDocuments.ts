@@ -17,7 +17,7 @@ import { recordId } from "./DocumentAccess.ts"
 import { DocumentContents } from "./DocumentContents.ts"
 import { type DocumentFile, type DocumentRecord, DocumentStore } from "./DocumentStore.ts"
 import { beginUpload, bytesOf, type DocumentUpload, shownFile, type UploadAnswer } from "./DocumentUpload.ts"
-import { carrierFilter, type CarrierFilter, type FromCarrier, fromCarrier, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
+import { carrierFilter, type CarrierFilter, type FromCarrier, fromCarrier, makeCheckOwn, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
 import { DocumentNotFound, type FileFormatUnknown, type FileTooLarge, type InvoiceNotYours } from "./InvoiceErrors.ts"
 import { InvoiceStore, type InvoiceViewer } from "./InvoiceStore.ts"
 import { ambiguous, readChanges } from "./Invoices.ts"
@@ -135,12 +135,13 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
       const limits = yield* TenantLimits
       const hash = yield* ContentHash
       const ids = yield* UniqueIds
+      const checkOwn = yield* makeCheckOwn
       const decodeQuery = decodeInput(DocumentQuery, { closed: true })
       const decodeRemoval = decodeInput(RemoveOptions, { closed: true })
 
       const begin = Effect.fn("InvoiceDocuments.begin")(function*(principal: Principal) {
-        const viewer = yield* writerOf(principal)
-        return yield* beginUpload({ invoices, documents, contents, transaction, hash, ids }, principal, viewer, yield* limits.of(principal.tenantId))
+        yield* writerOf(principal)
+        return yield* beginUpload({ invoices, documents, contents, transaction, hash, ids, checkOwn }, principal, yield* limits.of(principal.tenantId))
       })
 
       const upload = Effect.fn("InvoiceDocuments.upload")((principal: Principal, input: unknown) =>

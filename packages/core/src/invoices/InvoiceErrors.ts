@@ -15,12 +15,17 @@ export class InvoiceExists extends Schema.TaggedError<InvoiceExists>()("InvoiceE
   }
 }
 
-/** The caller may write only invoices with its own carrier numbers. */
+/** The caller may write only invoices with its own carrier numbers, and none with a number of another carrier. */
 export class InvoiceNotYours extends Schema.TaggedError<InvoiceNotYours>()("InvoiceNotYours", {
   /** The caller's numbers. */
-  numbers: Schema.String
+  numbers: Schema.String,
+  /** The number that the invoice names beside them, if it is another carrier's. */
+  others: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
+    if (this.others !== undefined) {
+      return `${this.others} is the number of another carrier, and you write invoices and documents of ${this.numbers}. Leave it empty, or ask the operator for a key with both numbers.`
+    }
     return `You write invoices and documents of ${this.numbers} only. Name this number, or ask the operator for a key without it.`
   }
 }

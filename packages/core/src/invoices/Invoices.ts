@@ -16,7 +16,7 @@ import { makePace, mapPaced } from "../shared/Turns.ts"
 import { isSameCarrier, lockBoth, moveDocuments, storedCarrier } from "./CorrectedCarrier.ts"
 import { updateDocumentAccess } from "./DocumentAccess.ts"
 import { DocumentStore } from "./DocumentStore.ts"
-import { carrierFilter, type CarrierFilter, checkOwn, type FromCarrier, fromCarrier, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
+import { carrierFilter, type CarrierFilter, type FromCarrier, fromCarrier, makeCheckOwn, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
 import { InvoiceExists, InvoiceNotFound, type InvoiceNotYours } from "./InvoiceErrors.ts"
 import { type InvoiceCarrier, type InvoiceHistoryEntry, type InvoiceRow, InvoiceStore, type InvoiceViewer } from "./InvoiceStore.ts"
 import { cursorAt, readCursor } from "./ListCursor.ts"
@@ -124,6 +124,7 @@ export class Invoices extends Context.Service<Invoices, {
       const store = yield* InvoiceStore
       const documents = yield* DocumentStore
       const transaction = yield* Transaction
+      const checkOwn = yield* makeCheckOwn
       const decodeQuery = decodeInput(InvoiceQuery, { closed: true })
       const decodeRemoval = decodeInput(RemoveOptions, { closed: true })
 
@@ -146,10 +147,10 @@ export class Invoices extends Context.Service<Invoices, {
       })
 
       const create = Effect.fn("Invoices.create")(function*(principal: Principal, input: unknown) {
-        const viewer = yield* writerOf(principal)
+        yield* writerOf(principal)
         const invoice = yield* readInvoice(input)
         const { carrier, uniqueId } = invoice.row
-        yield* checkOwn(viewer, carrier)
+        yield* checkOwn(principal, carrier)
         yield* transaction.run(Effect.gen(function*() {
           const known = yield* store.lock(principal.tenantId, carrier, uniqueId)
           if (Option.isNone(known)) yield* put(principal, invoice, undefined, [])
@@ -189,7 +190,7 @@ export class Invoices extends Context.Service<Invoices, {
         if (uniqueId !== uniqueID) {
           return yield* InvalidInput.of(fault(["uniqueID"], "The ids in path and body differ. Send the invoice under its own id.", "conflict"))
         }
-        yield* checkOwn(viewer, carrier)
+        yield* checkOwn(principal, carrier)
         const from = yield* storedCarrier(store, principal.tenantId, viewer, carrier, uniqueId)
         yield* transaction.run(isSameCarrier(from, carrier) ? overwrite(principal, invoice, commentList) : correct(principal, invoice, from, commentList))
         return { message: `Invoice ${uniqueId} was replaced.`, warnings: invoice.warnings }

@@ -55,7 +55,7 @@ export const layer = Layer.effect(
 
 type ClientOperations = Pick<
   Operations<AccessStore["Service"]>,
-  "putClientAccess" | "clientRows" | "findClientState" | "holdClient" | "dropClient" | "markEnding" | "tenantsWithClientsDue" | "clientsDue" | "pageClients"
+  "putClientAccess" | "clientRows" | "isOthersNumber" | "findClientState" | "holdClient" | "dropClient" | "markEnding" | "tenantsWithClientsDue" | "clientsDue" | "pageClients"
 >
 
 type Database = Effect.Success<typeof database>
@@ -122,6 +122,8 @@ const clientStatements = ({ schema, sql }: Database): ClientOperations => ({
       rows.length > 0
         ? Effect.succeed(clientRowsOf(rows))
         : Effect.map(sql.one(timestamptz, clients.currentTime), (now) => ({ now, rows: [], endingThrough: undefined }))),
+
+  isOthersNumber: (tenantId, grant, own) => sql.one(bool, clients.isOthersNumber(schema, tenantId, grant, own)),
 
   findClientState: (tenantId, client) =>
     Effect.map(sql.rows(bool, clients.clientIsLive(schema, tenantId, client)), ([live]) => live === undefined ? undefined : live ? "live" as const : "held" as const),

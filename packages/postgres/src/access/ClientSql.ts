@@ -42,6 +42,16 @@ export const clientRows = (schema: Statement, tenantId: string, client: string) 
 SELECT origin, greatest(live_until, 'epoch') AS live_until, ending_through, now() AS now
 FROM ${schema}.clients WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} ORDER BY origin FOR UPDATE`
 
+/** Whether clients have a carrier number, and none of them one of `own` as well. */
+export const isOthersNumber = (schema: Statement, tenantId: string, grant: string, own: ReadonlyArray<string>) => {
+  const [id, numbers] = [tenant(tenantId), textArray(own)]
+  return statement`
+SELECT count(*) > 0 AND NOT coalesce(bool_or(EXISTS (
+  SELECT FROM ${schema}.client_accounts AS same WHERE same.tenant_id = ${id} AND same.account = ANY (${numbers}) AND same.client = other.client
+)), false) AS others
+FROM ${schema}.client_accounts AS other WHERE other.tenant_id = ${id} AND other.account = ${grant}`
+}
+
 /** No row for an unknown client. */
 export const clientIsLive = (schema: Statement, tenantId: string, client: string) => statement`
 SELECT bool_or(live_until > now()) AS live FROM ${schema}.clients WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}

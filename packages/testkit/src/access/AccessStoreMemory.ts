@@ -148,7 +148,7 @@ const changeAccounts = <A>(rows: AccessRows, destinations: DestinationRows, secr
 
 const clientsIn = ({ operate }: Database, rows: AccessRows, destinations: DestinationRows, secrets: SecretRows): Pick<
   AccessStore["Service"],
-  "putClientAccess" | "clientRows" | "findClientState" | "holdClient" | "dropClient" | "markEnding" | "tenantsWithClientsDue" | "clientsDue" | "pageClients"
+  "putClientAccess" | "clientRows" | "isOthersNumber" | "findClientState" | "holdClient" | "dropClient" | "markEnding" | "tenantsWithClientsDue" | "clientsDue" | "pageClients"
 > => ({
   putClientAccess: (tenantId, access) => operate((now) => changeAccounts(rows, destinations, secrets, tenantId, access.client, () => rows.putClient(tenantId, access, now))),
   clientRows: (tenantId, client) =>
@@ -159,6 +159,11 @@ const clientsIn = ({ operate }: Database, rows: AccessRows, destinations: Destin
         rows: [...known?.origins.values() ?? []].map(({ liveUntil, origin }) => ({ origin, liveUntil })),
         endingThrough: known?.endingThrough
       }
+    }),
+  isOthersNumber: (tenantId, grant, own) =>
+    operate(() => {
+      const having = [...rows.of(tenantId).byAccount.get(grant) ?? []]
+      return having.length > 0 && !having.some((client) => own.some((each) => rows.accountsOf(tenantId, client).has(each)))
     }),
   findClientState: (tenantId, client) =>
     operate((now) => rows.of(tenantId).clients.has(client) ? rows.isLive(tenantId, client, now) ? "live" : "held" : undefined),

@@ -39,9 +39,12 @@ export const carrierGrants = ({ dot, mc, scac }: CarrierNumbers & { readonly sca
   ...(scac === undefined ? [] : [` scac ${scac.toUpperCase()}`])
 ]
 
+/** The grant of a normalised number that is not empty. */
+export const grantOfNumber = (kind: "dot" | "mc", number: string): string => ` ${kind} ${number}`
+
 const grantOf = (kind: "dot" | "mc", written: string | undefined): ReadonlyArray<string> => {
   const number = written === undefined ? "" : carrierNumber(written)
-  return number === "" ? [] : [` ${kind} ${number}`]
+  return number === "" ? [] : [grantOfNumber(kind, number)]
 }
 
 /** Parses a carrier from its grants; `undefined` when there are none. */
