@@ -56,7 +56,7 @@ const handlers = {
   }),
   /** Makes events, and the acknowledgement. Storing them is not in it. */
   receive: (sets: number) => measured(sets, async (chunks) => {
-    const { accepted } = await receiveFile({ partner, chunks, handlers: { transitEvents: async (events) => events.map(() => ({ result: "accepted" })) }, nextControlNumber: async () => 1 })
+    const { accepted } = await receiveFile({ partner, chunks, handlers: { transitEvents: async (events) => events.map(() => ({ result: "accepted" })) }, controlNumbers: async (count) => Array.from({ length: count }, () => 1) })
     return accepted
   })
 }

@@ -87,7 +87,7 @@ export const checkFile = (partner: PartnerProfile, chunks: ReceiveOptions["chunk
     partner,
     chunks,
     handlers,
-    nextControlNumber: async () => 1,
+    controlNumbers: async (count) => Array.from({ length: count }, () => 1),
     onResult: (result) => {
       onResult?.(result, result.records.map(({ id }) => items.get(id)))
       for (const { id } of result.records) items.delete(id)

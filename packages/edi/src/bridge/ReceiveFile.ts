@@ -24,8 +24,8 @@ export interface ReceiveOptions {
   readonly partner: PartnerProfile
   readonly chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>
   readonly handlers: EdiHandlers
-  /** Control number of the next interchange to this partner. */
-  readonly nextControlNumber: () => Promise<number>
+  /** Takes control numbers of this many interchanges to this partner, which acknowledge the file. */
+  readonly controlNumbers: (count: number) => Promise<ReadonlyArray<number>>
   /** Called for each set, in the order of the file. */
   readonly onResult?: ((result: SetResult) => void | Promise<void>) | undefined
   readonly now?: (() => Date) | undefined
@@ -41,6 +41,8 @@ const maxFaults = 100
 const longestPiece = 65_536
 /** Segments of an acknowledgement that are written at once. */
 const segmentsPerTurn = 200
+/** Most acknowledgements that wait for control numbers, which cost much one by one. */
+const maxWaiting = 100
 /** Most interchanges of a file, and most groups: each of them is acknowledged. */
 const maxInterchanges = 10_000
 const maxGroups = 10_000
@@ -52,6 +54,12 @@ interface Pending {
   readonly faults: Array<EdiFault>
   readonly handler: keyof EdiHandlers | undefined
   results: ReadonlyArray<"accepted" | "duplicate">
+}
+
+/** What acknowledges an interchange: a TA1 segment or none, and the sets. */
+interface Unnumbered {
+  readonly control: ReadonlyArray<WrittenSegment>
+  readonly sets: ReadonlyArray<WrittenSet>
 }
 
 /** Reads a file of any size piece by piece, hands its sets to the handlers and makes acknowledgements. Rejects when a handler fails other than by refusing an item. */
@@ -66,7 +74,7 @@ export const receiveFile = async (options: ReceiveOptions): Promise<FileReport> 
     }
   }
   for (const event of reader.end()) await receiving.take(event)
-  receiving.end()
+  await receiving.end()
   return receiving.report
 }
 
@@ -98,6 +106,9 @@ class FileReceiving {
   /** Why the whole interchange is refused. */
   #refused: EdiFault | undefined
   #sets: Array<WrittenSet> = []
+  /** Acknowledgements of interchanges that have no control number yet. */
+  #waiting: Array<Unnumbered> = []
+  #waitingSegments = 0
 
   constructor(options: ReceiveOptions) {
     this.#options = options
@@ -108,7 +119,8 @@ class FileReceiving {
   }
 
   /** The file has ended. */
-  end() {
+  async end(): Promise<void> {
+    await this.#writeWaiting()
     if (this.#counts.interchanges === 0 && this.#faults.length === 0) this.#note([noInterchange])
   }
 
@@ -236,15 +248,29 @@ class FileReceiving {
 
   async #acknowledge(interchange: Interchange, faults: ReadonlyArray<EdiFault>): Promise<void> {
     this.#note(faults)
-    const { nextControlNumber, now = () => new Date(), partner } = this.#options
-    if (partner.acknowledge === "none" || this.#refused === tooMany) return
+    if (this.#options.partner.acknowledge === "none" || this.#refused === tooMany) return
     const control = faults.length > 0 || interchange.wantsAcknowledgement ? [interchangeAcknowledgement(interchange, faults)] : []
     if (this.#sets.length === 0 && control.length === 0) return
-    const controlNumber = await nextControlNumber()
+    this.#waiting.push({ control, sets: this.#sets })
+    this.#waitingSegments += this.#sets.reduce((sum, { segments }) => sum + segments.length, 0)
+    if (this.#waiting.length >= maxWaiting || this.#waitingSegments >= maxSegmentsPerCall) await this.#writeWaiting()
+  }
+
+  async #writeWaiting(): Promise<void> {
+    const waiting = this.#waiting
+    this.#waiting = []
+    this.#waitingSegments = 0
+    if (waiting.length === 0) return
+    const controlNumbers = await this.#options.controlNumbers(waiting.length)
+    for (const [index, unnumbered] of waiting.entries()) await this.#write(unnumbered, controlNumbers[index]!)
+  }
+
+  async #write({ control, sets: unechoed }: Unnumbered, controlNumber: number): Promise<void> {
+    const { now = () => new Date(), partner } = this.#options
     const version = kindOf(partner) === "997" ? partner.version : newer(partner.version)
     const envelope = envelopeOf(partner)
     const sets: Array<WrittenSet> = []
-    for (const set of this.#sets) {
+    for (const set of unechoed) {
       await this.turn()
       sets.push({ ...set, segments: await this.#echoed(set.segments, envelope.delimiters!) })
     }

@@ -28,7 +28,7 @@ export interface IdlePosition {
 /** Where new items come from, and where their files go. */
 export interface SendNewOptions<Item> {
   readonly partner: PartnerProfile
-  readonly transport: Pick<EdiTransport, "nextControlNumber" | "send">
+  readonly transport: Pick<EdiTransport, "controlNumbers" | "send">
   readonly log: OutgoingLog
   /** What is new since a position. Without one it returns the present end. */
   readonly next: (position: string | undefined) => Promise<FeedPage<Item>>
@@ -79,8 +79,8 @@ export const sendNew = async <Item>(options: SendNewOptions<Item>): Promise<numb
 type Written = SentFile & { readonly file: OutgoingEntry["file"] }
 
 const written = async <Item>({ now = () => new Date(), partner, transport, write }: SendNewOptions<Item>, items: ReadonlyArray<Item>): Promise<Written> => {
-  const controlNumber = await transport.nextControlNumber()
-  const { notWritten, sets, text } = write(items, { partner, controlNumber, at: now() })
+  const [controlNumber] = await transport.controlNumbers(1)
+  const { notWritten, sets, text } = write(items, { partner, controlNumber: controlNumber!, at: now() })
   const name = sets === 0 ? undefined : `${partner.partner}-${String(controlNumber).padStart(9, "0")}.edi`
   return { name, sets, notWritten, file: name === undefined ? undefined : { name, text } }
 }

@@ -10,6 +10,7 @@ import { randomUUID } from "node:crypto"
 import { isUnfinished } from "./EdiMailbox.ts"
 import type { EdiSpool } from "./EdiSpool.ts"
 import type { EdiTransport } from "./EdiTransport.ts"
+import { claimNumbers } from "./ControlNumbers.ts"
 import { codeOf, FileNotRead, ignoreMissing } from "./FileErrors.ts"
 import { firstLeftOut, type LeftOut, type OnLeftOut } from "./LeftOut.ts"
 import { makeDirectory } from "./MakeDirectory.ts"
@@ -34,17 +35,11 @@ const kindOf = (entry: Dirent): string =>
     ? "It is a link. Put the file itself in its place."
     : "It is no regular file. Remove it."
 
-/** Numbers have nine digits and start again after the last. */
-const mostControlNumber = 999_999_999
-
 /** Longer than an exchange takes: a claimed file that is older belongs to a process that has ended. */
 const claimMillis = 15 * 60 * 1000
 
 /** Longer names are cut: file systems take 255 bytes, with the ending of a report and what tells equal names apart. */
 const longestKeptName = 200
-
-/** More than there are processes that take a number at the same time. */
-const keptNumbers = 100
 
 /** Exchanges files through folders of a directory. */
 export const directoryTransport = (directory: string, { inbox: from = "inbox", maxEntries = 10_000, now = Date.now, onLeftOut, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport & EdiSpool => {
@@ -121,36 +116,9 @@ export const directoryTransport = (directory: string, { inbox: from = "inbox", m
 
   const send = async (name: string, text: string): Promise<void> => put(name, join(await folder("outbox"), `.${name}.${randomUUID()}.tmp`), text)
 
-  /**
-   * A file that nobody else could create claims its number. The last files stay, so a process that read the directory long ago either finds the file
-   * of its number, or numbers that are far above it.
-   */
-  const nextControlNumber = async (): Promise<number> => {
-    const numbers = await folder("control-numbers")
-    const taken = async () => (await readdir(numbers)).filter((name) => /^\d{9}$/u.test(name)).sort()
-    const remove = async (names: ReadonlyArray<string>) => {
-      for (const name of names) await rm(join(numbers, name), { force: true })
-    }
-    for (;;) {
-      const before = await taken()
-      const number = Number(before.at(-1) ?? 0) + 1
-      if (number > mostControlNumber) {
-        await remove(before)
-        continue
-      }
-      const name = String(number).padStart(9, "0")
-      if (!await created(join(numbers, name))) continue
-      const after = await taken()
-      if (Number(after.at(-1)) >= number + keptNumbers) {
-        await remove([name])
-        continue
-      }
-      await remove(after.filter((each) => Number(each) < number - keptNumbers))
-      return number
-    }
-  }
+  const controlNumbers = async (count: number): Promise<ReadonlyArray<number>> => claimNumbers(await folder("control-numbers"), count)
 
-  return { waiting, read, keep, send, nextControlNumber, ...spoolIn({ directory, from, folder, filesIn, put, now }) }
+  return { waiting, read, keep, send, controlNumbers, ...spoolIn({ directory, from, folder, filesIn, put, now }) }
 }
 
 interface Folders {
@@ -230,17 +198,6 @@ const shortened = (name: string): string => {
   let short = name
   while (Buffer.byteLength(short) > longestKeptName) short = Array.from(short).slice(0, -1).join("")
   return short
-}
-
-/** False if the file exists. */
-const created = async (path: string): Promise<boolean> => {
-  try {
-    await (await open(path, "wx")).close()
-    return true
-  } catch (error) {
-    if (codeOf(error) === "EEXIST") return false
-    throw error
-  }
 }
 
 /** Names that are counted. */

@@ -8,6 +8,6 @@ export interface EdiTransport {
   readonly keep: (name: string, outcome: "done" | "failed", report: string) => Promise<void>
   /** Puts a file for the partner. The partner never sees a part of it. */
   readonly send: (name: string, text: string) => Promise<void>
-  /** Returns each number once, also to several processes. */
-  readonly nextControlNumber: () => Promise<number>
+  /** Takes this many numbers, in the order of their use. Each is returned once, also to several processes. */
+  readonly controlNumbers: (count: number) => Promise<ReadonlyArray<number>>
 }

@@ -65,7 +65,7 @@ export const receiveOne = async ({ handlers, now, partner, transport }: ReceiveW
     characters += line.length
     lines.push(line)
   }
-  const report = await receiveFile({ partner, chunks: transport.read(name), handlers, nextControlNumber: transport.nextControlNumber, onResult, now })
+  const report = await receiveFile({ partner, chunks: transport.read(name), handlers, controlNumbers: transport.controlNumbers, onResult, now })
   const { acknowledgements, ...counts } = report
   const [first] = acknowledgements
   // one file for one, however many interchanges it has: the folder does not fill faster than the partner's own

@@ -10,7 +10,7 @@ const receive = async (text: string, more: Partial<PartnerProfile> = {}) => {
   const calls: Array<number> = []
   const results: Array<SetResult> = []
   const handlers: EdiHandlers = { transitEvents: async (events) => (calls.push(events.length), events.map(() => ({ result: "accepted" as const }))) }
-  const report = await receiveFile({ partner: partnerOf(more), chunks: [text], handlers, nextControlNumber: async () => 1, onResult: (result) => void results.push(result) })
+  const report = await receiveFile({ partner: partnerOf(more), chunks: [text], handlers, controlNumbers: async (count) => Array.from({ length: count }, () => 1), onResult: (result) => void results.push(result) })
   return { calls, report, results, acknowledged: report.acknowledgements.flatMap(({ text }) => contents(read(text)).flat()) }
 }
 
@@ -111,7 +111,7 @@ describe("a hostile file", () => {
       },
       keep: async (_name, _outcome, report) => void (kept = report),
       send: async () => {},
-      nextControlNumber: async () => 1
+      controlNumbers: async (count) => Array.from({ length: count }, () => 1)
     }
     const handlers: EdiHandlers = { transitEvents: async (events) => events.map(() => ({ result: "accepted" as const })) }
     await receiveOne({ partner: partnerOf(), handlers, transport }, "file.edi")

@@ -26,12 +26,31 @@ const receive = async (text: string, handlers: EdiHandlers, partner = partnerOf(
     partner,
     chunks: [text],
     handlers,
-    nextControlNumber: async () => controlNumber += 1,
+    controlNumbers: async (count) => Array.from({ length: count }, () => controlNumber += 1),
     onResult: (result) => void results.push(result),
     now: () => new Date("2026-11-20T15:00:00Z")
   })
   return { results, report, outcomes: results.map(({ outcome }) => outcome), acknowledged: report.acknowledgements.flatMap(({ text }) => contents(read(text)).flat()) }
 }
+
+describe("a file of many interchanges", () => {
+  it("takes as many control numbers as it needs, a hundred at once, and uses them in the order of the file", async () => {
+    const counts: Array<number> = []
+    let last = 100
+    const { acknowledgements } = await receiveFile({
+      partner: partnerOf(),
+      chunks: [Array.from({ length: 250 }, (_, index) => file([status("0123456789", "AF")], { number: index + 1 })).join("")],
+      handlers: { transitEvents: async (events) => events.map(() => ({ result: "accepted" })) },
+      controlNumbers: async (count) => {
+        counts.push(count)
+        return Array.from({ length: count }, () => last += 1)
+      }
+    })
+    expect(counts).toEqual([100, 100, 50])
+    expect(acknowledgements.map(({ controlNumber }) => controlNumber)).toEqual(Array.from({ length: 250 }, (_, index) => 101 + index))
+    expect(acknowledgements.every(({ controlNumber, text }) => text.includes(`*${String(controlNumber).padStart(9, "0")}*`))).toBe(true)
+  })
+})
 
 describe("a file of 214", () => {
   it("stores its events, updates the status of their shipments, and is acknowledged", async () => {

@@ -92,7 +92,7 @@ describe("reading 210", () => {
       partner: partnerFor(),
       chunks: [fileOf(full, "210", { functionalId: "IM" })],
       handlers: { invoices: async (invoices) => Promise.all(invoices.map(async (each) => (await waybill.invoices.create(waybill.carrier, each), { result: "accepted" as const }))) },
-      nextControlNumber: async () => 1
+      controlNumbers: async (count) => Array.from({ length: count }, () => 1)
     })
     expect(await receive()).toMatchObject({ accepted: 1, refused: 0 })
     expect(await receive()).toMatchObject({ accepted: 1, refused: 0 })

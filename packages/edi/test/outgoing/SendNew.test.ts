@@ -13,10 +13,10 @@ const feedOf = (items: ReadonlyArray<string>, perPage = 2): SendNewOptions<strin
   return { items: page, position: String(from + page.length), more: from + page.length < items.length }
 }
 
-class Partner implements Pick<EdiTransport, "nextControlNumber" | "send"> {
+class Partner implements Pick<EdiTransport, "controlNumbers" | "send"> {
   readonly files: Array<readonly [name: string, text: string]> = []
   #number = 0
-  nextControlNumber = async () => this.#number += 1
+  controlNumbers = async () => [this.#number += 1]
   send = async (name: string, text: string) => void this.files.push([name, text])
 }
 
@@ -48,7 +48,7 @@ describe("sending what is new", () => {
     const items: Array<string> = []
     await startOutgoing(optionsOf(log, partner, items))
     items.push("a", "b", "c")
-    const crashing = { ...partner, nextControlNumber: partner.nextControlNumber, send: () => Promise.reject(new Error("crash")) }
+    const crashing = { ...partner, controlNumbers: partner.controlNumbers, send: () => Promise.reject(new Error("crash")) }
     await expect(sendNew(optionsOf(log, crashing, items))).rejects.toThrow("crash")
     expect(await sendNew(optionsOf(log, partner, items))).toBe(0)
     const before = Date.now() / 1000 - 61
@@ -125,7 +125,7 @@ const run = async (random: Random): Promise<void> => {
   }
   const { append, last, sent } = outgoingLog(path)
   const attempt = () =>
-    sendNew(optionsOf({ last: crashing(last), append: crashing(append as never), sent: crashing(sent as never) } as OutgoingLog, { nextControlNumber: crashing(partner.nextControlNumber), send: crashing(partner.send as never) as never }, items, { staleMillis: 0 }))
+    sendNew(optionsOf({ last: crashing(last), append: crashing(append as never), sent: crashing(sent as never) } as OutgoingLog, { controlNumbers: crashing(partner.controlNumbers), send: crashing(partner.send as never) as never }, items, { staleMillis: 0 }))
       .catch((error: unknown) => {
         if (!(error instanceof Crash)) throw error
       })

@@ -157,7 +157,7 @@ describe("reading 204", () => {
     }
     for (let count = 0; count < 2; count++) {
       const refusals: Array<unknown> = []
-      const report = await receiveFile({ partner: partnerFor(), chunks: [fileOf(full, "204", { functionalId: "SM" })], handlers: { pickups }, nextControlNumber: async () => 1, onResult: ({ faults }) => void refusals.push(...faults) })
+      const report = await receiveFile({ partner: partnerFor(), chunks: [fileOf(full, "204", { functionalId: "SM" })], handlers: { pickups }, controlNumbers: async (count) => Array.from({ length: count }, () => 1), onResult: ({ faults }) => void refusals.push(...faults) })
       expect(refusals).toEqual([])
       expect(report).toMatchObject({ accepted: 1, refused: 0 })
     }
@@ -301,7 +301,7 @@ describe("an order", () => {
       return orders.map(() => ({ result: "accepted" as const }))
     }
     const receive = (each: ReadonlyArray<string>) =>
-      receiveFile({ partner: partnerFor({ linearFeet: 8 }), chunks: [fileOf(each, set, { functionalId: groups[set] })], handlers: { pickups }, nextControlNumber: async () => 1, onResult: (result) => void results.push(result) })
+      receiveFile({ partner: partnerFor({ linearFeet: 8 }), chunks: [fileOf(each, set, { functionalId: groups[set] })], handlers: { pickups }, controlNumbers: async (count) => Array.from({ length: count }, () => 1), onResult: (result) => void results.push(result) })
     for (let count = 0; count < 2; count++) expect(await receive(segments)).toMatchObject({ accepted: 1, refused: 0 })
     const { data } = await waybill.pickups.changes(waybill.carrier)
     expect(new Set(data.map(({ pickupId }) => pickupId)).size).toBe(1)

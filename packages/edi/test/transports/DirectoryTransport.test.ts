@@ -34,7 +34,7 @@ describe("a directory that is absent", () => {
   it.skipIf(!existsSync("/proc/self"))("is refused in /proc, where Node's own function never ends", async () => {
     for (const path of ["/proc", "/proc/waybill/acme"]) {
       await expect(directoryTransport(path).waiting(1)).rejects.toThrow("ENOENT")
-      await expect(directoryTransport(path).nextControlNumber()).rejects.toThrow("ENOENT")
+      await expect(directoryTransport(path).controlNumbers(1)).rejects.toThrow("ENOENT")
       await expect(outgoingLog(join(path, "outgoing")).last()).rejects.toThrow("ENOENT")
     }
   })
@@ -236,26 +236,46 @@ describe("files in a directory", () => {
     expect(await transport.waiting(1)).toEqual(["older.edi"])
   })
 
-  it("give each control number once, to any number of processes", async () => {
+  it("give each control number once, to any number of processes, however many they take", async () => {
     const path = directory("inbox")
-    const taken = await Promise.all(Array.from({ length: 40 }, () => directoryTransport(path).nextControlNumber()))
-    expect(new Set(taken).size).toBe(40)
-    expect(await directoryTransport(path).nextControlNumber()).toBe(Math.max(...taken) + 1)
+    const transports = Array.from({ length: 4 }, () => directoryTransport(path))
+    const taken = await Promise.all(Array.from({ length: 40 }, async (_, call) => {
+      const count = [1, 2, 100, 7][call % 4]!
+      const numbers = await transports[call % 4]!.controlNumbers(count)
+      expect(numbers).toEqual(Array.from({ length: count }, (_, index) => numbers[0]! + index))
+      return numbers
+    }))
+    expect(taken.flat().toSorted((a, b) => a - b)).toEqual(Array.from({ length: 1100 }, (_, index) => 1 + index))
+    expect(await directoryTransport(path).controlNumbers(1)).toEqual([1101])
+    expect(names(path, "control-numbers").filter((name) => !/^\d{9}$/u.test(name))).toEqual([])
   })
 
-  it("keep the files of the last hundred control numbers", async () => {
+  it("give no control number twice after a crash at any moment of a claim", async () => {
+    const path = directory("inbox")
+    const at = (name: string) => join(path, "control-numbers", name)
+    await directoryTransport(path).controlNumbers(5)
+    // before the claim is there, and after it, with numbers that nobody used
+    writeFileSync(at(".000000006.left.tmp"), "1000")
+    expect(await directoryTransport(path).controlNumbers(10)).toEqual(Array.from({ length: 10 }, (_, index) => 6 + index))
+    writeFileSync(at("000000016"), "1000")
+    for (let number = 1016; number < 1216; number++) expect(await directoryTransport(path).controlNumbers(1)).toEqual([number])
+    expect(names(path, "control-numbers").filter((name) => name.startsWith("."))).toEqual([])
+  })
+
+  it("keep the last hundred claims of control numbers", async () => {
     const path = directory("inbox")
     mkdirSync(join(path, "control-numbers"))
     for (let number = 1; number <= 300; number++) writeFileSync(join(path, "control-numbers", String(number).padStart(9, "0")), "")
-    expect(await directoryTransport(path).nextControlNumber()).toBe(301)
+    expect(await directoryTransport(path).controlNumbers(1)).toEqual([301])
     expect(names(path, "control-numbers").map(Number).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 101 }, (_, index) => 201 + index))
   })
 
   it("start their control numbers again after the last", async () => {
     const path = directory("inbox")
     mkdirSync(join(path, "control-numbers"))
-    writeFileSync(join(path, "control-numbers/999999999"), "")
-    expect(await directoryTransport(path).nextControlNumber()).toBe(1)
-    expect(await directoryTransport(path).nextControlNumber()).toBe(2)
+    writeFileSync(join(path, "control-numbers/999999990"), "5")
+    expect(await directoryTransport(path).controlNumbers(5)).toEqual([999999995, 999999996, 999999997, 999999998, 999999999])
+    expect(await directoryTransport(path).controlNumbers(2)).toEqual([1, 2])
+    expect(await directoryTransport(path).controlNumbers(1)).toEqual([3])
   })
 })
