@@ -1,6 +1,7 @@
 /** An environment variable: name, meaning and parser. */
 import { Effect, Result } from "effect"
-import { readFile } from "node:fs/promises"
+import { createReadStream } from "node:fs"
+import { bytesUpTo } from "../BytesUpTo.ts"
 import { messageOf } from "../ErrorMessage.ts"
 import { setting } from "./Setting.ts"
 
@@ -54,9 +55,11 @@ export const defaultOf = <A>({ fallback, isRead, read }: Variable<A>): A | undef
 const fileText = (variable: string, path: string, faults: Array<VariableFault>): Effect.Effect<string | undefined> =>
   Effect.promise(async () => {
     try {
-      const text = (await readFile(path, "utf8")).trim()
-      if (text !== "") return text
-      faults.push({ variable, problem: `names ${shown(path)}, which is empty. Put the value into it` })
+      // a wrong path may lead to a large file or an endless device
+      const text = (await bytesUpTo(mostBytes, createReadStream(path)))?.toString("utf8").trim()
+      if (text) return text
+      if (text === undefined) faults.push({ variable, problem: `names ${shown(path)}, which has more than 1 MiB. Correct the path` })
+      else faults.push({ variable, problem: `names ${shown(path)}, which is empty. Put the value into it` })
     } catch (error) {
       // the message of Node ends with the path, and the path may be a secret in the wrong variable
       const why = messageOf(error).replace(/, \w+(?: '.*')?$/s, "")
@@ -66,6 +69,9 @@ const fileText = (variable: string, path: string, faults: Array<VariableFault>):
     }
     return undefined
   })
+
+/** Of a file with a value. */
+const mostBytes = 1_048_576
 
 /** Keys in base64 end with `=`, and hexadecimal ones and addresses do not start like this. */
 const looksLikePath = (path: string): boolean => /^(?:\.{0,2}\/|[A-Za-z]:\\)/.test(path) && !path.endsWith("=")

@@ -289,6 +289,8 @@ describe("ServerConfig", () => {
     assert.match(missing["WAYBILL_OPERATOR_KEY_FILE"]!, /^names ".*missing", which cannot be read: ENOENT: no such file or directory\. Correct/)
     assert.match((yield* faultsOf({ WAYBILL_OPERATOR_KEY_FILE: dir }))["WAYBILL_OPERATOR_KEY_FILE"]!, /^names "\/.*", which cannot be read: EISDIR/)
     assert.match((yield* faultsOf({ WAYBILL_DATABASE_URL_FILE: file("empty", "\n") }))["WAYBILL_DATABASE_URL_FILE"]!, /which is empty/)
+    const large = yield* faultsOf({ WAYBILL_DATABASE_URL_FILE: file("large", `postgres://db.internal/waybill${"\n".repeat(1_048_576)}`) })
+    assert.match(large["WAYBILL_DATABASE_URL_FILE"]!, /^names ".*large", which has more than 1 MiB\. Correct the path$/)
     const short = yield* faultsOf({ WAYBILL_OPERATOR_KEY_FILE: file("short", "hunter2hunter2") })
     assert.match(short["WAYBILL_OPERATOR_KEY_FILE"]!, /^names a file whose text is shorter than 20/)
     assert.notInclude(JSON.stringify(short), "hunter2")
