@@ -291,5 +291,5 @@ kept AS (
     AND d.destination_id = ANY (ARRAY(SELECT d.destination_id FROM destinations AS d WHERE ${partitionOfRow} IN (SELECT f.partition FROM fence AS f)))
 )
 UPDATE ${schema}.delivery_partitions AS p SET others_until = floor(extract(epoch FROM now()) * 1000)
-WHERE p.tenant_id = ${own} AND p.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f)) AND p.partition = ANY (ARRAY(SELECT ${partitionOfRow} FROM busy AS d))`
+WHERE p.tenant_id = ${own} AND p.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f WHERE f.partition IN (SELECT ${partitionOfRow} FROM busy AS d)))`
 }
