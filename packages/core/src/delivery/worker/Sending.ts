@@ -1,7 +1,7 @@
 /** Begins the attempts of taken deliveries, and updates destinations by their outcomes. */
 import { Effect } from "effect"
 import { type Attempt, attemptOf, pausedByDeadLetter, type Verdict } from "./Attempts.ts"
-import { attemptsBegin, begun, type Destination, failed, isFailing, ownerOf, pause, secretOpened, succeeded } from "./Destination.ts"
+import { attemptsBegin, begun, type Destination, failed, isFailing, ownerOf, pause, secretOpened, type SlotOwner, succeeded } from "./Destination.ts"
 import { reportPaused } from "../DeliveryReport.ts"
 import { type DeliveryOutcome, flightOf, type LoadedDestination, partitionOf, type TakenDelivery } from "../DeliveryStore.ts"
 import type { EngineState } from "./EngineState.ts"
@@ -10,6 +10,15 @@ import { maySendAgainAfterCrash } from "../model/RetryDecision.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
 const sendsAtAStretch = 16
+
+/** Slots and bytes that a take reserved for a destination. */
+export interface Promised {
+  attempts: number
+  /** Returned when the first attempt begins, which knows its own. */
+  bytes: number
+  readonly owner: SlotOwner
+  readonly wasFailing: boolean
+}
 
 /** Starts attempts of taken deliveries. */
 export class Sending {
@@ -30,8 +39,8 @@ export class Sending {
       readonly isHeld: (partition: number) => boolean
       /** Whether changed destinations could be loaded. */
       readonly loaded: boolean
-      /** Slots that the take reserved. */
-      readonly promised: Map<Destination, { attempts: number; readonly wasFailing: boolean }>
+      /** What the take reserved. */
+      readonly promised: Map<Destination, Promised>
     }
   ): Effect.Effect<void> {
     const { parts } = this
@@ -76,9 +85,12 @@ export class Sending {
         const promise = promised.get(destination)
         const isPromised = promise !== undefined && promise.attempts > 0
         const wasFailing = isPromised ? promise.wasFailing : isFailing(destination)
-        if (isPromised) promise.attempts -= 1
-        else slots.use(ownerOf(destination), 1, wasFailing)
         const attempt = attemptOf(delivery, { tenantId: tenant.tenantId, destination: settings, keys, storeAhead: parts.storeAhead ?? 0 })
+        if (isPromised) {
+          promise.attempts -= 1
+          slots.returnBytes(promise.owner, promise.bytes, wasFailing)
+          promise.bytes = 0
+        } else slots.use(ownerOf(destination), 1, wasFailing)
         this.send(destination, attempt, { wasFailing, now })
       }
     })
@@ -113,14 +125,12 @@ export class Sending {
     const { parts } = this
     const { slots } = parts
     this.begun += 1
-    slots.bytes += attempt.bytes
     destination.bytesPerDelivery += (attempt.bytes - destination.bytesPerDelivery) / 8
     destination.eventsPerDelivery += (attempt.events - destination.eventsPerDelivery) / 8
     attemptsBegin(destination, parts.storeTime(now), 1)
-    const owner = ownerOf(destination)
+    const end = slots.begin(ownerOf(destination), attempt.bytes, wasFailing)
     parts.attempts.begin(attempt, (verdict) => {
-      slots.bytes -= attempt.bytes
-      slots.use(owner, -1, wasFailing)
+      end()
       this.ended(destination, attempt, verdict)
     })
   }

@@ -1,8 +1,8 @@
 /**
  * Attempts in flight and their bytes in one worker, shared between tenants, then clients, then destinations.
  *
- * A hanging attempt cannot be preempted, so each owner leaves slots for others: a tenant uses at most three times the free slots, a client
- * at most as many as are free. A single client gets half, two get a third each, and so on, so the next client always finds free slots.
+ * A hanging attempt cannot be preempted, so each owner leaves slots and bytes for others: a tenant uses at most three times what is free, a client
+ * at most as much as is free. A single client gets half, two get a third each, and so on, so the next client always finds something free.
  * Destinations whose last attempt failed share a tenth.
  */
 import { type Destination, isFailing, type SlotOwner } from "./Destination.ts"
@@ -11,75 +11,136 @@ const tenantFactor = 3
 const clientFactor = 1
 const failingPart = 1 / 10
 
+/** Nobody takes anything while attempts in flight have so many times the limit of bytes: owners may hold more than is counted. */
+const memoryFactor = 4
+
 interface Limits {
   readonly concurrency: number
   readonly maxBytesInFlight: number
 }
 
-/** Attempts of one tenant, and of each of its clients. */
-interface TenantSlots {
+/** What one tenant uses, and each of its clients. */
+interface TenantUse {
   used: number
   readonly clients: Map<string, number>
 }
 
-/** The slots of one worker. */
-export class Slots {
-  /** Attempts in flight, or reserved by a take. */
+/** A limited quantity. */
+class Shares {
   used = 0
-  /** Attempts whose outcomes are not written yet. */
-  unwritten = 0
-  /** Bytes of events of attempts in flight. */
-  bytes = 0
-  /** Slots of destinations whose last attempt had failed. */
-  failing = 0
-  private readonly tenants = new Map<string, TenantSlots>()
-  private readonly limits: Limits
+  /** Of destinations whose last attempt had failed. */
+  private failing = 0
+  private readonly tenants = new Map<string, TenantUse>()
+  private readonly all: number
 
-  constructor(limits: Limits) {
-    this.limits = limits
+  constructor(all: number) {
+    this.all = all
   }
 
   get free(): number {
-    // slow writes of outcomes delay further attempts, because otherwise the buffer could grow without a limit
-    if (this.unwritten >= this.limits.concurrency || this.bytes >= this.limits.maxBytesInFlight) return 0
-    return Math.max(0, this.limits.concurrency - this.used)
+    return Math.max(0, this.all - this.used)
   }
 
-  get freeBytes(): number {
-    return Math.max(0, this.limits.maxBytesInFlight - this.bytes)
+  get ofFailing(): number {
+    return Math.max(0, Math.ceil(this.all * failingPart) - this.failing)
   }
 
   ofTenant(tenantId: string): number {
-    return Math.min(this.free, room(this.limits.concurrency, tenantFactor, this.used, this.tenants.get(tenantId)?.used ?? 0))
+    return room(this.all, tenantFactor, this.used, this.tenants.get(tenantId)?.used ?? 0)
   }
 
   ofClient({ client, tenantId }: SlotOwner): number {
-    return Math.min(this.ofTenant(tenantId), room(this.limits.concurrency, clientFactor, this.used, this.tenants.get(tenantId)?.clients.get(client) ?? 0))
+    return Math.min(this.ofTenant(tenantId), room(this.all, clientFactor, this.used, this.tenants.get(tenantId)?.clients.get(client) ?? 0))
   }
 
-  of(destination: Destination, owner: SlotOwner): number {
-    const free = this.ofClient(owner)
-    if (!isFailing(destination)) return free
-    return Math.min(free, Math.max(0, Math.ceil(this.limits.concurrency * failingPart) - this.failing), destination.running > 0 ? 0 : 1)
-  }
-
-  /** Takes slots, or returns them with a negative number. `isFailing`: of a destination whose last attempt had failed when they were taken. */
-  use({ client, tenantId }: SlotOwner, attempts: number, isFailing: boolean): void {
-    this.used += attempts
-    if (isFailing) this.failing += attempts
+  use({ client, tenantId }: SlotOwner, amount: number, isFailing: boolean): void {
+    this.used += amount
+    if (isFailing) this.failing += amount
     let tenant = this.tenants.get(tenantId)
     if (tenant === undefined) this.tenants.set(tenantId, tenant = { used: 0, clients: new Map() })
-    tenant.used += attempts
-    const ofClient = (tenant.clients.get(client) ?? 0) + attempts
+    tenant.used += amount
+    const ofClient = (tenant.clients.get(client) ?? 0) + amount
     if (ofClient === 0) tenant.clients.delete(client)
     else tenant.clients.set(client, ofClient)
     if (tenant.clients.size === 0) this.tenants.delete(tenantId)
   }
 }
 
-/** Additional slots for an owner that has `own` of `used`, so that `own` stays within `factor` times the free slots. */
+/**
+ * The slots of one worker.
+ *
+ * The bytes of a delivery are known once it is taken, so an owner may hold more than its share of them. No more than the share is counted: it takes nothing
+ * until it has room again, and takes nothing from others.
+ */
+export class Slots {
+  /** Attempts whose outcomes are not written yet. */
+  unwritten = 0
+  private readonly attempts: Shares
+  private readonly bytes: Shares
+  /** Of events of attempts in flight. */
+  private bytesInMemory = 0
+  private readonly limits: Limits
+
+  constructor(limits: Limits) {
+    this.limits = limits
+    this.attempts = new Shares(limits.concurrency)
+    this.bytes = new Shares(limits.maxBytesInFlight)
+  }
+
+  /** Attempts in flight, or reserved by a take. */
+  get used(): number {
+    return this.attempts.used
+  }
+
+  get free(): number {
+    // slow writes of outcomes delay further attempts, because otherwise the buffer could grow without a limit
+    return this.unwritten >= this.limits.concurrency || this.bytesInMemory >= this.limits.maxBytesInFlight * memoryFactor ? 0 : this.attempts.free
+  }
+
+  ofTenant(tenantId: string): number {
+    return this.bytes.ofTenant(tenantId) === 0 ? 0 : Math.min(this.free, this.attempts.ofTenant(tenantId))
+  }
+
+  ofClient(owner: SlotOwner): number {
+    return this.bytes.ofClient(owner) === 0 ? 0 : Math.min(this.free, this.attempts.ofClient(owner))
+  }
+
+  of(destination: Destination, owner: SlotOwner): number {
+    const free = this.ofClient(owner)
+    if (!isFailing(destination)) return free
+    return destination.running > 0 || this.bytes.ofFailing === 0 ? 0 : Math.min(free, this.attempts.ofFailing, 1)
+  }
+
+  /** Takes slots, or returns them with a negative number. `isFailing`: of a destination whose last attempt had failed when they were taken. */
+  use(owner: SlotOwner, attempts: number, isFailing: boolean): void {
+    this.attempts.use(owner, attempts, isFailing)
+  }
+
+  /** Takes bytes within the owner's share. Returns how many, to be returned. */
+  useBytes(owner: SlotOwner, bytes: number, isFailing: boolean): number {
+    const used = Math.min(Math.ceil(bytes), this.bytes.ofClient(owner), isFailing ? this.bytes.ofFailing : Infinity)
+    this.bytes.use(owner, used, isFailing)
+    return used
+  }
+
+  returnBytes(owner: SlotOwner, used: number, isFailing: boolean): void {
+    this.bytes.use(owner, -used, isFailing)
+  }
+
+  /** The bytes of an attempt are in memory until it ends. Returns how to end it. */
+  begin(owner: SlotOwner, bytes: number, isFailing: boolean): () => void {
+    const used = this.useBytes(owner, bytes, isFailing)
+    this.bytesInMemory += bytes
+    return () => {
+      this.bytesInMemory -= bytes
+      this.returnBytes(owner, used, isFailing)
+      this.use(owner, -1, isFailing)
+    }
+  }
+}
+
+/** What else an owner may take that has `own` of `used`, so that `own` stays within `factor` times what is free. */
 const room = (all: number, factor: number, used: number, own: number): number => {
   const others = used - own
   return Math.max(0, Math.ceil((factor * (all - others)) / (factor + 1)) - own)
 }
-

@@ -9,7 +9,7 @@ import type { EngineState } from "./EngineState.ts"
 import { destinationClosed, loadDestinations } from "./Loading.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
 import { hasDrops, type OwnedPartitionState, type OwnedTenant, ownershipOf } from "./WorkSet.ts"
-import type { Sending } from "./Sending.ts"
+import type { Promised, Sending } from "./Sending.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
 /** Maximum number of destinations in one load, and in one take. */
@@ -37,6 +37,8 @@ interface Asked {
   readonly plan: Plan
   readonly from: TakeFrom
   readonly attempts: number
+  /** Reserved for all of them. */
+  readonly bytes: number
 }
 
 /** The loop that takes deliveries and starts their attempts. */
@@ -158,10 +160,9 @@ export class Taking {
     const { slots, work } = this.parts
     const asked: Array<Asked> = []
     let attempts = 0
-    let bytes = slots.freeBytes
     let events = eventsPerTake
     const clients = Array.from(tenant.ready.entries(), ([client, own]) => ({ client, own: own.values() }))
-    while (clients.length > 0 && asked.length < destinationsPerTake && attempts < deliveriesPerTake && bytes > 0 && events > 0) {
+    while (clients.length > 0 && asked.length < destinationsPerTake && attempts < deliveriesPerTake && events > 0) {
       const turn = clients.shift()!
       const owner = { tenantId: tenant.tenantId, client: turn.client }
       const next = turn.own.next()
@@ -191,10 +192,10 @@ export class Taking {
       destination.taking = true
       tenant.busy.add(destination)
       slots.use(owner, wanted, isFailing(destination))
+      const bytes = slots.useBytes(owner, wanted * destination.bytesPerDelivery, isFailing(destination))
       attempts += wanted
-      bytes -= wanted * destination.bytesPerDelivery
       events -= wanted * destination.eventsPerDelivery
-      asked.push({ destination, plan, from: takeFromOf(destination, plan), attempts: wanted })
+      asked.push({ destination, plan, from: takeFromOf(destination, plan), attempts: wanted, bytes })
       if (isLarge) break
     }
     return asked
@@ -205,7 +206,7 @@ export class Taking {
     const { parts } = this
     const { slots, work } = parts
     const request = this.requestOf(tenant, asked, now)
-    const promised = new Map(asked.map(({ attempts, destination }) => [destination, { attempts, owner: ownerOf(destination), wasFailing: isFailing(destination) }]))
+    const promised = new Map<Destination, Promised>(asked.map(({ attempts, bytes, destination }) => [destination, { attempts, bytes, owner: ownerOf(destination), wasFailing: isFailing(destination) }]))
     const since = work.nextEvent()
     const held = new Map(tenant.partitions)
     const isHeld = (partition: number) => held.get(partition)?.lost === false
@@ -234,7 +235,10 @@ export class Taking {
       answered()
       if (guess !== undefined) tenant.guess = undefined
       const unused = Array.from(promised.values()).filter(({ attempts }) => attempts > 0)
-      for (const { attempts, owner, wasFailing } of unused) slots.use(owner, -attempts, wasFailing)
+      for (const { attempts, bytes, owner, wasFailing } of unused) {
+        slots.use(owner, -attempts, wasFailing)
+        slots.returnBytes(owner, bytes, wasFailing)
+      }
       for (const { destination } of asked) {
         destination.taking = false
         work.touch(destination)

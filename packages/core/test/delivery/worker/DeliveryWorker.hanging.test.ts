@@ -133,4 +133,29 @@ describe("a client whose every receiver hangs", () => {
     }
     assert.strictEqual((yield* receivers.requests()).length, inFlight + 80)
   }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 32, destinationConcurrency: 4, drainMillis: 0 } }))), 30_000)
+
+  it.effect("holds at most half of the bytes in flight, so that others are served beside its large bodies", Effect.fnUntraced(function*() {
+    const { publish, receivers, subscribe } = yield* scene
+    const events = yield* TransitEvents
+    const tenant = yield* TestWaybill.tenant("large")
+    for (const endpointUrl of many) {
+      yield* TestWaybill.subscribe(tenant, tenant.customer("hostile", ["H"]), { endpointUrl, delivery: { batchMaxSize: 2 } })
+      yield* receivers.script(endpointUrl, Receiver.hang)
+    }
+    yield* TestWaybill.subscribe(tenant, tenant.customer("healthy", ["A"]), { endpointUrl: moved })
+    yield* subscribe("A", healthy)
+    yield* (yield* DeliveryWorker).run.pipe(Effect.forkScoped)
+    for (let n = 0; n < 6; n++) {
+      yield* Effect.orDie(events.append(tenant.carrier, [reportedEvent(`H${n}`, { accounts: ["H"], more: { attributes: { text: "x".repeat(4_000) } } })]))
+    }
+    // they fail again and again, and their retries are as large
+    for (let n = 0; n < 300; n++) {
+      yield* publish("A", `A${n}`)
+      yield* Effect.orDie(events.append(tenant.carrier, [reportedEvent(`A${n}`, { accounts: ["A"] })]))
+      yield* TestWaybill.pass(1_000)
+      assert.lengthOf(yield* receivers.deliveredEvents(healthy), n + 1)
+      assert.lengthOf(yield* receivers.deliveredEvents(moved), n + 1)
+    }
+    assert.isAbove((yield* receivers.requests()).length, 600 + many.length)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { maxBatchBytes: 8_192, maxBytesInFlight: 65_536, drainMillis: 0 } }))), 60_000)
 })

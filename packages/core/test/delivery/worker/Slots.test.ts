@@ -79,14 +79,68 @@ describe("slots", () => {
     { arbitrary: { runs: 300, size: 60 } }
   )
 
-  it("are withheld while too many outcomes are not written or too many bytes are in flight", () => {
+  it("are withheld while too many outcomes are not written", () => {
     const slots = makeSlots()
     slots.unwritten = concurrency
     assert.strictEqual(slots.ofClient(owner(1, 1)), 0)
     slots.unwritten = 0
-    slots.bytes = 1_000_000
-    assert.deepStrictEqual([slots.ofClient(owner(1, 1)), slots.freeBytes], [0, 0])
+    assert.strictEqual(slots.ofClient(owner(1, 1)), 500)
   })
+})
+
+describe("bytes in flight", () => {
+  it("give a client alone half, and others a part of the rest", () => {
+    const slots = makeSlots()
+    slots.useBytes(owner(1, 1), 499_000, false)
+    assert.strictEqual(slots.ofClient(owner(1, 1)), 500)
+    const used = slots.useBytes(owner(1, 1), 100_000, false)
+    assert.deepStrictEqual([used, slots.ofClient(owner(1, 1))], [1_000, 0])
+    assert.strictEqual(slots.useBytes(owner(1, 2), 1_000_000, false), 250_000)
+    assert.strictEqual(slots.useBytes(owner(2, 1), 1_000_000, false), 125_000)
+    slots.returnBytes(owner(1, 1), used, false)
+    assert.strictEqual(slots.ofClient(owner(1, 1)), 0, "less is free than it holds")
+  })
+
+  it("that are more than the share of their owner take nothing from others", () => {
+    const slots = makeSlots()
+    const end = slots.begin(owner(1, 1), 5_000_000, false)
+    slots.use(owner(1, 1), 1, false)
+    assert.strictEqual(slots.ofClient(owner(1, 1)), 0)
+    assert.strictEqual(slots.useBytes(owner(1, 2), 1_000_000, false), 250_000)
+    end()
+    assert.deepStrictEqual([slots.used, slots.ofClient(owner(1, 1))], [0, 500])
+  })
+
+  it("are withheld from all when memory has four times the limit", () => {
+    const slots = makeSlots()
+    slots.use(owner(1, 1), 1, false)
+    const end = slots.begin(owner(1, 1), 4_000_000, false)
+    assert.deepStrictEqual([slots.free, slots.ofTenant("tenant 2"), slots.ofClient(owner(2, 2))], [0, 0, 0])
+    end()
+    assert.strictEqual(slots.free, concurrency)
+  })
+
+  it("of destinations whose last attempt failed are at most a tenth, and one delivery more", () => {
+    const slots = makeSlots()
+    const owners = Array.from({ length: 10 }, (_, n) => owner(n, n))
+    const given = owners.map((each) => {
+      const attempts = slots.of(destinationOf(each, true), each)
+      slots.useBytes(each, attempts * 60_000, true)
+      return attempts
+    })
+    assert.deepStrictEqual(given, [1, 1, 0, 0, 0, 0, 0, 0, 0, 0])
+  })
+
+  it.prop(
+    "are always left for another client, whatever others hold",
+    [listOf(Arbitrary.all({ tenant: int(1, 3), client: int(1, 4), bytes: int(1, 3_000_000) }), 1, 30)],
+    ([wishes]) => {
+      const slots = new Slots({ concurrency, maxBytesInFlight: 100_000_000 })
+      for (const { bytes, client, tenant } of wishes) slots.useBytes(owner(tenant, client), bytes * 30, false)
+      assert.isAtLeast(slots.ofClient(owner(9, 9)), 1)
+    },
+    { arbitrary: { runs: 300, size: 30 } }
+  )
 })
 
 describe("destinations whose last attempt failed", () => {
