@@ -40,6 +40,12 @@ export interface Listener {
 /** The service has its own limit for slow uploads; this one is for requests that do not reach it. */
 const slowestUploadMillis = 3_600_000
 
+/**
+ * Connections that wait to be accepted, of which Node accepts one in a turn of the event loop. Linux drops the first packet of further ones, which their
+ * callers send again after 1 s, 3 s and 7 s. It takes at most `net.core.somaxconn`, whose default this is; Node's default is 511.
+ */
+const backlog = 4096
+
 /** Starts to listen. Requests wait for {@link answerWith}, and are refused if startup fails. */
 export const listen = (
   options: { readonly host: string; readonly port: number },
@@ -54,7 +60,7 @@ export const listen = (
         const onError = (error: NodeJS.ErrnoException) =>
           resume(Effect.fail(new ListenFailed({ host, port, code: error.code ?? "", detail: error.message, setting })))
         server.once("error", onError)
-        server.listen({ host, port }, () => {
+        server.listen({ host, port, backlog }, () => {
           server.off("error", onError)
           resume(Effect.succeed(server))
         })
