@@ -30,7 +30,7 @@ const defaults: DeliveryOptionValues = {
   leaseMillis: 20_000,
   pollMillis: 1_000,
   maxBatchBytes: 1024 * 1024,
-  maxBytesInFlight: 32 * 1024 * 1024,
+  maxBytesInFlight: 16 * 1024 * 1024,
   drainMillis: 10_000,
   keepSettledMillis: 30 * 86_400_000
 }
