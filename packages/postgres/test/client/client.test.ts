@@ -34,6 +34,20 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
     }])
   }))
 
+  it.effect("returns timestamps without a time zone as the text that Postgres writes", withSql(function*(sql) {
+    const texts = [
+      "2026-01-02 03:04:05", "2026-01-02 03:04:05.6", "2026-01-02 03:04:05.000001", "1999-12-31 23:59:59.999999", "0044-03-15 12:00:00.5 BC",
+      "0001-12-31 00:00:00 BC", "20261-01-01 00:00:00", "infinity", "-infinity"
+    ]
+    for (const text of texts) assert.deepStrictEqual(plain(yield* sql`SELECT ${text}::timestamp AS at, ARRAY[${text}::timestamp, NULL] AS list`), [{ at: text, list: [text, null] }])
+  }))
+
+  it.effect("accepts lists and dates as parameters", withSql(function*(sql) {
+    const at = new Date("2026-01-02T03:04:05.678Z")
+    const rows = yield* sql`SELECT ${[1, null, -3]}::int8[] AS a, ${["a,\"b\"", "NULL", "\\", ""]}::text[] AS b, ${[Buffer.of(0, 255)]}::bytea[] AS c, ${[at]}::timestamptz[] AS d, ${at}::timestamptz AS e`
+    assert.deepStrictEqual(plain(rows), [{ a: [1, null, -3], b: ["a,\"b\"", "NULL", "\\", ""], c: [Buffer.of(0, 255)], d: [at], e: at }])
+  }))
+
   it.effect("fails for an int8 beyond the safe integers", withSql(function*(sql) {
     assert.match((yield* Effect.flip(sql`SELECT 9007199254740992::int8 AS n`)).message, /9007199254740992/)
     assert.deepStrictEqual(plain(yield* sql`SELECT 1 AS n`), [{ n: 1 }])
