@@ -91,34 +91,6 @@ describe("WebhookSenderHttp and its connections", () => {
     }
   }, Effect.provide(loopbackSender())))
 
-  it.live("closes a connection that was idle for four seconds without another request", Effect.fnUntraced(function*() {
-    const receiver = yield* makeReceiver()
-    yield* send(receiver.url)
-    const now = vi.spyOn(performance, "now").mockReturnValue(performance.now() + 4_100)
-    yield* Effect.addFinalizer(() => Effect.sync(() => now.mockRestore()))
-    yield* closed(receiver.sockets[0]!)
-  }, Effect.provide(loopbackSender())))
-
-  it.live.each([
-    ["is closed", (socket: Socket) => socket.end()],
-    ["is reset", (socket: Socket) => socket.resetAndDestroy()],
-    ["has bytes that nobody asked for", (socket: Socket) => ok(socket, "forged")]
-  ] as const)("sends a request once, over another connection, when the one that it was given %s", ([, end]) =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      yield* send(receiver.url)
-      // in the turn in which the request is given to the connection, so that only the next one shows it
-      const outcome = yield* Effect.andThen(
-        Effect.callback<void>((resume) => void setImmediate(() => {
-          end(receiver.sockets[0]!)
-          resume(Effect.void)
-        })),
-        send(receiver.url)
-      )
-      assert.strictEqual(summary(outcome), "Accepted 200")
-      assert.deepStrictEqual(receiver.requests.map(({ socket }) => receiver.sockets.indexOf(socket)), [0, 1])
-    }).pipe(Effect.provide(loopbackSender())))
-
   it.live("reuses the most recent connection, so that the others can close", Effect.fnUntraced(function*() {
     const { receiver, release } = yield* holding
     const burst = yield* Effect.all(Array.from({ length: 5 }, () => Effect.forkChild(send(receiver.url))))
