@@ -11,8 +11,6 @@ import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknown: ReadonlyArray<Destination>): Effect.Effect<void, StorageError> => {
   const { outcomes, services, store, work } = parts
   const loads = new Map(unknown.map((destination) => [destination, beginLoad(destination)]))
-  // until it ends, no other loop loads them
-  for (const destination of unknown) work.unready(destination)
   return Effect.gen(function*() {
     const loaded = yield* store.load(tenant.tenantId, unknown.map(({ destinationId }) => destinationId)).pipe(Effect.onError(() => Effect.sync(() => {
       for (const destination of unknown) {

@@ -65,26 +65,6 @@ describe("a worker whose storage is slow", () => {
     assert.deepStrictEqual(yield* delivered, ["S/1", "T/1"])
   }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { leaseMillis: 600_000 } }))))
 
-  it.effect("loads a destination once that a take delivers to before it is known", Effect.fnUntraced(function*() {
-    const tenant = yield* TestWaybill.tenant()
-    yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
-    const loads: Array<number> = []
-    yield* workerOver((store) => ({
-      load: (tenantId, ids) => Effect.suspend(() => {
-        loads.push(ids.length)
-        return Effect.andThen(Effect.sleep(20), store.load(tenantId, ids))
-      })
-    }))
-    yield* publish(tenant, "S", 1)
-    // idle destinations are forgotten
-    yield* TestWaybill.pass("5 minutes")
-    loads.length = 0
-    yield* publish(tenant, "S", 2)
-    yield* TestWaybill.pass("1 second")
-    assert.deepStrictEqual(yield* delivered, ["S/1", "S/2"])
-    assert.deepStrictEqual(loads, [1])
-  }, Effect.scoped, Effect.provide(TestWaybill.layer())))
-
   it.effect("sends new entries while a take of due retries is pending", Effect.fnUntraced(function*() {
     const tenant = yield* TestWaybill.tenant()
     const receivers = yield* ScriptedReceivers
