@@ -127,7 +127,7 @@ export class Slots {
     this.bytes.use(owner, -used, isFailing)
   }
 
-  /** The bytes of an attempt are in memory until it ends. Returns how to end it. */
+  /** Begins an attempt that has its slot: its bytes are in memory until it ends. Returns what ends it, and gives back its bytes and its slot. */
   begin(owner: SlotOwner, bytes: number, isFailing: boolean): () => void {
     const used = this.useBytes(owner, bytes, isFailing)
     this.bytesInMemory += bytes
