@@ -103,6 +103,7 @@ const drawOptions = (random: SeededRandom, fixed: Partial<DeliveryOptionValues>)
     leaseMillis: attemptTimeoutMillis + random.pick([1, 1, 500, 1500, 10_000]),
     pollMillis: random.pick([1000, 5000, 5000]),
     maxBatchBytes: random.pick([70, 1_000_000, 1_000_000]),
+    maxBytesInFlight: random.pick([25_600, 1_000_000, 1_000_000]),
     drainMillis: random.pick([0, 500, 3000]),
     ...fixed
   }

@@ -119,6 +119,7 @@ export class TakeAudit {
     }
     this.compareIds(request, fresh)
     this.compareAmounts(request, fresh)
+    this.compareBytes(request, fresh)
     if (!call.late) for (const [destination, count] of perDestination(permits)) this.grants.granted(call, destination, count)
   }
 
@@ -143,6 +144,16 @@ export class TakeAudit {
       }
     }
     if (extra > unrequested) this.simulation.violate("A take returns at most the deliveries that were asked for", `${extra} of ${unrequested} unrequested`)
+  }
+
+  /** The last event may be beyond the limit: one is read in any case. */
+  private compareBytes({ from, unrequestedBytes }: TakeRequest, fresh: ReadonlyArray<TakenDelivery>): void {
+    for (const [destinationId, bodies] of Map.groupBy(fresh, (each) => each.destinationId)) {
+      const limit = from.find((each) => each.destinationId === destinationId)?.bytes ?? unrequestedBytes
+      const sizes = bodies.flatMap(({ body }) => (JSON.parse(`[${decoder.decode(body)}]`) as ReadonlyArray<unknown>).map((event) => JSON.stringify(event).length))
+      const bytes = sizes.reduce((sum, size) => sum + size, 0)
+      if (bytes - Math.max(...sizes) >= limit) this.simulation.violate("A take reads at most the bytes that were asked for, and one event", `${destinationId}: ${bytes} of ${limit}`)
+    }
   }
 
   private again(destination: LedgerDestination, taken: TakenDelivery): LedgerDelivery | undefined {

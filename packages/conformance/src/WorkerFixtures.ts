@@ -61,13 +61,13 @@ const nextFlight = () => {
 }
 
 export const from = (n: number, parts: Partial<TakeFrom> = {}): TakeFrom =>
-  ({ destinationId: idOf(n), after: undefined, batches: 10, inFlight: [], again: [], ...parts })
+  ({ destinationId: idOf(n), after: undefined, batches: 10, bytes: 10_000_000, inFlight: [], again: [], ...parts })
 
 const deliverySources = [...Object.values(subscriptionsOfArea).flatMap(({ sources }): ReadonlyArray<string> => sources), noticeSource]
 
 /** A take from the destinations in `from`, with up to 1,000 signals. */
 export const takeRequest = ({ owned, tenantId }: OwningWorker, parts: Partial<TakeRequest> = {}): TakeRequest =>
-  ({ tenantId, owned, ...nextFlight(), from: [], sources: deliverySources, signals: 1000, skip: [], unrequested: 0, maxBatchBytes: 10_000_000, lookAt: 10_000, ...parts })
+  ({ tenantId, owned, ...nextFlight(), from: [], sources: deliverySources, signals: 1000, skip: [], unrequested: 0, unrequestedBytes: 10_000_000, maxBatchBytes: 10_000_000, lookAt: 10_000, ...parts })
 
 /** Takes deliveries and returns the results sorted by id. */
 export const take = (worker: OwningWorker, parts: Partial<TakeRequest> = {}) =>
@@ -162,7 +162,7 @@ export const drain = Effect.fnUntraced(function*(tenantId: string) {
   let dropped = 0
   for (;;) {
     const batches = Math.floor(deliveriesPerTake / Math.max(1, named.length))
-    const taken = yield* take(worker, { from: named.map((destinationId) => ({ destinationId, after: undefined, batches, inFlight: [], again: again(destinationId) })) })
+    const taken = yield* take(worker, { from: named.map((destinationId) => ({ destinationId, after: undefined, batches, bytes: 10_000_000, inFlight: [], again: again(destinationId) })) })
     yield* drop(worker, { closed: named.filter((id) => taken.from.every(({ destinationId }) => destinationId !== id)) })
     const keys = taken.from.flatMap(({ destinationId, unseenKeys }) => unseenKeys.map((key) => ({ destinationId, key })))
     const deliveries = taken.from.flatMap(({ destinationId, unseenDeliveries }) => unseenDeliveries.map((deliveryId) => ({ destinationId, deliveryId })))

@@ -147,8 +147,8 @@ const endpoint = { host: "h", url: undefined }
 const anyDelivery = { state: undefined, destinationId: undefined, since: undefined, order: "newest", after: undefined, limit: 1 } as const
 
 const owned = [{ tenantId: "t", partition: 0, epoch: 1 }]
-const taken = { destinationId: id, after: undefined, batches: 1, inFlight: [], again: [] }
-const taking = { tenantId: "t", owned, flight: id, sentAt: 0, from: [taken], sources: sources.map(({ source }) => source), signals: 1, skip: [], unrequested: 0, maxBatchBytes: 1, lookAt: 1 }
+const taken = { destinationId: id, after: undefined, batches: 1, bytes: 1, inFlight: [], again: [] }
+const taking = { tenantId: "t", owned, flight: id, sentAt: 0, from: [taken], sources: sources.map(({ source }) => source), signals: 1, skip: [], unrequested: 0, unrequestedBytes: 1, maxBatchBytes: 1, lookAt: 1 }
 const signal = { no: 1, location: "(0,1)" }
 const entry = { destinationId: id, ref: 1, location: "(0,1)", traceparent: null, ordinal: 0 }
 const outcome = { destinationId: id, deliveryId: id, flight: id, attempt: 1, state: "waiting", dueInMillis: 0, notCounted: false, record: undefined } as const

@@ -108,6 +108,21 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
     assert.deepStrictEqual(found, sizes)
   })
 
+  test("reads no further event of a destination beyond the requested bytes, and one in any case", function*({ tenantId }) {
+    yield* subscribeEach(tenantId, [1])
+    const body = JSON.stringify("x".repeat(98))
+    yield* publish(tenantId, ["A", "B", "C", "D", "E"].map((shipmentId) => ({ shipmentId, body })), { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    const unrequested = yield* take(worker, { unrequested: 1, unrequestedBytes: 101 })
+    const two = yield* takeFrom(worker, 1, { bytes: 101, inFlight: unrequested.deliveries.map(({ deliveryId }) => deliveryId) })
+    const one = yield* takeFrom(worker, 1, { bytes: 1, after: two.found!.after })
+    assert.deepStrictEqual([{ ...unrequested, found: unrequested.from[0] }, two, one].map(({ deliveries, found }) => [deliveries.map(({ events }) => events), found!.after, found!.more]), [
+      [[2], "B", true],
+      [[2], "D", true],
+      [[1], "E", false]
+    ])
+  })
+
   test("skips shipments in flight and of waiting deliveries, and reports this", function*({ tenantId }) {
     yield* seed(tenantId, { "A": 1, "B ä\"{}": 1, "C": 1 }, single)
     const worker = yield* acquire(tenantId)

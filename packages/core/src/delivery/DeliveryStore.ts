@@ -100,6 +100,8 @@ export interface TakeFrom {
   readonly after: string | undefined
   /** Maximum number of new deliveries. 0: only `again`. */
   readonly batches: number
+  /** No further event is read once the events of new deliveries have these bytes. One is read in any case. */
+  readonly bytes: number
   /**
    * Deliveries of this destination that are in flight for the first time, whose keys are skipped. Empty if `after` is beyond all their keys. Keys of
    * deliveries that wait or are sent again are always skipped.
@@ -130,6 +132,8 @@ export interface TakeRequest {
   readonly skip: ReadonlyArray<string>
   /** Maximum number of unrequested new deliveries. */
   readonly unrequested: number
+  /** `bytes` of each unrequested delivery. */
+  readonly unrequestedBytes: number
   /** Maximum bytes of the events in one new delivery, unless a single event is larger than half of it. */
   readonly maxBatchBytes: number
   /** Maximum number of entries that are read in one destination, skipped ones included. */

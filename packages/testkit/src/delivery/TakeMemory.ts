@@ -45,12 +45,12 @@ export class Take {
   }
 
   private unrequested(signals: ReadonlyArray<Signal>): ReadonlyArray<TakeFrom> {
-    const { from, skip, unrequested } = this.request
+    const { from, skip, unrequested, unrequestedBytes: bytes } = this.request
     const named = new Set([...from.map(({ destinationId }) => destinationId), ...skip])
     return signals
       .filter(({ destinationId }) => !named.has(destinationId) && this.mayGuess(this.tenant.destinations.get(destinationId)))
       .slice(0, unrequested)
-      .map(({ destinationId }) => ({ destinationId, after: undefined, batches: 1, inFlight: [], again: [] }))
+      .map(({ destinationId }) => ({ destinationId, after: undefined, batches: 1, bytes, inFlight: [], again: [] }))
   }
 
   /** Its breaker was closed, and its rate not used up, when its last owner wrote them. */
@@ -90,12 +90,12 @@ export class Take {
     return unseen
   }
 
-  private takeNew(destination: Destination, { after, batches }: TakeFrom, keysInFlight: ReadonlySet<string>): Pick<TakenFrom, "after" | "more" | "blocked" | "unseenKeys"> {
+  private takeNew(destination: Destination, { after, batches, bytes }: TakeFrom, keysInFlight: ReadonlySet<string>): Pick<TakenFrom, "after" | "more" | "blocked" | "unseenKeys"> {
     const keys = keysAfter(destination, after)
     if (batches === 0) return { after, more: keys.length > 0, blocked: false, unseenKeys: [] }
     const held = new Set([...keysInFlight, ...[...destination.unsettled.values()].flatMap((each) => each.keys)])
     const { batchMaxSize: maxSize } = destination.settings.policy
-    const waiting = this.waitingIn(destination, { keys, held, most: batches * maxSize })
+    const waiting = this.waitingIn(destination, { keys, held, most: batches * maxSize, bytes })
     const picked = pickEntries(after, waiting, { batches, maxSize, maxBytes: this.request.maxBatchBytes })
     for (const entries of picked.batches) this.freeze(destination, entries.map(({ entry }) => entry))
     return picked
@@ -104,16 +104,20 @@ export class Take {
   /** One more of those that may be taken than can be. */
   private waitingIn(
     destination: Destination,
-    { held, keys, most }: { readonly keys: ReadonlyArray<string>; readonly held: ReadonlySet<string>; readonly most: number }
+    { bytes, held, keys, most }: { readonly keys: ReadonlyArray<string>; readonly held: ReadonlySet<string>; readonly most: number; readonly bytes: number }
   ) {
     const entries: Array<WaitingEntry & { readonly entry: Entry }> = []
     let free = 0
+    let read = 0
     for (const key of keys) {
       const isHeld = held.has(key)
       for (const entry of destination.byKey.get(key)!) {
         if (entries.length === this.request.lookAt || free > most) return { entries, more: true }
-        if (!isHeld) free += 1
-        entries.push({ entry, key, size: entry.payload.length, held: isHeld, unseen: !this.rows.sees(destination, entry), readable: true })
+        const size = entry.payload.length
+        entries.push({ entry, key, size, held: isHeld, unseen: !this.rows.sees(destination, entry), readable: read < bytes })
+        if (isHeld) continue
+        free += 1
+        read += size
       }
     }
     return { entries, more: false }

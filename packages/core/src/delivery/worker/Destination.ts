@@ -182,7 +182,7 @@ const countDue = (waiting: ReadonlyArray<WaitingDelivery>, now: number): number 
 }
 
 /** Converts the plan to a part of a take. If the cursor is exhausted and earlier entries may wait, the take starts at the first key. */
-export const takeFromOf = (destination: Destination, plan: Plan): TakeFrom => {
+export const takeFromOf = (destination: Destination, plan: Plan, bytes: number): TakeFrom => {
   if (!destination.ahead && destination.behind) {
     destination.cursor = undefined
     destination.ahead = true
@@ -194,7 +194,7 @@ export const takeFromOf = (destination: Destination, plan: Plan): TakeFrom => {
   for (const [deliveryId, { first, lastKey }] of destination.inFlight) {
     if (first && (again.length > 0 || after === undefined || compareText(lastKey, after) > 0)) inFlight.push(deliveryId)
   }
-  return { destinationId: destination.destinationId, after, batches: plan.batches, inFlight, again }
+  return { destinationId: destination.destinationId, after, batches: plan.batches, bytes, inFlight, again }
 }
 
 /** Applies a signal: entries were published at this key or later; without a key, anything may have changed. */

@@ -21,10 +21,13 @@ const eventsPerTake = 1024
 /** A destination with this number of expected events is taken alone: deliveries of others in the same take would wait for all of them. */
 const largeTake = eventsPerTake / 4
 
+/** Deliveries of a destination may have so many times the bytes of its last ones. A further take reads what is more, because many destinations may change at once. */
+const growthPerTake = 2
+
 /** Maximum number of signals that one take consumes. */
 const signalsPerTake = 1000
 
-/** Share of all slots for new deliveries of destinations that the store chooses, used only while few attempts are in flight. */
+/** Share of all slots for new deliveries of destinations that the store chooses, and of all bytes for each, used only while few attempts are in flight. */
 const unrequestedPart = 1 / 64
 const fewPart = 1 / 32
 
@@ -192,13 +195,20 @@ export class Taking {
       destination.taking = true
       tenant.busy.add(destination)
       slots.use(owner, wanted, isFailing(destination))
-      const bytes = slots.useBytes(owner, wanted * destination.bytesPerDelivery, isFailing(destination))
+      const mostBytes = this.bytesOf(plan.batches, destination)
+      const bytes = slots.useBytes(owner, mostBytes + plan.again.length * destination.bytesPerDelivery, isFailing(destination))
       attempts += wanted
       events -= wanted * destination.eventsPerDelivery
-      asked.push({ destination, plan, from: takeFromOf(destination, plan), attempts: wanted, bytes })
+      asked.push({ destination, plan, from: takeFromOf(destination, plan, mostBytes), attempts: wanted, bytes })
       if (isLarge) break
     }
     return asked
+  }
+
+  /** Bytes to read for new deliveries of a destination. */
+  private bytesOf(batches: number, { bytesPerDelivery }: Destination): number {
+    const { maxBatchBytes, maxBytesInFlight } = this.parts.options
+    return Math.ceil(Math.min(batches * maxBatchBytes, Math.max(maxBytesInFlight / deliveriesPerTake, batches * bytesPerDelivery * growthPerTake)))
   }
 
   /** Returns destinations with signals whose entries the take did not read. */
@@ -276,6 +286,7 @@ export class Taking {
       signals: hears ? signalsPerTake : 0,
       skip,
       unrequested,
+      unrequestedBytes: Math.ceil(options.maxBytesInFlight * unrequestedPart),
       maxBatchBytes: options.maxBatchBytes,
       lookAt
     }

@@ -62,11 +62,12 @@ describe("crashes", () => {
           owned: partitions,
           flight: "0199c5a1-0000-7000-8000-000000000000",
           sentAt: 0,
-          from: [{ destinationId: loaded!.destinationId, after: undefined, batches: 0, inFlight: [], again: loaded!.waiting.map(({ deliveryId }) => deliveryId) }],
+          from: [{ destinationId: loaded!.destinationId, after: undefined, batches: 0, bytes: 0, inFlight: [], again: loaded!.waiting.map(({ deliveryId }) => deliveryId) }],
           sources: ["transit-events"],
           signals: 0,
           skip: [],
           unrequested: 0,
+          unrequestedBytes: 0,
           maxBatchBytes: 1000,
           lookAt: 10
         })

@@ -98,15 +98,15 @@ describe("a destination", () => {
     destination.inFlight.set("early", { lastKey: "B", first: true }).set("late", { lastKey: "F", first: true }).set("again", { lastKey: "F", first: false })
     destination.cursor = "C"
     destination.ahead = true
-    assert.deepStrictEqual(takeFromOf(destination, { again: [], batches: 1, lookAt: undefined }).inFlight, ["late"])
-    assert.deepStrictEqual(takeFromOf(destination, { again: [waiting("retry", now)], batches: 1, lookAt: undefined }).inFlight, ["early", "late"])
+    assert.deepStrictEqual(takeFromOf(destination, { again: [], batches: 1, lookAt: undefined }, 1).inFlight, ["late"])
+    assert.deepStrictEqual(takeFromOf(destination, { again: [waiting("retry", now)], batches: 1, lookAt: undefined }, 1).inFlight, ["early", "late"])
     destination.cursor = undefined
-    assert.deepStrictEqual(takeFromOf(destination, { again: [], batches: 1, lookAt: undefined }).inFlight, ["early", "late"])
+    assert.deepStrictEqual(takeFromOf(destination, { again: [], batches: 1, lookAt: undefined }, 1).inFlight, ["early", "late"])
   })
 
   it("takes a retry again a second later if it waits for another delivery of its shipment", () => {
     const destination = ready(makeLoaded({}, { waiting: [waiting("left", now)] }))
-    const asked = takeFromOf(destination, planOf(destination, now, 1))
+    const asked = takeFromOf(destination, planOf(destination, now, 1), 1)
     foundBy(destination, {
       asked,
       found: noEntries,
@@ -119,7 +119,7 @@ describe("a destination", () => {
 
   it("takes retries that waited for another delivery as soon as a retry has ended, and those that are not due yet later", () => {
     const destination = ready(makeLoaded({}, { waiting: [waiting("first", now - 2), waiting("left", now - 1), waiting("later", now + 500)] }))
-    const asked = takeFromOf(destination, planOf(destination, now, 10))
+    const asked = takeFromOf(destination, planOf(destination, now, 10), 1)
     foundBy(destination, {
       asked,
       found: noEntries,
@@ -138,7 +138,7 @@ describe("a destination", () => {
 
   it("is loaded again when all named deliveries have ended and more wait", () => {
     const destination = ready(makeLoaded({}, { waiting: [waiting("only", now)], moreWaiting: true }))
-    const asked = takeFromOf(destination, planOf(destination, now, 1))
+    const asked = takeFromOf(destination, planOf(destination, now, 1), 1)
     foundBy(destination, { asked, found: noEntries, now, since: 2, taken: new Set(["only"]) })
     assert.isTrue(destination.stale)
   })
@@ -154,7 +154,7 @@ describe("keys", () => {
     destination.ahead = true
     destination.inFlight.set("a", { lastKey: late, first: true })
     destination.inFlight.set("b", { lastKey: early, first: true })
-    assert.deepStrictEqual(takeFromOf(destination, { again: [], batches: 1, lookAt: undefined }).inFlight, ["a"])
+    assert.deepStrictEqual(takeFromOf(destination, { again: [], batches: 1, lookAt: undefined }, 1).inFlight, ["a"])
   })
 
   it("of publications are compared with the cursor in the store's order", () => {

@@ -192,7 +192,7 @@ export class Life {
     if (wanted === 0) return false
     assert.isAtMost(destination.inFlight.size + wanted, Math.max(destination.window, 1), "the window")
     destination.taking = true
-    this.requests.push({ from: takeFromOf(destination, plan), since: ++this.events, epoch: this.epoch, answer: undefined })
+    this.requests.push({ from: takeFromOf(destination, plan, 1), since: ++this.events, epoch: this.epoch, answer: undefined })
     return true
   }
 

@@ -90,16 +90,16 @@ const nextSignals = (schema: Statement, own: Parameter, signals: Parameter) => s
   LIMIT ${signals}::int4 + 1`
 
 const named = (from: TakeRequest["from"]) => statement`
-  SELECT g.destination_id, g.after, g.batches, g.again::uuid[] AS again, true AS asked
+  SELECT g.destination_id, g.after, g.batches, g.bytes, g.again::uuid[] AS again, true AS asked
   FROM unnest(
     ${ofAnyLength(uuidArray(from.map(({ destinationId }) => destinationId)))}, ${textArray(from.map(({ after }) => after ?? null))}, ${int4Array(from.map(({ batches }) => batches))},
-    ${textArray(from.map(({ again }) => again.length === 0 ? null : `{${again.join(",")}}`))}
-  ) AS g (destination_id, after, batches, again)
+    ${int8Array(from.map(({ bytes }) => bytes))}, ${textArray(from.map(({ again }) => again.length === 0 ? null : `{${again.join(",")}}`))}
+  ) AS g (destination_id, after, batches, bytes, again)
   WHERE g.destination_id IS NOT NULL`
 
 /** Destinations that only a signal names: a first delivery of each. */
-const signalled = ({ from, skip, unrequested }: TakeRequest, signals: Parameter) => statement`
-  SELECT h.destination_id, NULL, 1, NULL, false
+const signalled = ({ from, skip, unrequested, unrequestedBytes }: TakeRequest, signals: Parameter) => statement`
+  SELECT h.destination_id, NULL, 1, ${unrequestedBytes}::int8, NULL, false
   FROM (SELECT DISTINCT s.destination_id FROM (SELECT s.destination_id FROM signals AS s LIMIT ${signals}::int4) AS s) AS h
   WHERE h.destination_id <> ALL (${uuidArray([...from.map(({ destinationId }) => destinationId), ...skip])})
   LIMIT ${unrequested}::int4`
@@ -137,7 +137,7 @@ CROSS JOIN LATERAL (
   FROM (
     SELECT e.*, lag(e.key) OVER o IS DISTINCT FROM e.key AS opens,
            NOT e.held AND count(*) FILTER (WHERE NOT e.held) OVER o <= d.batches * d.batch_max_size
-             AND sum(e.size) FILTER (WHERE NOT e.held) OVER o - e.size < d.batches * ${float8(request.maxBatchBytes)} AS readable
+             AND sum(e.size) FILTER (WHERE NOT e.held) OVER o - e.size < d.bytes AS readable
     FROM (
       SELECT e.key, e.sequence, e.ref, e.size, e.ctid AS row_location, coalesce(d.held ? e.key, false) AS held
       FROM ${schema}.delivery_entries AS e

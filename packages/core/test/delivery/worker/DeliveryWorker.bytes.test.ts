@@ -1,0 +1,33 @@
+import { assert, describe, it } from "@effect/vitest"
+import { TransitEvents } from "@waybill/core/transit-events"
+import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
+import { Effect } from "effect"
+import { workerOver } from "../Engine.ts"
+
+const endpoints = Array.from({ length: 64 }, (_, n) => `https://receiver-${n}.example/hook`)
+const large = 4_000
+
+describe("a take from many destinations", () => {
+  it.effect("reads one event of each when their events become larger than expected, then more", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const events = yield* TransitEvents
+    const receivers = yield* ScriptedReceivers
+    for (const endpointUrl of endpoints) yield* TestWaybill.subscribe(tenant, tenant.customer("growing", ["A"]), { endpointUrl, delivery: { batchMaxSize: 10 } })
+    const bytes: Array<number> = []
+    yield* workerOver((store) => ({
+      take: (request) => Effect.tap(store.take(request), ({ deliveries }) => Effect.sync(() => bytes.push(deliveries.reduce((sum, { body }) => sum + body.length, 0))))
+    }))
+    const publish = (shipments: number, size: number) =>
+      Effect.orDie(events.append(tenant.carrier, Array.from({ length: shipments }, (_, n) => reportedEvent(`S${n}`, { accounts: ["A"], more: { attributes: { text: "x".repeat(size) } } }))))
+    for (let n = 0; n < 40; n++) {
+      yield* publish(1, 1)
+      yield* TestWaybill.pass(1_000)
+    }
+    bytes.length = 0
+    yield* publish(20, large)
+    yield* TestWaybill.pass(60_000)
+    assert.isAbove(bytes[0]!, 0)
+    assert.isAtMost(Math.max(...bytes), endpoints.length * large * 1.2)
+    for (const endpoint of endpoints) assert.lengthOf(yield* receivers.deliveredEvents(endpoint), 60)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { maxBytesInFlight: 65_536 } }))), 60_000)
+})
