@@ -4,6 +4,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { build } from "esbuild"
 import { dashboardOf } from "./serves.mjs"
 
 /** What a host installs of Waybill, and beside it; `on` is installed before. */
@@ -13,7 +14,7 @@ const page = { on: service, packages: ["client"], others: ["fastify@5.12.8", "pg
 const testing = { packages: ["core", "http", "testkit"], others: [] }
 const client = { packages: ["client"], others: [] }
 const server = { on: service, packages: ["client", "conformance", "edi", "server"], others: [] }
-const installedBy = { page, required: page, effect: page, vitest: testing, jest: testing, client, server, refused: page }
+const installedBy = { page, required: page, bundled: page, effect: page, vitest: testing, jest: testing, client, server, refused: page }
 const types = "@types/node@24.10.1"
 
 /**
@@ -22,7 +23,7 @@ const types = "@types/node@24.10.1"
  * @property {"in both orders" | "once"} [everyTime] also in the short form; "once" installs its own packages after Waybill only,
  *   because the hosts with another effect prove that the order does not matter
  * @property {string[]} beside what it depends on besides Waybill
- * @property {"page" | "required" | "vitest" | "jest" | "effect" | "client" | "server" | "refused"} runs
+ * @property {"page" | "required" | "bundled" | "vitest" | "jest" | "effect" | "client" | "server" | "refused"} runs
  * @property {keyof typeof transactions} [library] whose transaction the page publishes in, instead of pg's
  * @property {true} [node] runs on the Node in `beside`; on the workspace's by default
  * @property {string} [types] also checks the types of every entry point, with the TypeScript in `beside`; "all" includes what
@@ -45,6 +46,7 @@ export const hosts = [
   { name: "Node 20, refused by the service", everyTime: "once", beside: ["node@20.20.2"], runs: "refused", node: true },
   { name: "Node 22", beside: ["node@22.19.0"], runs: "page", node: true },
   { name: "CommonJS", everyTime: "once", beside: [], runs: "required" },
+  { name: "bundles without node_modules", everyTime: "once", beside: [], runs: "bundled" },
   { name: "Vitest 3", everyTime: "once", beside: ["vitest@3.2.7"], runs: "vitest" },
   { name: "Vitest 4", beside: ["vitest@4.1.12"], runs: "vitest" },
   { name: "Vitest 5", beside: ["vitest@5.1.0"], runs: "vitest" },
@@ -143,6 +145,21 @@ const runners = {
     writeFileSync(join(folder, "server.cts"), required(program))
     await delivers(folder, "server.cts", await database(), host)
   },
+  bundled: async (folder, host, { database, program }) => {
+    const empty = mkdtempSync(join(tmpdir(), "waybill-bundle-"))
+    try {
+      for (const [format, contents, banner] of [["esm", program, requireInModules], ["cjs", required(program), ""]]) {
+        const file = format === "esm" ? "server.mjs" : "server.cjs"
+        await build({
+          stdin: { contents, loader: "ts", resolveDir: folder }, outfile: join(empty, file), bundle: true, platform: "node", format,
+          banner: { js: banner }, external: ["pg-native"], logLevel: "silent"
+        })
+        await delivers(empty, file, await database(), host)
+      }
+    } finally {
+      rmSync(empty, { recursive: true, force: true })
+    }
+  },
   // Waybill runs on its own copy beside the host's, and refuses layers that the host's copy builds
   effect: async (folder, host, options) => {
     await runners.page(folder, host, options)
@@ -179,6 +196,9 @@ console.log(String(await Effect.runPromise(Effect.flip(Effect.sandbox(Effect.sco
     await run(process.execPath, ["--experimental-vm-modules", program, "--testMatch", "**/*.test.{mjs,cjs}"], folder)
   }
 }
+
+/** What esbuild's users put before their modules, for packages that call `require`. */
+const requireInModules = `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`
 
 const clientProgram = join(import.meta.dirname, "client-program.mjs")
 

@@ -1,7 +1,6 @@
 /** The whole service over HTTP: on its own server, in another router, or as one effect. */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
-import { createRequire } from "node:module"
 import { type AreaKey, httpAreas } from "../Areas.ts"
 import { SecuritySchemes, type SecuritySchemesByName, standardSchemes } from "../access/SecuritySchemes.ts"
 import { IntakeContract } from "../intake/IntakeContract.ts"
@@ -11,6 +10,7 @@ import { OperatorHandlers } from "../operator/OperatorHandlers.ts"
 import { PortalContract } from "../portal/PortalContract.ts"
 import { PortalHandlers } from "../portal/PortalHandlers.ts"
 import { type MountedContract, mount, normalBase, type PlacedContract } from "../shared/Contract.ts"
+import { version } from "../shared/Version.ts"
 import { docsPageOf, escape } from "./DocsPage.ts"
 import { type OpenApiDocument, openApiOf } from "./OpenApi.ts"
 import { type App, makePipeline, type PipelineOptions } from "./RequestPipeline.ts"
@@ -132,7 +132,7 @@ export const WaybillHttp = {
       ...options.more ?? [],
       { contract: PortalContract, base: normalBase(bases.portal) },
       { contract: OperatorContract, base: normalBase(bases.operator) }
-    ], { version: version(), server: publicBaseUrl?.replace(/\/+$/, "") ?? "/", securitySchemes }))
+    ], { version, server: publicBaseUrl?.replace(/\/+$/, "") ?? "/", securitySchemes }))
   },
 
   /** Serves only this service on the given server. Every request gets a response in the format of its area. */
@@ -142,7 +142,7 @@ export const WaybillHttp = {
 
 /** Rendered when they are first asked for, because most processes start to answer other calls. */
 const documentsOf = (calls: ReadonlyArray<PlacedContract>, securitySchemes: SecuritySchemesByName): Documents => {
-  const about = { version: version(), server: placeholder, securitySchemes }
+  const about = { version, server: placeholder, securitySchemes }
   const written = (placed: ReadonlyArray<PlacedContract>) =>
     forAnyServer(() => JSON.stringify(openApiOf(placed, about)), (server) => JSON.stringify(server).slice(1, -1))
   return {
@@ -165,5 +165,3 @@ const forAnyServer = (render: () => string, written: (server: string) => string)
     return [before!, encoder.encode(written(server)), after!]
   }
 }
-
-const version = () => (createRequire(import.meta.url)("@waybill/http/package.json") as { readonly version: string }).version

@@ -1,8 +1,8 @@
 /** Sends webhooks over HTTP/1.1: checked addresses, one deadline, a few kilobytes of response, no redirects. */
 import { Clock, Effect, Layer } from "effect"
-import { createRequire } from "node:module"
 import { RecentMap } from "@waybill/core"
 import { AttemptOutcome, type WebhookRequest, WebhookSender } from "@waybill/core/delivery"
+import { version } from "../shared/Version.ts"
 import { addressNotAllowed, type EgressPolicy, hostOf, publicOnly, refusalOfUrl } from "./AddressGuard.ts"
 import { Attempt } from "./Attempt.ts"
 import { Connections, type OriginAddress } from "./Connections.ts"
@@ -40,7 +40,7 @@ const make = Effect.fnUntraced(function*(options: WebhookSenderHttpOptions) {
   const egress = options.egress ?? publicOnly
   const clock = yield* Clock.Clock
   const nowMillis = () => clock.currentTimeMillisUnsafe()
-  const destinationOf = rememberDestinations(egress, options.userAgent ?? defaultUserAgent())
+  const destinationOf = rememberDestinations(egress, options.userAgent ?? defaultUserAgent)
   const connections = yield* openConnections(egress, options)
 
   const start = (request: WebhookRequest, settle: (outcome: AttemptOutcome) => void): () => void => {
@@ -117,7 +117,4 @@ const refused = AttemptOutcome.Failed({ failure: "address_not_allowed", detail: 
 
 const unwritable = AttemptOutcome.Failed({ failure: "protocol", detail: "The request could not be written. Check the subscription's headers." })
 
-const defaultUserAgent = (): string => {
-  const { version } = createRequire(import.meta.url)("@waybill/http/package.json") as { readonly version: string }
-  return `Waybill/${version} (+https://github.com/waybill/waybill)`
-}
+const defaultUserAgent = `Waybill/${version} (+https://github.com/waybill/waybill)`
