@@ -101,8 +101,13 @@ const bodyOf = (req: NodeRequest): Uint8Array | ReadableStream<Uint8Array> | und
   return wasRead(req) ? "lost" : lazily(req)
 }
 
-export const hasBody = ({ headers, method }: IncomingMessage): boolean =>
-  (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0) && method !== "GET" && method !== "HEAD"
+/** Requests of HTTP/2 have a `stream`, and may have a body without a header that says so. */
+export const hasBody = ({ headers, method, stream }: IncomingMessage & { readonly stream?: { readonly endAfterHeaders?: boolean } }): boolean => {
+  if (method === "GET" || method === "HEAD") return false
+  const length = headers["content-length"]
+  if (stream !== undefined && length === undefined) return stream.endAfterHeaders !== true
+  return headers["transfer-encoding"] !== undefined || Number(length ?? 0) > 0
+}
 
 export const wasRead = (body: Readable): boolean => body.readableDidRead || body.readableEnded
 

@@ -61,16 +61,22 @@ describe("toNodeHandler", () => {
     await once(server, "listening")
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const session = connectHttp2(url)
-    const get = async (path: string) => {
-      const stream = session.request({ ":path": path })
+    const send = async (path: string, method = "GET", body?: string) => {
+      const stream = session.request({ ":path": path, ":method": method, "content-type": "application/json" }, { endStream: body === undefined })
+      if (body !== undefined) stream.end(body)
       const [headers] = await once(stream, "response") as [Record<string, unknown>]
       let text = ""
       for await (const chunk of stream.setEncoding("utf8")) text += chunk
       return { status: headers[":status"], link: headers["link"], text }
     }
-    const listed = await get("/visibility/v1/events")
+    const listed = await send("/visibility/v1/events")
     expect([listed.status, listed.link]).toEqual([200, expect.stringContaining(`<${url}/visibility/v1/events?`)])
-    expect((await get(`/visibility/v1/events?shipmentId=${"x".repeat(9000)}`)).status).toBe(414)
+    expect((await send(`/visibility/v1/events?shipmentId=${"x".repeat(9000)}`)).status).toBe(414)
+    // without a content-length, which HTTP/2 does not need
+    const subscription = JSON.stringify({ endpointUrl: "https://receiver.example/hook", hmacSecretId: "main" })
+    const created = await send("/visibility/v1/subscriptions", "POST", subscription)
+    expect(created.status).toBe(201)
+    expect((await send(`/visibility/v1/subscriptions/${(JSON.parse(created.text) as { id: string }).id}`, "DELETE")).status).toBe(204)
     session.close()
     await new Promise((resolve) => server.close(resolve))
   })

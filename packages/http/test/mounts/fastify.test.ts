@@ -6,7 +6,8 @@ import type { Waybill } from "../../src/index.ts"
 import { toFastifyPlugin } from "../../src/mounts/fastify.ts"
 import { expectOwnDocuments } from "./Documents.ts"
 import { endAfterwards } from "../endAfterwards.ts"
-import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, type User, userNamed } from "./Mounted.ts"
+import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, type User, userNamed, users } from "./Mounted.ts"
+import { reportedEvent } from "../TestService.ts"
 
 type LoggedIn = FastifyRequest & { user?: User | undefined }
 
@@ -110,17 +111,23 @@ describe("Fastify", () => {
     expect(await service.reached[0]!.request.json()).toEqual({ a: 1 })
   })
 
-  it("serves HTTP/2", async () => {
-    const waybill = await startWaybill(() => undefined)
+  it("serves HTTP/2, also bodies without a length", async () => {
+    const waybill = await startWaybill(() => users["carrier"])
     const app = fastify({ http2: true })
     app.register(toFastifyPlugin(waybill), { prefix: "/freight" })
     const session = connect(await listen(app))
     endAfterwards(() => app.close())
-    const get = (path: string) =>
-      new Promise((resolve, reject) => session.request({ ":path": path }).on("response", (headers) => resolve(headers[":status"])).on("error", reject).resume())
-    expect(await get("/freight/healthz")).toBe(200)
+    const send = (path: string, body?: string) =>
+      new Promise((resolve, reject) => {
+        const head = { ":path": path, ":method": body === undefined ? "GET" : "POST", "content-type": "application/json" }
+        const stream = session.request(head, { endStream: body === undefined })
+        stream.on("response", (headers) => resolve(headers[":status"])).on("error", reject).resume()
+        if (body !== undefined) stream.end(body)
+      })
+    expect(await send("/freight/healthz")).toBe(200)
+    expect(await send("/freight/intake/v1/transit-events", JSON.stringify({ events: [reportedEvent("S-1")] }))).toBe(200)
     // The response closes the connection, and HTTP/2 has no header for that.
-    expect(await get(`/freight/visibility/v1/events?shipmentId=${"x".repeat(9000)}`)).toBe(414)
+    expect(await send(`/freight/visibility/v1/events?shipmentId=${"x".repeat(9000)}`)).toBe(414)
     await new Promise<void>((resolve) => session.close(resolve))
   })
 
