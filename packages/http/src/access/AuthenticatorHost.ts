@@ -101,7 +101,8 @@ const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
       })
       const host = yield* HostRequest
       const said = yield* Effect.tryPromise({
-        try: () => authenticate(request, host),
+        // a host without types may answer without a promise
+        try: async () => authenticate(request, host),
         catch: (cause) => new AuthenticationUnavailable({ operation: "authenticate of the host", cause })
       })
       if (said === undefined || said === null) {

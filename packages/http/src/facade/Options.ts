@@ -160,7 +160,7 @@ const settingsOf = ({ delivery = {}, mail, othersLookupsPerMinute, pickupDesk, p
     portal === undefined ? Layer.empty : Layer.succeed(PortalPage, portalPageOf(portal)),
     mail === undefined ? Layer.empty : Layer.succeed(Mailer, {
       sends: true,
-      send: (sent) => Effect.tryPromise({ try: () => mail(sent), catch: (error) => new MailFailed({ reason: error instanceof Error ? error.message : String(error) }) })
+      send: (sent) => Effect.tryPromise({ try: async () => mail(sent), catch: (error) => new MailFailed({ reason: error instanceof Error ? error.message : String(error) }) })
     }),
     FreightChargeOptions.layer(timeZone === undefined ? {} : { timeZone })
   )

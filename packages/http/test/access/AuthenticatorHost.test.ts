@@ -45,6 +45,11 @@ it("answers 401 when the host does not know the caller, and 503 when the host fa
   expect(failure.text).not.toContain("session store")
 })
 
+it("accepts a principal that the host returns without a promise", async () => {
+  const service = await runningService({ authenticator: AuthenticatorHost.layer((() => sessions["admin"]) as never) })
+  expect((await service.send("GET", "/operator/v1/tenants")).status).toBe(200)
+})
+
 it("refuses an invalid principal before it reaches a store", async () => {
   const { ask } = await startHost()
   expect((await ask("nonsense")).status).toBe(500)
