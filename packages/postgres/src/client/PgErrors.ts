@@ -67,6 +67,9 @@ export const hostFault = (error: SqlError): string | undefined => {
   if (layers.some(({ code }) => code === "25P02")) {
     return "The transaction given to within(tx) has failed: one of its statements did, and the error was caught. Roll it back, or put such a statement into a savepoint."
   }
+  if (error.reason._tag === "AuthorizationError") {
+    return `The role of the transaction given to within(tx) lacks rights on Waybill's tables: ${error.message}. Grant them, or call within(tx) before SET ROLE or after RESET ROLE.`
+  }
   return undefined
 }
 

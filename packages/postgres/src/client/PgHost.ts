@@ -114,7 +114,11 @@ const executorConnection = (host: HostExecutor): PgConnection => {
   const exclusive = exclusiveOn(host)
   return new RowsConnection({
     isHosted: true,
-    send: (text, values) => exclusive(async () => host.executeSql(...asText(text, values)) as Promise<PgResult>),
+    send: (text, values) => exclusive(async () => {
+      const result = await host.executeSql(...asText(text, values))
+      if (!Array.isArray(result?.rows)) throw refusal("executeSql resolved to no rows. Resolve to { rows }, such as { rows: await tx.unsafe(sql, values) } with postgres.js.", "join")
+      return result as PgResult
+    }),
     ordinary: (row) => row,
     columnsOf: undefined
   })

@@ -152,6 +152,14 @@ describe("within", () => {
   })
   afterAll(() => service.close())
 
+  it.each([undefined, [], {}, { rows: {} }])("refuses an executor that resolves to %o instead of { rows }", async (result) => {
+    const executor = { executeSql: async () => result as never }
+    expect(await rejected(service.waybill.within(executor).events.publish(carrier, [event("e", "e")]))).toMatchObject({
+      status: 500,
+      message: "executeSql resolved to no rows. Resolve to { rows }, such as { rows: await tx.unsafe(sql, values) } with postgres.js."
+    })
+  })
+
   it.each([undefined, null, 1, "tx", {}, [], () => {}, { query: {} }, { query: () => [] }, { executeSql: "SELECT 1" }])("refuses %o with a message", (value) => {
     expect(() => service.waybill.within(value as never)).toThrow(
       /^within\(tx\) takes a pg client that has sent BEGIN, \{ executeSql \}, or the result of fromDrizzle, /
