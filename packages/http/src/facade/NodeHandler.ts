@@ -48,7 +48,8 @@ export const toNodeHandler = (waybill: Pick<Waybill, "handler">, { mountPath }: 
       process.emitWarning(error)
       return writeLost(res)
     }
-    const request = webRequestOf(req, { target: req.originalUrl ?? req.url, body, signal: brokenOff(res) })
+    const isDecoded = body instanceof Uint8Array && Number(req.headers["content-length"] ?? body.byteLength) !== body.byteLength
+    const request = webRequestOf(req, { target: req.originalUrl ?? req.url, body, isDecoded, signal: brokenOff(res) })
     if (request === undefined) {
       res.writeHead(405, { allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", "content-length": 0 }).end()
       return
@@ -76,16 +77,20 @@ export interface WebRequestParts {
   /** Path and query as requested. */
   readonly target: string | undefined
   readonly body: Uint8Array | ReadableStream<Uint8Array> | undefined
+  /** The host decompressed the body: the headers about its bytes are those of others. */
+  readonly isDecoded: boolean
   readonly signal: AbortSignal
 }
 
 /** `undefined` for methods that `Request` does not support, such as TRACE. */
-export const webRequestOf = (req: IncomingMessage, { body, signal, target }: WebRequestParts): Request | undefined => {
+export const webRequestOf = (req: IncomingMessage, { body, isDecoded, signal, target }: WebRequestParts): Request | undefined => {
+  const headers = headersOf(req, target)
+  if (isDecoded) for (const name of ["content-encoding", "content-length"]) headers.delete(name)
   const secure = "encrypted" in req.socket && req.socket.encrypted === true
   try {
     return new Request(`${secure ? "https" : "http"}://${usableHost(req.headers.host ?? req.headers[":authority"])}${pathOf(target)}`, {
       method: req.method ?? "GET",
-      headers: headersOf(req, target),
+      headers,
       signal,
       ...(body === undefined ? {} : { body, duplex: "half" })
     } as RequestInit)

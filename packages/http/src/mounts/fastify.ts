@@ -49,7 +49,7 @@ export const toFastifyPlugin = (waybill: Pick<Waybill, "handler">) => async (sco
       const payload = call.body as Readable | undefined
       const unread = hasBody(call.raw) ? payload : undefined
       if (unread !== undefined && wasRead(unread)) throw Object.assign(new Error(streamWasRead), { statusCode: 500, code: "body_already_read" })
-      const request = webRequestOf(call.raw, { target: call.url, body: unread && lazily(unread), signal: brokenOff(reply.raw) })!
+      const request = webRequestOf(call.raw, { target: call.url, body: unread && lazily(unread), isDecoded: unread !== undefined && unread !== call.raw, signal: brokenOff(reply.raw) })!
       const mountPath = mountPathOf(call.url, scope.prefix)
       const response = await waybill.handler(request, { mountPath, remoteAddress: call.ip, host: call })
       // HTTP/2 has no such header, and Node refuses to send it.

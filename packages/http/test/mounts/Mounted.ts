@@ -3,6 +3,7 @@ import { documentsSample, fileSample } from "@waybill/testkit"
 import { once } from "node:events"
 import { type IncomingMessage, request } from "node:http"
 import { connect } from "node:net"
+import { gzipSync } from "node:zlib"
 import { expect } from "vitest"
 import type { HandlerOptions, HostOperator, HostPrincipal, Waybill, WaybillOptions } from "../../src/index.ts"
 import { start } from "../facade/Host.ts"
@@ -36,6 +37,14 @@ export const publish = (mount: string, eventId: string, account = "A") =>
     method: "POST",
     headers: { ...bearer("carrier"), "content-type": "application/json" },
     body: JSON.stringify({ events: [reportedEvent(`S-${account}`, { eventId, accounts: [account] })] })
+  })
+
+/** Compressed, for a host that decompresses bodies itself. */
+export const publishCompressed = (mount: string) =>
+  fetch(`${mount}/intake/v1/transit-events`, {
+    method: "POST",
+    headers: { ...bearer("carrier"), "content-type": "application/json", "content-encoding": "gzip" },
+    body: gzipSync(JSON.stringify({ events: [reportedEvent("S-gzip", { eventId: "e-gzip", accounts: ["A"] })] }))
   })
 
 /** Node keeps the first of two Host headers and ignores the other. */

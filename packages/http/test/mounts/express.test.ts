@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest"
 import { toNodeHandler } from "../../src/index.ts"
 import { expectOwnDocuments } from "./Documents.ts"
 import { endAfterwards } from "../endAfterwards.ts"
-import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, upload, userNamed } from "./Mounted.ts"
+import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, publishCompressed, upload, userNamed } from "./Mounted.ts"
 
 // It has no types.
 const express = createRequire(import.meta.url)("express")
@@ -71,7 +71,9 @@ describe("Express", () => {
       const { mount } = await started(parser)
       await expectService(mount, { behindParser: true })
       await expectDocuments(mount)
+      expect((await publishCompressed(mount)).status).toBe(200)
     }
+    expect((await publishCompressed((await started()).mount)).status).toBe(415)
   })
 
   it("refuses uploads itself when its parser comes first with the usual limit", async () => {

@@ -1,12 +1,13 @@
 import { fastify, type FastifyRequest, type FastifyServerOptions } from "fastify"
 import { connect } from "node:http2"
 import { Readable } from "node:stream"
+import { createGunzip } from "node:zlib"
 import { describe, expect, it } from "vitest"
 import type { Waybill } from "../../src/index.ts"
 import { toFastifyPlugin } from "../../src/mounts/fastify.ts"
 import { expectOwnDocuments } from "./Documents.ts"
 import { endAfterwards } from "../endAfterwards.ts"
-import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, type User, userNamed, users } from "./Mounted.ts"
+import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, publishCompressed, type User, userNamed, users } from "./Mounted.ts"
 import { reportedEvent } from "../TestService.ts"
 
 type LoggedIn = FastifyRequest & { user?: User | undefined }
@@ -76,6 +77,12 @@ describe("Fastify", () => {
       }))
     await expectService(mount)
     await expectDocuments(mount)
+  })
+
+  it("accepts a body that a preParsing hook decompressed", async () => {
+    const mount = await started((app) => app.addHook("preParsing", async (_request, _reply, payload) => payload.pipe(createGunzip())))
+    expect((await publishCompressed(mount)).status).toBe(200)
+    expect((await publishCompressed(await started())).status).toBe(415)
   })
 
   it("explains what to do when a hook read the body", async () => {
