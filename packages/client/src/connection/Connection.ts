@@ -95,7 +95,10 @@ export class Connection {
 
   /** `basePath` is the path of an area below `baseUrl`. */
   constructor(options: ConnectionOptions, basePath: string) {
-    const base = new URL(options.baseUrl)
+    const base = URL.canParse(options.baseUrl) ? new URL(options.baseUrl) : undefined
+    if (base === undefined || !/^https?:$/.test(base.protocol)) {
+      throw new TypeError(`baseUrl is ${JSON.stringify(options.baseUrl) ?? "missing"}. Give the address of the server, such as "https://freight.example.com".`)
+    }
     if (options.apiKey !== undefined && options.bearer !== undefined) {
       throw new TypeError("Give apiKey or bearer, not both: the server takes one of them.")
     }
@@ -204,7 +207,7 @@ export class Connection {
         if (failure !== undefined) throw failure.cause
         throw started.expired()
           ? new WaybillCallFailed(failedCall, "timeout", `no answer within ${this.#timeoutMillis} ms.`, { cause })
-          : new WaybillCallFailed(failedCall, "network", "the server could not be reached.", { cause })
+          : new WaybillCallFailed(failedCall, "network", "the server could not be reached, or the connection ended before the whole answer.", { cause })
       }
     }
     try {

@@ -1,7 +1,7 @@
 /** Decides whether and when an idempotent call is retried. */
 import { WaybillCallFailed, WaybillProblem } from "./WaybillProblem.ts"
 
-/** When a call that failed is repeated. Only idempotent calls are: after a lost response, 429 or 503. */
+/** When a call that failed is repeated. Only idempotent calls are: after a lost response, 429, 502, 503 or 504. */
 export interface RetryPolicy {
   /** Number of attempts, the first one included. */
   readonly attempts: number
@@ -14,10 +14,13 @@ export interface RetryPolicy {
 /** Three attempts, with a first pause of up to 250 ms and pauses of at most 10 s. */
 export const defaultRetryPolicy: RetryPolicy = { attempts: 3, firstPauseMillis: 250, longestPauseMillis: 10_000 }
 
+/** With 502 and 504 a gateway says that it lost the response. */
+const retriedStatuses = [429, 502, 503, 504]
+
 /**
  * The pause in milliseconds before the next attempt, or `undefined` to give up.
  *
- * Only lost responses, 429 and 503 are retried. `attempt` counts from 1. `draw` is a random number from 0 to 1: jitter
+ * Only lost responses, 429, 502, 503 and 504 are retried. `attempt` counts from 1. `draw` is a random number from 0 to 1: jitter
  * that spreads callers when a server comes back.
  */
 export const pauseBeforeRetry = (policy: RetryPolicy, attempt: number, failure: unknown, draw: number): number | undefined => {
@@ -26,7 +29,7 @@ export const pauseBeforeRetry = (policy: RetryPolicy, attempt: number, failure: 
   if (failure instanceof WaybillCallFailed) {
     return failure.reason === "network" || failure.reason === "timeout" ? spread : undefined
   }
-  if (!(failure instanceof WaybillProblem) || (failure.status !== 429 && failure.status !== 503)) return undefined
+  if (!(failure instanceof WaybillProblem) || !retriedStatuses.includes(failure.status)) return undefined
   const asked = (failure.retryAfterSeconds ?? 0) * 1000
   return asked > policy.longestPauseMillis ? undefined : Math.max(asked, spread)
 }

@@ -25,7 +25,7 @@ describe("pauseBeforeRetry", () => {
 
   it("doubles its upper bound", () => expect([1, 2].map((attempt) => pauseBeforeRetry(defaultRetryPolicy, attempt, lost, 1))).toEqual([250, 500]))
 
-  it("retries only lost responses, 429 and 503", () => {
+  it("retries no redirect, no unreadable answer and no error of another kind", () => {
     expect(pauseBeforeRetry(defaultRetryPolicy, 1, new WaybillCallFailed(call, "timeout", ""), 0)).toBe(0)
     for (const reason of ["redirected", "unreadable_answer"] as const) {
       expect(pauseBeforeRetry(defaultRetryPolicy, 1, new WaybillCallFailed(call, reason, ""), 0)).toBeUndefined()
