@@ -126,6 +126,39 @@ export const suite = storeSuite("DocumentContents", DocumentContents, (test) => 
     assert.isUndefined(yield* contents.read(tenantId, contentId, 0))
   })
 
+  test("keeps no content of another tenant, no unknown and no malformed id, and fails", function*({ store: contents, tenantId: one, transaction }) {
+    const other = freshTenant()
+    const kept = yield* written(one, fileContent(10), [10])
+    const open = Effect.fnUntraced(function*(tenantId: string) {
+      const writer = yield* contents.open(tenantId)
+      yield* writer.write(fileContent(11))
+      yield* writer.finish
+      return writer.contentId
+    })
+    yield* Effect.scoped(Effect.gen(function*() {
+      const [own, others] = [yield* open(one), yield* open(other)]
+      for (const id of [own, kept, idOf(1), "garbage", ""]) {
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(transaction.run(contents.keep(other, [id])))), id)
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(transaction.run(contents.keep(other, [others, id])))), id)
+      }
+      for (const tenantId of [one, other]) for (const id of [own, others]) assert.strictEqual(yield* sizes(tenantId, id), 0)
+      yield* contents.keep(one, [own])
+      assert.strictEqual(yield* sizes(one, own), 11)
+    }))
+    assert.strictEqual(yield* sizes(one, kept), 10)
+  })
+
+  test("keeps a content again whose first keeping was rolled back, or fails", function*({ store: contents, tenantId }) {
+    yield* Effect.scoped(Effect.gen(function*() {
+      const writer = yield* contents.open(tenantId)
+      yield* writer.write(fileContent(10))
+      yield* writer.finish
+      yield* rolledBack(contents.keep(tenantId, [writer.contentId]))
+      const again = yield* Effect.exit(contents.keep(tenantId, [writer.contentId]))
+      assert.strictEqual(yield* sizes(tenantId, writer.contentId), Exit.isSuccess(again) ? 10 : 0)
+    }))
+  })
+
   test("finds nothing for another tenant, an unknown id or a malformed id", function*({ store: contents }) {
     const [one, other] = [freshTenant(), freshTenant()]
     const contentId = yield* written(one, fileContent(10), [10])
@@ -134,6 +167,7 @@ export const suite = storeSuite("DocumentContents", DocumentContents, (test) => 
     }
     assert.isUndefined(yield* contents.read(one, contentId, 1))
     yield* contents.remove(other, [contentId])
+    yield* contents.remove(one, ["garbage", ""])
     assert.strictEqual(yield* sizes(one, contentId), 10)
   })
 })

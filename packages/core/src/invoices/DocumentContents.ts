@@ -15,7 +15,7 @@ export interface ContentWriter {
 export class DocumentContents extends Context.Service<DocumentContents, {
   readonly open: (tenantId: string) => Effect.Effect<ContentWriter, StorageError, Scope.Scope>
   /**
-   * Keeps written contents permanently. Fails if one of them no longer exists. If contents are in the same database as the records, this
+   * Keeps written contents permanently, while their writers are open. Fails if one of them is not this tenant's or no longer exists. If contents are in the same database as the records, this
    * is part of the caller's transaction.
    */
   readonly keep: (tenantId: string, contentIds: ReadonlyArray<string>) => Effect.Effect<void, StorageError>

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { attempt, chunkBytes, externalDocumentContents, isContentId } from "./ExternalDocumentContents.ts"
+import { attempt, chunkBytes, contentNotThere, externalDocumentContents, isContentId } from "./ExternalDocumentContents.ts"
 
 /** Where files of documents are. */
 export interface DocumentContentsDirectoryOptions {
@@ -71,7 +71,6 @@ const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirector
   })
 
   const keep = async (tenantId: string, contentId: string): Promise<void> => {
-    if (!isContentId(contentId)) return
     const shelf = shelfOf(tenantId, contentId)
     await ensureDirectory(shelf)
     await absentIsFine(rename(incoming(tenantId, contentId), kept(tenantId, contentId)))
@@ -94,7 +93,8 @@ const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirector
 
   return DocumentContents.of({
     open: openFile,
-    keep: (tenantId, contentIds) => Effect.forEach(contentIds, (contentId) => attempt("keep", () => keep(tenantId, contentId)), { discard: true }),
+    keep: (tenantId, contentIds) =>
+      Effect.forEach(contentIds, (contentId) => isContentId(contentId) ? attempt("keep", () => keep(tenantId, contentId)) : contentNotThere(contentId), { discard: true }),
     read: (tenantId, contentId, chunk) =>
       isContentId(contentId) ? attempt("read", () => readChunk(kept(tenantId, contentId), chunk)) : Effect.undefined,
     remove: (tenantId, contentIds) =>

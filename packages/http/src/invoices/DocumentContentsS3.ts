@@ -2,7 +2,7 @@
 import { type ContentWriter, DocumentContents } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
-import { attempt, chunkBytes, externalDocumentContents, isContentId } from "./ExternalDocumentContents.ts"
+import { attempt, chunkBytes, contentNotThere, externalDocumentContents, isContentId } from "./ExternalDocumentContents.ts"
 
 /** Minimum part size of S3, except for the last part; each upload in progress uses this much memory. */
 const partBytes = 5 * 1024 * 1024
@@ -109,10 +109,17 @@ const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): Docum
   const keep = Effect.fnUntraced(function*(tenantId: string, contentId: string) {
     const { Key } = placeOf(tenantId, contentId)
     const written = finished.get(Key)
-    if (written === undefined || written.kept) return
+    if (written === undefined) return yield* contentNotThere(contentId)
+    if (written.kept) return
     yield* attempt("keep", () => client.completeMultipartUpload({ ...written.upload, MultipartUpload: { Parts: written.parts } }))
     written.kept = true
   })
+
+  const remove = (at: At): Promise<unknown> => {
+    // a rolled back transaction removes what it kept, and its writer may try again
+    finished.delete(at.Key)
+    return client.deleteObject(at)
+  }
 
   const read = async (at: At, chunk: number): Promise<Uint8Array | undefined> => {
     const from = chunk * chunkBytes
@@ -145,7 +152,7 @@ const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): Docum
     remove: (tenantId, contentIds) =>
       Effect.forEach(
         contentIds.filter(isContentId),
-        (contentId) => attempt("remove", () => client.deleteObject(placeOf(tenantId, contentId))),
+        (contentId) => attempt("remove", () => remove(placeOf(tenantId, contentId))),
         { concurrency: 8, discard: true }
       ),
     sweep: (tenantId, writtenBefore) => attempt("sweep", () => sweep(tenantId, writtenBefore))

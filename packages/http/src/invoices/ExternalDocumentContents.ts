@@ -14,6 +14,10 @@ export const chunkBytes = 256 * 1024
 export const attempt = <A>(operation: string, call: () => Promise<A>): Effect.Effect<A, StorageError> =>
   Effect.tryPromise({ try: call, catch: (cause) => new StorageError({ operation: `DocumentContents.${operation}`, cause }) })
 
+/** `keep` was called for a content that its tenant has not written, or that was removed. */
+export const contentNotThere = (contentId: string) =>
+  Effect.fail(new StorageError({ operation: "DocumentContents.keep", cause: new Error(`Content ${contentId} is not there.`) }))
+
 /** Contents that were stored or deleted in this fiber's transaction. */
 interface PendingChanges {
   readonly kept: Array<TenantContents>

@@ -80,7 +80,7 @@ describe("DocumentContentsDirectory", () => {
     const contents = yield* DocumentContents
     for (const id of ["../../etc/passwd", "..", "/etc/passwd", "incoming", "\0", "0b8f2c1e-6f0a-7c3d-9a55-2d1f0c9e8b77/.."]) {
       assert.isUndefined(yield* contents.read("acme", id, 0))
-      yield* contents.keep("acme", [id])
+      yield* Effect.flip(contents.keep("acme", [id]))
       yield* contents.remove("acme", [id])
     }
   }, Effect.provide(layerIn("odd"))))

@@ -97,7 +97,7 @@ FROM ${schema}.document_contents AS c
 JOIN ${schema}.document_chunks AS h ON h.tenant_id = ${tenant(tenantId)} AND h.content_id = c.content_id AND h.chunk = ${int4(chunk)}
 WHERE c.tenant_id = ${tenant(tenantId)} AND c.content_id = ${uuid(contentId)} AND c.kept`
         ).pipe(Effect.map(([bytes]) => bytes), StorageError.refail("DocumentContents.read")),
-      remove: (tenantId, contentIds) => removeWhere(tenantId, contentIds, statement`true`).pipe(StorageError.refail("DocumentContents.remove")),
+      remove: (tenantId, contentIds) => removeWhere(tenantId, contentIds.filter(isUuid), statement`true`).pipe(StorageError.refail("DocumentContents.remove")),
       sweep: (tenantId, writtenBefore) =>
         sql.one(
           int8,
