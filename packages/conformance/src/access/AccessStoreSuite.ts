@@ -2,7 +2,7 @@
 import { AccessStore, accountWithin, carrierGrants, type StoredApiKey, type Tenant } from "@waybill/core"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { allPages, bytesOf, freshTenant, idOf, letSee, storeNow } from "../StorageFixtures.ts"
+import { allPages, bytesOf, freshTenant, idOf, letSee, storeNow, subscribe } from "../StorageFixtures.ts"
 import { storeSuite, unchanged } from "../StoreSuite.ts"
 
 const key = (n: number, parts: Partial<StoredApiKey> = {}): StoredApiKey => ({
@@ -231,10 +231,15 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"], roles: ["customer"] })
     yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "token", seesAll: true, accounts: ["A", "B"], roles: ["carrier"] })
     yield* store.putClientAccess(tenantId, { client: "jwt:idp:warehouse", origin: "token", seesAll: false, accounts: ["C"], live: { forMillis: 3_600_000 } })
+    const other = freshTenant()
+    yield* store.putTenant({ tenantId: other, name: "Other", hosts: [] })
+    yield* store.addKey(other, key(1))
+    yield* store.putClientAccess(other, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["D"], roles: ["operator"] })
+    for (const [tenant, n, client] of [[tenantId, 1, "key:warehouse"], [tenantId, 2, "somebody"], [other, 1, "key:warehouse"], [other, 2, "jwt:idp:warehouse"]] as const) yield* subscribe(tenant, { n, client })
     const page = yield* store.pageClients(tenantId, { after: undefined, limit: 10 })
     assert.deepStrictEqual(page.map(({ lastSeenAt: _, ...each }) => each), [
       { client: "jwt:idp:warehouse", roles: [], accounts: ["C"], keys: 0, subscriptions: 0, live: true },
-      { client: "key:warehouse", roles: ["carrier", "customer"], accounts: ["A", "B"], keys: 1, subscriptions: 0, live: true }
+      { client: "key:warehouse", roles: ["carrier", "customer"], accounts: ["A", "B"], keys: 1, subscriptions: 1, live: true }
     ])
     assert.isTrue(page.every(({ lastSeenAt }) => lastSeenAt !== undefined))
     assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: "jwt:idp:warehouse", limit: 10 })).map(({ client }) => client), ["key:warehouse"])

@@ -89,8 +89,12 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
     yield* store.remove(tenantId, "two", idOf(3))
     yield* order(tenantId, 3)
     assert.deepStrictEqual(yield* waiting(tenantId), { 1: 2, 2: 3, 3: 1, 4: 0, 5: 0 })
-    yield* order(freshTenant(), 4)
-    assert.deepStrictEqual((yield* waiting(tenantId))[2], 3)
+    const other = freshTenant()
+    yield* letSeeAll(other, "shipper")
+    yield* letSee(other, "unknown", [" dot 1"])
+    yield* order(other, 4)
+    yield* pickups.update(tenantId, pickupRow(3, { carrier: [" dot 1"] }), historyEntry(3, 2), change("{}"))
+    assert.deepStrictEqual(yield* waiting(tenantId), { 1: 2, 2: 4, 3: 1, 4: 0, 5: 0 })
   })
 
   test("is queued past changes again, within the time, that its client sees now and that do not wait", function*({ store, tenantId }) {

@@ -337,6 +337,15 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     assert.deepStrictEqual([again.accounts, again.history], [["A"], []])
   })
 
+  test("finds a shipment by its keys before and after other tenants reported a shipment with the same id", function*() {
+    const tenants = [freshTenant(), freshTenant(), freshTenant()].toSorted()
+    const [, own] = tenants
+    for (const tenantId of [...tenants, own!]) yield* report(tenantId, [{ shipmentId: "S", keys: ["k"], covered: tenantId === own }])
+    yield* report(own!, [{ shipmentId: "S", keys: ["k", "new"] }])
+    assert.deepStrictEqual(yield* find(own!, ["k", "all"], ["new", "all"]), ["verified S", "verified S"])
+    assert.deepStrictEqual(yield* find(tenants[0]!, ["k", "all"]), [undefined])
+  })
+
   test("isolates tenants that share ids", function*({ store }) {
     const [one, other] = [freshTenant(), freshTenant()]
     yield* report(one, [{ shipmentId: "S", keys: ["k"], deliveredAt: occurredAt }], { accounts: ["A"], history: [entry("S", 1)] })
