@@ -213,6 +213,17 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.deepStrictEqual(clients.map(({ client, lastSeenAt }) => [client, lastSeenAt]), [["key:warehouse", 9_000], ["other", undefined]])
   })
 
+  test("notes the use of a key for its own source of the client only", function*({ store, tenantId }) {
+    const client = "key:warehouse"
+    for (const origin of ["key", "token"] as const) yield* store.putClientAccess(tenantId, { client, origin, seesAll: false, accounts: [] })
+    const at = (yield* storeNow(tenantId)) + 60_000
+    yield* store.touchKeys(tenantId, [{ id: idOf(1), client, at }])
+    const lastSeen = Effect.map(store.pageClients(tenantId, { after: undefined, limit: 1 }), ([found]) => found!.lastSeenAt)
+    assert.strictEqual(yield* lastSeen, at)
+    yield* store.dropClient(tenantId, client, "key")
+    assert.isBelow((yield* lastSeen)!, at)
+  })
+
   test("revokes every key with the same name", function*({ store, tenantId }) {
     yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
     for (const n of [1, 2]) yield* store.addKey(tenantId, key(n))

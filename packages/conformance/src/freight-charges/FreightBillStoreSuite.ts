@@ -5,7 +5,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { acquire, drain, drainedBodies, end, takeOne } from "../WorkerFixtures.ts"
-import { bytesOf, freshTenant, idOf, letSee, letSeeAll, rolledBack, storeLater, textOf } from "../StorageFixtures.ts"
+import { bytesOf, freshTenant, idOf, letSee, letSeeAll, rolledBack, seed, storeLater, textOf } from "../StorageFixtures.ts"
 import { chargeDestination, chargeRecord, inFlightBodies, minutes, prune, publishBills, subscribeToCharges } from "./ChargeFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -255,6 +255,17 @@ export const suite = storeSuite("FreightBillStore", FreightBillStore, (test) => 
     yield* end(worker, [again])
     assert.isAbove(yield* prune(tenantId, { noticed: 10 }), 0)
     assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
+  })
+
+  test("prunes old notices while what another area refers to waits", function*({ tenantId }) {
+    yield* letSee(tenantId, "other", ["A"])
+    yield* subscribeToCharges(tenantId, { n: 2, client: "other" })
+    yield* seed(tenantId, { S: 1 })
+    yield* publishBills(tenantId, Array.from({ length: 20 }, (_, n) => ({ billId: `B${n}`, accounts: ["B"] })))
+    assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 20)
+    yield* takeOne(yield* acquire(tenantId))
+    yield* publishBills(tenantId, [{ billId: "C", accounts: ["B"] }])
+    assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 1)
   })
 
   test("keeps the in-flight list of a subscription until it is cancelled", function*({ tenantId }) {

@@ -1,5 +1,5 @@
 /** What a `DeliveryStore` keeps back of each source: what a client may not see at the moment of sending, new or again. */
-import { type StoragePorts, Transaction } from "@waybill/core"
+import { noticeSource, type StoragePorts, Transaction } from "@waybill/core"
 import { DeliveryQueue, DeliveryStore } from "@waybill/core/delivery"
 import { ChargeSubscriptionStore } from "@waybill/core/freight-charges"
 import { pickupBatchEnvelope, pickupSource, PickupStore, PickupSubscriptionStore } from "@waybill/core/pickups"
@@ -9,7 +9,7 @@ import * as Clock from "effect/Clock"
 import { publishBills, subscribeToCharges } from "../freight-charges/ChargeFixtures.ts"
 import { historyEntry, pickupRow } from "../pickups/PickupFixtures.ts"
 import { follow, report } from "../shipment-status/StatusFixtures.ts"
-import { bytesOf, destinationSettings, eventually, freshTenant, idOf, letSee, letSeeAll, occurredAt, publish, seed } from "../StorageFixtures.ts"
+import { bytesOf, destinationSettings, eventually, idOf, letSee, letSeeAll, occurredAt, publish, seed } from "../StorageFixtures.ts"
 import { acquire, drop, end, find, stateOf, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -108,9 +108,9 @@ const sources: ReadonlyArray<Source> = [
 
 export const suite = storeSuite("DeliveryStore, access to each source", DeliveryStore, (test) => {
   for (const { lose, name, others, queue, see } of sources) {
-    test(`sends ${name} again while the client may see them, withdraws them when it may not, and sends what it may see once more`, function*() {
-      const tenantId = freshTenant()
+    test(`sends ${name} again while the client may see them, withdraws them when it may not, and sends what it may see once more`, function*({ queue: destinations, tenantId }) {
       yield* otherClients(tenantId)
+      yield* destinations.openDestination(tenantId, { ...destinationSettings({ n: 0, client: "other" }), source: noticeSource })
       yield* others(tenantId)
       yield* see(tenantId)
       yield* queue(tenantId)

@@ -161,6 +161,15 @@ export const suite = storeSuite("DocumentStore", DocumentStore, (test) => {
     assert.strictEqual(yield* store.countDiscarded(tenantId), 0)
   })
 
+  test("remembers other discarded contents when a file is given contents", function*({ store, tenantId }) {
+    const [from, to, other] = [documentFile(1).contentId, documentFile(101).contentId, documentFile(102).contentId]
+    const record = documentRecord("N")
+    yield* add(tenantId, record)
+    for (const content of [to, other]) yield* store.discard(tenantId, content)
+    assert.isTrue(yield* store.moveContent(tenantId, record, { from, to }))
+    assert.deepStrictEqual((yield* store.claimDiscarded(tenantId, 0, 10)).toSorted(), [from, other])
+  })
+
   test("claims the contents that were discarded longest ago first, and no more than asked for", function*({ store, tenantId }) {
     const contents = [3, 1, 2].map((n) => documentFile(n).contentId)
     for (const content of contents) yield* store.discard(tenantId, content)
