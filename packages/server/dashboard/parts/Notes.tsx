@@ -4,7 +4,7 @@ import { isNotFound, sentenceOf } from "../session/Server.ts"
 import type { Polled } from "../session/usePolled.ts"
 import { Shown } from "./Shown.tsx"
 
-/** Shows the view once there is data. An error appears above it, and the last data stays. */
+/** Shows the view once there is data for it. An error appears above it, and the last data stays. */
 export const Answered = <A,>({ children, missing, of }: {
   readonly of: Polled<A>
   /** Message for an object that does not exist. */
@@ -15,14 +15,14 @@ export const Answered = <A,>({ children, missing, of }: {
     {of.failure !== undefined && (
       <p class="failure" role="status">{isNotFound(of.failure) ? missing : <Shown text={sentenceOf(of.failure)} />}</p>
     )}
-    {of.data === undefined ? of.failure === undefined && <p aria-busy="true">Asking the server …</p> : children(of.data)}
+    {of.data === undefined || of.stale ? of.failure === undefined && <p aria-busy="true">Loading …</p> : children(of.data)}
   </>
 )
 
 export const Empty = ({ children }: { readonly children: ComponentChildren }) => <p class="empty">{children}</p>
 
 /** Result of an operator's action. */
-export const ActionResult = ({ result }: { readonly result: string | undefined }) => (result === undefined ? null : <p class="result"><Shown text={result} /></p>)
+export const ActionResult = ({ result }: { readonly result: string | undefined }) => (result === undefined ? null : <p class="result" tabIndex={-1}><Shown text={result} /></p>)
 
 export const NewRowsWaiting = ({ count }: { readonly count: number }) => (
   <p class="waiting">{count === 0 ? " " : `${count} new. They appear when you leave the list.`}</p>

@@ -6,6 +6,8 @@ import { useAppState } from "./Context.ts"
 import { isKeyRefused } from "./Server.ts"
 
 export interface Polled<A> extends Seen<A> {
+  /** `data` answers the request before this one. */
+  readonly stale: boolean
   /** Sends a request at once, after a change by the user. */
   readonly refresh: () => void
 }
@@ -73,8 +75,8 @@ export const usePolled = <A, Client = OperatorClient>(question: string | undefin
   }, [app.paused, app.refreshes])
 
   const refresh = useCallback(() => poller.current?.now(), [])
-  if (question === undefined) return { data: undefined, failure: undefined, failingSince: undefined, refresh }
-  if (seen !== undefined && seen.of === question) return { ...seen.seen, refresh }
-  // The old content stays until the first response to another request, so that its focused element keeps the focus.
-  return { data: (remembered.get(question) ?? seen?.seen.data) as A | undefined, failure: undefined, failingSince: undefined, refresh }
+  if (question === undefined) return { data: undefined, failure: undefined, failingSince: undefined, stale: false, refresh }
+  if (seen !== undefined && seen.of === question) return { ...seen.seen, stale: false, refresh }
+  const known = remembered.get(question)
+  return { data: (known ?? seen?.seen.data) as A | undefined, failure: undefined, failingSince: undefined, stale: known === undefined, refresh }
 }

@@ -358,6 +358,24 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await page.getByText("Nothing found for nothing.").waitFor()
   })
 
+  it("shows no answer to another question while the server answers", async () => {
+    const api = await startFakeApi()
+    let answer = () => {}
+    const answered = new Promise<undefined>((resolve) => answer = () => resolve(undefined))
+    api.override = ({ query }) => query.get("reference") === "nothing" ? answered : undefined
+    const { page } = await openView("#/t/acme/shipments?reference=0418367745", { api })
+    await page.getByRole("link", { name: "S-1" }).waitFor()
+    await page.getByLabel("PRO, BOL or PO number").fill("nothing")
+    await page.keyboard.press("Enter")
+    await page.getByText("Loading …").waitFor()
+    expect(await page.getByRole("link", { name: "S-1" }).count()).toBe(0)
+    answer()
+    await page.getByText("Nothing found for nothing.").waitFor()
+    await page.goBack()
+    await page.getByRole("link", { name: "S-1" }).waitFor()
+    expect(await page.getByLabel("PRO, BOL or PO number").inputValue()).toBe("0418367745")
+  })
+
   it("shows since when the server is unreachable, keeps its data, and recovers by itself", async () => {
     const { api, violations, page } = await openView("#/t/acme/subscriptions", { controlledClock: true })
     await advanceUntil(page, page.getByRole("table"))
