@@ -15,7 +15,7 @@ interface DialogProps {
   readonly children: ComponentChildren
 }
 
-/** The browser returns the focus to the element that opened the dialog; if that is removed, the heading gets it. */
+/** The result of the action gets the focus, because the action may remove or disable what opened the dialog. After Cancel the browser returns the focus there. */
 export const Dialog = ({ act, children, close, confirm, title }: DialogProps) => {
   const app = useAppState()
   const dialog = useRef<HTMLDialogElement>(null)
@@ -29,7 +29,8 @@ export const Dialog = ({ act, children, close, confirm, title }: DialogProps) =>
     dialog.current?.close()
     close(result)
     requestAnimationFrame(() => {
-      if (document.activeElement === null || document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus()
+      if (result !== undefined) document.querySelector<HTMLElement>("main .result")?.focus({ preventScroll: true })
+      else if (document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus()
     })
   }
   const submit = async (event: Event) => {
@@ -62,7 +63,7 @@ export const Dialog = ({ act, children, close, confirm, title }: DialogProps) =>
           {failure !== undefined && <p role="alert" class="failure"><Shown text={failure} /></p>}
           <footer>
             <button type="button" class="secondary outline" disabled={busy} onClick={() => closed()}>Cancel</button>
-            <button type="submit" aria-busy={busy} disabled={busy}>{confirm}</button>
+            <button type="submit" aria-busy={busy}>{confirm}</button>
           </footer>
         </form>
       </article>

@@ -1,5 +1,5 @@
 /** The page: the key form first, then the view of the route. */
-import { useCallback, useMemo, useState } from "preact/hooks"
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { headingOf, placeOf, routeOf } from "../model/routes.ts"
 import { clientWith, operatorKey } from "../session/Session.ts"
 import { forgetAnswers } from "../session/usePolled.ts"
@@ -18,6 +18,12 @@ export const App = () => {
     setRefused(refused)
     setKey(key)
   }, [])
+  const before = useRef(key)
+  useEffect(() => {
+    // the field that had the focus is gone
+    if (before.current === undefined && key !== undefined) document.querySelector<HTMLElement>("main h1")?.focus()
+    before.current = key
+  }, [key])
   const keyRefused = useCallback(() => change(undefined, true), [change])
   return key === undefined
     ? <KeyForm refused={refused} enter={(key) => change(key)} />

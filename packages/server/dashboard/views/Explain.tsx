@@ -1,6 +1,6 @@
 /** Explains why a subscription did or did not receive something. */
 import type { Explanation, ExplainSubject } from "@waybill/client/operator"
-import { useId } from "preact/hooks"
+import { useEffect, useId, useState } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
 import { plural, subjects, verdictText } from "../model/words.ts"
 import { Answered } from "../parts/Notes.tsx"
@@ -8,6 +8,7 @@ import { Shown } from "../parts/Shown.tsx"
 import { Facts, Table } from "../parts/Table.tsx"
 import { DeliveryTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
+import { useAppState } from "../session/Context.ts"
 import { usePolled } from "../session/usePolled.ts"
 
 type ExplainRoute = Extract<Route, { readonly view: "explain" }>
@@ -22,10 +23,15 @@ export const Explain = ({ route }: { readonly route: ExplainRoute }) => {
     (client, signal) => client.explain(tenantId, subscriptionId!, { [by!]: value! } as unknown as ExplainSubject, { signal }),
     pollMillis
   )
+  const { announce } = useAppState()
+  const verdict = polled.stale || polled.data === undefined ? undefined : verdictText(polled.data.verdict, polled.data.waitingFor)
+  useEffect(() => {
+    if (verdict !== undefined) announce(`${verdict}.`)
+  }, [hashOf(route), verdict])
   return (
     <>
       <h1 tabIndex={-1}>Explain a delivery</h1>
-      <Question key={hashOf(route)} route={route} />
+      <Question route={route} />
       {!complete && <p>Why a subscription received an event, a status, a bill or a pickup, or why it did not: the rules that decided, and the deliveries.</p>}
       {complete && (
         <Answered of={polled} missing="Not found. Check the subscription and the number: nothing with this number was reported to this tenant.">
@@ -36,32 +42,34 @@ export const Explain = ({ route }: { readonly route: ExplainRoute }) => {
   )
 }
 
-const Question = ({ route: { by, subscriptionId, tenantId, value } }: { readonly route: ExplainRoute }) => {
+const Question = ({ route }: { readonly route: ExplainRoute }) => {
   const id = useId()
+  const { tenantId } = route
+  const [{ by, subscriptionId, value }, setTyped] = useState(route)
+  useEffect(() => setTyped(route), [hashOf(route)])
+  const type = (typed: Partial<ExplainRoute>) => setTyped((before) => ({ ...before, ...typed }))
   return (
     <search>
       <form
         class="filter"
         onSubmit={(event) => {
           event.preventDefault()
-          const given = new FormData(event.currentTarget)
-          const text = (name: string) => String(given.get(name)).trim()
-          location.hash = hashOf({ view: "explain", tenantId, subscriptionId: text("subscriptionId"), by: text("by"), value: text("value") })
+          location.hash = hashOf({ view: "explain", tenantId, subscriptionId: subscriptionId?.trim(), by: by ?? subjects[0][0], value: value?.trim() })
         }}
       >
         <div class="field wide">
           <label for={`${id}s`}>Subscription</label>
-          <input id={`${id}s`} name="subscriptionId" type="text" defaultValue={subscriptionId} required autocomplete="off" spellcheck={false} />
+          <input id={`${id}s`} type="text" value={subscriptionId ?? ""} onInput={(event) => type({ subscriptionId: event.currentTarget.value })} required autocomplete="off" spellcheck={false} />
         </div>
         <div class="field">
           <label for={`${id}b`}>Find by</label>
-          <select id={`${id}b`} name="by">
-            {subjects.map(([subject, text]) => <option key={subject} value={subject} selected={subject === by}>{text}</option>)}
+          <select id={`${id}b`} value={by ?? subjects[0][0]} onChange={(event) => type({ by: event.currentTarget.value })}>
+            {subjects.map(([subject, text]) => <option key={subject} value={subject}>{text}</option>)}
           </select>
         </div>
         <div class="field wide">
           <label for={`${id}v`}>Number or id</label>
-          <input id={`${id}v`} name="value" type="text" defaultValue={value} required autocomplete="off" enterkeyhint="search" spellcheck={false} />
+          <input id={`${id}v`} type="text" value={value ?? ""} onInput={(event) => type({ value: event.currentTarget.value })} required autocomplete="off" enterkeyhint="search" spellcheck={false} />
         </div>
         <button type="submit">Explain</button>
       </form>

@@ -1,20 +1,28 @@
 /** Search for shipments by their numbers. */
 import type { NamedShipment } from "@waybill/client/operator"
-import { useId } from "preact/hooks"
+import { useEffect, useId, useState } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
 import { plural } from "../model/words.ts"
 import { Answered, Empty } from "../parts/Notes.tsx"
 import { Shown } from "../parts/Shown.tsx"
 import { Table } from "../parts/Table.tsx"
 import { When } from "../parts/When.tsx"
+import { useAppState } from "../session/Context.ts"
 import { usePolled } from "../session/usePolled.ts"
 
 const columns = [{ name: "Shipment" }, { name: "PRO" }, { name: "BOL" }, { name: "Carrier" }, { name: "Status" }, { name: "Last change" }]
 
 export const Shipments = ({ route }: { readonly route: Extract<Route, { readonly view: "shipments" }> }) => {
-  const { reference, tenantId } = route
+  const { reference = "", tenantId } = route
   const id = useId()
-  const polled = usePolled(reference === undefined ? undefined : hashOf(route), (client, signal) => client.findShipments(tenantId, reference!, { signal }))
+  const { announce } = useAppState()
+  const [typed, setTyped] = useState(reference)
+  useEffect(() => setTyped(reference), [reference])
+  const polled = usePolled(reference === "" ? undefined : hashOf(route), (client, signal) => client.findShipments(tenantId, reference, { signal }))
+  const count = polled.stale ? undefined : polled.data?.length
+  useEffect(() => {
+    if (count !== undefined) announce(`${plural(count, "shipment")} found for ${reference}.`)
+  }, [reference, count])
   return (
     <>
       <h1 tabIndex={-1}>Shipments</h1>
@@ -23,18 +31,17 @@ export const Shipments = ({ route }: { readonly route: Extract<Route, { readonly
           class="filter"
           onSubmit={(event) => {
             event.preventDefault()
-            const given = new FormData(event.currentTarget).get("reference")
-            location.hash = hashOf({ view: "shipments", tenantId, reference: String(given).trim() })
+            location.hash = hashOf({ view: "shipments", tenantId, reference: typed.trim() })
           }}
         >
           <div class="field wide">
             <label for={id}>PRO, BOL or PO number, or shipment id</label>
-            <input id={id} key={reference} name="reference" type="text" defaultValue={reference} required autocomplete="off" enterkeyhint="search" spellcheck={false} />
+            <input id={id} type="text" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} required autocomplete="off" enterkeyhint="search" spellcheck={false} />
           </div>
           <button type="submit">Find</button>
         </form>
       </search>
-      {reference !== undefined && (
+      {reference !== "" && (
         <Answered of={polled} missing="Tenant not found.">
           {(found) => found.length === 0 ? <Empty>Nothing found for <Shown text={reference} />.</Empty> : <Found tenantId={tenantId} reference={reference} found={found} />}
         </Answered>
@@ -51,7 +58,7 @@ interface FoundProps {
 
 const Found = ({ found, reference, tenantId }: FoundProps) => (
   <Table
-    caption={`${plural(found.length, "shipment")} known by this`}
+    caption={`${plural(found.length, "shipment")} found`}
     columns={columns}
     rows={found.map(({ bolNumber, carrier, lastAt, proNumber, shipmentId, status }) => ({
       id: `${reference} ${shipmentId}`,

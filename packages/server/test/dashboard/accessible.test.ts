@@ -1,6 +1,7 @@
 import axe from "axe-core"
 import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
+import { eventually } from "../program/Program.ts"
 import { closeBrowserAfterwards, noBrowser, visit } from "./Chromium.ts"
 import { openView } from "./OpenView.ts"
 import { deadLetter, idOf, key, sampleFreight, startFakeApi } from "./FakeOperatorApi.ts"
@@ -99,6 +100,7 @@ describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeou
     await page.keyboard.type(key)
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { name: "Tenants" }).waitFor()
+    await page.locator("h1:focus", { hasText: "Tenants" }).waitFor()
   })
 
   it("works by keyboard alone: skip link, subscription, dialog and back", async () => {
@@ -138,5 +140,39 @@ describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeou
     }
     await page.keyboard.press("Escape")
     await page.locator(":focus", { hasText: opener! }).waitFor()
+  })
+
+  it("moves the focus to the result of an action, and keeps it on the button of an action that failed", async () => {
+    const { api, page } = await openView("#/t/acme/deliveries?state=dead")
+    const retry = page.getByRole("button", { name: /^Retry delivery/ })
+    const send = page.getByRole("button", { name: "Send again" })
+    await retry.first().focus()
+    await page.keyboard.press("Enter")
+    await send.focus()
+    api.override = ({ method }) => method === "POST" ? { status: 503, json: { status: 503, title: "Unavailable" } } : undefined
+    await page.keyboard.press("Enter")
+    await page.getByRole("alert").waitFor()
+    expect(await send.evaluate((button) => button === document.activeElement)).toBe(true)
+    api.override = undefined
+    await page.keyboard.press("Enter")
+    await page.locator(":focus", { hasText: "The delivery is queued again." }).waitFor()
+    await eventually(async () => await retry.count() === 2 || undefined)
+    await page.locator(":focus", { hasText: "The delivery is queued again." }).waitFor()
+  })
+
+  it("keeps the focus in a search, and announces what it found", async () => {
+    const { page } = await openView("#/t/acme/shipments")
+    const status = page.locator("[aria-live=polite]")
+    await page.getByLabel("PRO, BOL or PO number").fill("0418367745")
+    await page.keyboard.press("Enter")
+    await status.filter({ hasText: "1 shipment found for 0418367745." }).waitFor({ state: "attached" })
+    await page.getByLabel("PRO, BOL or PO number").and(page.locator(":focus")).waitFor()
+    await page.getByRole("link", { name: "S-1" }).click()
+    await page.getByRole("link", { name: "Explain a missing delivery" }).click()
+    await page.getByLabel("Subscription", { exact: true }).fill(idOf(2))
+    await page.keyboard.press("Enter")
+    await status.filter({ hasText: "Waiting for the subscription to be resumed." }).waitFor({ state: "attached" })
+    await page.getByLabel("Subscription", { exact: true }).and(page.locator(":focus")).waitFor()
+    expect(await page.getByLabel("Find by").inputValue()).toBe("shipmentId")
   })
 })
