@@ -4,6 +4,7 @@ import { completeAll } from "../../shared/CompleteAll.ts"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { reportLost } from "../DeliveryReport.ts"
 import { partitionsPerTenant } from "../DeliveryStore.ts"
+import type { WakeableWorker } from "../Wakeups.ts"
 import { isMarkAhead } from "./ClockChange.ts"
 import type { EngineState } from "./EngineState.ts"
 import type { OwnedPartitionState } from "./WorkSet.ts"
@@ -26,7 +27,7 @@ const tenantsAtOnce = 4
 const leavingMillis = 50
 
 /** The loop that owns partitions. */
-export class Owning {
+export class Owning implements WakeableWorker {
   private readonly parts: EngineState
   private readonly workAvailable = Latch.makeUnsafe(false)
   /** Pending calls of `acquire`. */
