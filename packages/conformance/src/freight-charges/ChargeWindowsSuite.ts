@@ -74,6 +74,21 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.deepStrictEqual([traced.waiting, traced.deliveries.map(({ state }) => state)], [false, ["delivered"]])
   })
 
+  test("are found by a bill in the last of many that were delivered", function*({ store, tenantId }) {
+    yield* collecting(tenantId)
+    const now = yield* Clock.currentTimeMillis
+    const notices = Array.from({ length: 101 }, (_, n) => ({ noticeId: `${n}`, billId: `B${n}`, version: 1, accounts: ["A"], body: bytesOf(`${n}`) }))
+    yield* (yield* FreightBillStore).append(tenantId, {
+      bills: [],
+      notices,
+      notifications: notices.map((_, notice) => ({ subscriptionId: idOf(1), notice, window: { closesAt: now - 1000 + notice, following: now + 60 * minutes } })),
+      traceparent: undefined
+    })
+    yield* close(tenantId)
+    yield* drain(tenantId)
+    assert.lengthOf((yield* store.windowsWith(tenantId, idOf(1), ["B100"])).orderIds, 1)
+  })
+
   test("keep only the latest notice of a bill, in one call and across calls", function*({ tenantId }) {
     yield* collecting(tenantId)
     const ending = yield* window(soon)
@@ -329,12 +344,14 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     const windows = yield* ChargeSubscriptionStore
     yield* letSee(tenantId, "client", ["A", "C"])
     yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
+    yield* letSee(tenantId, "other", ["C"])
+    yield* subscribeToCharges(tenantId, { n: 2, client: "other", accounts: ["C"], source: "freight-charge-windows" })
     const bills = [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }, { billId: "3", accounts: ["A"] }]
     yield* publishBills(tenantId, bills, { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
     yield* windows.closeWindows(tenantId)
     yield* letSee(tenantId, "client", ["A"])
     const { dropped, sent } = yield* drain(tenantId)
-    assert.deepStrictEqual([dropped, sent.map(({ body }) => textOf(body))], [1, ["1/1,3/1"]])
+    assert.deepStrictEqual([dropped, sent.map(({ body, destinationId }) => [destinationId, textOf(body)]).toSorted()], [1, [[idOf(1), "1/1,3/1"], [idOf(2), "2/1"]]])
   })
 
   test("send nothing of a later window before what is left of an earlier one", function*({ tenantId }) {

@@ -141,4 +141,15 @@ layer(service, { excludeTestServices: true })("shipments that are old enough to 
       yield* thereafter(tenant)
     }))
   }
+
+  it.effect("stay when a report of the meantime says that they are not delivered", Effect.fnUntraced(function*() {
+    const { tenantId } = yield* deliveredLongAgo
+    const resume = yield* pauseNextRead(schema, "shipment_statuses")
+    const pruning = yield* Effect.forkChild(prune(tenantId))
+    yield* untilOneIsBlocked
+    yield* rows("UPDATE @shipment_statuses SET delivered_at = NULL WHERE tenant_id = $1", [tenantId])
+    yield* resume
+    yield* Fiber.join(pruning)
+    assert.lengthOf(yield* rows("SELECT 1 FROM @shipment_statuses WHERE tenant_id = $1", [tenantId]), 1)
+  }))
 })
