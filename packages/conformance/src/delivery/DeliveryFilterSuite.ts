@@ -157,6 +157,16 @@ export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) 
     assert.deepInclude(yield* queue.list(tenantId, { ...everything, passOver: 1 }), { lookedTo: undefined, passedOver: 0 })
   })
 
+  test("finds deliveries of a closed destination, but not by its client or endpoint", function*({ queue, tenantId }) {
+    const { list } = yield* prepare(tenantId)
+    yield* queue.closeDestination(tenantId, idOf(3))
+    assert.deepStrictEqual(yield* list({ destinationId: idOf(3) }), [6])
+    for (const state of [undefined, "dead"] as const) {
+      assert.deepStrictEqual(yield* list({ client: "other", state }), [])
+      assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("http://one.example"), state }), [])
+    }
+  })
+
   test("sends the dead letters among some deliveries again, and no others", function*({ queue, tenantId }) {
     const { ids, list } = yield* prepare(tenantId)
     yield* queue.closeDestination(tenantId, idOf(3))

@@ -38,6 +38,15 @@ const destinations = storeSuite("DeliveryQueue, destinations", DeliveryQueue, (t
     assert.deepStrictEqual([(yield* status).state, (yield* status).reason], ["inactive", undefined])
   })
 
+  test("changes and closes one destination of several", function*({ queue, tenantId }) {
+    yield* subscribeEach(tenantId, [1, 2, 3])
+    const states = Effect.forEach([1, 2, 3], (n) => Effect.map(queue.destinationStatus(tenantId, idOf(n)), (found) => Option.getOrUndefined(found)?.state))
+    yield* queue.changeDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
+    assert.deepStrictEqual(yield* states, ["active", "paused", "active"])
+    yield* queue.closeDestination(tenantId, idOf(3))
+    assert.deepStrictEqual(yield* states, ["active", "paused", undefined])
+  })
+
   test("counts the live destinations of a client by source, and those of the tenant", function*({ queue, transaction, tenantId }) {
     const open = (n: number, client: string, source = "transit-events") => queue.openDestination(tenantId, { ...destinationSettings({ n, client }), source })
     assert.deepStrictEqual([yield* open(1, "one"), yield* open(2, "one"), yield* open(3, "other"), yield* open(4, "one", "shipment-status")], [1, 2, 1, 1])

@@ -70,23 +70,29 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.deepStrictEqual((yield* store.windowsWith(tenantId, idOf(1), ["OTHER"])).orderIds, [])
     yield* drain(tenantId)
     assert.deepStrictEqual((yield* store.windowsWith(tenantId, idOf(1), ["ONE"])).orderIds, orderIds)
-    const traced = yield* control.trace(tenantId, idOf(1), { key: "window", orderIds })
+    const traced = yield* control.trace(tenantId, idOf(1), { key: "window", orderIds: ["no number", ...orderIds] })
     assert.deepStrictEqual([traced.waiting, traced.deliveries.map(({ state }) => state)], [false, ["delivered"]])
   })
 
-  test("are found by a bill in the last of many that were delivered", function*({ store, tenantId }) {
-    yield* collecting(tenantId)
+  test("are found by a bill in the last of many, and among the newer ones of another subscription", function*({ store, tenantId }) {
+    const bills = yield* FreightBillStore
+    yield* collecting(tenantId, 1)
+    yield* collecting(tenantId, 2, "other")
     const now = yield* Clock.currentTimeMillis
-    const notices = Array.from({ length: 101 }, (_, n) => ({ noticeId: `${n}`, billId: `B${n}`, version: 1, accounts: ["A"], body: bytesOf(`${n}`) }))
-    yield* (yield* FreightBillStore).append(tenantId, {
-      bills: [],
-      notices,
-      notifications: notices.map((_, notice) => ({ subscriptionId: idOf(1), notice, window: { closesAt: now - 1000 + notice, following: now + 60 * minutes } })),
-      traceparent: undefined
+    const closed = Effect.fnUntraced(function*(subscription: number, from: number, count: number) {
+      const notices = Array.from({ length: count }, (_, n) => ({ noticeId: `${subscription} ${from + n}`, billId: `${from + n}`, version: 1, accounts: ["A"], body: bytesOf("{}") }))
+      const notifications = notices.map((_, notice) => ({ subscriptionId: idOf(subscription), notice, window: { closesAt: now - 1000 + from + notice, following: now } }))
+      yield* bills.append(tenantId, { bills: [], notices, notifications, traceparent: undefined })
+      yield* close(tenantId)
     })
-    yield* close(tenantId)
+    const found = (subscription: number, bill: number) => Effect.map(store.windowsWith(tenantId, idOf(subscription), [`${bill}`]), ({ orderIds }) => orderIds.length)
+    yield* closed(1, 0, 101)
+    yield* closed(2, 7, 1)
+    assert.strictEqual(yield* found(2, 7), 1)
     yield* drain(tenantId)
-    assert.lengthOf((yield* store.windowsWith(tenantId, idOf(1), ["B100"])).orderIds, 1)
+    yield* closed(1, 101, 101)
+    yield* drain(tenantId)
+    assert.deepStrictEqual([yield* found(1, 201), yield* found(2, 7)], [1, 1])
   })
 
   test("keep only the latest notice of a bill, in one call and across calls", function*({ tenantId }) {
@@ -118,10 +124,10 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.strictEqual(yield* close(tenantId), 0)
   })
 
-  test("close when they are due and not before", function*({ tenantId }) {
+  test("close when they are due and not before", function*({ store, tenantId }) {
     yield* collecting(tenantId)
     yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(10 * minutes) })
-    assert.strictEqual(yield* close(tenantId), 0)
+    assert.deepStrictEqual(yield* store.closeWindows(tenantId), { closed: 0, more: false })
     assert.isFalse(yield* isDue(tenantId))
     assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
   })
@@ -251,6 +257,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     yield* isForetold()
     yield* eventually(isDue(one), (due) => due)
     yield* isForetold()
+    assert.isAbove((yield* store.windowsDue(all)).nextDueInMillis!, 1, "the time of the next one, not of one that is due")
     assert.isFalse(yield* isDue(other))
     assert.deepStrictEqual((yield* store.windowsDue({ ...all, limit: 0 })).tenantIds, [])
     assert.isAtMost((yield* store.windowsDue({ ...all, limit: 1 })).tenantIds.length, 1)

@@ -180,6 +180,14 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
     })
   })
 
+  test("queues no event of a named shipment for a client that sees another shipment of the call only", function*({ tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    yield* subscribe(tenantId, { shipmentIds: ["T"] })
+    for (const [shipmentId, account] of [["S", "A"], ["T", "B"]] as const) yield* publish(tenantId, [{ shipmentId }], { accounts: [account] })
+    yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }])
+    assert.deepStrictEqual(yield* drain(tenantId), { sent: [], dropped: 0 })
+  })
+
   test("queues an event once for a client that sees its shipment by several accounts", function*({ tenantId }) {
     yield* letSee(tenantId, "client", ["A", "B"], "key")
     yield* letSee(tenantId, "client", ["A"], "token")

@@ -20,7 +20,7 @@ import {
 } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { byDestination, drain, drainedEvents, eventIdsOf, hasWork } from "../WorkerFixtures.ts"
-import { storeSuite, unchanged } from "../StoreSuite.ts"
+import { storeSuite, unchanged, whileOpen } from "../StoreSuite.ts"
 
 /** Sends all entries, and returns the event ids that subscription 1 received. */
 const sentTo = (tenantId: string) => Effect.map(drainedEvents(tenantId), (found) => found[1] ?? [])
@@ -139,6 +139,12 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
     assert.isTrue(Option.isNone(yield* store.replay(tenantId, idOf(1), replayAll)))
     yield* queue.closeDestination(tenantId, idOf(1))
     assert.deepStrictEqual(yield* store.page(tenantId, "client", "active", { skip: 0, limit: 9 }), { rows: [], totalCount: 0 })
+  })
+
+  test("is removed by one of two calls at the same time", function*({ store, tenantId, transaction }) {
+    yield* subscribe(tenantId)
+    const remove = store.remove(tenantId, "client", idOf(1))
+    assert.deepStrictEqual(yield* whileOpen((stayOpen) => transaction.run(Effect.andThen(remove, stayOpen)), [remove]), ["gone"])
   })
 
   test("matches nothing once it is removed", function*({ store, tenantId }) {
