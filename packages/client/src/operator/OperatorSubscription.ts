@@ -111,6 +111,8 @@ export interface OperatorSubscriptionQuery extends PageQuery {
   readonly endpoint?: string | undefined
   /** Outcome of the last attempt. A page looks at 1,000 subscriptions at most, so it may be short, or empty, with a `nextCursor`. */
   readonly error?: DeliveryError | undefined
+  /** Only subscriptions that `inTrouble` of a tenant's health counts. */
+  readonly inTrouble?: boolean | undefined
   /** Whether to count all pages, up to 10,000. Not with `error`. */
   readonly total?: boolean | undefined
 }

@@ -320,6 +320,12 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     yield* control.pause(tenantId, idOf(3), pauseByOperator("Unpaid."))
     const { oldestWaitingAt, ...counts } = yield* control.health(tenantId)
     assert.deepStrictEqual(counts, { subscriptions: 4, inTrouble: 2, waiting: 2, dead: 1 })
+    const match = { inTrouble: true, state: undefined }
+    const { destinations } = yield* queue.destinations(tenantId, { ...match, after: undefined, limit: 10 })
+    assert.deepStrictEqual(destinations.map(({ destinationId }) => destinationId), [idOf(1), idOf(3)])
+    assert.strictEqual(yield* queue.countMatching(tenantId, match), 2)
+    assert.strictEqual(yield* queue.countMatching(tenantId, { ...match, state: "paused" }), 1)
+    assert.strictEqual(yield* queue.countMatching(tenantId, { ...match, client: "other" }), 1)
     assert.closeTo(oldestWaitingAt!, (yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 1 })).now, 60_000)
   })
 

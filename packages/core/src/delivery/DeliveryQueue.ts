@@ -165,6 +165,8 @@ export const overviewAttempts = 100
 export interface DestinationMatch {
   readonly client?: string | undefined
   readonly endpoint?: EndpointFilter | undefined
+  /** Only those that `inTrouble` of a tenant's health counts. */
+  readonly inTrouble?: boolean | undefined
   readonly state: DestinationState | undefined
 }
 

@@ -38,6 +38,7 @@ export const SubscriptionListQuery = Schema.Struct({
   state: Schema.optionalKey(Schema.Literals(subscriptionStates).annotate({ message: `state is one of ${subscriptionStates.join(", ")}.` })),
   endpoint: Schema.optionalKey(EndpointText),
   error: Schema.optionalKey(ErrorText),
+  inTrouble: Schema.optionalKey(Schema.Boolean),
   total: Schema.optionalKey(Schema.Boolean),
   cursor: ListCursor,
   limit: ListLimit
@@ -308,9 +309,10 @@ const decodePurge = decodeInput(PurgeCall, { closed: true })
 
 const whatToPurge = "Name subscriptionIds, or at least one of client, endpoint and state."
 
-const matchOf = ({ client, endpoint, state }: Pick<typeof SubscriptionListQuery.Type, "client" | "endpoint" | "state">): DestinationMatch => ({
+const matchOf = ({ client, endpoint, inTrouble, state }: Pick<typeof SubscriptionListQuery.Type, "client" | "endpoint" | "inTrouble" | "state">): DestinationMatch => ({
   client: client === undefined ? undefined : qualifiedClient(client),
   endpoint: endpoint === undefined ? undefined : endpointFilterOf(endpoint),
+  inTrouble,
   state
 })
 

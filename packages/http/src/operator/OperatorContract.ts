@@ -333,6 +333,12 @@ export const OperatorContract = contract({
           schema: SubscriptionListQuery.fields.error.schema,
           description: "Only subscriptions whose last attempt had this outcome. A page looks at 1,000 subscriptions at most, so it may be short, or empty, with a nextCursor; there is no total."
         },
+        inTrouble: {
+          kind: "boolean",
+          schema: SubscriptionListQuery.fields.inTrouble.schema,
+          description: "true: only subscriptions in trouble, as `GET /v1/health` counts them.",
+          default: false
+        },
         total: withTotal,
         ...pageOf(SubscriptionListQuery.fields)
       },

@@ -16,9 +16,12 @@ export interface SubscriptionsFilter {
   readonly client?: string | undefined
   readonly endpoint?: string | undefined
   readonly error?: string | undefined
+  /** Of a subscription, or `inTrouble`. */
   readonly state?: string | undefined
   readonly cursor?: string | undefined
 }
+
+export const inTrouble = "in-trouble"
 
 export interface DeliveriesFilter {
   readonly client?: string | undefined

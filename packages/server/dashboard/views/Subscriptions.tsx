@@ -1,7 +1,7 @@
 /** Every subscription with its delivery state, the most serious problems first. */
 import type { DeliveryError, OperatorPage, OperatorSubscription, StatisticsPoint, SubscriptionState } from "@waybill/client/operator"
 import { useEffect, useRef } from "preact/hooks"
-import { hashOf, type Route, type SubscriptionsFilter } from "../model/routes.ts"
+import { hashOf, inTrouble, type Route, type SubscriptionsFilter } from "../model/routes.ts"
 import { rangeQuery } from "../model/statistics.ts"
 import { byTrouble, counted, countText, isInTrouble } from "../model/trouble.ts"
 import { errorChoices, outcomeText, plural, subscriptionStates, totalText } from "../model/words.ts"
@@ -24,6 +24,9 @@ import { Charts } from "./Charts.tsx"
 
 type SubscriptionsRoute = Extract<Route, { readonly view: "subscriptions" }>
 
+/** The statistics of so many subscriptions can be read at once. */
+const pageSize = 100
+
 export const Subscriptions = ({ route }: { readonly route: SubscriptionsRoute }) => {
   const { client: owner, cursor, endpoint, error, state, tenantId } = route
   const polled = usePolled(hashOf(route), (client, signal) =>
@@ -32,8 +35,9 @@ export const Subscriptions = ({ route }: { readonly route: SubscriptionsRoute })
       cursor,
       endpoint,
       error: error as DeliveryError | undefined,
-      limit: 200,
-      state: state as SubscriptionState | undefined,
+      inTrouble: state === inTrouble ? true : undefined,
+      limit: pageSize,
+      state: state === inTrouble ? undefined : state as SubscriptionState | undefined,
       total: error === undefined ? true : undefined
     }, { signal }))
   const { ask, asked, close, result } = useDialog<{ readonly matching: number }>(polled)
@@ -42,7 +46,7 @@ export const Subscriptions = ({ route }: { readonly route: SubscriptionsRoute })
     <>
       <h1 tabIndex={-1}>Subscriptions</h1>
       <form class="filter" onSubmit={(event) => event.preventDefault()}>
-        <Choice label="State" value={state} all="every state" choices={subscriptionStates.map((state) => [state, state])} change={(state) => show({ ...route, state })} />
+        <Choice label="State" value={state} all="every state" choices={[[inTrouble, "in trouble"], ...subscriptionStates.map((state) => [state, state] as const)]} change={(state) => show({ ...route, state })} />
         <FilterField label="Client" value={owner} change={(client) => show({ ...route, client })} />
         <FilterField label="Endpoint" value={endpoint} change={(endpoint) => show({ ...route, endpoint })} />
         <Choice label="Last attempt" value={error} all="every outcome" choices={errorChoices} change={(error) => show({ ...route, error })} />
@@ -78,9 +82,9 @@ const Page = ({ ask, page: { data, nextCursor, total = 0 }, route }: PageProps) 
   const { newRowsWaiting, list, rows } = useSteady<OperatorSubscription>(hashOf(route), byTrouble(data), ({ subscriptionId }) => subscriptionId)
   const strips = useStrips(tenantId, rows.map(({ subscriptionId }) => subscriptionId))
   const troubled = data.filter(isInTrouble).length
-  useAnnounced(troubled === 0 ? "No failing subscriptions." : `${plural(troubled, "subscription")} in trouble.`)
-  // a purge cannot be limited to an outcome, and one of everything takes a command
-  const purges = error === undefined && (client !== undefined || endpoint !== undefined || state !== undefined) && data.length > 0
+  useAnnounced(troubled === 0 ? "No subscription in trouble." : `${plural(troubled, "subscription")} in trouble.`)
+  // a purge cannot be limited to an outcome or to trouble, and one of everything takes a command
+  const purges = error === undefined && state !== inTrouble && (client !== undefined || endpoint !== undefined || state !== undefined) && data.length > 0
   return (
     <>
       {purges && (
@@ -88,9 +92,9 @@ const Page = ({ ask, page: { data, nextCursor, total = 0 }, route }: PageProps) 
           <button type="button" class="secondary" onClick={() => ask({ matching: total })}>Purge all that match …</button>
         </div>
       )}
-      {rows.length === 0 ? <Empty>{filtered ? `No subscription matches${nextCursor ? " on this page" : ""}.` : state === undefined ? "No subscriptions yet." : `No subscription is ${state}.`}</Empty> : (
+      {rows.length === 0 ? <Empty>{filtered ? `No subscription matches${nextCursor ? " on this page" : ""}.` : state === undefined ? "No subscriptions yet." : `No subscription is ${state === inTrouble ? "in trouble" : state}.`}</Empty> : (
         <Table
-          caption={`${plural(data.length, "subscription")}${nextCursor ? ` on this page${error === undefined ? ` of ${totalText(total, "subscription")}` : ""}` : ""}, ${troubled === 0 ? "none" : troubled} in trouble, ${totalOf(data, "waiting")} waiting, ${totalOf(data, "dead")} dead letters`}
+          caption={`${cursor === undefined && !nextCursor ? "" : "On this page: "}${error === undefined && total > data.length ? `${data.length} of ${totalText(total, "subscription")}` : plural(data.length, "subscription")}, ${troubled === 0 ? "none" : troubled} in trouble, ${totalOf(data, "waiting")} waiting, ${totalOf(data, "dead")} dead letters`}
           columns={columns}
           list={list}
           rows={rows.map((subscription) => ({ id: subscription.subscriptionId, cells: cellsOf(tenantId, subscription, strips.get(subscription.subscriptionId)) }))}
@@ -129,14 +133,11 @@ const cellsOf = (tenantId: string, subscription: OperatorSubscription, points: R
   )
 ]
 
-/** So many subscriptions can be asked for at once. */
-const stripsAtOnce = 100
-
 const hours = { seconds: 86_400, step: 3600 }
 
 /** The last 24 hours of each subscription, by its id. */
 const useStrips = (tenantId: string, subscriptionIds: ReadonlyArray<string>): ReadonlyMap<string | null, ReadonlyArray<StatisticsPoint>> => {
-  const asked = subscriptionIds.slice(0, stripsAtOnce).toSorted()
+  const asked = subscriptionIds.toSorted()
   const { data } = usePolled(asked.length === 0 ? undefined : `strips ${tenantId} ${asked.join(" ")}`, (client, signal) =>
     client.statistics(tenantId, { ...rangeQuery(hours, serverNow()), subscriptionId: asked }, { signal }), 30_000)
   return new Map(data?.series.map(({ points, subscriptionId }) => [subscriptionId, points]))

@@ -1,5 +1,5 @@
 /** List of tenants, the largest backlog first. */
-import { hashOf, type Route } from "../model/routes.ts"
+import { hashOf, inTrouble, type Route } from "../model/routes.ts"
 import { countedOfTenant, countText } from "../model/trouble.ts"
 import { Answered, Empty } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
@@ -15,7 +15,7 @@ const columns = [
   { name: "Oldest entry" },
   { name: "In trouble", number: true },
   { name: "Dead letters", number: true },
-  { name: "Hosts of public lookups" }
+  { name: "Public hosts" }
 ]
 
 /** Health reads the backlog of every tenant. */
@@ -46,8 +46,8 @@ export const Tenants = ({ route }: { readonly route: Extract<Route, { readonly v
                     <Shown text={name} />,
                     ofTenant(healths.get(tenantId)?.waiting),
                     <Oldest at={healths.get(tenantId)?.oldestWaitingAt} />,
-                    ofTenant(healths.get(tenantId)?.inTrouble),
-                    ofTenant(healths.get(tenantId)?.dead),
+                    <Counted count={healths.get(tenantId)?.inTrouble} of="subscriptions in trouble" href={hashOf({ view: "subscriptions", tenantId, state: inTrouble })} />,
+                    <Counted count={healths.get(tenantId)?.dead} of="dead letters" href={hashOf({ view: "deliveries", tenantId, state: "dead" })} />,
                     hosts.length === 0 ? "–" : <Shown text={hosts.join(", ")} />
                   ]
                 }))}
@@ -63,5 +63,13 @@ export const Tenants = ({ route }: { readonly route: Extract<Route, { readonly v
     </>
   )
 }
+
+interface CountedProps {
+  readonly count: number | undefined
+  readonly of: string
+  readonly href: string
+}
+
+const Counted = ({ count, href, of }: CountedProps) => count ? <a href={href}>{ofTenant(count)}<span class="hidden"> {of}</span></a> : <>{ofTenant(count)}</>
 
 const Oldest = ({ at }: { readonly at: string | null | undefined }) => at === null || at === undefined ? <>–</> : <When brief at={at} />

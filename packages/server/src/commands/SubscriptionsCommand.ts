@@ -63,9 +63,14 @@ const filterFlags = {
 const listCommand = tenantCommand("list", {
   description: "List subscriptions of every client and area",
   examples: [{ command: "waybill subscriptions list --tenant acme --client shipper-tms --state paused", description: "Paused subscriptions of one client" }],
-  flags: { ...filterFlags, error: errorFlag("subscriptions"), limit: limitFlag },
+  flags: {
+    ...filterFlags,
+    error: errorFlag("subscriptions"),
+    inTrouble: Flag.Boolean("in-trouble").pipe(Flag.withDescription("Only subscriptions that the service or an operator paused, whose breaker is not closed, or that have dead letters"), Flag.withDefault(false)),
+    limit: limitFlag
+  },
   check: limitFault,
-  call: ({ operator, tenantId }, { limit, ...filters }, options) => firstOf(limit, (page) => operator.allSubscriptions(tenantId, { ...given(filters), ...page }, options)),
+  call: ({ operator, tenantId }, { inTrouble, limit, ...filters }, options) => firstOf(limit, (page) => operator.allSubscriptions(tenantId, { ...given(filters), inTrouble, ...page }, options)),
   print: (asJson, found, { limit }) =>
     printFirst(asJson, found, limit, {
       cellsOf: rowOf,

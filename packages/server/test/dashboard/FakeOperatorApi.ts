@@ -3,6 +3,7 @@ import type { Delivery, DeliveryInFull, Explanation, NamedShipment, OperatorPick
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { isInTrouble } from "../../dashboard/model/trouble.ts"
 import { openDashboard } from "../../src/dashboard/Dashboard.ts"
 import { listening, urlOf } from "../program/Program.ts"
 
@@ -83,9 +84,11 @@ const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest)
   const [tenantId, kind, id, act] = path.split("/").slice(1).map(decodeURIComponent)
   if (tenantId === undefined) return paged(freight.tenants, (tenant) => tenant.tenantId)
   if (kind === "subscriptions" && id === undefined) {
-    const found = freight.subscriptions.filter(({ client, endpointUrl, lastAttempt, state }) =>
-      (query.get("state") ?? state) === state && (query.get("client") ?? client) === client &&
-      (query.get("endpoint") ?? new URL(endpointUrl).host) === new URL(endpointUrl).host && (query.get("error") ?? lastAttempt?.outcome) === lastAttempt?.outcome)
+    const found = freight.subscriptions.filter((each) => {
+      const { client, endpointUrl, lastAttempt, state } = each
+      return (query.get("state") ?? state) === state && (query.get("client") ?? client) === client && (query.get("inTrouble") !== "true" || isInTrouble(each)) &&
+        (query.get("endpoint") ?? new URL(endpointUrl).host) === new URL(endpointUrl).host && (query.get("error") ?? lastAttempt?.outcome) === lastAttempt?.outcome
+    })
     return paged(found, (subscription) => subscription.subscriptionId)
   }
   if (kind === "subscriptions" && method === "GET") {

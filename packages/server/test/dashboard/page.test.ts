@@ -98,11 +98,28 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await eventually(async () => await page.evaluate(() => scrollY) > 300 || undefined)
 
     await page.getByRole("link", { name: "Subscriptions" }).click()
-    await page.getByText("200 subscriptions on this page").waitFor()
+    await page.getByText("On this page: 100 of 255 subscriptions").waitFor()
+    // the failures of the last day
+    await eventually(async () => await page.locator("svg.strip").count() === 100 || undefined)
     await page.getByRole("link", { name: "Next page" }).click()
-    await page.getByText("55 subscriptions").waitFor()
+    await eventually(async () => await page.getByRole("row", { name: "shipper-294.example" }).count() === 1 || undefined)
+    await page.getByRole("link", { name: "Next page" }).click()
+    await page.getByText("On this page: 55 of 255 subscriptions").waitFor()
     await page.getByRole("link", { name: "First page" }).click()
-    await page.getByText("200 subscriptions on this page").waitFor()
+    await page.getByText("On this page: 100 of 255 subscriptions").waitFor()
+  })
+
+  it("shows the subscriptions in trouble, on whichever page of all they are, from their number in the list of tenants", async () => {
+    const api = await startFakeApi()
+    api.freight.subscriptions.push(...Array.from({ length: 250 }, (_, n) => subscriptionSample(100 + n)), subscriptionSample(400, { breaker: { state: "open", failures: 9, until: instantOf(99) } }))
+    const { page, violations } = await openView("#/", { api })
+    await page.getByRole("row", { name: "beta" }).getByRole("link", { name: "1 subscriptions in trouble" }).click()
+    await page.getByText("4 subscriptions, 4 in trouble").waitFor()
+    expect((await page.getByRole("rowheader").allInnerTexts()).map((text) => /shipper-\d+/.exec(text)![0])).toContain("shipper-400")
+    expect(await page.getByLabel("State").inputValue()).toBe("in-trouble")
+    expect(await page.getByRole("button", { name: "Purge all that match" }).count()).toBe(0)
+    expect(new URL(page.url()).hash).toBe("#/t/beta/subscriptions?state=in-trouble")
+    expect(violations.seen).toEqual([])
   })
 
   it("filters deliveries by state and time, also by keyboard", async () => {
@@ -321,7 +338,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await page.getByLabel("Find by").selectOption("eventId")
     await page.getByLabel("Number or id").fill(" E-1 ")
     await page.keyboard.press("Enter")
-    await page.getByText("Waiting for the subscription to be resumed").waitFor()
+    await page.locator("main").getByText("Waiting for the subscription to be resumed").waitFor()
     const { query } = api.requests.find(({ path }) => path === "/acme/explain")!
     expect(Object.fromEntries(query)).toEqual({ subscriptionId: idOf(2), eventId: "E-1" })
     expect(await page.getByRole("table", { name: "Rules that decided" }).innerText()).toContain("paused by the service: The receiver answered 410 Gone.")

@@ -26,7 +26,7 @@ import {
 } from "@waybill/core/delivery"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
-import { isInFlight, oldestOf } from "./DeliveryLogMemory.ts"
+import { destinationsInTrouble, isInFlight, oldestOf } from "./DeliveryLogMemory.ts"
 import { type Delivery, type Destination, type DestinationRows, DestinationTables } from "./DestinationTables.ts"
 
 export const DeliveryControlMemory = {
@@ -228,16 +228,12 @@ const inTurns = <Item>(items: ReadonlyArray<Item>, ownerOf: (item: Item) => stri
 const healthOf = (rows: DestinationRows, tenantId: string): TenantHealth => {
   const { deliveries, destinations } = rows.tenant(tenantId)
   const all = [...destinations.values()]
-  const dead = [...deliveries.values()].filter(({ state }) => state === "dead")
-  const withDead = new Set(dead.map(({ destinationId }) => destinationId))
-  const inTrouble = all.filter(({ breaker, destinationId, status: { pausedBy, state } }) =>
-    (state === "paused" && pausedBy !== "client") || (state === "active" && breaker.openUntil !== undefined) || withDead.has(destinationId))
   const oldest = all.flatMap((destination) => oldestOf(destination) ?? [])
   return {
     subscriptions: all.length,
-    inTrouble: inTrouble.length,
+    inTrouble: destinationsInTrouble(rows, tenantId).length,
     waiting: all.reduce((sum, destination) => sum + destination.byRef.size, 0),
     oldestWaitingAt: oldest.length === 0 ? undefined : Math.min(...oldest),
-    dead: dead.length
+    dead: [...deliveries.values()].filter(({ state }) => state === "dead").length
   }
 }

@@ -35,10 +35,20 @@ export const destinationOverviews = (
   ))
 }
 
-export const matchingDestinations = (rows: DestinationRows, tenantId: string, { state, ...match }: DestinationMatch): ReadonlyArray<Destination> =>
-  [...rows.tenant(tenantId).destinations.values()].filter((each) => (state === undefined || each.status.state === state) && isOf(each, match))
+export const matchingDestinations = (rows: DestinationRows, tenantId: string, { inTrouble = false, state, ...match }: DestinationMatch): ReadonlyArray<Destination> => {
+  const all = inTrouble ? destinationsInTrouble(rows, tenantId) : [...rows.tenant(tenantId).destinations.values()]
+  return all.filter((each) => (state === undefined || each.status.state === state) && isOf(each, match))
+}
 
-const isOf = ({ settings }: Destination, { client, endpoint }: Omit<DestinationMatch, "state">): boolean =>
+/** A destination that its client paused counts as healthy. */
+export const destinationsInTrouble = (rows: DestinationRows, tenantId: string): ReadonlyArray<Destination> => {
+  const { deliveries, destinations } = rows.tenant(tenantId)
+  const withDead = new Set([...deliveries.values()].filter(({ state }) => state === "dead").map(({ destinationId }) => destinationId))
+  return [...destinations.values()].filter(({ breaker, destinationId, status: { pausedBy, state } }) =>
+    (state === "paused" && pausedBy !== "client") || (state === "active" && breaker.openUntil !== undefined) || withDead.has(destinationId))
+}
+
+const isOf = ({ settings }: Destination, { client, endpoint }: Pick<DestinationMatch, "client" | "endpoint">): boolean =>
   (client === undefined || settings.client === client) && (endpoint === undefined || hasEndpoint(endpoint, settings.endpointUrl))
 
 const overviewOf = (destination: Destination, deliveries: ReadonlyArray<Delivery>, held: boolean): DestinationOverview => {

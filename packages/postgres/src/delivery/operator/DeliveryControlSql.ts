@@ -2,7 +2,7 @@
 import { type DeliveryState, type EndedPauses, healthCount, type Pause, purgeReason, traceDeliveries, type TraceSubject } from "@waybill/core/delivery"
 import { bool, float8, int4, int8, int8Array, only, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
-import { firstIdAt, inPartitionOf, stateGroups } from "./DeliveryLogSql.ts"
+import { firstIdAt, inPartitionOf, isInTrouble, stateGroups } from "./DeliveryLogSql.ts"
 import { signalChanged } from "../DeliveryEntrySql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { payloadRows } from "../PayloadSql.ts"
@@ -130,7 +130,6 @@ export const healthRow = row({ subscriptions: int8, inTrouble: int8, waiting: in
 
 const mostCounted = raw(String(healthCount))
 
-/** A destination that its client paused counts as healthy. */
 export const tenantHealth = (schema: Statement, tenantId: string) => statement`
 WITH destinations AS MATERIALIZED (
   SELECT l.destination_id, l.state, l.paused_by, l.breaker_open_until FROM ${schema}.delivery_destinations AS l
@@ -145,8 +144,7 @@ waiting AS MATERIALIZED (
 )
 SELECT (SELECT count(*) FROM destinations) AS subscriptions,
        (SELECT count(*) FROM destinations AS l
-        WHERE l.state = 'paused' AND coalesce(l.paused_by, 'service') <> 'client' OR l.state = 'active' AND l.breaker_open_until IS NOT NULL
-          OR l.destination_id IN (SELECT d.destination_id FROM dead AS d)) AS in_trouble,
+        WHERE ${isInTrouble(raw("l.destination_id IN (SELECT d.destination_id FROM dead AS d)"))}) AS in_trouble,
        (SELECT count(*) FROM waiting) AS waiting,
        (SELECT min(e.queued_at) FROM waiting AS e) AS oldest_waiting_at,
        (SELECT count(*) FROM dead) AS dead`

@@ -94,10 +94,20 @@ const mostAttempts = raw(String(overviewAttempts))
 const openStates: ReadonlyArray<DestinationState> = ["active", "paused", "inactive"]
 
 /** Destinations of a client and with an endpoint. Each has an index that excludes closed ones. */
-export const destinationsOf = ({ client, endpoint }: Omit<DestinationMatch, "state">): Statement => concat([
+export const destinationsOf = ({ client, endpoint }: Pick<DestinationMatch, "client" | "endpoint">): Statement => concat([
   client === undefined ? nothing : statement`AND l.client = ${text(client)}`,
   endpoint === undefined ? nothing : statement`AND ${raw(endpointHostSql("l.endpoint_url"))} = ${text(endpoint.host)}`,
   endpoint?.url === undefined ? nothing : statement`AND l.endpoint_url = ${text(endpoint.url)}`
+])
+
+/** A destination that its client paused counts as healthy. */
+export const isInTrouble = (hasDead: Statement): Statement => statement`
+  (l.state = 'paused' AND coalesce(l.paused_by, 'service') <> 'client' OR l.state = 'active' AND l.breaker_open_until IS NOT NULL OR ${hasDead})`
+
+const matching = (schema: Statement, { inTrouble = false, ...match }: Omit<DestinationMatch, "state">): Statement => concat([
+  destinationsOf(match),
+  inTrouble ? statement`AND ${isInTrouble(statement`EXISTS (
+    SELECT FROM ${schema}.deliveries AS d WHERE d.tenant_id = l.tenant_id AND d.destination_id = l.destination_id AND d.state = 'dead')`)}` : nothing
 ])
 
 export const mostInTotal = raw(String(totalCount))
@@ -105,14 +115,14 @@ export const mostInTotal = raw(String(totalCount))
 export const countDestinations = (schema: Statement, tenantId: string, { state, ...match }: DestinationMatch) => statement`
 SELECT count(*) AS count FROM (
   SELECT FROM ${schema}.delivery_destinations AS l
-  WHERE l.tenant_id = ${tenant(tenantId)} AND l.state <> 'closed' ${state === undefined ? nothing : statement`AND l.state = ${text(state)}`} ${destinationsOf(match)}
+  WHERE l.tenant_id = ${tenant(tenantId)} AND l.state <> 'closed' ${state === undefined ? nothing : statement`AND l.state = ${text(state)}`} ${matching(schema, match)}
   LIMIT ${mostInTotal}
 ) AS counted`
 
 /** What is in flight is read once for the page, of the destinations on it; everything else of each destination, up to a bound. */
 export const destinationOverviews = (schema: Statement, tenantId: string, { after, limit, state, ...match }: DestinationQuery) => {
   const [own, most] = [tenant(tenantId), int8(limit)]
-  const chosen = destinationsOf(match)
+  const chosen = matching(schema, match)
   const deliveries = (group: keyof typeof stateGroups) =>
     statement`FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.destination_id = l.destination_id AND d.state ${stateGroups[group]}`
   const entries = statement`FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = ${own} AND e.destination_id = l.destination_id`
