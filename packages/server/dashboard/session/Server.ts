@@ -20,9 +20,9 @@ const timed = (credentials: "omit" | "same-origin") => async (url: string, init:
 export const connectionOf = (place: "./" | "../", credentials: "omit" | "same-origin") =>
   ({ baseUrl: new URL(place, location.href.replace(/[?#].*/s, "")), fetch: timed(credentials), retry: false, timeoutMillis: 20_000 }) as const
 
-/** Whether the key itself was refused. A read-only key is refused for single calls, with a message that says so. */
+/** Whether the key itself was refused. A read-only key is refused for single calls, with a message that says so; a 403 without a code comes from a proxy. */
 export const isKeyRefused = (failure: unknown): boolean =>
-  failure instanceof WaybillProblem && (failure.status === 401 || failure.status === 403) && failure.code !== "operator_read_only"
+  failure instanceof WaybillProblem && (failure.status === 401 || (failure.status === 403 && failure.code !== "" && failure.code !== "operator_read_only"))
 
 export const isNotFound = (failure: unknown): boolean => failure instanceof WaybillProblem && failure.status === 404
 
@@ -30,6 +30,7 @@ export const isNotFound = (failure: unknown): boolean => failure instanceof Wayb
 export const sentenceOf = (failure: unknown): string => {
   if (failure instanceof WaybillProblem) {
     const faults = failure.errors.map(({ detail }) => detail)
+    if (failure.code === "" && failure.detail === undefined) return `The server answered ${failure.status}, without a message from Waybill. Check for a proxy in between.`
     return faults.length > 0 ? faults.join(" ") : failure.detail ?? failure.title
   }
   if (failure instanceof WaybillCallFailed) {

@@ -19,7 +19,7 @@ export const LiveStatus = ({ connection: { failingSince }, setPaused, pausable, 
   const failing = failingSince !== undefined
   const before = useRef(failing)
   useEffect(() => {
-    if (before.current !== failing) announce(failing ? "No response from the server." : "The server is reachable again.")
+    if (before.current !== failing) announce(failing ? "The data is not updated." : "The data is updated again.")
     before.current = failing
   }, [failing])
   const paused = pausedByUser || !seen
@@ -27,9 +27,9 @@ export const LiveStatus = ({ connection: { failingSince }, setPaused, pausable, 
   return (
     <>
       <span class={`live ${failing ? "bad" : paused ? "plain" : "good"}`}>
-        {failing ? `no answer since ${since} UTC` : paused ? "paused" : "live"}
+        {failing ? `not updated since ${since} UTC` : paused ? "paused" : "live"}
       </span>
-      {(pausedByUser || failing) && <button type="button" class="secondary outline small" onClick={refresh}>Ask now</button>}
+      {(pausedByUser || failing) && <button type="button" class="secondary outline small" onClick={refresh}>Refresh</button>}
       {pausable && <button type="button" class="secondary outline small" aria-pressed={pausedByUser} onClick={() => setPaused(!pausedByUser)}>Pause</button>}
     </>
   )

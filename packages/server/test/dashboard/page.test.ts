@@ -63,6 +63,16 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
   })
 
+  it("keeps the key when a proxy refuses a request, and says where the response is from", async () => {
+    const { api, page } = await openView("#/t/acme/subscriptions", { controlledClock: true })
+    await advanceUntil(page, page.getByRole("table"))
+    api.override = () => ({ status: 403, json: {} })
+    await advanceUntil(page, page.getByText("The server answered 403, without a message from Waybill. Check for a proxy in between."))
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(1)
+    api.override = undefined
+    await advanceUntil(page, page.getByText("live", { exact: true }))
+  })
+
   it("shows subscriptions with the most serious problems first, with reasons", async () => {
     const { page } = await openView("#/t/acme/subscriptions")
     const rows = page.getByRole("row").filter({ has: page.getByRole("rowheader") })
@@ -398,7 +408,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await advanceUntil(page, page.getByRole("table"))
     await page.getByText("live", { exact: true }).waitFor()
     api.override = () => "lost"
-    await advanceUntil(page, page.getByText(/no answer since \d\d:\d\d:\d\d UTC/))
+    await advanceUntil(page, page.getByText(/not updated since \d\d:\d\d:\d\d UTC/))
     await page.getByText("The server cannot be reached.").waitFor()
     expect(await page.getByRole("rowheader").count()).toBe(5)
     api.override = undefined
@@ -429,7 +439,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await page.getByRole("link", { name: "Subscriptions" }).click()
     await advanceUntil(page, page.getByText("6 subscriptions, 4 in trouble"))
     api.freight.subscriptions.pop()
-    await page.getByRole("button", { name: "Ask now" }).click()
+    await page.getByRole("button", { name: "Refresh" }).click()
     await advanceUntil(page, page.getByText("5 subscriptions, 3 in trouble"))
     expect(most).toBe(1)
   })
