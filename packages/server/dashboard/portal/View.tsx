@@ -1,5 +1,6 @@
 /** The view of a route. */
 import { useContext, useEffect } from "preact/hooks"
+import { visibleLine } from "../model/visibleText.ts"
 import { hashOf, type Route } from "./routes.ts"
 import { Deliveries, Delivery } from "./Deliveries.tsx"
 import { Notices } from "./Notices.tsx"
@@ -12,7 +13,7 @@ export const View = ({ route }: { readonly route: Route }) => {
   const name = useContext(SessionContext)?.theme.name
   const title = titles[route.view]
   useEffect(() => {
-    document.title = name === undefined ? title : `${title} · ${name}`
+    document.title = name === undefined ? title : `${title} · ${visibleLine(name)}`
   }, [title, name])
   switch (route.view) {
     case "subscriptions":
@@ -30,8 +31,8 @@ export const View = ({ route }: { readonly route: Route }) => {
     case "nowhere":
       return (
         <>
-          <h1 tabIndex={-1}>Nothing here</h1>
-          <p>No view has this address. <a href={hashOf({ view: "subscriptions" })}>Show the subscriptions</a></p>
+          <h1 tabIndex={-1}>Page not found</h1>
+          <p><a href={hashOf({ view: "subscriptions" })}>Show the subscriptions</a></p>
         </>
       )
   }
@@ -44,5 +45,5 @@ const titles: Readonly<Record<Route["view"], string>> = {
   delivery: "Delivery",
   secrets: "Secrets",
   notices: "Notices",
-  nowhere: "Nothing here"
+  nowhere: "Page not found"
 }

@@ -1,6 +1,7 @@
 /** The view of a route. */
 import { useEffect } from "preact/hooks"
 import type { Route } from "../model/routes.ts"
+import { visibleLine } from "../model/visibleText.ts"
 import { Deliveries } from "./Deliveries.tsx"
 import { DeliveryPage } from "./DeliveryPage.tsx"
 import { Explain } from "./Explain.tsx"
@@ -14,7 +15,7 @@ import { Tenants } from "./Tenants.tsx"
 export const View = ({ route }: { readonly route: Route }) => {
   const title = titleOf(route)
   useEffect(() => {
-    document.title = `${title} · Waybill`
+    document.title = `${visibleLine(title)} · Waybill`
   }, [title])
   switch (route.view) {
     case "tenants":
@@ -38,8 +39,8 @@ export const View = ({ route }: { readonly route: Route }) => {
     case "nowhere":
       return (
         <>
-          <h1 tabIndex={-1}>Nothing here</h1>
-          <p>No view has this address. <a href="#/">Choose a tenant</a> to begin with.</p>
+          <h1 tabIndex={-1}>Page not found</h1>
+          <p><a href="#/">Choose a tenant</a></p>
         </>
       )
   }
@@ -66,6 +67,6 @@ const titleOf = (route: Route): string => {
     case "explain":
       return `Explain a delivery of ${route.tenantId}`
     case "nowhere":
-      return "Nothing here"
+      return "Page not found"
   }
 }

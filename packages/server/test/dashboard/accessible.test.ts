@@ -51,7 +51,7 @@ const stops: ReadonlyArray<Stop> = [
   { what: "pickups", hash: "#/t/acme/pickups", until: table },
   { what: "accepting", hash: "#/t/acme/pickups", until: press("Accept") },
   { what: "no subscription", hash: `#/t/acme/subscriptions/${idOf(99)}`, until: (page) => page.getByText("Subscription not found.").waitFor() },
-  { what: "nowhere", hash: "#/nowhere", until: (page) => page.getByRole("heading", { name: "Nothing here" }).waitFor() }
+  { what: "nowhere", hash: "#/nowhere", until: (page) => page.getByRole("heading", { name: "Page not found" }).waitFor() }
 ]
 
 /** Checks only the given axe rules, if any. */

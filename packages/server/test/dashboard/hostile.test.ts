@@ -86,7 +86,23 @@ describe.skipIf(noBrowser)("the dashboard's page with malicious data", { timeout
       }
     }
     expect(await page.title()).toContain("<script>")
+    expect(await page.title()).not.toContain("\u202e")
     expect(violations.seen).toEqual([])
+  })
+
+  it("leaves the other columns their width when a customer sends a very long word", async () => {
+    const freight = sampleFreight()
+    Object.assign(freight.pickups[0]!.origin, { name: "N".repeat(500) })
+    const { page } = await openView("#/t/acme/pickups?state=all", { api: await startFakeApi(freight), viewport: { width: 1300, height: 900 } })
+    await page.getByRole("table").waitFor()
+    const lines = await page.getByRole("columnheader").evaluateAll((headers) => headers.map((header) => {
+      const text = document.createRange()
+      text.selectNodeContents(header)
+      return text.getClientRects().length
+    }))
+    // the heading of the address has two words
+    expect(Math.max(...lines)).toBeLessThanOrEqual(2)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
   })
 
   it("escapes the error messages of a server in the same way", async () => {

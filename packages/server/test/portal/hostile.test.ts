@@ -65,6 +65,7 @@ describe.skipIf(noBrowser)("the portal's page with malicious data", { timeout: 6
       expect(await madeOfData(page), hash).toEqual([])
     }
     expect(await page.title()).toContain("<script>")
+    expect(await page.title()).not.toContain("\u202e")
     expect(violations.seen).toEqual([])
   })
 })
