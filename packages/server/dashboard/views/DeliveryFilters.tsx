@@ -22,7 +22,7 @@ interface OfSubscriptionProps {
 
 export const OfSubscription = ({ allHref, href, subscriptionId }: OfSubscriptionProps) => (
   <p>
-    Of <a href={href}>subscription <span class="id"><Shown text={subscriptionId} /></span></a>{" "}
-    only. <a href={allHref}>Of all subscriptions</a>
+    Only <a href={href}>subscription <span class="id"><Shown text={subscriptionId} /></span></a>.{" "}
+    <a href={allHref}>Show all subscriptions</a>
   </p>
 )

@@ -68,7 +68,7 @@ export const DeliveryRows = ({ action, caption, deliveries, hrefOf, question, se
 const State = ({ delivery: { nextAttemptAt, state } }: { readonly delivery: Delivery }) => (
   <>
     <DeliveryTag state={state} />
-    {nextAttemptAt !== null && <small class="signs">next <When brief at={nextAttemptAt} /></small>}
+    {nextAttemptAt !== null && <small class="signs">due <When brief at={nextAttemptAt} /></small>}
   </>
 )
 

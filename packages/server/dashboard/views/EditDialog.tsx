@@ -44,7 +44,7 @@ export const EditDialog = ({ close, subscription, tenantId }: Omit<SubscriptionD
 
   return (
     <Dialog title="Change the subscription?" confirm="Change" act={act} close={close}>
-      <p>The rules are those of its client's own call: the address must be allowed, and the secret one that the client may use. What is in flight ends with the settings before.</p>
+      <p>The endpoint must be an allowed address, and the secret one that the client may use. Deliveries in progress keep the previous settings.</p>
       <TextField label="Endpoint" value={endpointUrl} change={setEndpointUrl} required maxLength={2048} />
       <TextField label="Secret" value={hmacSecretId} change={setHmacSecretId} required />
       <div class="fields">
