@@ -72,7 +72,7 @@ const rowOf = ({ code, name, status }) => new RegExp(`^\\| ${name === undefined 
 /** The errors page names every error class and every code that a caller can get, codes with their status. */
 export const checkErrors = ({ path, text }) => {
   const files = sources().filter(({ path }) => !/^packages\/(testkit|conformance)\//.test(path))
-  const classes = files.flatMap(({ text }) => Array.from(text.matchAll(/class (\w+) extends (?:Schema\.TaggedError|Data\.TaggedError|Error\b)/g), ([, name]) => name))
+  const classes = files.flatMap(({ text }) => Array.from(text.matchAll(/class (\w+) extends (?:Schema\.TaggedError|taggedFailure|Data\.TaggedError|Error\b)/g), ([, name]) => name))
   const http = files.filter(({ path }) => /^packages\/(http|server)\//.test(path)).map(({ text }) => text).join("\n")
   const problems = [
     ...http.matchAll(/[rR]efused\(\s*(?<status>\d{3}),\s*"(?<code>\w+)"/g),

@@ -1,13 +1,11 @@
 /** Port for e-mail. Without an adapter, nothing is sent, and callers can see that. */
 import { Context, Effect, Schema } from "effect"
 import type { Mail } from "./model/Mail.ts"
+import { taggedFailure } from "../shared/TaggedFailure.ts"
 
 /** A mail server did not accept the mail. It is sent again later. */
-export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", { reason: Schema.String }) {
-  override get message(): string {
-    return `E-mail could not be sent: ${this.reason}`
-  }
-}
+export class MailFailed extends taggedFailure<MailFailed>()("MailFailed", { reason: Schema.String }, ({ reason }) =>
+  `E-mail could not be sent: ${reason}`) {}
 
 /** Port: sends one e-mail. By default none is sent. */
 export class Mailer extends Context.Reference<{

@@ -4,19 +4,16 @@ import { boundedDecoding, type DecodingBounds } from "./BoundedDecoding.ts"
 import { type Fault, faultCodes, faultsOf, maxFaults } from "./Fault.ts"
 import { listLimitsOf, overlongLists } from "./ListLimits.ts"
 import { makePace } from "./Turns.ts"
+import { taggedFailure } from "./TaggedFailure.ts"
 
 /** The input has faults. Each names its place by a JSON pointer; HTTP answers 400. */
-export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", {
+export class InvalidInput extends taggedFailure<InvalidInput>()("InvalidInput", {
   faults: Schema.Array(Schema.Struct({
     pointer: Schema.String,
     detail: Schema.String,
     code: Schema.Literals(faultCodes)
   }))
-}) {
-  override get message(): string {
-    return this.faults.map((fault) => `${fault.pointer || "body"}: ${fault.detail}`).join(" ")
-  }
-
+}, ({ faults }) => faults.map((fault) => `${fault.pointer || "body"}: ${fault.detail}`).join(" ")) {
   static readonly of = (...faults: ReadonlyArray<Fault>) => new InvalidInput({ faults })
 
   /** Fails with the faults, if there are any. */
