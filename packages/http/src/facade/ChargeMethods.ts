@@ -1,13 +1,6 @@
 /** Freight charges as promises. */
 import type { FreightChargeKey, IntakeOptions, ItemResult } from "@waybill/core"
-import type {
-  BillChangeReport,
-  BillRemovalReport,
-  ChargeSubscription,
-  ChargeSubscriptionCreate,
-  PreliminaryFreightCharge,
-  WebhookTestResult
-} from "@waybill/core/freight-charges"
+import type * as charges from "@waybill/core/freight-charges"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 
 export type {
@@ -26,19 +19,19 @@ export interface ChargeMethods {
    */
   readonly publish: (
     principal: HostPrincipal,
-    charges: ReadonlyArray<BillChangeReport | BillRemovalReport>,
+    charges: ReadonlyArray<charges.BillChangeReport | charges.BillRemovalReport>,
     options?: IntakeOptions
   ) => Promise<ReadonlyArray<ItemResult<FreightChargeKey>>>
 }
 
 export interface ChargeSubscriptionMethods {
-  readonly create: (principal: HostPrincipal, subscription: ChargeSubscriptionCreate) => Promise<ChargeSubscription>
+  readonly create: (principal: HostPrincipal, subscription: charges.ChargeSubscriptionCreate) => Promise<charges.ChargeSubscription>
   /** A cancelled subscription is inactive. */
-  readonly get: (principal: HostPrincipal, subscriptionId: string) => Promise<ChargeSubscription>
+  readonly get: (principal: HostPrincipal, subscriptionId: string) => Promise<charges.ChargeSubscription>
   /** Ends the subscription; nothing more is sent. Can be repeated. */
   readonly cancel: (principal: HostPrincipal, subscriptionId: string) => Promise<void>
   /** Bills that were in flight when the subscription was created. */
-  readonly inFlight: (principal: HostPrincipal, subscriptionId: string) => Promise<ReadonlyArray<PreliminaryFreightCharge>>
+  readonly inFlight: (principal: HostPrincipal, subscriptionId: string) => Promise<ReadonlyArray<charges.PreliminaryFreightCharge>>
 }
 
 export interface WebhookTestRequest {
@@ -52,7 +45,7 @@ export interface WebhookTestMethods {
   readonly testWebhook: (
     principal: HostPrincipal,
     test: WebhookTestRequest
-  ) => Promise<WebhookTestResult>
+  ) => Promise<charges.WebhookTestResult>
 }
 
 export interface WaybillChargesWithin {

@@ -1,13 +1,5 @@
 /** Invoices and documents as promises. */
-import type {
-  DocumentChange,
-  DocumentType,
-  Invoice,
-  InvoiceAnswer,
-  InvoiceChange,
-  InvoiceComment,
-  UploadAnswer
-} from "@waybill/core/invoices"
+import type * as invoices from "@waybill/core/invoices"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 
 export type {
@@ -35,12 +27,12 @@ export interface InvoiceListQuery extends FromCarrier {
 }
 
 export interface InvoicesPage {
-  readonly data: ReadonlyArray<Invoice>
+  readonly data: ReadonlyArray<invoices.Invoice>
   /** Pass it as `cursor` to get the next page; `undefined` on the last page. */
   readonly nextCursor: string | undefined
 }
 
-export type InvoiceComments = InvoiceComment | ReadonlyArray<InvoiceComment>
+export type InvoiceComments = invoices.InvoiceComment | ReadonlyArray<invoices.InvoiceComment>
 
 export interface InvoiceRemoveOptions extends FromCarrier {
   /** Kept in the history. */
@@ -52,21 +44,21 @@ export interface RemovalAnswer {
 }
 
 export interface InvoiceView {
-  readonly invoice: Invoice
+  readonly invoice: invoices.Invoice
   /** Possible errors of the invoice. */
   readonly warnings: ReadonlyArray<string>
 }
 
 export interface InvoiceWriteMethods {
   /** Idempotent for the same content. `warnings` lists possible errors of the accepted invoice. */
-  readonly create: (principal: HostPrincipal, invoice: Invoice) => Promise<InvoiceAnswer>
+  readonly create: (principal: HostPrincipal, invoice: invoices.Invoice) => Promise<invoices.InvoiceAnswer>
   /** Replaces the whole invoice. `comments` are kept in the history. */
   readonly replace: (
     principal: HostPrincipal,
     uniqueID: string,
-    invoice: Invoice,
+    invoice: invoices.Invoice,
     comments?: InvoiceComments
-  ) => Promise<InvoiceAnswer>
+  ) => Promise<invoices.InvoiceAnswer>
   readonly remove: (
     principal: HostPrincipal,
     uniqueID: string,
@@ -83,7 +75,7 @@ export interface InvoiceReadMethods {
     from?: FromCarrier
   ) => Promise<InvoiceView>
   /** The invoice's history, oldest first; for carriers; of more than 8 MB the newest part. For a deleted invoice, give DOT and MC. */
-  readonly history: (principal: HostPrincipal, uniqueID: string, from?: FromCarrier) => Promise<ReadonlyArray<InvoiceChange>>
+  readonly history: (principal: HostPrincipal, uniqueID: string, from?: FromCarrier) => Promise<ReadonlyArray<invoices.InvoiceChange>>
 }
 
 /** An upload without its files; further members are kept. */
@@ -96,15 +88,15 @@ export interface DocumentsUpload {
   /** A date, such as `2026-11-20`. */
   readonly invoiceDate: string
   readonly documentSource?: string
-  readonly attributes?: Invoice["attributes"]
-  readonly comments?: ReadonlyArray<InvoiceComment>
+  readonly attributes?: invoices.Invoice["attributes"]
+  readonly comments?: ReadonlyArray<invoices.InvoiceComment>
   /** PDF, TIF, JPEG or PNG of at most 25 MiB each: bytes, or base64. */
-  readonly documents: ReadonlyArray<{ readonly documentType: DocumentType; readonly files: ReadonlyArray<Uint8Array | string> }>
+  readonly documents: ReadonlyArray<{ readonly documentType: invoices.DocumentType; readonly files: ReadonlyArray<Uint8Array | string> }>
 }
 
 export interface DocumentListQuery extends FromCarrier {
   readonly invoiceNumber?: string
-  readonly documentType?: ReadonlyArray<DocumentType>
+  readonly documentType?: ReadonlyArray<invoices.DocumentType>
   readonly limit?: number
   readonly cursor?: string
 }
@@ -138,7 +130,7 @@ export interface DocumentRemoveOptions extends InvoiceRemoveOptions {
 
 export interface DocumentWriteMethods {
   /** Adds files to the invoice number: all of them, or none. */
-  readonly upload: (principal: HostPrincipal, upload: DocumentsUpload) => Promise<UploadAnswer>
+  readonly upload: (principal: HostPrincipal, upload: DocumentsUpload) => Promise<invoices.UploadAnswer>
   /** Removes all files, or all named files, or none. */
   readonly remove: (
     principal: HostPrincipal,
@@ -152,7 +144,7 @@ export interface DocumentReadMethods {
   readonly list: (principal: HostPrincipal, query?: DocumentListQuery) => Promise<DocumentsPage>
   readonly get: (principal: HostPrincipal, invoiceNumber: string, from?: FromCarrier) => Promise<DocumentsView>
   /** The history of the documents, oldest first; for carriers; of more than 8 MB the newest part. Once all are deleted, give DOT and MC. */
-  readonly history: (principal: HostPrincipal, invoiceNumber: string, from?: FromCarrier) => Promise<ReadonlyArray<DocumentChange>>
+  readonly history: (principal: HostPrincipal, invoiceNumber: string, from?: FromCarrier) => Promise<ReadonlyArray<invoices.DocumentChange>>
 }
 
 export interface WaybillInvoicesWithin {

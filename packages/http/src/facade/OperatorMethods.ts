@@ -1,32 +1,6 @@
 /** Operator reads and writes as promises. */
-import type {
-  ApiKeyRequest,
-  ApiKeyView,
-  AuditEntry,
-  ClientView,
-  CountedPage,
-  Explanation,
-  FoundShipment as JourneyShipment,
-  HealthView,
-  StatisticsView,
-  Limits,
-  LimitsChange,
-  ListPage,
-  PickupView,
-  PurgeResult,
-  ShipmentJourney,
-  SubscriptionView,
-  Tenant
-} from "@waybill/core"
-import type {
-  BulkResult,
-  DeliveryBodyView,
-  DeliveryPolicy,
-  DeliveryError,
-  DeliveryView,
-  DestinationState as SubscriptionState,
-  SecretView
-} from "@waybill/core/delivery"
+import type * as core from "@waybill/core"
+import type * as delivery from "@waybill/core/delivery"
 import type { CarrierDecisionInput, PickupReportResult } from "@waybill/core/pickups"
 import type { EventType } from "@waybill/core/transit-events"
 
@@ -40,11 +14,11 @@ export interface PageQuery {
 export interface AllSubscriptionsQuery extends PageQuery {
   /** A bare name means `key:<name>`. */
   readonly client?: string
-  readonly state?: SubscriptionState
+  readonly state?: delivery.DestinationState
   /** A host, with its port if the address names one, or a whole address. */
   readonly endpoint?: string
   /** Outcome of the last attempt. A page looks at 1,000 subscriptions at most, so it may be short, or empty, with a `nextCursor`. */
-  readonly error?: DeliveryError
+  readonly error?: delivery.DeliveryError
   /** Whether to count all pages, up to 10,000. Not with `error`. */
   readonly total?: boolean
 }
@@ -61,7 +35,7 @@ export interface PurgeFilter {
   /** A bare name means `key:<name>`. */
   readonly client?: string
   readonly endpoint?: string
-  readonly state?: SubscriptionState
+  readonly state?: delivery.DestinationState
   /** `nextCursor` of the previous step. */
   readonly cursor?: string
 }
@@ -72,14 +46,14 @@ export interface AllPickupsQuery extends PageQuery {
 }
 
 export interface DeliveriesQuery extends PageQuery {
-  readonly state?: DeliveryView["state"]
+  readonly state?: delivery.DeliveryView["state"]
   readonly subscriptionId?: string
   /** A bare name means `key:<name>`. Deliveries of deleted subscriptions are excluded. */
   readonly client?: string
   /** A host, with its port if the address names one, or a whole address. Deliveries of deleted subscriptions are excluded. */
   readonly endpoint?: string
   /** Outcome of the last attempt, of deliveries that wait for a retry or are dead letters. */
-  readonly error?: DeliveryError
+  readonly error?: delivery.DeliveryError
   readonly since?: string | Date
   /** Created before. */
   readonly until?: string | Date
@@ -90,13 +64,13 @@ export interface DeliveriesQuery extends PageQuery {
 }
 
 /** It may be short, or empty, with a `nextCursor`. */
-export type DeliveriesPage = CountedPage<DeliveryView>
-export type SecretsPage = ListPage<SecretView>
-export type AllSubscriptionsPage = CountedPage<SubscriptionView>
-export type AllPickupsPage = ListPage<PickupView>
-export type ApiKeysPage = ListPage<ApiKeyView>
-export type ClientsPage = ListPage<ClientView>
-export type TenantsPage = ListPage<Tenant>
+export type DeliveriesPage = core.CountedPage<delivery.DeliveryView>
+export type SecretsPage = core.ListPage<delivery.SecretView>
+export type AllSubscriptionsPage = core.CountedPage<core.SubscriptionView>
+export type AllPickupsPage = core.ListPage<core.PickupView>
+export type ApiKeysPage = core.ListPage<core.ApiKeyView>
+export type ClientsPage = core.ListPage<core.ClientView>
+export type TenantsPage = core.ListPage<core.Tenant>
 
 export interface AuditListQuery extends PageQuery {
   /** Only calls about this tenant. */
@@ -108,7 +82,7 @@ export interface AuditListQuery extends PageQuery {
 
 export interface AuditMethods {
   /** Newest first: writes of operators and intake over HTTP, reads of delivery bodies, and the operator methods of this object. */
-  readonly list: (query?: AuditListQuery) => Promise<ListPage<AuditEntry>>
+  readonly list: (query?: AuditListQuery) => Promise<core.ListPage<core.AuditEntry>>
 }
 
 export interface ClientMethods {
@@ -123,9 +97,9 @@ export interface ClientMethods {
 
 export interface LimitMethods {
   /** All quotas of a tenant, defaults included. */
-  readonly get: (tenantId: string) => Promise<Limits>
+  readonly get: (tenantId: string) => Promise<core.Limits>
   /** Changes the given quotas; `null` resets one to its default. Returns all quotas. */
-  readonly put: (tenantId: string, change: LimitsChange) => Promise<Limits>
+  readonly put: (tenantId: string, change: core.LimitsChange) => Promise<core.Limits>
 }
 
 /** A new secret needs exactly one of `client`, `accounts` and `anyClient`. Later at most one, which replaces the owner. */
@@ -182,29 +156,29 @@ export interface SubscriptionChange {
   readonly hmacSecretId?: string
   /** Of transit events only. */
   readonly filters?: { readonly eventTypes?: ReadonlyArray<EventType> | null; readonly shipmentIds?: ReadonlyArray<string> | null } | null
-  readonly delivery?: Partial<Record<keyof DeliveryPolicy, number | null>> | null
+  readonly delivery?: Partial<Record<keyof delivery.DeliveryPolicy, number | null>> | null
 }
 
 /** Subscriptions of every client and area, for operators. */
 export interface AllSubscriptionsMethods {
   /** Ordered by id, with waiting entries and delivery state. */
   readonly list: (tenantId: string, query?: AllSubscriptionsQuery) => Promise<AllSubscriptionsPage>
-  readonly get: (tenantId: string, subscriptionId: string) => Promise<SubscriptionView>
+  readonly get: (tenantId: string, subscriptionId: string) => Promise<core.SubscriptionView>
   /**
    * Changes endpoint, secret, delivery and filters of a subscription to transit events or pickups by the rules of its client's own patch: `null` resets a
    * member to its default. Other areas reject with `invalid_input`.
    */
-  readonly edit: (tenantId: string, subscriptionId: string, change: SubscriptionChange) => Promise<SubscriptionView>
+  readonly edit: (tenantId: string, subscriptionId: string, change: SubscriptionChange) => Promise<core.SubscriptionView>
   /** Stops sending until `resume`. Its client can read the reason and cannot resume it. */
-  readonly pause: (tenantId: string, subscriptionId: string, reason: string) => Promise<SubscriptionView>
+  readonly pause: (tenantId: string, subscriptionId: string, reason: string) => Promise<core.SubscriptionView>
   /** Resumes a subscription that its client, the engine or an operator paused. For freight charges, deliveries that were not accepted since the pause are sent again first. */
-  readonly resume: (tenantId: string, subscriptionId: string) => Promise<SubscriptionView>
+  readonly resume: (tenantId: string, subscriptionId: string) => Promise<core.SubscriptionView>
   /** Drops waiting entries. Returns their number. */
   readonly purge: (tenantId: string, subscriptionId: string) => Promise<number>
   /** Drops waiting entries of several subscriptions, in steps: call again with `nextCursor` until it is null. */
-  readonly purgeMatching: (tenantId: string, filter: PurgeFilter) => Promise<PurgeResult>
+  readonly purgeMatching: (tenantId: string, filter: PurgeFilter) => Promise<core.PurgeResult>
   /** Explains why the subscription did or did not receive a subject. */
-  readonly explain: (tenantId: string, subscriptionId: string, subject: ExplainSubject) => Promise<Explanation>
+  readonly explain: (tenantId: string, subscriptionId: string, subject: ExplainSubject) => Promise<core.Explanation>
   /** Deletes the subscription, like a call of its client. */
   readonly remove: (tenantId: string, subscriptionId: string) => Promise<void>
 }
@@ -219,7 +193,7 @@ export interface AllPickupsMethods {
 
 export interface HealthMethods {
   /** Delivery health of each tenant, the worst first; covers the first 1,000 tenants. Counts stop at 10,000. */
-  readonly health: () => Promise<HealthView>
+  readonly health: () => Promise<core.HealthView>
 }
 
 /** One series for each subscriptionId; otherwise one for the client or the whole tenant. The last hour by default. */
@@ -236,14 +210,14 @@ export interface StatisticsQuery {
 
 export interface StatisticsMethods {
   /** Deliveries, failures, latency and waiting entries over time. A minute appears within two minutes after its end. */
-  readonly get: (tenantId: string, query?: StatisticsQuery) => Promise<StatisticsView>
+  readonly get: (tenantId: string, query?: StatisticsQuery) => Promise<core.StatisticsView>
 }
 
 export interface JourneyMethods {
   /** At most 20 shipments that match a shipmentId, PRO, bill of lading or purchase order. */
-  readonly find: (tenantId: string, reference: string) => Promise<ReadonlyArray<JourneyShipment>>
+  readonly find: (tenantId: string, reference: string) => Promise<ReadonlyArray<core.FoundShipment>>
   /** Everything all areas know about a shipment, and the deliveries that contained it. */
-  readonly get: (tenantId: string, shipmentId: string) => Promise<ShipmentJourney>
+  readonly get: (tenantId: string, shipmentId: string) => Promise<core.ShipmentJourney>
 }
 
 export interface TenantSettings {
@@ -259,12 +233,12 @@ export interface TenantDeleteOptions {
 
 export interface TenantMethods extends HealthMethods {
   /** Creates the tenant, or changes its name and hosts. */
-  readonly put: (tenantId: string, settings: TenantSettings) => Promise<Tenant>
+  readonly put: (tenantId: string, settings: TenantSettings) => Promise<core.Tenant>
   /** Ordered by tenantId. */
   readonly list: (query?: PageQuery) => Promise<TenantsPage>
   /** Refuses all its callers with `tenant_suspended` and sends nothing, in every process at once. */
-  readonly suspend: (tenantId: string) => Promise<Tenant>
-  readonly resume: (tenantId: string) => Promise<Tenant>
+  readonly suspend: (tenantId: string) => Promise<core.Tenant>
+  readonly resume: (tenantId: string) => Promise<core.Tenant>
   /**
    * Deletes the tenant and all its data. Callers are refused at once; a started process
    * removes the data in the background.
@@ -279,7 +253,7 @@ export interface CreatedApiKey {
 }
 
 export interface ApiKeyMethods {
-  readonly create: (tenantId: string, request: ApiKeyRequest) => Promise<CreatedApiKey>
+  readonly create: (tenantId: string, request: core.ApiKeyRequest) => Promise<CreatedApiKey>
   /** Never returns a key's value. */
   readonly list: (tenantId: string, query?: PageQuery) => Promise<ApiKeysPage>
   readonly revoke: (tenantId: string, id: string) => Promise<void>
@@ -301,15 +275,15 @@ export interface ReplayRange {
 export interface DeliveryMethods {
   /** Newest first by default. */
   readonly list: (tenantId: string, query?: DeliveriesQuery) => Promise<DeliveriesPage>
-  readonly get: (tenantId: string, deliveryId: string) => Promise<DeliveryBodyView>
+  readonly get: (tenantId: string, deliveryId: string) => Promise<delivery.DeliveryBodyView>
   /** Sends the same bytes with the same id again. */
   readonly retry: (tenantId: string, deliveryId: string) => Promise<void>
   /** Dismisses a dead letter: it is no longer counted or recovered. It can still be retried. */
   readonly dismiss: (tenantId: string, deliveryId: string) => Promise<void>
   /** Sends dead letters that match again, the oldest 500 of them: call again with `nextCursor` until it is null. */
-  readonly retryDeadLetters: (tenantId: string, filter: DeadLettersFilter) => Promise<BulkResult>
+  readonly retryDeadLetters: (tenantId: string, filter: DeadLettersFilter) => Promise<delivery.BulkResult>
   /** Dismisses dead letters that match, the oldest 500 of them: call again with `nextCursor` until it is null. */
-  readonly dismissDeadLetters: (tenantId: string, filter: DeadLettersFilter) => Promise<BulkResult>
+  readonly dismissDeadLetters: (tenantId: string, filter: DeadLettersFilter) => Promise<delivery.BulkResult>
   /** Sends every dead letter of the subscription since then again, with the same ids. Returns their number. */
   readonly recover: (tenantId: string, subscriptionId: string, since: string | Date) => Promise<number>
   /** Sends past events, or past changes of pickups, again as new deliveries. Returns their number. */

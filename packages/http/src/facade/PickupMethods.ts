@@ -1,26 +1,6 @@
 /** Pickups as promises. */
 import type { ListPage } from "@waybill/core"
-import type {
-  CancelledPickup,
-  CarrierDecisionInput,
-  PickupAnswer,
-  PickupChangeEntry,
-  PickupChangeQueryInput,
-  PickupDecision,
-  PickupDeskCall,
-  PickupInput,
-  PickupOptions,
-  PickupOrder,
-  PickupQuery,
-  PickupRecord,
-  PickupReportInput,
-  PickupReportResult,
-  PickupSubscription,
-  PickupSubscriptionInput,
-  PickupSubscriptionPatchInput,
-  PickupSubscriptionQueryInput,
-  PickupVisibility
-} from "@waybill/core/pickups"
+import type * as pickups from "@waybill/core/pickups"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 
 export type {
@@ -50,42 +30,42 @@ export interface PickupMethods {
   /** Unknown values may be left out. The same request with the same `idempotencyKey` gets the same response, and no second truck. */
   readonly create: (
     principal: HostPrincipal,
-    request: PickupInput,
-    options?: PickupOptions
-  ) => Promise<ReadonlyArray<PickupAnswer>>
+    request: pickups.PickupInput,
+    options?: pickups.PickupOptions
+  ) => Promise<ReadonlyArray<pickups.PickupAnswer>>
   /** Replaces the whole request. Until the carrier accepts it, the previous agreement stays valid. */
-  readonly update: (principal: HostPrincipal, carrierPickupNumber: string, request: PickupInput) => Promise<ReadonlyArray<PickupAnswer>>
+  readonly update: (principal: HostPrincipal, carrierPickupNumber: string, request: pickups.PickupInput) => Promise<ReadonlyArray<pickups.PickupAnswer>>
   /** Possible until the driver has arrived. Can be repeated. */
   readonly cancel: (principal: HostPrincipal, carrierPickupNumber: string) => Promise<void>
   /** Reports the progress of a pickup, for carriers; by its number, or by its `pickupId` until it has one. */
-  readonly report: (principal: HostPrincipal, pickupId: string, report: PickupReportInput) => Promise<PickupReportResult>
+  readonly report: (principal: HostPrincipal, pickupId: string, report: pickups.PickupReportInput) => Promise<pickups.PickupReportResult>
   /** Decides on an order, or on a change of it, that waits for a decision, for carriers. */
-  readonly decide: (principal: HostPrincipal, pickupId: string, decision: CarrierDecisionInput) => Promise<PickupReportResult>
+  readonly decide: (principal: HostPrincipal, pickupId: string, decision: pickups.CarrierDecisionInput) => Promise<pickups.PickupReportResult>
 }
 
 export interface PickupChanges {
-  readonly data: ReadonlyArray<PickupChangeEntry>
+  readonly data: ReadonlyArray<pickups.PickupChangeEntry>
   /** Always present: use it later to get newer changes. */
   readonly nextCursor: string
 }
 
 /** Carriers' webhooks for the changes of pickups. */
 export interface PickupSubscriptionMethods {
-  readonly create: (principal: HostPrincipal, subscription: PickupSubscriptionInput) => Promise<PickupSubscription>
-  readonly list: (principal: HostPrincipal, query?: PickupSubscriptionQueryInput) => Promise<ListPage<PickupSubscription>>
-  readonly get: (principal: HostPrincipal, id: string) => Promise<PickupSubscription>
+  readonly create: (principal: HostPrincipal, subscription: pickups.PickupSubscriptionInput) => Promise<pickups.PickupSubscription>
+  readonly list: (principal: HostPrincipal, query?: pickups.PickupSubscriptionQueryInput) => Promise<ListPage<pickups.PickupSubscription>>
+  readonly get: (principal: HostPrincipal, id: string) => Promise<pickups.PickupSubscription>
   /** JSON merge patch: changes only the named members. */
-  readonly patch: (principal: HostPrincipal, id: string, patch: PickupSubscriptionPatchInput) => Promise<PickupSubscription>
+  readonly patch: (principal: HostPrincipal, id: string, patch: pickups.PickupSubscriptionPatchInput) => Promise<pickups.PickupSubscription>
   /** Stops deliveries at once. Can be repeated. */
   readonly remove: (principal: HostPrincipal, id: string) => Promise<void>
 }
 
 export interface PickupReadMethods {
-  readonly visibility: (principal: HostPrincipal, query: PickupQuery) => Promise<PickupVisibility>
+  readonly visibility: (principal: HostPrincipal, query: pickups.PickupQuery) => Promise<pickups.PickupVisibility>
   /** The work list, for carriers: every order, change, cancellation, decision and report once, in commit order. */
-  readonly changes: (principal: HostPrincipal, query?: PickupChangeQueryInput) => Promise<PickupChanges>
+  readonly changes: (principal: HostPrincipal, query?: pickups.PickupChangeQueryInput) => Promise<PickupChanges>
   /** The pickup with its history, for carriers; of a history of more than 8 MB the newest part. */
-  readonly record: (principal: HostPrincipal, pickupId: string) => Promise<PickupRecord>
+  readonly record: (principal: HostPrincipal, pickupId: string) => Promise<pickups.PickupRecord>
 }
 
 /**
@@ -95,11 +75,11 @@ export interface PickupReadMethods {
  * order a second truck.
  */
 export type HostPickupDesk<Tx = unknown> =
-  | ((order: PickupOrder, call: PickupDeskCall<Tx>) => Promise<PickupDecision>)
+  | ((order: pickups.PickupOrder, call: pickups.PickupDeskCall<Tx>) => Promise<pickups.PickupDecision>)
   | {
-    readonly decide: (order: PickupOrder, call: PickupDeskCall<Tx>) => Promise<PickupDecision>
+    readonly decide: (order: pickups.PickupOrder, call: pickups.PickupDeskCall<Tx>) => Promise<pickups.PickupDecision>
     /** Called when the shipper cancelled. */
-    readonly cancelled?: (pickup: CancelledPickup, call: PickupDeskCall<Tx>) => Promise<void>
+    readonly cancelled?: (pickup: pickups.CancelledPickup, call: pickups.PickupDeskCall<Tx>) => Promise<void>
   }
 
 /** The carrier decides with `pickups.decide` or over intake. The shipper's call waits this long, and then gets "Call us". */

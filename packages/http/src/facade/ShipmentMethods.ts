@@ -1,16 +1,6 @@
 /** Shipment status as promises. */
 import type { IntakeOptions, ItemResult, ShipmentKey, StatusUpdateKey } from "@waybill/core"
-import type {
-  LookupBy,
-  PostedShipment,
-  PublicShipment,
-  ShipmentRecord,
-  ShipmentView,
-  StatusUpdate,
-  SubscribeRequest,
-  SubscriptionResult,
-  VerifiedShipment
-} from "@waybill/core/shipment-status"
+import type * as status from "@waybill/core/shipment-status"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 
 export type {
@@ -32,24 +22,24 @@ export interface ReportMethods {
    */
   readonly register: (
     principal: HostPrincipal,
-    shipments: ReadonlyArray<PostedShipment>,
+    shipments: ReadonlyArray<status.PostedShipment>,
     options?: IntakeOptions
   ) => Promise<ReadonlyArray<ItemResult<ShipmentKey>>>
   /** Writes movements and information to lookups, subscriptions and the event log, in one transaction. */
   readonly report: (
     principal: HostPrincipal,
-    updates: ReadonlyArray<StatusUpdate>,
+    updates: ReadonlyArray<status.StatusUpdate>,
     options?: IntakeOptions
   ) => Promise<ReadonlyArray<ItemResult<StatusUpdateKey>>>
 }
 
 /** Every field of the caller's own shipments; four fields of others. */
 export type FoundShipment =
-  | { readonly own: true; readonly shipment: VerifiedShipment }
-  | { readonly own: false; readonly shipment: PublicShipment }
+  | { readonly own: true; readonly shipment: status.VerifiedShipment }
+  | { readonly own: false; readonly shipment: status.PublicShipment }
 
 /** Everything known about a shipment. Without a milestone it is not covered: lookups do not find it yet. */
-export type KnownShipmentRecord = Omit<ShipmentRecord, "shipment"> & { readonly shipment: ShipmentView }
+export type KnownShipmentRecord = Omit<status.ShipmentRecord, "shipment"> & { readonly shipment: status.ShipmentView }
 
 /** A caller without credentials. */
 export interface PublicCaller {
@@ -67,19 +57,19 @@ export interface PickedUpRange {
 
 export interface LookupMethods {
   /** One shipment, by PRO, bill of lading or purchase order. Rejects with `shipment_not_found`, and with `too_many_lookups` after many lookups of others' freight. */
-  readonly verified: (principal: HostPrincipal, by: LookupBy) => Promise<FoundShipment>
+  readonly verified: (principal: HostPrincipal, by: status.LookupBy) => Promise<FoundShipment>
   /** The four public fields of one shipment. Rejects like `verified`. */
-  readonly public: (caller: PublicCaller, by: LookupBy) => Promise<PublicShipment>
+  readonly public: (caller: PublicCaller, by: status.LookupBy) => Promise<status.PublicShipment>
   /** An account's shipments by pickup time, at most 5,000; a date without a time is a whole day in UTC. */
-  readonly pickedUp: (principal: HostPrincipal, range: PickedUpRange) => Promise<ReadonlyArray<VerifiedShipment>>
+  readonly pickedUp: (principal: HostPrincipal, range: PickedUpRange) => Promise<ReadonlyArray<status.VerifiedShipment>>
   /** Everything known about a shipment, for carriers; of a history of more than 8 MB the newest part. */
   readonly record: (principal: HostPrincipal, shipmentId: string) => Promise<KnownShipmentRecord>
 }
 
 export interface StatusSubscriptionMethods {
   /** The referenced shipments need not exist yet. */
-  readonly subscribe: (principal: HostPrincipal, subscription: SubscribeRequest) => Promise<SubscriptionResult>
-  readonly unsubscribe: (principal: HostPrincipal, transactionId: string) => Promise<SubscriptionResult>
+  readonly subscribe: (principal: HostPrincipal, subscription: status.SubscribeRequest) => Promise<status.SubscriptionResult>
+  readonly unsubscribe: (principal: HostPrincipal, transactionId: string) => Promise<status.SubscriptionResult>
 }
 
 export interface WaybillShipmentsWithin {
