@@ -11,6 +11,8 @@ export type Credential = string | (() => string | Promise<string>)
 export interface ConnectionOptions {
   /** Address of the server, such as `https://freight.example.com`. A path is kept, for servers mounted below one. */
   readonly baseUrl: string | URL
+  /** Path of the client's calls below `baseUrl`. Each client has a default, which is that of the server. */
+  readonly basePath?: string | undefined
   /** Sent as `X-API-Key`. */
   readonly apiKey?: Credential | undefined
   /** A JWT, sent as `Authorization: Bearer …`. Give this or `apiKey`, not both. */
@@ -93,8 +95,8 @@ export class Connection {
   readonly #retry: RetryPolicy
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>
 
-  /** `basePath` is the path of an area below `baseUrl`. */
-  constructor(options: ConnectionOptions, basePath: string) {
+  /** `defaultPath` is used where the options have no `basePath`. */
+  constructor(options: ConnectionOptions, defaultPath: string) {
     const base = URL.canParse(options.baseUrl) ? new URL(options.baseUrl) : undefined
     if (base === undefined || !/^https?:$/.test(base.protocol)) {
       throw new TypeError(`baseUrl is ${JSON.stringify(options.baseUrl) ?? "missing"}. Give the address of the server, such as "https://freight.example.com".`)
@@ -102,7 +104,7 @@ export class Connection {
     if (options.apiKey !== undefined && options.bearer !== undefined) {
       throw new TypeError("Give apiKey or bearer, not both: the server takes one of them.")
     }
-    this.#base = base.origin + [...base.pathname.split("/"), ...basePath.split("/")].filter((part) => part !== "").map((part) => `/${part}`).join("")
+    this.#base = base.origin + [...base.pathname.split("/"), ...(options.basePath ?? defaultPath).split("/")].filter((part) => part !== "").map((part) => `/${part}`).join("")
     this.#apiKey = options.apiKey
     this.#bearer = options.bearer
     this.#timeoutMillis = timerMillis(options.timeoutMillis ?? 30_000)

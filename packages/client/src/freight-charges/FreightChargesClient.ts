@@ -4,20 +4,15 @@ import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import type { ChargeSubscription, ChargeSubscriptionCreate, WebhookTest, WebhookTested } from "./ChargeSubscription.ts"
 import type { PreliminaryFreightCharge } from "./FreightCharge.ts"
 
-/** Connection to area E. */
-export interface FreightChargesClientOptions extends ConnectionOptions {
-  /** Path of area E below `baseUrl`. Default `/pfc`. */
-  readonly basePath?: string | undefined
-}
-
 const subscriptions = ["v1", "subscriptions"]
 
 /** Subscriptions to freight charges, bills in flight, and webhook tests (area E). Calls reject with `WaybillProblem` when the server refuses, and with `WaybillCallFailed` when there is no usable answer. */
 export class FreightChargesClient {
   readonly #connection: Connection
 
-  constructor(options: FreightChargesClientOptions) {
-    this.#connection = new Connection(options, options.basePath ?? "/pfc")
+  /** `basePath` is `/pfc` by default. */
+  constructor(options: ConnectionOptions) {
+    this.#connection = new Connection(options, "/pfc")
   }
 
   /**

@@ -33,18 +33,13 @@ export interface PublishOptions extends CallOptions {
   readonly partial?: boolean | undefined
 }
 
-/** Connection to intake. */
-export interface IntakeClientOptions extends ConnectionOptions {
-  /** Path of intake below `baseUrl`. Default `/intake/v1`. */
-  readonly basePath?: string | undefined
-}
-
 /** Calls with a list accept up to 1,000 items, in one transaction. */
 export class IntakeClient {
   readonly #connection: Connection
 
-  constructor(options: IntakeClientOptions) {
-    this.#connection = new Connection(options, options.basePath ?? "/intake/v1")
+  /** `basePath` is `/intake/v1` by default. */
+  constructor(options: ConnectionOptions) {
+    this.#connection = new Connection(options, "/intake/v1")
   }
 
   /**

@@ -48,8 +48,6 @@ export interface RemoveDocumentsOptions extends CallOptions {
 
 /** Connection to area B. */
 export interface DocumentsClientOptions extends ConnectionOptions {
-  /** Path of area B below `baseUrl`. Default `/invoicing`. */
-  readonly basePath?: string | undefined
   /** Whether `fetch` gets uploads as a stream. Default: true outside of browsers; in browsers it gets a `Blob`. */
   readonly streamUploads?: boolean | undefined
 }
@@ -63,8 +61,9 @@ export class DocumentsClient {
   readonly #connection: Connection
   readonly #streamed: boolean
 
+  /** `basePath` is `/invoicing` by default. */
   constructor(options: DocumentsClientOptions) {
-    this.#connection = new Connection(options, options.basePath ?? "/invoicing")
+    this.#connection = new Connection(options, "/invoicing")
     this.#streamed = options.streamUploads ?? canStreamRequests()
   }
 

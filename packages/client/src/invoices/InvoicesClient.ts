@@ -53,20 +53,15 @@ export interface GetInvoiceOptions extends CallOptions {
   readonly carrier?: CarrierNumbers | undefined
 }
 
-/** Connection to area B. */
-export interface InvoicesClientOptions extends ConnectionOptions {
-  /** Path of area B below `baseUrl`. Default `/invoicing`. */
-  readonly basePath?: string | undefined
-}
-
 const invoices = ["invoices"]
 
 /** Invoices (area B): create, list, get, replace and remove. Calls reject with `WaybillProblem` when the server refuses, and with `WaybillCallFailed` when there is no usable answer. */
 export class InvoicesClient {
   readonly #connection: Connection
 
-  constructor(options: InvoicesClientOptions) {
-    this.#connection = new Connection(options, options.basePath ?? "/invoicing")
+  /** `basePath` is `/invoicing` by default. */
+  constructor(options: ConnectionOptions) {
+    this.#connection = new Connection(options, "/invoicing")
   }
 
   /** Idempotent: the same invoice again gets the same response. Other content under its id is refused. */

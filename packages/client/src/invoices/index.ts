@@ -6,7 +6,6 @@ export {
   type GetInvoiceOptions,
   type InvoiceQuery,
   InvoicesClient,
-  type InvoicesClientOptions,
   type InvoicesPage,
   type InvoiceWritten,
   type RemoveInvoiceOptions,

@@ -25,18 +25,13 @@ export interface OperatorPage<A> extends ListedPage<A> {
 /** Newest first by default. It may be short, or empty, with a `nextCursor`. */
 export interface DeliveriesPage extends OperatorPage<Delivery> {}
 
-/** Connection to the operator API; `apiKey` is an operator key. */
-export interface OperatorClientOptions extends ConnectionOptions {
-  /** Path of the operator API below `baseUrl`. Default `/operator/v1`. */
-  readonly basePath?: string | undefined
-}
-
 /** Calls that are not idempotent (another key, another generated secret, another attempt or replay) are never retried. */
 export class OperatorClient {
   readonly #connection: Connection
 
-  constructor(options: OperatorClientOptions) {
-    this.#connection = new Connection(options, options.basePath ?? "/operator/v1")
+  /** `basePath` is `/operator/v1` by default. `apiKey` is an operator key. */
+  constructor(options: ConnectionOptions) {
+    this.#connection = new Connection(options, "/operator/v1")
   }
 
   /** Creates or updates a tenant. */

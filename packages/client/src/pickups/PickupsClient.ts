@@ -24,20 +24,15 @@ export interface PickupVisibilityOptions extends CallOptions {
   readonly isTest?: boolean | undefined
 }
 
-/** Connection to area C. */
-export interface PickupsClientOptions extends ConnectionOptions {
-  /** Path of area C below `baseUrl`. Default `/pickup`. */
-  readonly basePath?: string | undefined
-}
-
 const pickups = ["v1", "pickups"]
 
 /** Pickups (area C): order, change, cancel and track. Calls reject with `WaybillProblem` when the server refuses, and with `WaybillCallFailed` when there is no usable answer. */
 export class PickupsClient {
   readonly #connection: Connection
 
-  constructor(options: PickupsClientOptions) {
-    this.#connection = new Connection(options, options.basePath ?? "/pickup")
+  /** `basePath` is `/pickup` by default. */
+  constructor(options: ConnectionOptions) {
+    this.#connection = new Connection(options, "/pickup")
   }
 
   /**

@@ -77,18 +77,13 @@ export interface SecretRotation {
   readonly overlapSeconds?: number
 }
 
-/** Connection to the portal. `bearer` is the token of a link; a customer's other credentials work as well. */
-export interface PortalClientOptions extends ConnectionOptions {
-  /** Path of the portal's calls below `baseUrl`. Default `/portal/v1`. */
-  readonly basePath?: string | undefined
-}
-
 /** The token of a portal link is given as `bearer`. The customer's other credentials work as well. */
 export class PortalClient {
   readonly #connection: Connection
 
-  constructor(options: PortalClientOptions) {
-    this.#connection = new Connection(options, options.basePath ?? "/portal/v1")
+  /** `basePath` is `/portal/v1` by default. `bearer` is the token of a link; a customer's other credentials work as well. */
+  constructor(options: ConnectionOptions) {
+    this.#connection = new Connection(options, "/portal/v1")
   }
 
   /** The caller, the end of its link, and the theme of the page. */

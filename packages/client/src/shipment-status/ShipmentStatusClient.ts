@@ -38,18 +38,13 @@ export interface StatusSubscribed {
   readonly transactionId: string | number
 }
 
-/** Connection to area A. `public` lookups need no credentials. */
-export interface ShipmentStatusClientOptions extends ConnectionOptions {
-  /** Path of area A below `baseUrl`. Default `/in-transit/v1`. */
-  readonly basePath?: string | undefined
-}
-
 /** Shipment lookups and status subscriptions (area A). Calls reject with `WaybillProblem` when the server refuses, and with `WaybillCallFailed` when there is no usable answer. */
 export class ShipmentStatusClient {
   readonly #connection: Connection
 
-  constructor(options: ShipmentStatusClientOptions) {
-    this.#connection = new Connection(options, options.basePath ?? "/in-transit/v1")
+  /** `basePath` is `/in-transit/v1` by default. `public` lookups need no credentials. */
+  constructor(options: ConnectionOptions) {
+    this.#connection = new Connection(options, "/in-transit/v1")
   }
 
   /** All fields of a shipment on your accounts, or the public fields of any other. */

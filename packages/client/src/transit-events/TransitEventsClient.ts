@@ -36,12 +36,6 @@ export type EventsPage = NumberedPage<TransitEvent>
 /** A page of the caller's subscriptions, by id. */
 export type SubscriptionsPage = NumberedPage<TransitSubscription>
 
-/** Connection to area D. */
-export interface TransitEventsClientOptions extends ConnectionOptions {
-  /** Path of area D below `baseUrl`. Default `/visibility`. */
-  readonly basePath?: string | undefined
-}
-
 const events = ["v1", "events"]
 const subscriptions = ["v1", "subscriptions"]
 
@@ -49,8 +43,9 @@ const subscriptions = ["v1", "subscriptions"]
 export class TransitEventsClient {
   readonly #connection: Connection
 
-  constructor(options: TransitEventsClientOptions) {
-    this.#connection = new Connection(options, options.basePath ?? "/visibility")
+  /** `basePath` is `/visibility` by default. */
+  constructor(options: ConnectionOptions) {
+    this.#connection = new Connection(options, "/visibility")
   }
 
   /** One page of events, sorted by shipment, sequence and event id. */
