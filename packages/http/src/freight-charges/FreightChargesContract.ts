@@ -3,7 +3,7 @@ import { Count } from "@waybill/core"
 import { ChargeSubscription, ChargeSubscriptionCreate, PreliminaryFreightCharge, WebhookTest } from "@waybill/core/freight-charges"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
-import { ownSubscription } from "../shared/SubscriptionTexts.ts"
+import { ownSubscription, ownSubscriptionId } from "../shared/SubscriptionTexts.ts"
 import { signedWhereRegistered } from "../shared/WebhookHeaders.ts"
 import { chargeProblem } from "./ChargeProblem.ts"
 
@@ -16,6 +16,7 @@ export const FreightChargesContract = contract({
   description: "Notifies debtors and their agents of freight bills on their accounts: when one is created, changed, removed or final.",
   shape: chargeProblem,
   access: "caller",
+  params: ownSubscriptionId,
   endpoints: {
     createChargeSubscription: {
       route: "POST /v1/subscriptions",

@@ -19,7 +19,7 @@ import { ReportedEvent } from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
-import { createConflict, createdHeaders, deleteDescription, ownSubscription, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
+import { createConflict, createdHeaders, deleteDescription, ownSubscription, ownSubscriptionId, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
 import { signedHeaders } from "../shared/WebhookHeaders.ts"
 import { ProblemFault } from "../shared/ProblemDetails.ts"
 
@@ -97,7 +97,6 @@ const PickupSubscriptions = Schema.Struct({
   nextCursor: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "PickupSubscriptionsPage" })
 
-const pickupId = { pickupId: "The carrierPickupNumber; while there is none, the service's own id." }
 
 const noPickup = "No such pickup, or not visible to the caller."
 
@@ -108,6 +107,7 @@ export const IntakeContract = contract({
   description: "Where the carrier's own system writes. Calls take one item or up to 1,000, are idempotent by natural keys and are one " +
     "transaction each. Needs the role carrier.",
   access: "caller",
+  params: { ...ownSubscriptionId, pickupId: "The carrierPickupNumber; while there is none, the service's own id.", shipmentId: "The id it was registered under." },
   endpoints: {
     reportTransitEvents: {
       route: "POST /v1/transit-events",
@@ -134,7 +134,6 @@ export const IntakeContract = contract({
       largeAnswer: true,
       summary: "Get the record of a shipment",
       description: `Its fields, the accounts that have access, and the outcome of every report: the newest ${maxHistoryBytes / 1_000_000} MB of them, if they are longer.`,
-      params: { shipmentId: "The id it was registered under." },
       answers: { 200: { description: "The shipment", schema: ShipmentRecord } },
       refusals: { 404: "No such shipment, or not visible to the caller." }
     },
@@ -162,7 +161,6 @@ export const IntakeContract = contract({
       audit: { action: "pickup.report-status", object: "pickup", id: "pickupId" },
       summary: "Report the progress of a pickup",
       description: "A transition that is not permitted is refused with the reason. Repeating the last report is a duplicate.",
-      params: pickupId,
       body: { schema: PickupReport, maxBytes: 1024 * 1024 },
       answers: { 200: { description: "Taken", schema: PickupReportResult } },
       refusals: { 404: noPickup }
@@ -187,7 +185,6 @@ export const IntakeContract = contract({
       summary: "Decide on a pickup",
       description: "On an order, or on a change of it, that waits for a decision; 409 if there is none. The shipper's call is answered with it. After " +
         "call, report the result as a status.",
-      params: pickupId,
       body: { schema: CarrierDecision, maxBytes: 1024 * 1024 },
       answers: { 200: { description: "Decided", schema: PickupReportResult } },
       refusals: { 404: noPickup, 409: "The pickup is decided already." }
@@ -197,7 +194,6 @@ export const IntakeContract = contract({
       largeAnswer: true,
       summary: "Get the record of a pickup",
       description: `The request, its visibility, and its history: the newest ${maxHistoryBytes / 1_000_000} MB of it, if it is longer.`,
-      params: pickupId,
       answers: { 200: { description: "The pickup", schema: PickupRecord } },
       refusals: { 404: noPickup }
     },
@@ -233,7 +229,6 @@ export const IntakeContract = contract({
       audit: { action: "pickup-subscription.change", object: "subscription", id: "subscriptionId" },
       summary: "Change a subscription to pickups",
       description: patchDescription("delivery or one of its members"),
-      params: ownSubscription.params,
       body: { schema: PickupSubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: 1024 * 1024 },
       answers: { 200: { description: "The changed subscription", schema: PickupSubscription, closed: true } },
       refusals: { ...ownSubscription.refusals, 409: patchConflict }

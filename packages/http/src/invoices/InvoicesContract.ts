@@ -60,8 +60,6 @@ const comments = {
 /** Twice the limit, to allow for JSON whitespace. */
 const maxInvoiceBodyBytes = 2 * maxInvoiceBytes
 
-const uniqueID = { uniqueID: "The carrier's own id of the invoice." }
-const invoiceNumber = { invoiceNumber: "The invoice number in the upload." }
 
 export const InvoicesContract = contract({
   area: "invoices",
@@ -69,6 +67,7 @@ export const InvoicesContract = contract({
   description: "Carriers write invoices and supporting documents; clients read those addressed to their accounts.",
   shape: invoiceProblem,
   access: "caller",
+  params: { uniqueID: "The carrier's own id of the invoice.", invoiceNumber: "The invoice number in the upload." },
   endpoints: {
     createInvoice: {
       route: "POST /invoices",
@@ -96,7 +95,6 @@ export const InvoicesContract = contract({
       route: "GET /invoices/{uniqueID}",
       summary: "Get an invoice",
       description: "As it was last written.",
-      params: uniqueID,
       query: ofCarrier,
       answers: { 200: { description: "The invoice", schema: Invoice, headers: warningHeader } },
       refusals: { 404: noInvoice }
@@ -105,7 +103,6 @@ export const InvoicesContract = contract({
       route: "PUT /invoices/{uniqueID}",
       summary: "Replace an invoice",
       description: "Replaces the whole invoice. The ids in path and body must be equal.",
-      params: uniqueID,
       query: comments,
       body: { schema: Invoice, maxBytes: maxInvoiceBodyBytes },
       answers: { 200: { description: "Replaced", schema: Message, headers: warningHeader } },
@@ -115,7 +112,6 @@ export const InvoicesContract = contract({
       route: "DELETE /invoices/{uniqueID}",
       summary: "Delete an invoice",
       description: "Lists and lookups no longer show it. Its history is kept.",
-      params: uniqueID,
       query: { ...ofCarrier, ...comments },
       answers: { 200: { description: "Deleted", schema: Message } },
       refusals: { 403: notAllowed, 404: noInvoice }
@@ -154,7 +150,6 @@ export const InvoicesContract = contract({
       largeAnswer: true,
       summary: "Get supporting documents",
       description: "All files of the invoice number, with their contents.",
-      params: invoiceNumber,
       query: ofCarrier,
       answers: { 200: { description: "The documents; content is base64", schema: DocumentResponse } },
       refusals: { 404: noDocuments }
@@ -163,7 +158,6 @@ export const InvoicesContract = contract({
       route: "DELETE /documents/{invoiceNumber}",
       summary: "Delete supporting documents",
       description: "Deletes all files of the invoice number, or all named files, or none.",
-      params: invoiceNumber,
       // without ids all files are deleted, so a misspelt name must be refused, as every unknown one is. SPEC-GAP-B34
       query: {
         fileIds: { kind: "list", schema: Schema.Array(Schema.String), description: "Files to delete. Default: all." },

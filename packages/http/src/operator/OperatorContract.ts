@@ -49,12 +49,6 @@ import {
   TenantStateShown
 } from "./OperatorViews.ts"
 
-const tenantId = "The operator's own id of the tenant."
-const tenant = { tenantId }
-const ofSecret = { tenantId, hmacSecretId: "The name that subscriptions refer to." }
-const ofDelivery = { tenantId, deliveryId: "The deliveryId, which receivers also know as webhook-id." }
-const subscription = { tenantId, subscriptionId: "Id of a subscription of the tenant." }
-
 const ofEndpoint = "Only of subscriptions whose endpoint has this host, with its port if the address names one, or is this whole address."
 
 const withTotal = { kind: "boolean", schema: DeliveryListQuery.fields.total.schema, description: "Whether to count all pages, up to 10,000, in `total`. It is left out where counting would take too long." } as const
@@ -74,8 +68,8 @@ const noPickup = "No such tenant, or no such pickup of it."
 const noShipment = "No such tenant, or no such shipment of it."
 
 // calls whose only refusal of their own is that the tenant, or its subscription, does not exist
-const ofTenant = { params: tenant, refusals: { 404: noTenant } }
-const ofSubscription = { params: subscription, refusals: { 404: noSubscription } }
+const ofTenant = { refusals: { 404: noTenant } }
+const ofSubscription = { refusals: { 404: noSubscription } }
 
 const subscriptionPath = "/v1/tenants/{tenantId}/subscriptions/{subscriptionId}"
 
@@ -88,13 +82,22 @@ export const OperatorContract = contract({
   title: "Operator",
   description: "For operators. Needs an operator key; a read-only key may read everything except delivery bodies.",
   access: "operator",
+  params: {
+    tenantId: "The operator's own id of the tenant.",
+    client: "Percent-encoded. A bare name means key:<name>.",
+    id: "The key's id.",
+    hmacSecretId: "The name that subscriptions refer to.",
+    deliveryId: "The deliveryId, which receivers also know as webhook-id.",
+    subscriptionId: "Id of a subscription of the tenant.",
+    shipmentId: "The shipment's id, or its PRO if it has no id.",
+    pickupId: "The carrierPickupNumber; while there is none, the service's own id."
+  },
   endpoints: {
     putTenant: {
       route: "PUT /v1/tenants/{tenantId}",
       audit: { action: "tenant.put", object: "tenant", id: "tenantId" },
       summary: "Create or change a tenant",
       description: "Its name, and the hosts whose public lookups are about it.",
-      params: tenant,
       body: { schema: TenantSettings, closed: true },
       answers: { 200: { description: "The tenant", schema: Tenant } },
       refusals: { 409: "A deleted tenant of this id is still being removed, or another tenant has one of the hosts." }
@@ -189,7 +192,6 @@ export const OperatorContract = contract({
       audit: { action: "client.delete", object: "client", id: "client" },
       summary: "Remove a client",
       description: "Revokes its keys, closes its subscriptions of all areas, drops waiting entries, and removes its access.",
-      params: { tenantId, client: "Percent-encoded. A bare name means key:<name>." },
       answers: { 204: { description: "Removed" } },
       refusals: { 404: noClient }
     },
@@ -199,7 +201,6 @@ export const OperatorContract = contract({
       summary: "Create a link to a client's portal",
       description: "It opens the client's own subscriptions, deliveries and secrets to everyone who has it, until it expires: after an hour by " +
         "default, a day at most. It is refused while the client has no access, and after the client was removed.",
-      params: tenant,
       body: { schema: PortalLinkRequest, closed: true },
       answers: { 201: { description: "The link, shown once", schema: PortalLink } },
       refusals: { 404: noClient }
@@ -209,7 +210,6 @@ export const OperatorContract = contract({
       audit: { action: "api-key.revoke", object: "api-key", id: "id" },
       summary: "Revoke an API key",
       description: "Takes effect on every node immediately.",
-      params: { tenantId, id: "The key's id." },
       answers: { 204: { description: "Revoked" } },
       refusals: { 404: noApiKey }
     },
@@ -220,7 +220,6 @@ export const OperatorContract = contract({
       description: "Without `secret` one is generated. After a rotation the old and the new secret both sign for overlapSeconds, a day by default. " +
         "A new secret names its owner: exactly one of client, accounts and anyClient. A later call may leave the owner out or replace it; " +
         "with rotate: false it changes only the owner and bodySignature.",
-      params: ofSecret,
       body: { schema: SecretSettings, closed: true, optional: true, maxBytes: maxSettingsBytes },
       answers: { 200: { description: "The secret, which signs new deliveries", schema: SigningSecret } },
       refusals: { 404: noTenant }
@@ -238,7 +237,6 @@ export const OperatorContract = contract({
       audit: { action: "secret.delete", object: "secret", id: "hmacSecretId" },
       summary: "Delete a signing secret",
       description: "409 while a subscription is signed with it.",
-      params: ofSecret,
       answers: { 204: { description: "Deleted" } },
       refusals: { 404: noSecret, 409: "A subscription names the secret." }
     },
@@ -268,7 +266,6 @@ export const OperatorContract = contract({
       showsBodies: true,
       summary: "Get a delivery",
       description: "With its exact body and every attempt. A read-only operator key is refused.",
-      params: ofDelivery,
       answers: { 200: { description: "The delivery", schema: DeliveryBodyView } },
       refusals: { 404: noDelivery }
     },
@@ -277,7 +274,6 @@ export const OperatorContract = contract({
       audit: { action: "delivery.retry", object: "delivery", id: "deliveryId" },
       summary: "Send a delivery again",
       description: "The same bytes under the same id, with a full series of attempts.",
-      params: ofDelivery,
       answers: { 202: { description: "Queued for sending" } },
       refusals: { 404: noDelivery, 409: "The delivery is being sent, or its subscription does not exist any more." }
     },
@@ -286,7 +282,6 @@ export const OperatorContract = contract({
       audit: { action: "delivery.dismiss", object: "delivery", id: "deliveryId" },
       summary: "Dismiss a dead letter",
       description: "It no longer counts as dead and is not recovered. It can still be retried.",
-      params: ofDelivery,
       answers: { 202: { description: "Dismissed" } },
       refusals: { 404: noDelivery, 409: "The delivery is not a dead letter." }
     },
@@ -314,7 +309,6 @@ export const OperatorContract = contract({
       summary: "Drop the waiting entries of several subscriptions",
       description: "Of the subscriptions with these ids, or of those that match at least one of client, endpoint and state, in order of their ids. A call looks at 100 " +
         "subscriptions at most, and stops after the one that brings it to 20,000 dropped entries. Call again with nextCursor until it is null; a call that was cut short can be repeated.",
-      params: tenant,
       body: { schema: PurgeCall, closed: true },
       answers: { 202: { description: "How many subscriptions had something to drop, and how many entries were dropped", schema: PurgeResult } },
       refusals: { 404: noSubscription }
@@ -358,7 +352,6 @@ export const OperatorContract = contract({
       description: "JSON merge patch (RFC 7396) of endpointUrl, hmacSecretId, delivery and, for transit events, filters: members that are not named stay as they are; null takes filters, delivery " +
         "or one of their members back to the default. The rules are those of its client's own patch; the secret is one that this client may use. " +
         "Only for transit events and pickups: the interfaces of the other areas cannot change a subscription (400).",
-      params: subscription,
       body: { schema: SubscriptionEdit, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: 256 * 1024 },
       answers: { 200: { description: "The changed subscription", schema: SubscriptionView } },
       refusals: { 404: noSubscription, 409: "The secret does not exist, or its client may not use it." }
@@ -411,7 +404,6 @@ export const OperatorContract = contract({
       route: "GET /v1/tenants/{tenantId}/explain",
       summary: "Explain why a subscription did or did not receive an event",
       description: "Name one of eventId, shipmentId, pro and pickupId. A freight bill is found by its PRO, its id or its shipment, a pickup also by a PRO or shipment of its request.",
-      params: tenant,
       query: {
         subscriptionId: { kind: "text", schema: ExplainQuery.fields.subscriptionId, description: "The subscription, of any area.", required: true },
         eventId: { kind: "text", schema: ExplainQuery.fields.eventId.schema, description: "A transit event." },
@@ -468,7 +460,6 @@ export const OperatorContract = contract({
       summary: "Get the journey of a shipment",
       description: "The newest 500 entries of all areas, and the deliveries with data of the shipment. " +
         "A shipment without a shipmentId is found by its PRO. Deliveries of hourly and daily charges are not included.",
-      params: { tenantId, shipmentId: "The shipment's id, or its PRO if it has no id." },
       answers: { 200: { description: "The journey", schema: ShipmentJourney } },
       refusals: { 404: noShipment }
     },
@@ -489,7 +480,6 @@ export const OperatorContract = contract({
       summary: "Decide on a pickup for the carrier",
       description: "The same as the carrier's decision over intake: on an order, or on a change of it, that waits for a decision; 409 if there is none. " +
         "The shipper's call is answered with it.",
-      params: { tenantId, pickupId: "The carrierPickupNumber; while there is none, the service's own id." },
       body: { schema: CarrierDecision, maxBytes: 1024 * 1024 },
       answers: { 200: { description: "Decided", schema: PickupReportResult } },
       refusals: { 404: noPickup, 409: "The pickup is decided already." }

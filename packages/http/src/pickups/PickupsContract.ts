@@ -25,7 +25,6 @@ const answered: AnswerSpec = {
 /** SPEC-GAP-C31: the interface defines no cancellation. This is DELETE on the published path, answered with 200 and no body. */
 const cancelled: AnswerSpec = { description: "Cancelled" }
 
-const pickupId = { pickupId: "The carrierPickupNumber of the accepted pickup." }
 
 /** Far larger than any real request. The limit is needed because these bodies are read into memory as a whole. */
 const maxRequestBytes = 1024 * 1024
@@ -39,6 +38,7 @@ export const PickupsContract = contract({
   description: "Orders, changes, cancels and tracks pickups. Test pickups get the same responses, but no driver is sent.",
   shape: pickupProblem,
   access: "caller",
+  params: { pickupId: "The carrierPickupNumber of the accepted pickup." },
   endpoints: {
     createPickup: {
       route: "POST /v1/pickups/",
@@ -79,7 +79,6 @@ export const PickupsContract = contract({
       summary: "Change a pickup",
       description: "The complete request, with requestFunction ModifyExisting and the number in path and body. Until the carrier accepts it, " +
         "the previous agreement is valid.",
-      params: pickupId,
       body: { schema: PickupRequest, maxBytes: maxRequestBytes },
       answers: { 200: answered },
       refusals: { 400: arrived, 404: notFound, 409: quotaUsedUp, 503: deskFailed }
@@ -88,7 +87,6 @@ export const PickupsContract = contract({
       route: "DELETE /v1/pickups/{pickupId}",
       summary: "Cancel a pickup",
       description: "Until the driver has arrived. Cancelling again succeeds as well.",
-      params: pickupId,
       answers: { 200: cancelled },
       refusals: { 400: arrived, 404: notFound, 503: deskFailed }
     }

@@ -8,14 +8,10 @@ import { signedHeaders, signedWhereRegistered } from "../shared/WebhookHeaders.t
 import { PortalSession } from "./PortalViews.ts"
 
 const ofSubscription = {
-  params: { subscriptionId: "Id of one of the caller's own subscriptions, of any area." },
   answers: { 200: { description: "The subscription", schema: SubscriptionView } },
   refusals: { 404: "No such subscription of this caller." }
 }
-const ofDelivery = {
-  params: { deliveryId: "The deliveryId, which receivers also know as webhook-id." },
-  refusals: { 404: "No such delivery of this caller." }
-}
+const ofDelivery = { refusals: { 404: "No such delivery of this caller." } }
 
 /** Calls of a customer's portal: paths, schemas and statuses. */
 export const PortalContract = contract({
@@ -23,6 +19,11 @@ export const PortalContract = contract({
   title: "Portal",
   description: "For customers: their own subscriptions, deliveries and secrets. Accepts the token of a portal link, and the customer's other credentials.",
   access: "portal",
+  params: {
+    subscriptionId: "Id of one of the caller's own subscriptions, of any area.",
+    deliveryId: "The deliveryId, which receivers also know as webhook-id.",
+    hmacSecretId: "A secret that belongs to the caller alone."
+  },
   endpoints: {
     getPortalSession: {
       route: "GET /v1/session",
@@ -129,7 +130,6 @@ export const PortalContract = contract({
       audit: { action: "portal-secret.rotate", object: "secret", id: "hmacSecretId" },
       summary: "Rotate a signing secret of the caller",
       description: "Generates a new secret. The old and the new secret both sign for overlapSeconds, a day by default.",
-      params: { hmacSecretId: "A secret that belongs to the caller alone." },
       body: { schema: SecretRotation, closed: true, optional: true },
       answers: { 200: { description: "The new secret, shown once", schema: SigningSecret } },
       refusals: { 404: "No such secret of this caller." }

@@ -182,7 +182,7 @@ const withNulls = memoize((schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema
 })
 
 const operationOf = (name: string, contract: ContractSpec, endpoint: EndpointSpec, schemas: Components): OpenApiOperation => {
-  const parameters = parametersOf(endpoint, schemas)
+  const parameters = parametersOf(contract, endpoint, schemas)
   return {
     operationId: name,
     tags: [contract.area],
@@ -198,8 +198,8 @@ const operationOf = (name: string, contract: ContractSpec, endpoint: EndpointSpe
   }
 }
 
-const parametersOf = (endpoint: EndpointSpec, schemas: Components): ReadonlyArray<Json> => [
-  ...[...endpoint.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => ({ name, in: "path", required: true, description: endpoint.params?.[name!] ?? "", schema: { type: "string" } })),
+const parametersOf = (contract: ContractSpec, endpoint: EndpointSpec, schemas: Components): ReadonlyArray<Json> => [
+  ...[...endpoint.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => ({ name, in: "path", required: true, description: contract.params?.[name!] ?? "", schema: { type: "string" } })),
   ...Object.entries(endpoint.headers ?? {}).map(([name, header]) => headerParameterOf(name, header, false, schemas)),
   ...Object.entries(endpoint.query ?? {}).map(([name, { default: value, description, kind, required = false, schema }]) => ({
     name,

@@ -16,6 +16,7 @@ export const SystemContract = contract({
   title: "System",
   description: "Probes, metrics and documents.",
   access: "public",
+  params: { document: "The area's name and .json, such as transit-events.json." },
   endpoints: {
     health: {
       route: "GET /healthz",
@@ -41,7 +42,6 @@ export const SystemContract = contract({
     openApiOfArea: {
       route: "GET /openapi/{document}",
       summary: "One area of this document",
-      params: { document: "The area's name and .json, such as transit-events.json." },
       answers: { 200: { description: "OpenAPI 3.1, one area", schema: anything } },
       refusals: { 404: "No such area." }
     },

@@ -87,8 +87,6 @@ export interface EndpointSpec {
   readonly largeAnswer?: true
   readonly summary: string
   readonly description?: string
-  /** Description of each path parameter. */
-  readonly params?: Readonly<Record<string, string>>
   readonly query?: QueryParameters
   /** Request headers of this call, besides those of every call. */
   readonly headers?: Readonly<Record<string, HeaderSpec>>
@@ -117,6 +115,8 @@ export interface ContractSpec {
   readonly area: string
   readonly title: string
   readonly description: string
+  /** Description of each path parameter, by its name in the paths of the endpoints. */
+  readonly params?: Readonly<Record<string, string>>
   readonly endpoints: Readonly<Record<string, EndpointSpec>>
   readonly webhooks?: Readonly<Record<string, WebhookSpec>>
   readonly shape?: ProblemShape

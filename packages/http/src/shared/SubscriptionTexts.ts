@@ -2,10 +2,9 @@
 import { Schema } from "effect"
 
 /** Of calls that concern one subscription. */
-export const ownSubscription = {
-  params: { subscriptionId: "Id of one of the caller's own subscriptions. Any other id answers 404." },
-  refusals: { 404: "No such subscription of this caller." }
-}
+export const ownSubscription = { refusals: { 404: "No such subscription of this caller." } }
+
+export const ownSubscriptionId = { subscriptionId: "Id of one of the caller's own subscriptions. Any other id answers 404." }
 
 export const createdHeaders = { "Location": { description: "Where the subscription is.", schema: Schema.String.annotate({ format: "uri-reference" }) } }
 

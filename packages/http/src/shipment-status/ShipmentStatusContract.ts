@@ -12,9 +12,6 @@ import { contract } from "../shared/Contract.ts"
 import { signedWhereRegistered } from "../shared/WebhookHeaders.ts"
 import { statusProblem } from "./StatusProblem.ts"
 
-const pro = { proNumber: "The carrier's PRO number. Case, blanks and hyphens do not matter." }
-const bol = { bolNumber: "A BOL number.", originPostalCode: "Postal code of the pick-up; of a US one the first five digits count." }
-const po = { poNumber: "A PO number.", destinationPostalCode: "Postal code of the consignee; of a US one the first five digits count." }
 
 const notFound = "No such shipment, or not picked up yet."
 const noAccess = "Not logged in, or no access."
@@ -47,23 +44,31 @@ export const ShipmentStatusContract = contract({
   // published for callers without access; only a suspended tenant gets 403. SPEC-GAP-A32
   statuses: { NotPermitted: 401 },
   access: "caller",
+  params: {
+    proNumber: "The carrier's PRO number. Case, blanks and hyphens do not matter.",
+    bolNumber: "A BOL number.",
+    originPostalCode: "Postal code of the pick-up; of a US one the first five digits count.",
+    poNumber: "A PO number.",
+    destinationPostalCode: "Postal code of the consignee; of a US one the first five digits count.",
+    accountNumber: "One of the caller's own accounts.",
+    startDate: "RFC 3339 with an offset, or a date alone, which means its first instant in UTC.",
+    endDate: "Like startDate; a date alone means its last instant in UTC.",
+    transactionId: "As received from subscribing."
+  },
   endpoints: {
     verifiedByPro: {
       route: "GET /shipment/pro/{proNumber}/verified",
       summary: "Look up a shipment by PRO number",
-      params: pro,
       ...verifiedLookup
     },
     verifiedByBol: {
       route: "GET /shipment/bol/{bolNumber}/{originPostalCode}/verified",
       summary: "Look up a shipment by BOL number and origin",
-      params: bol,
       ...verifiedLookup
     },
     verifiedByPo: {
       route: "GET /shipment/po/{poNumber}/{destinationPostalCode}/verified",
       summary: "Look up a shipment by PO number and destination",
-      params: po,
       ...verifiedLookup
     },
     pickedUp: {
@@ -71,11 +76,6 @@ export const ShipmentStatusContract = contract({
       largeAnswer: true,
       summary: "List an account's shipments by pick-up date",
       description: "Both ends belong to the range.",
-      params: {
-        accountNumber: "One of the caller's own accounts.",
-        startDate: "RFC 3339 with an offset, or a date alone, which means its first instant in UTC.",
-        endDate: "Like startDate; a date alone means its last instant in UTC."
-      },
       answers: {
         200: { description: "The shipments, by pick-up", schema: Schema.Array(VerifiedShipment) },
         204: { description: "None in the range" }
@@ -85,19 +85,16 @@ export const ShipmentStatusContract = contract({
     publicByPro: {
       route: "GET /shipment/pro/{proNumber}/public",
       summary: "Look up a shipment's public fields by PRO number",
-      params: pro,
       ...publicLookup
     },
     publicByBol: {
       route: "GET /shipment/bol/{bolNumber}/{originPostalCode}/public",
       summary: "Look up a shipment's public fields by BOL number and origin",
-      params: bol,
       ...publicLookup
     },
     publicByPo: {
       route: "GET /shipment/po/{poNumber}/{destinationPostalCode}/public",
       summary: "Look up a shipment's public fields by PO number and destination",
-      params: po,
       ...publicLookup
     },
     subscribe: {
@@ -112,7 +109,6 @@ export const ShipmentStatusContract = contract({
       route: "DELETE /notifications/unsubscribe/{transactionId}",
       summary: "Follow no longer",
       description: "Ends the whole subscription. Nothing more is sent.",
-      params: { transactionId: "As received from subscribing." },
       answers: { 200: { description: "Unsubscribed", schema: SubscriptionResult } },
       refusals: { 401: noAccess, 404: "No such subscription of this caller." }
     }

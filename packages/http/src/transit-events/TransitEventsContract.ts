@@ -16,7 +16,7 @@ import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { pageHeaders } from "../shared/Paging.ts"
 import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
-import { createConflict, createdHeaders, deleteDescription, ownSubscription, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
+import { createConflict, createdHeaders, deleteDescription, ownSubscription, ownSubscriptionId, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
 import { signedHeaders } from "../shared/WebhookHeaders.ts"
 
 const page = {
@@ -39,6 +39,7 @@ export const TransitEventsContract = contract({
   title: "In-transit events",
   description: "Lists transit events of shipments, and manages webhook subscriptions to them.",
   access: "caller",
+  params: ownSubscriptionId,
   endpoints: {
     listEvents: {
       route: "GET /v1/events",
@@ -93,7 +94,6 @@ export const TransitEventsContract = contract({
       route: "PATCH /v1/subscriptions/{subscriptionId}",
       summary: "Change a subscription",
       description: patchDescription("filters, delivery or one of their members"),
-      params: ownSubscription.params,
       body: { schema: SubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: maxSubscriptionBytes },
       answers: { 200: { description: "The changed subscription", schema: TransitSubscription, closed: true } },
       refusals: { ...ownSubscription.refusals, 409: patchConflict }
