@@ -3,7 +3,7 @@ import { backlogStep, DeliveryControl, DeliveryQueue, DeliveryStore, type Destin
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { destinationSettings, eventually, freshTenant, idOf, publish, seed, single, subscribe } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, outcomeOf, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, outcomeOf, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 const overview = (tenantId: string, n = 1): Effect.Effect<DestinationOverview, unknown, DeliveryQueue> =>
@@ -109,8 +109,7 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
   })
 
   test("lets its client pause what is active, and nothing else", function*({ store: control, queue, tenantId }) {
-    yield* seed(tenantId, { S: 1 })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 })
     assert.strictEqual(yield* control.pause(tenantId, idOf(1), pauseByClient), "changed")
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "client", reason: undefined })
     assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])

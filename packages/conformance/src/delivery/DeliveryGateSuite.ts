@@ -4,7 +4,7 @@ import { DeliveryQueue, DeliveryStore, type SecretOwner, SecretStore } from "@wa
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { bytesOf, claim, idOf, letSee, letSeeAll, publish, seed, single, storedSecret, subscribe } from "../StorageFixtures.ts"
-import { acquire, drain, drainedEvents, drop, end, eventIdsOf, find, from, hasWork, outcomeOf, release, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { acquire, drain, drainedEvents, drop, end, eventIdsOf, find, from, hasWork, outcomeOf, release, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 /** Ends the access of a client; what it saw last stays. */
@@ -56,8 +56,7 @@ export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (
   })
 
   test("keeps a delivery that waits for its next attempt, without counting an attempt", function*({ tenantId }) {
-    yield* seed(tenantId, { S: 1 })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 })
     const delivery = yield* takeOne(worker)
     yield* end(worker, [delivery], { state: "waiting" })
     yield* endAccess(tenantId, "client", ["A"])
@@ -128,8 +127,7 @@ export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (
   }
 
   test("keeps entries that the client may see again", function*({ tenantId }) {
-    yield* seed(tenantId, { S: 1 })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 })
     yield* letSee(tenantId, "client", ["B"])
     assert.deepStrictEqual((yield* takeFrom(worker)).found!.unseenKeys, ["S"])
     yield* letSee(tenantId, "client", ["A"])
@@ -165,8 +163,7 @@ export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (
   })
 
   test("cancels a delivery with an entry that the client may no longer see, and queues its other entries again in order", function*({ queue, tenantId }) {
-    yield* seed(tenantId, { S: 2, T: 2 })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 2, T: 2 })
     const delivery = yield* takeOne(worker)
     yield* end(worker, [delivery], { state: "waiting" })
     yield* publish(tenantId, [{ shipmentId: "T" }])
@@ -184,8 +181,7 @@ export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (
   })
 
   test("does the same for a retried dead letter, and for a delivery after a takeover", function*({ queue, tenantId }) {
-    yield* seed(tenantId, { S: 1, T: 1 }, single)
-    const before = yield* acquire(tenantId)
+    const before = yield* seededWorker(tenantId, { S: 1, T: 1 }, single)
     const { deliveries } = yield* takeFrom(before)
     const ids = deliveries.map(({ deliveryId }) => deliveryId)
     yield* settle(before, { outcomes: [outcomeOf(deliveries[0]!, { state: "dead" })] })
@@ -202,8 +198,7 @@ export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (
   })
 
   test("does not send a delivery again when it may not be seen by the end of its attempt", function*({ tenantId }) {
-    yield* seed(tenantId, { S: 1 })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 })
     const delivery = yield* takeOne(worker)
     yield* reassign(tenantId, "S", ["B"])
     yield* drop(worker, { deliveries: [delivery] })

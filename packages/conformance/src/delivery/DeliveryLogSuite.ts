@@ -4,7 +4,7 @@ import { defaultPolicy, DeliveryQueue, type DestinationOverview, type Destinatio
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, single, subscribeEach } from "../StorageFixtures.ts"
-import { acquire, changeOf, from, outcomeOf, settle, take, takeFrom } from "../WorkerFixtures.ts"
+import { acquire, changeOf, from, outcomeOf, seededWorker, settle, take, takeFrom } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 const destinations = (tenantId: string, query: Partial<DestinationQuery> = {}) =>
@@ -134,8 +134,7 @@ export const suite = storeSuite("DeliveryQueue, operators' reads", DeliveryQueue
   })
 
   test("searches the newest deliveries only, and returns since when", function*({ tenantId }) {
-    yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1, C: 1, D: 1 }, single)
     const deliveries: Array<TakenDelivery> = []
     for (const after of [undefined, "A", "B", "C"]) deliveries.push(...(yield* takeFrom(worker, 1, { after, batches: 1 })).deliveries)
     const [, b, , d] = deliveries
@@ -147,8 +146,7 @@ export const suite = storeSuite("DeliveryQueue, operators' reads", DeliveryQueue
   })
 
   test("finds deliveries of closed destinations too", function*({ queue, tenantId }) {
-    yield* seed(tenantId, { S: 1 })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 })
     const { deliveries: [delivery] } = yield* takeFrom(worker)
     yield* queue.closeDestination(tenantId, idOf(1))
     const states = Effect.map(carrying(tenantId, { "transit-events": ["S"] }), (found) => found.deliveries.map(({ source, state }) => `${source} ${state}`))

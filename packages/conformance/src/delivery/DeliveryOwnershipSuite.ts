@@ -3,7 +3,7 @@ import { DeliveryStore, type WrittenOutcome } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { destinationSettings, eventually, freshTenant, idOf, letSee, occurredAt, publish, seed, single, subscribe, subscribeEach } from "../StorageFixtures.ts"
-import { acquire, changeOf, drop, end, eventIdsOf, everyPartition, find, from, hasWork, load, nothingDropped, outcomeOf, type OwningWorker, release, settle, take, takeFrom, takeOne, takeRequest, waitingIn, workerId } from "../WorkerFixtures.ts"
+import { acquire, changeOf, drop, end, eventIdsOf, everyPartition, find, from, hasWork, load, nothingDropped, outcomeOf, type OwningWorker, release, seededWorker, settle, take, takeFrom, takeOne, takeRequest, waitingIn, workerId } from "../WorkerFixtures.ts"
 import { type Suite, storeSuite } from "../StoreSuite.ts"
 
 const look = (worker: string, tenantId: string) =>
@@ -34,8 +34,7 @@ export const suite: Suite = (name, storage) => {
 
 const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => {
   test("assigns a partition to one worker at a time, each under a higher epoch", function*({ tenantId }) {
-    yield* seed(tenantId, { S: 1 })
-    const first = yield* acquire(tenantId)
+    const first = yield* seededWorker(tenantId, { S: 1 })
     assert.deepStrictEqual(first.owned.map(({ partition }) => partition).sort(), everyPartition)
     assert.deepStrictEqual([first.takenOver, first.waiting, first.destinations], [[], [], [idOf(1)]])
     assert.deepStrictEqual((yield* acquire(tenantId)).owned, [])
@@ -134,8 +133,7 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
   })
 
   test("returns no partition that was released as idle, until it has new work", function*({ store, tenantId }) {
-    yield* seed(tenantId, { S: 1 })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 })
     const { deliveries } = yield* take(worker, { unrequested: 1 })
     yield* end(worker, deliveries)
     yield* release(worker, true)
@@ -158,8 +156,7 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
     }
     for (const [what, work] of Object.entries(prepare)) {
       const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 })
-      const worker = yield* acquire(tenantId)
+      const worker = yield* seededWorker(tenantId, { S: 1 })
       yield* work(worker)
       yield* release(worker, true)
       assert.deepStrictEqual((yield* look(workerId(), tenantId)).free, [1], what)
@@ -170,8 +167,7 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
   })
 
   test("needs no owner for destinations that may not send, and returns the partition when they may", function*({ queue, tenantId }) {
-    yield* seed(tenantId, { S: 2 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 2 }, single)
     const delivery = yield* takeOne(worker)
     yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
     yield* end(worker, [delivery], { state: "waiting" })
@@ -200,8 +196,7 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
   })
 
   test("is free at once when it is released with work, and returns rate marks", function*({ store, tenantId }) {
-    yield* seed(tenantId, { S: 1 })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 })
     yield* subscribe(tenantId, { n: 2 })
     const marks = [{ destinationId: idOf(1), mark: occurredAt + 123.5 }, { destinationId: idOf(2), mark: occurredAt + 7 }, { destinationId: idOf(9), mark: 1 }]
     yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: false, othersUntil: undefined })), marks)
@@ -331,8 +326,7 @@ const lostTakes = storeSuite("DeliveryStore, reclaim", DeliveryStore, (test) => 
   })
 
   test("fences a take that arrives later", function*({ store, tenantId }) {
-    yield* seed(tenantId, { S: 1 })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 })
     const late = takeRequest(worker, { from: [from(1)], unrequested: 5 })
     const { destinations, owned } = yield* store.reclaim(tenantId, worker.owned, late.flight)
     assert.deepStrictEqual([yield* waitingIn(tenantId, destinations), destinations], [[], [idOf(1)]])
@@ -342,8 +336,7 @@ const lostTakes = storeSuite("DeliveryStore, reclaim", DeliveryStore, (test) => 
   })
 
   test("does nothing in partitions that have another owner", function*({ store, tenantId }) {
-    yield* seed(tenantId, { S: 1 })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 })
     const delivery = yield* takeOne(worker)
     yield* release(worker, false)
     const owner = yield* acquire(tenantId)
@@ -360,8 +353,7 @@ const knowing = <Worker extends OwningWorker>(worker: Worker, lastOutcome: Writt
 
 const lostOutcomes = storeSuite("DeliveryStore, outcomes that a crash lost", DeliveryStore, (test) => {
   test("does nothing for an owner whose last outcome is not there", function*({ store, tenantId }) {
-    yield* seed(tenantId, { A: 1, B: 1 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1 }, single)
     const { deliveries: [a] } = yield* takeFrom(worker, 1, { batches: 1 })
     const ahead = knowing(worker, { deliveryId: a!.deliveryId.replace(/....$/, "ffff"), attempt: 1 })
     const taken = yield* take(ahead, { from: [from(1)] })
@@ -375,8 +367,7 @@ const lostOutcomes = storeSuite("DeliveryStore, outcomes that a crash lost", Del
   })
 
   test("knows an outcome as long as its delivery is not sent by the same attempt", function*({ tenantId }) {
-    yield* seed(tenantId, { A: 1 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1 }, single)
     const first = yield* takeOne(worker)
     const owns = (attempt: number) => Effect.map(settle(knowing(worker, { deliveryId: first.deliveryId, attempt }), {}), ({ length }) => length === everyPartition.length)
     assert.isFalse(yield* owns(1))
@@ -389,8 +380,7 @@ const lostOutcomes = storeSuite("DeliveryStore, outcomes that a crash lost", Del
   })
 
   test("refuses only those partitions whose last outcome is not there", function*({ tenantId }) {
-    yield* seed(tenantId, { A: 1 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1 }, single)
     const first = yield* takeOne(worker)
     yield* end(worker, [first])
     const [known, forgotten] = [{ deliveryId: first.deliveryId, attempt: 1 }, { deliveryId: first.deliveryId.replace(/....$/, "ffff"), attempt: 1 }]

@@ -3,15 +3,14 @@ import { type DeliveryQuery, DeliveryQueue, type DeliveryState } from "@waybill/
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, publish, seed, single, subscribeEach, textOf } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, find, from, outcomeOf, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, find, from, outcomeOf, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { type Suite, storeSuite } from "../StoreSuite.ts"
 
 const everything: DeliveryQuery = { state: undefined, destinationId: undefined, since: undefined, order: "oldest", after: undefined, limit: 100 }
 
 /** A delivery of one shipment that ended so, and its worker. */
 const ended = Effect.fnUntraced(function*(tenantId: string, state: "delivered" | "waiting" | "dead") {
-  yield* seed(tenantId, { S: 1 })
-  const worker = yield* acquire(tenantId)
+  const worker = yield* seededWorker(tenantId, { S: 1 })
   const delivery = yield* takeOne(worker)
   yield* end(worker, [delivery], { state, dueInMillis: 600_000 })
   return { worker, delivery }
@@ -122,8 +121,7 @@ const deliveries = storeSuite("DeliveryQueue, deliveries", DeliveryQueue, (test)
   })
 
   test("shows a delivery once, in flight for the first time or again", function*({ queue, tenantId }) {
-    yield* seed(tenantId, { A: 1, B: 1 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1 }, single)
     const { deliveries: [a] } = yield* takeFrom(worker)
     const states = Effect.map(queue.list(tenantId, everything), ({ deliveries }) => deliveries.map(({ attempts, state }) => `${state} ${attempts.length}`))
     assert.deepStrictEqual(yield* states, ["sending 0", "sending 0"])
@@ -161,8 +159,7 @@ const deliveries = storeSuite("DeliveryQueue, deliveries", DeliveryQueue, (test)
   })
 
   test("does not change a delivery that is in flight or cancelled", function*({ queue, tenantId }) {
-    yield* seed(tenantId, { A: 1, B: 1 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1 }, single)
     const { deliveries: [a, b] } = yield* takeFrom(worker)
     yield* settle(worker, { outcomes: [outcomeOf(b!, { state: "waiting" })] })
     const { deliveries: [again] } = yield* take(worker, { from: [from(1, { again: [b!.deliveryId] })] })
@@ -213,8 +210,7 @@ const deliveries = storeSuite("DeliveryQueue, deliveries", DeliveryQueue, (test)
   })
 
   test("removes deliveries that ended before an instant, and nothing else", function*({ queue, tenantId }) {
-    yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1, C: 1, D: 1 }, single)
     const { deliveries: [a, b, c] } = yield* takeFrom(worker, 1, { batches: 3 })
     yield* takeFrom(worker, 1, { after: "C" })
     yield* settle(worker, { outcomes: [outcomeOf(a!), outcomeOf(b!, { state: "dead" }), outcomeOf(c!, { state: "waiting" })], ended: [{ partition: 1, flight: a!.flight }] })

@@ -3,13 +3,12 @@ import { type DeliveryOutcome, type DeliveryState, DeliveryStore, purgeStep } fr
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, occurredAt, publish, seed, single, subscribe, textOf } from "../StorageFixtures.ts"
-import { acquire, changeOf, drop, end, eventIdsOf, find, from, load, nothingDropped, outcomeOf, type OwningWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { acquire, changeOf, drop, end, eventIdsOf, find, from, load, nothingDropped, outcomeOf, type OwningWorker, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { type Suite, storeSuite } from "../StoreSuite.ts"
 
 /** A worker with a delivery of one shipment in flight. */
 const sending = Effect.fnUntraced(function*(tenantId: string) {
-  yield* seed(tenantId, { S: 1 })
-  const worker = yield* acquire(tenantId)
+  const worker = yield* seededWorker(tenantId, { S: 1 })
   return { worker, delivery: yield* takeOne(worker) }
 })
 
@@ -47,8 +46,7 @@ const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
   })
 
   test("changes nothing more when the same outcome is written again", function*({ queue, tenantId }) {
-    yield* seed(tenantId, { S: 1, T: 1 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1, T: 1 }, single)
     const { deliveries: [one, other] } = yield* takeFrom(worker)
     const request = {
       outcomes: [outcomeOf(one!), outcomeOf(other!, { state: "waiting" as const, dueInMillis: 600_000, notCounted: true })],
@@ -65,8 +63,7 @@ const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
   })
 
   test("writes new outcomes beside one of the same flight that is written again", function*({ tenantId }) {
-    yield* seed(tenantId, { S: 1, T: 1 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1, T: 1 }, single)
     const { deliveries: [one, other] } = yield* takeFrom(worker)
     yield* settle(worker, { outcomes: [outcomeOf(one!)] })
     yield* settle(worker, { outcomes: [outcomeOf(one!, { state: "dead" }), outcomeOf(other!, { state: "dead" })] })
@@ -102,8 +99,7 @@ const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
   })
 
   test("cancels a delivery whose destination is closed when its attempt fails, and leaves other outcomes", function*({ queue, tenantId }) {
-    yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1, C: 1, D: 1 }, single)
     const { deliveries } = yield* takeFrom(worker)
     yield* settle(worker, { outcomes: [outcomeOf(deliveries[0]!, { state: "waiting", dueInMillis: 600_000 })] })
     yield* queue.closeDestination(tenantId, idOf(1))
@@ -166,8 +162,7 @@ const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
 
   test("writes a thousand outcomes at once, in any order, each to its own delivery", function*({ queue, tenantId }) {
     const count = 1000
-    yield* seed(tenantId, Object.fromEntries(Array.from({ length: count }, (_, n) => [`S${n}`, 1])), single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, Object.fromEntries(Array.from({ length: count }, (_, n) => [`S${n}`, 1])), single)
     const { deliveries } = yield* takeFrom(worker, 1, { batches: count })
     assert.lengthOf(deliveries, count)
     const states = ["delivered", "waiting", "dead"] as const
@@ -220,8 +215,7 @@ const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
   })
 
   test("cancels a delivery that is sent again to a closed destination when its attempt fails, and leaves other outcomes", function*({ queue, tenantId }) {
-    yield* seed(tenantId, { A: 1, B: 1 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1 }, single)
     const { deliveries } = yield* takeFrom(worker)
     const ids = deliveries.map(({ deliveryId }) => deliveryId)
     yield* end(worker, deliveries, { state: "waiting" })
@@ -259,8 +253,7 @@ const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
   })
 
   test("takes deliveries that share a shipment one at a time, the older first", function*({ queue, tenantId }) {
-    yield* seed(tenantId, { S: 2 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 2 }, single)
     const older = yield* takeOne(worker)
     yield* end(worker, [older], { state: "dead" })
     const newer = yield* takeOne(worker)
@@ -295,8 +288,7 @@ const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
 const drops = storeSuite("DeliveryStore, drop", DeliveryStore, (test) => {
   test("removes entries of closed destinations in steps, and of no others", function*({ queue, tenantId }) {
     yield* subscribe(tenantId, { n: 2 })
-    yield* seed(tenantId, { S: purgeStep, T: 2 })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: purgeStep, T: 2 })
     assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1), idOf(9)] }), nothingDropped)
     yield* queue.closeDestination(tenantId, idOf(1))
     assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).destinations, [idOf(1), idOf(2)])

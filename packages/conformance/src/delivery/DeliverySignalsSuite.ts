@@ -3,7 +3,7 @@ import { DeliveryStore, SecretStore } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { bytesOf, destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, storedSecret, subscribe, subscribeEach } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, from, hasWork, load, settle, take } from "../WorkerFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, from, hasWork, load, seededWorker, settle, take } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 const versionOf = (tenantId: string) => Effect.map(load(tenantId), ({ version }) => version)
@@ -70,8 +70,7 @@ export const suite = storeSuite("DeliveryStore, signals", DeliveryStore, (test) 
 
   test("leaves a signal without a key when settings, state, secret or access change", function*({ queue, tenantId }) {
     const secrets = yield* SecretStore
-    yield* seed(tenantId, { S: 1 })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 })
     const delivery = (yield* take(worker, { unrequested: 1 })).deliveries[0]!
     yield* end(worker, [delivery], { state: "dead" })
     const changes = {

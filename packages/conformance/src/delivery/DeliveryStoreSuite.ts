@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { bytesOf, destinationSettings, freshTenant, idOf, publish, seed, single, storedSecret, subscribeEach, textOf } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, from, load, outcomeOf, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, from, load, outcomeOf, seededWorker, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { type Suite, storeSuite } from "../StoreSuite.ts"
 
 const idsOf = (deliveries: ReadonlyArray<TakenDelivery>) => deliveries.map(eventIdsOf)
@@ -47,8 +47,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
   })
 
   test("compares keys by code points", function*({ tenantId }) {
-    yield* seed(tenantId, { "Z": 1, "a": 1, "ä": 1, "\uff5e": 1, "🚚": 1 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { "Z": 1, "a": 1, "ä": 1, "\uff5e": 1, "🚚": 1 }, single)
     const { deliveries, found } = yield* takeFrom(worker)
     assert.deepStrictEqual([deliveries.map(({ lastKey }) => lastKey), found!.after], [["Z", "a", "ä", "\uff5e", "🚚"], "🚚"])
     yield* publish(tenantId, [{ shipmentId: "\uff5f" }])
@@ -56,8 +55,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
   })
 
   test("limits batches by count, and continues after the last key", function*({ tenantId }) {
-    yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1, E: 1 }, { policy: { batchMaxSize: 2 } })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1, C: 1, D: 1, E: 1 }, { policy: { batchMaxSize: 2 } })
     const first = yield* takeFrom(worker, 1, { batches: 1 })
     assert.deepStrictEqual([idsOf(first.deliveries), first.found!.after, first.found!.more, first.found!.blocked], [[["A/1", "B/1"]], "B", true, false])
     const second = yield* takeFrom(worker, 1, { after: "B", batches: 4 })
@@ -68,8 +66,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
   })
 
   test("leaves further events of a shipment that is in a batch", function*({ tenantId }) {
-    yield* seed(tenantId, { A: 5, B: 3, C: 1 }, { policy: { batchMaxSize: 2 } })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 5, B: 3, C: 1 }, { policy: { batchMaxSize: 2 } })
     const { deliveries, found } = yield* takeFrom(worker, 1, { batches: 2 })
     const keys = deliveries.flatMap((delivery) => [...new Set(eventIdsOf(delivery).map((id) => id[0]))])
     assert.deepStrictEqual([keys.length, eventIdsOf(deliveries[0]!), found!.blocked], [new Set(keys).size, ["A/1", "A/2"], true])
@@ -78,8 +75,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
   })
 
   test("reports further entries at the last key", function*({ tenantId }) {
-    yield* seed(tenantId, { A: 3, B: 1 }, { policy: { batchMaxSize: 2 } })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 3, B: 1 }, { policy: { batchMaxSize: 2 } })
     const { deliveries, found } = yield* takeFrom(worker, 1, { batches: 1 })
     assert.deepStrictEqual([idsOf(deliveries), found!.after, found!.more, found!.blocked], [[["A/1", "A/2"]], "A", true, true])
     const rest = yield* takeFrom(worker, 1, { after: "A" })
@@ -124,8 +120,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
   })
 
   test("skips shipments in flight and of waiting deliveries, and reports this", function*({ tenantId }) {
-    yield* seed(tenantId, { "A": 1, "B ä\"{}": 1, "C": 1 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { "A": 1, "B ä\"{}": 1, "C": 1 }, single)
     const { deliveries: [a, b] } = yield* takeFrom(worker, 1, { batches: 2 })
     yield* publish(tenantId, [{ shipmentId: "A" }, { shipmentId: "B ä\"{}" }])
     yield* settle(worker, { outcomes: [outcomeOf(b!, { state: "waiting", dueInMillis: 600_000 })] })
@@ -136,8 +131,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
   })
 
   test("scans at most the requested number of entries", function*({ tenantId }) {
-    yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1, C: 1 }, single)
     const { deliveries } = yield* takeFrom(worker, 1, { batches: 2 })
     yield* end(worker, deliveries, { state: "waiting", dueInMillis: 600_000 })
     yield* publish(tenantId, ["A", "A", "A", "B", "B", "B"].map((shipmentId) => ({ shipmentId })))
@@ -169,8 +163,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
   test("takes nothing from a destination that is not active, and leaves out one that is closed", function*({ queue }) {
     for (const state of ["paused", "inactive"] as const) {
       const tenantId = freshTenant()
-      yield* seed(tenantId, { S: 1 }, { state })
-      const worker = yield* acquire(tenantId)
+      const worker = yield* seededWorker(tenantId, { S: 1 }, { state })
       const { deliveries, found } = yield* takeFrom(worker)
       assert.deepStrictEqual([deliveries, found!.sends], [[], false])
       yield* publish(tenantId, [{ shipmentId: "S" }])
@@ -182,8 +175,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
   })
 
   test("answers the store's clock, and the version of a destination that was loaded", function*({ store, queue, tenantId }) {
-    yield* seed(tenantId, { S: 1 })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 })
     const before = yield* load(tenantId)
     const taken = yield* take(worker, { from: [from(1)] })
     assert.strictEqual(taken.from[0]!.version, before.version)
@@ -197,8 +189,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
 
   test("takes nothing twice", function*({ tenantId }) {
     const count = 60
-    yield* seed(tenantId, Object.fromEntries(Array.from({ length: count }, (_, n) => [`S${n}`, 1])), single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, Object.fromEntries(Array.from({ length: count }, (_, n) => [`S${n}`, 1])), single)
     const takes = yield* Effect.all(Array.from({ length: 8 }, () => takeFrom(worker)), { concurrency: "unbounded" })
     const rest = yield* takeFrom(worker, 1, { batches: count })
     const ids = [...takes, rest].flatMap(({ deliveries }) => deliveries.flatMap(eventIdsOf))
@@ -290,8 +281,7 @@ const loads = storeSuite("DeliveryStore, load", DeliveryStore, (test) => {
 
   test("returns waiting deliveries by due time, and reports that there are more", function*({ tenantId }) {
     const count = waitingPerDestination + 2
-    yield* seed(tenantId, Object.fromEntries(Array.from({ length: count }, (_, n) => [`S${n}`, 1])), single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, Object.fromEntries(Array.from({ length: count }, (_, n) => [`S${n}`, 1])), single)
     const { deliveries } = yield* takeFrom(worker, 1, { batches: count })
     const dueIn = (at: number) => 1000 + (at * 7 % count) * 1000
     yield* settle(worker, { outcomes: deliveries.map((each, at) => outcomeOf(each, { state: "waiting", dueInMillis: dueIn(at) })) })
