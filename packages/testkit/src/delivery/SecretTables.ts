@@ -4,27 +4,16 @@ import { secretUsableBy, type StoredSecret } from "@waybill/core/delivery"
 import { Context, Effect, Layer } from "effect"
 import type { AccessRows } from "../access/AccessTables.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
+import { TenantRows } from "../shared/TenantRows.ts"
 
 export class SecretTables extends Context.Service<SecretTables, SecretRows>()("@waybill/testkit/delivery/SecretTables") {
-  static readonly layer = Layer.effect(SecretTables, Effect.map(MemoryDatabase, ({ onPurge }) => purged(onPurge, new SecretRows())))
+  static readonly layer = Layer.effect(SecretTables, Effect.map(MemoryDatabase, ({ journal, onPurge }) => purged(onPurge, new SecretRows(journal))))
 }
 
-export class SecretRows {
-  private readonly tenants = new Map<string, Map<string, StoredSecret>>()
-
-  /** Takes out everything of a tenant. Whether there was anything. */
-  forgetTenant(tenantId: string): boolean {
-    return this.tenants.delete(tenantId)
-  }
-
-  /** A tenant's secrets by their id. */
-  of(tenantId: string): Map<string, StoredSecret> {
-    let own = this.tenants.get(tenantId)
-    if (own === undefined) {
-      own = new Map()
-      this.tenants.set(tenantId, own)
-    }
-    return own
+/** A tenant's secrets by their id. */
+export class SecretRows extends TenantRows<Map<string, StoredSecret>> {
+  protected override empty(): Map<string, StoredSecret> {
+    return new Map()
   }
 
   /** What is stored, without versions whose time is over. */

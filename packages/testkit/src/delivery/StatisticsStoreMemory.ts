@@ -1,6 +1,7 @@
 /** Delivery statistics in memory. */
 import { hourMillis, minuteMillis, type StatisticsRange, type StatisticsRow, StatisticsStore } from "@waybill/core/delivery"
 import { Effect, Layer } from "effect"
+import { entryIn } from "../shared/EntryIn.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 
 interface Row extends StatisticsRow {
@@ -23,11 +24,7 @@ export const StatisticsStoreMemory = {
       const tenants = new Map<string, TenantRows>()
       onPurge((tenantId) => tenants.delete(tenantId))
 
-      const rowsOf = (tenantId: string): TenantRows => {
-        const own = tenants.get(tenantId) ?? { minutes: new Map(), hours: new Map() }
-        tenants.set(tenantId, own)
-        return own
-      }
+      const rowsOf = (tenantId: string): TenantRows => entryIn(tenants, tenantId, () => ({ minutes: new Map(), hours: new Map() }))
 
       const merge = (tenantId: string, added: Row) => {
         const { hours, minutes } = rowsOf(tenantId)

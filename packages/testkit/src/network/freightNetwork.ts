@@ -1,8 +1,8 @@
 /** A freight network from a seed: all calls of its customers and carriers, in order of time. */
+import { Heap } from "@waybill/core"
 import { millisOf } from "../journeys/Freight.ts"
 import { type JourneyName, journeySteps } from "../journeys/Journeys.ts"
 import type { JourneyCall, JourneyStep } from "../journeys/JourneyStep.ts"
-import { TimedQueue } from "./TimedQueue.ts"
 import { orderedAt, type Shape, shipmentCount, shipmentOf } from "./Shipments.ts"
 import { mostCarriers, type NetworkCarrier, type NetworkCustomer, type NetworkLane, type NetworkPlan, worldOf } from "./NetworkPlan.ts"
 
@@ -61,6 +61,9 @@ const whole = (what: string, value: number, least: number, most: number) => {
 
 /** The remaining calls of one shipment. */
 interface Ahead {
+  /** Of the next call. */
+  readonly at: number
+  readonly shipment: number
   readonly next: number
   /** Generated again after they were dropped from memory. */
   readonly calls: ReadonlyArray<NetworkCall> | undefined
@@ -70,20 +73,20 @@ interface Ahead {
 const heldMillis = 8 * 3_600_000
 
 function* callsOf(world: NetworkPlan, shape: Shape): Generator<NetworkCall, void, undefined> {
-  const queue = new TimedQueue<Ahead>()
+  const queue = new Heap<Ahead>((one, other) => one.at < other.at || (one.at === other.at && one.shipment < other.shipment))
   const count = shipmentCount(shape)
   for (let begun = 0;;) {
     // earlier pickups are sent first
-    while (begun < count && !(queue.firstAt() < orderedAt(shape, begun))) {
-      queue.add(orderedAt(shape, begun), begun, { next: 0, calls: undefined })
+    while (begun < count && !((queue.first?.at ?? Infinity) < orderedAt(shape, begun))) {
+      queue.add({ at: orderedAt(shape, begun), shipment: begun, next: 0, calls: undefined })
       begun += 1
     }
     const due = queue.take()
     if (due === undefined) return
-    const { at, order, what: { calls = shipmentCalls(world, shape, order), next } } = due
+    const { at, calls = shipmentCalls(world, shape, due.shipment), next, shipment } = due
     yield calls[next]!
     const following = calls[next + 1]
-    if (following !== undefined) queue.add(following.at, order, { next: next + 1, calls: following.at - at > heldMillis ? undefined : calls })
+    if (following !== undefined) queue.add({ at: following.at, shipment, next: next + 1, calls: following.at - at > heldMillis ? undefined : calls })
   }
 }
 
