@@ -2,20 +2,7 @@
 import type { WaybillCharges, WaybillChargesWithin } from "./ChargeMethods.ts"
 import type { WaybillEvents, WaybillEventsWithin } from "./EventMethods.ts"
 import type { WaybillInvoices, WaybillInvoicesWithin } from "./InvoiceMethods.ts"
-import type {
-  AllPickupsMethods,
-  AllSubscriptionsMethods,
-  ApiKeyMethods,
-  AuditMethods,
-  ClientMethods,
-  DeliveryMethods,
-  JourneyMethods,
-  LimitMethods,
-  SecretMethods,
-  StatisticsMethods,
-  TenantMethods,
-  WaybillCredentialsWithin
-} from "./OperatorMethods.ts"
+import type * as operator from "./OperatorMethods.ts"
 import type { PortalCustomer } from "../portal/PortalCaller.ts"
 import type { PortalMethods } from "./PortalMethods.ts"
 import type { WaybillPickups, WaybillPickupsWithin } from "./PickupMethods.ts"
@@ -77,7 +64,7 @@ export type { NoticeContactSettings, PortalLinkRequest, PortalLinkToken, PortalM
 export type * from "./ShipmentMethods.ts"
 
 /** Methods that can join a transaction of the host. */
-export interface WaybillWithin extends WaybillShipmentsWithin, WaybillInvoicesWithin, WaybillPickupsWithin, WaybillEventsWithin, WaybillChargesWithin, WaybillCredentialsWithin {}
+export interface WaybillWithin extends WaybillShipmentsWithin, WaybillInvoicesWithin, WaybillPickupsWithin, WaybillEventsWithin, WaybillChargesWithin, operator.WaybillCredentialsWithin {}
 
 /** The methods of the areas. */
 export interface WaybillAreas extends WaybillShipments, WaybillInvoices, WaybillPickups, WaybillEvents, WaybillCharges {}
@@ -106,17 +93,17 @@ export interface RunOnceOptions {
  * `@waybill/postgres`; a plain `Waybill` is any service, without `within`.
  */
 export interface Waybill<in Tx = never> extends WaybillAreas {
-  readonly tenants: TenantMethods
-  readonly audit: AuditMethods
-  readonly limits: LimitMethods
-  readonly apiKeys: ApiKeyMethods
-  readonly clients: ClientMethods
-  readonly secrets: SecretMethods
-  readonly deliveries: DeliveryMethods
-  readonly allPickups: AllPickupsMethods
-  readonly allSubscriptions: AllSubscriptionsMethods
-  readonly statistics: StatisticsMethods
-  readonly journeys: JourneyMethods
+  readonly tenants: operator.TenantMethods
+  readonly audit: operator.AuditMethods
+  readonly limits: operator.LimitMethods
+  readonly apiKeys: operator.ApiKeyMethods
+  readonly clients: operator.ClientMethods
+  readonly secrets: operator.SecretMethods
+  readonly deliveries: operator.DeliveryMethods
+  readonly allPickups: operator.AllPickupsMethods
+  readonly allSubscriptions: operator.AllSubscriptionsMethods
+  readonly statistics: operator.StatisticsMethods
+  readonly journeys: operator.JourneyMethods
   readonly portal: PortalMethods
   /** Answers HTTP requests: every area, `/operator`, probes, documentation, and `/metrics` for operators. Rejects only what is no `Request`, such as Node's. */
   readonly handler: (request: Request, options?: HandlerOptions) => Promise<Response>

@@ -3,6 +3,7 @@ import { isCarrier, type Limits, monotonicMillis, type Principal, type Quota, Ra
 import { Effect } from "effect"
 import * as Semaphore from "effect/Semaphore"
 import { clientKeyOf } from "../access/ClientKey.ts"
+import { KeyedCounts } from "../shared/KeyedCounts.ts"
 import type { TakeBytes } from "../shared/RequestBody.ts"
 
 /** Maximum number of clients to remember. An evicted client, the least recently used, starts with a full bucket. */
@@ -56,12 +57,11 @@ export interface ClientQuotas {
 export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> = Effect.gen(function*() {
   const limits = yield* TenantLimits
   const buckets = new RecentMap<TokenBucket>(maxClients)
-  const uploads = new Map<string, number>()
+  const uploads = new KeyedCounts()
 
   const reads = new Map<string, { readonly turns: Semaphore.Semaphore; requests: number }>()
 
-  const bodyBytes = new Map<string, number>()
-  let allBodyBytes = 0
+  const bodyBytes = new KeyedCounts()
 
   const take = (key: string, quota: Quota, limit: number, now: number): Effect.Effect<void, RateExceeded> => {
     const bucket = buckets.get(key) ?? { tokens: limit * burstSeconds, filledAt: now }
@@ -86,19 +86,13 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
     withUploadSlot: ({ key, principal }, upload) =>
       Effect.flatMap(limits.of(principal.tenantId), ({ uploadsPerClient }) => {
         const enter = Effect.suspend(() => {
-          const running = uploads.get(key) ?? 0
-          if (running >= uploadsPerClient) {
+          if (uploads.of(key) >= uploadsPerClient) {
             return Effect.fail(new RateExceeded({ quota: "uploadsPerClient", limit: uploadsPerClient, retryAfterSeconds: retrySeconds }))
           }
-          uploads.set(key, running + 1)
+          uploads.add(key, 1)
           return Effect.void
         })
-        const leave = Effect.sync(() => {
-          const left = uploads.get(key)! - 1
-          if (left === 0) uploads.delete(key)
-          else uploads.set(key, left)
-        })
-        return Effect.acquireUseRelease(enter, () => upload, () => leave)
+        return Effect.acquireUseRelease(enter, () => upload, () => Effect.sync(() => uploads.add(key, -1)))
       }),
     withLargeAnswer: <A, E, R>({ key }: QuotaClient, read: Effect.Effect<A, E, R>) => Effect.suspend((): Effect.Effect<A, E | RateExceeded, R> => {
       const own = reads.get(key) ?? { turns: Semaphore.makeUnsafe(readsPerClient), requests: 0 }
@@ -113,20 +107,13 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
     withBodyBytes: ({ key }, request) => Effect.suspend(() => {
       let taken = 0
       const take: TakeBytes = (bytes) => Effect.suspend(() => {
-        const total = (bodyBytes.get(key) ?? 0) + bytes
-        if (total > maxBodyBytesPerClient) return Effect.fail(bodyBytesExceeded)
-        if (allBodyBytes + bytes > maxBodyBytesPerProcess) return Effect.fail(allBodyBytesExceeded)
-        bodyBytes.set(key, total)
-        allBodyBytes += bytes
+        if (bodyBytes.of(key) + bytes > maxBodyBytesPerClient) return Effect.fail(bodyBytesExceeded)
+        if (bodyBytes.total + bytes > maxBodyBytesPerProcess) return Effect.fail(allBodyBytesExceeded)
+        bodyBytes.add(key, bytes)
         taken += bytes
         return Effect.void
       })
-      return Effect.ensuring(request(take), Effect.sync(() => {
-        allBodyBytes -= taken
-        const left = (bodyBytes.get(key) ?? 0) - taken
-        if (left > 0) bodyBytes.set(key, left)
-        else bodyBytes.delete(key)
-      }))
+      return Effect.ensuring(request(take), Effect.sync(() => bodyBytes.add(key, -taken)))
     })
   }
 })

@@ -3,6 +3,7 @@ import { RateExceeded } from "@waybill/core"
 import { Effect, Stream } from "effect"
 import { HttpBody, HttpServerResponse } from "effect/http"
 import { heldBytes } from "../shared/HeldBytes.ts"
+import { KeyedCounts } from "../shared/KeyedCounts.ts"
 
 /** Bytes of one client's responses: four of the largest pages. */
 export const maxResponseBytesPerClient = 128 * 1024 ** 2
@@ -34,15 +35,7 @@ export interface ResponseBytes {
 }
 
 export const makeResponseBytes = (): ResponseBytes => {
-  const held = new Map<string, number>()
-  let all = 0
-
-  const change = (caller: string, by: number) => {
-    const own = (held.get(caller) ?? 0) + by
-    if (own > 0) held.set(caller, own)
-    else held.delete(caller)
-    all += by
-  }
+  const held = new KeyedCounts()
 
   const counted: ResponseBytes["counted"] = (caller, response) => {
     const { body } = response
@@ -51,24 +44,24 @@ export const makeResponseBytes = (): ResponseBytes => {
     const sent = body._tag === "Stream" ? body.stream : Stream.fromIterable(piecesOf(body.body), { chunkSize: 1 })
     // from its first piece on: a response that is never sent counts for nobody
     const stream = Stream.suspend(() => {
-      change(caller, bytes)
-      return Stream.ensuring(sent, Effect.sync(() => change(caller, -bytes)))
+      held.add(caller, bytes)
+      return Stream.ensuring(sent, Effect.sync(() => held.add(caller, -bytes)))
     })
     return HttpServerResponse.setBody(response, HttpBody.stream(stream, body.contentType, body.contentLength))
   }
 
-  const below = (bytes: number) => (caller: string) => Effect.suspend(() => (held.get(caller) ?? 0) < bytes ? Effect.void : Effect.fail(perClientExceeded))
+  const below = (bytes: number) => (caller: string) => Effect.suspend(() => held.of(caller) < bytes ? Effect.void : Effect.fail(perClientExceeded))
 
   return {
     admit: below(maxResponseBytesPerClient),
     admitLarge: below(maxResponseBytesPerClient - largestPageBytes),
     counted,
     countedOrRefused: (caller, response) => Effect.suspend(() => {
-      const own = held.get(caller) ?? 0
+      const own = held.of(caller)
       const bytes = heldBytes(response)
       if (own > 0 && bytes > pieceBytes) {
         if (own + bytes > maxResponseBytesPerClient) return Effect.fail(perClientExceeded)
-        if (all + bytes > maxResponseBytesPerProcess) return Effect.fail(perProcessExceeded)
+        if (held.total + bytes > maxResponseBytesPerProcess) return Effect.fail(perProcessExceeded)
       }
       return Effect.succeed(counted(caller, response))
     })
