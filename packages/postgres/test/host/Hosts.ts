@@ -6,6 +6,7 @@ import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres"
 import knexOf, { type Knex } from "knex"
 import { CamelCasePlugin, CompiledQuery, Kysely, PostgresDialect, type Transaction } from "kysely"
 import pg from "pg"
+import postgres, { type TransactionSql } from "postgres"
 import { DataSource, type EntityManager, type QueryRunner } from "typeorm"
 import { fromDrizzle } from "../../src/host/drizzle.ts"
 import { fromKnex } from "../../src/host/knex.ts"
@@ -82,6 +83,24 @@ export const pgHost = (settings: HostSettings): Host => {
     notOpen: () => pool as never,
     sentence: /^That is a pool, not a client in a transaction\. Pass the client that sent BEGIN\.$/,
     close: () => pool.end()
+  }
+}
+
+/** As docs/embedding.md shows it, because there is no adapter. */
+export const postgresJsHost = ({ max, url }: HostSettings): Host => {
+  const sql = postgres(url, { max, onnotice: () => {} })
+  const withinOf = (tx: Pick<TransactionSql, "unsafe">): PostgresTransaction => ({ executeSql: async (text, values) => ({ rows: await tx.unsafe(text, [...values] as Array<never>) }) })
+  const openOf = (tx: TransactionSql): Open => ({
+    within: withinOf(tx),
+    send: (text) => tx.unsafe(text),
+    nested: (use) => tx.savepoint((inner) => use(openOf(inner))) as never
+  })
+  return {
+    name: "postgres.js",
+    transaction: (use) => sql.begin((tx) => use(openOf(tx))) as never,
+    notOpen: () => withinOf(sql),
+    sentence: /^The transaction given to within\(tx\) is over, or never began\./,
+    close: () => sql.end()
   }
 }
 
@@ -271,4 +290,4 @@ export const mikroOrmHost = ({ max, url }: HostSettings): Host => {
   }
 }
 
-export const hosts = [pgHost, drizzleHost, kyselyHost, kyselyControlledHost, knexHost, prismaHost, typeOrmHost, typeOrmRunnerHost, mikroOrmHost]
+export const hosts = [pgHost, postgresJsHost, drizzleHost, kyselyHost, kyselyControlledHost, knexHost, prismaHost, typeOrmHost, typeOrmRunnerHost, mikroOrmHost]

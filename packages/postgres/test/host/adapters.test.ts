@@ -8,11 +8,11 @@ import { fromKysely } from "../../src/host/kysely.ts"
 import { fromMikroOrm } from "../../src/host/mikro-orm.ts"
 import { fromPrisma } from "../../src/host/prisma.ts"
 import { fromTypeOrm } from "../../src/host/typeorm.ts"
-import { hosts, pgHost } from "./Hosts.ts"
+import { hosts, pgHost, postgresJsHost } from "./Hosts.ts"
 
 const { byteaArray, int8Array, textArray, timestamptzArray } = Sql
 
-const adapted = hosts.filter((host) => host !== pgHost).map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max: 2 }) }))
+const adapted = hosts.filter((host) => host !== pgHost && host !== postgresJsHost).map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max: 2 }) }))
 
 describe.each(adapted)("the adapter for $host.name", ({ host }) => {
   const runtime = ManagedRuntime.make(PgClient.layer({ url: Redacted.make(inject("pgUrl")), maxConnections: 1 }))

@@ -41,6 +41,18 @@ describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max:
     expect(await audited("shop-")).toEqual([["secret.put", 200]])
   })
 
+  it("keeps its secret without an end when the secret gets another owner, and with one when it is rotated", async () => {
+    const ends = async () => (await service.pool.query(`SELECT signs_until FROM ${service.schema}.secrets WHERE hmac_secret_id = 'kept'`)).rows[0].signs_until
+    for (const options of [{ client: "kept" }, { rotate: false, anyClient: true }] as const) {
+      await host.transaction(({ within }) => service.waybill.within(within).secrets.put(tenantId, "kept", options))
+      expect(await ends()).toEqual([null])
+    }
+    await host.transaction(({ within }) => service.waybill.within(within).secrets.put(tenantId, "kept", { overlapSeconds: 60 }))
+    await host.transaction(({ within }) => service.waybill.within(within).secrets.put(tenantId, "kept", { rotate: false, anyClient: true }))
+    expect(await ends()).toEqual([null, expect.any(Date)])
+    await service.waybill.secrets.delete(tenantId, "kept")
+  })
+
   it("does not exist after a rollback, in any table, the audit log included", async () => {
     const before = await contents(service)
     let key = ""

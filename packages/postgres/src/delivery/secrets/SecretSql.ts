@@ -1,7 +1,7 @@
 /** SQL statements for signing secrets. */
 import type { StoredSecret } from "@waybill/core/delivery"
 import { bool, byteaArray, int4, int8, optional, row, text, textArray, timestamptz, timestamptzArray } from "../../client/SqlRow.ts"
-import { raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { nothing, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { signalChanged } from "../DeliveryEntrySql.ts"
 
 /** The account in an account within a carrier (`accountWithin`), null in everything else. */
@@ -31,9 +31,12 @@ export const secretRow = row({
   now: timestamptz
 })
 
+/** Without the first, which is NULL: postgres.js, whose transactions hosts hand out, reads NULL in an array as text, an invalid date or NaN. */
+export const endsOfVersions = (alias: Statement) => statement`${alias}signs_until[2:] AS signs_until`
+
 /** Locked against changes, if it is for use by a destination that is being opened. */
 export const findSecret = (schema: Statement, tenantId: string, hmacSecretId: string, lock: "" | "FOR SHARE") => statement`
-SELECT sealed, signs_until, client, accounts, any_client, body_signature, created_at, rotated_at, now() AS now
+SELECT sealed, ${endsOfVersions(nothing)}, client, accounts, any_client, body_signature, created_at, rotated_at, now() AS now
 FROM ${schema}.secrets WHERE tenant_id = ${tenant(tenantId)} AND hmac_secret_id = ${hmacSecretId} ${raw(lock)}`
 
 /** Runs before `findSecret`. A missing row cannot be locked, so a row without versions, which does not count as a secret, is locked until `put`. */

@@ -50,7 +50,7 @@ const listedOf = ({ accounts, anyClient, client, ...listed }: Decoded<typeof sta
 const ownerOf = ({ accounts, anyClient, client }: Pick<Decoded<typeof statements.secretRow>, "client" | "accounts" | "anyClient">): SecretOwner =>
   client !== undefined ? { _tag: "Client", client } : anyClient ? { _tag: "AnyClient" } : { _tag: "Accounts", accounts }
 
-/** Versions that still sign, newest first. */
-export const liveVersions = (sealed: ReadonlyArray<Uint8Array>, signsUntil: ReadonlyArray<number | null>, now: number) =>
-  sealed.map((bytes, at) => ({ sealed: bytes, signsUntil: signsUntil[at] ?? undefined }))
+/** Versions that still sign, newest first. The first has no end. */
+export const liveVersions = (sealed: ReadonlyArray<Uint8Array>, endsOfOthers: ReadonlyArray<number>, now: number) =>
+  sealed.map((bytes, at) => ({ sealed: bytes, signsUntil: at === 0 ? undefined : endsOfOthers[at - 1] }))
     .filter((version) => version.signsUntil === undefined || version.signsUntil > now)

@@ -3,7 +3,7 @@ import { type DestinationSigning, waitingPerDestination } from "@waybill/core/de
 import { bool, byteaArray, float8, float8Array, int4, int8, only, optional, row, text, timestamptzArray, uuidArray } from "../../client/SqlRow.ts"
 import { ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { settingsColumns, settingsRow } from "../DestinationSql.ts"
-import { secretUsableBy } from "../secrets/SecretSql.ts"
+import { endsOfVersions, secretUsableBy } from "../secrets/SecretSql.ts"
 
 export const loadedRow = row({
   ...settingsColumns,
@@ -37,7 +37,7 @@ CROSS JOIN LATERAL (
   LIMIT 1
 ) AS l
 LEFT JOIN LATERAL (
-  SELECT s.sealed, s.signs_until, s.body_signature, ${raw(secretUsableBy(schema.text, "s", "l.client"))} IS NOT TRUE AS refused
+  SELECT s.sealed, ${endsOfVersions(raw("s."))}, s.body_signature, ${raw(secretUsableBy(schema.text, "s", "l.client"))} IS NOT TRUE AS refused
   FROM ${schema}.secrets AS s
   WHERE s.tenant_id = ${own} AND s.hmac_secret_id = l.hmac_secret_id AND cardinality(s.sealed) > 0
   LIMIT 1
