@@ -18,7 +18,8 @@ export const fromKnex = (trx: KnexTransaction): HostExecutor => {
   )
   return executorOver(trx, async (sql, values) => {
     // Knex's placeholder is a question mark; it leaves `$1` unchanged and passes its options to pg
-    const { rows } = await trx.raw(sql.replaceAll("?", "\\?")).options({ values }) as { readonly rows: ReadonlyArray<unknown> }
-    return rows
+    const result = await trx.raw(sql.replaceAll("?", "\\?")).options({ values }) as ReadonlyArray<unknown> | { readonly rows: ReadonlyArray<unknown> }
+    // the host's postProcessResponse may have unwrapped the rows
+    return "rows" in result ? result.rows : result
   })
 }

@@ -1,6 +1,7 @@
 /** Parameters and results of each library. */
 import { Effect, ManagedRuntime, Redacted } from "effect"
-import { afterAll, describe, expect, inject, it } from "vitest"
+import knexOf from "knex"
+import { afterAll, describe, expect, inject, it, onTestFinished } from "vitest"
 import { type HostExecutor, PgClient, Sql } from "../../src/client/index.ts"
 import { fromDrizzle } from "../../src/host/drizzle.ts"
 import { fromKnex } from "../../src/host/knex.ts"
@@ -102,6 +103,12 @@ describe("adapters", () => {
   it("keep the library's own transaction", () => {
     const tx = { $queryRawUnsafe: async () => [] }
     expect(fromPrisma(tx).original).toBe(tx)
+  })
+
+  it("accept the list of rows that postProcessResponse of Knex may return", async () => {
+    const db = knexOf({ client: "pg", connection: inject("pgUrl"), postProcessResponse: (result) => result.rows ?? result })
+    onTestFinished(() => db.destroy())
+    expect((await db.transaction((trx) => fromKnex(trx).executeSql("SELECT $1::int4 AS id", [1]))).rows).toEqual([{ id: 1 }])
   })
 
   it("accept the list of rows that some drivers of Drizzle return", async () => {
