@@ -23,7 +23,7 @@ export interface AuditEntry {
 export interface AuditQuery extends PageQuery {
   /** Only calls about this tenant. */
   readonly tenant?: string | undefined
-  /** Only calls of this operator or client; the full name. */
+  /** Only calls of this operator or client; a bare name is also the client `key:<name>`. */
   readonly actor?: string | undefined
   /** Inclusive start. */
   readonly since?: string | Date | undefined

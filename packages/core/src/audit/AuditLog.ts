@@ -1,6 +1,8 @@
 /** Records operator calls and intake calls. */
 import { Context, Effect, type Exit, Layer, Scope } from "effect"
 import * as Clock from "effect/Clock"
+import { qualifiedClient } from "../access/model/Client.ts"
+import { compareText } from "../shared/CodePoints.ts"
 import { formatInstant, parseInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, type ListPage, listPage } from "../shared/ListPage.ts"
@@ -114,11 +116,14 @@ export class AuditLog extends Context.Service<AuditLog, {
         if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
         const filter = {
           tenantId: tenant === undefined ? undefined : bounded(tenant),
-          actor: actor === undefined ? undefined : bounded(actor),
           from: since === undefined ? undefined : firstIdAt(parseInstant(since)!)
         }
+        // a bare name is an operator's, and that of a client of API keys
+        const names = actor === undefined ? [undefined] : [...new Set([bounded(actor), bounded(qualifiedClient(actor))])]
         return yield* listPage({
-          read: ({ after: before, limit }) => store.page({ ...filter, before, limit }),
+          read: ({ after: before, limit }) =>
+            Effect.map(Effect.forEach(names, (name) => store.page({ ...filter, actor: name, before, limit })), (pages) =>
+              pages.flat().sort((a, b) => compareText(b.id, a.id)).slice(0, limit)),
           idOf: ({ id }) => id,
           shown
         }, cursor, limit)

@@ -64,3 +64,20 @@ describe("entries of intake calls", () => {
     assert.strictEqual(written[0]?.requestId, "a?".repeat(250))
   }, inService))
 })
+
+describe("a list of one actor", () => {
+  it.effect("has the calls of an operator and of the API key client that a bare name means, newest first over its pages", Effect.fnUntraced(function*() {
+    const { logOver } = yield* recorded
+    const { later, list } = yield* logOver(yield* AuditStore)
+    yield* later(call("1"), { status: 200 })
+    yield* later({ ...call("2"), actor: { kind: "operator", name: "carrier" } }, { status: 200 })
+    yield* later({ ...call("3"), actor: { kind: "client", name: "key:carrier-2" } }, { status: 200 })
+    yield* later(call("4"), { status: 200 })
+    yield* TestClock.adjust("1 second")
+    const requests = (actor: string) => Effect.map(list({ actor }), ({ data }) => data.map(({ requestId }) => requestId))
+    assert.deepStrictEqual(yield* requests("carrier"), ["4", "2", "1"])
+    assert.deepStrictEqual(yield* requests("key:carrier"), ["4", "1"])
+    const first = yield* list({ actor: "carrier", limit: 2 })
+    assert.deepStrictEqual((yield* list({ actor: "carrier", limit: 2, cursor: first.nextCursor! })).data.map(({ requestId }) => requestId), ["1"])
+  }, Effect.scoped, inService))
+})

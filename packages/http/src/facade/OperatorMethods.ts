@@ -75,7 +75,7 @@ export type TenantsPage = core.ListPage<core.Tenant>
 export interface AuditListQuery extends PageQuery {
   /** Only calls about this tenant. */
   readonly tenant?: string
-  /** Only calls of this operator or client; the full name. Calls of these operator methods have the name `host`. */
+  /** Only calls of this operator or client; a bare name is also the client `key:<name>`. Calls of these operator methods have the name `host`. */
   readonly actor?: string
   readonly since?: string | Date
 }

@@ -156,7 +156,7 @@ export const OperatorContract = contract({
       description: "Newest first: every write of operators and of intake, refused ones too, and every read of a delivery's body.",
       query: {
         tenant: { kind: "text", schema: AuditQuery.fields.tenant.schema, description: "Only calls about this tenant." },
-        actor: { kind: "text", schema: AuditQuery.fields.actor.schema, description: "Only calls of this operator or client; the full name." },
+        actor: { kind: "text", schema: AuditQuery.fields.actor.schema, description: "Only calls of this operator or client; a bare name is also the client `key:<name>`." },
         since: { kind: "instant", schema: AuditQuery.fields.since.schema, description: "At or after this instant." },
         ...pageOf(AuditQuery.fields)
       },

@@ -14,7 +14,7 @@ export const auditCommand = operatorCommand("audit", {
   ],
   flags: {
     tenant: Flag.String("tenant").pipe(Flag.withDescription("Only calls about this tenant"), Flag.optional),
-    actor: Flag.String("actor").pipe(Flag.withDescription("Only calls of this operator or client; the full name"), Flag.optional),
+    actor: Flag.String("actor").pipe(Flag.withDescription("Only calls of this operator or client; a bare name is also the client key:<name>"), Flag.optional),
     since: instantFlag("since").pipe(Flag.withDescription("Only calls since this time"), Flag.optional),
     limit: Flag.Int("limit").pipe(Flag.withDescription("Maximum number of entries, newest first"), Flag.withDefault(100))
   },
