@@ -28,7 +28,7 @@ export interface StatusClaim {
 export interface StatusWrite extends StoredStatus {
   /** The four public fields. */
   readonly public: Uint8Array
-  /** Whether lookups find the shipment: its first milestone is known. */
+  /** Whether lookups find the shipment: its first milestone is known. SPEC-GAP-A33 */
   readonly covered: boolean
   /** Pickup time in milliseconds since 1970. Used for range queries, and to choose between shipments that share a key. */
   readonly pickupAt: number

@@ -67,12 +67,15 @@ describe("a verified lookup", () => {
     expect((await get("pro/PRO-NOBODYS/verified", owner)).status).toBe(202)
   })
 
-  it("answers 404 before the shipment is picked up, and finds it afterwards", async () => {
+  it("answers 404 before the shipment is picked up, and finds it afterwards, also when it is delivered (SPEC-GAP-A33)", async () => {
     await acme.register(reportedShipment("EARLY", { accounts: ["A1"] }))
     expect((await get("pro/PRO-EARLY/verified", owner)).status).toBe(404)
     await acme.update({ shipmentId: "EARLY", shipmentMilestoneStatus: "Picked-up", occurredAt: "2026-11-18T20:00:00Z" })
     const answer = await get("pro/PRO-EARLY/verified", owner)
     expect([answer.status, answer.json.ShipmentMilestoneStatus]).toEqual([200, "Picked-up"])
+    await acme.update({ shipmentId: "EARLY", shipmentMilestoneStatus: "Delivered", occurredAt: "2026-11-19T20:00:00Z" })
+    const delivered = await get("pro/PRO-EARLY/verified", owner)
+    expect([delivered.status, delivered.json.ShipmentMilestoneStatus]).toEqual([200, "Delivered"])
   })
 
   it("ignores case, blanks, hyphens and everything after the first five digits of a ZIP code", async () => {

@@ -76,6 +76,7 @@ const shipmentFaults = (shipment: ShipmentDetail, path: ReadonlyArray<PropertyKe
   )
 ]
 
+/** SPEC-GAP-C38 */
 const hazmatFaults = (shipment: ShipmentDetail, path: ReadonlyArray<PropertyKey>): ReadonlyArray<Fault> =>
   shipment.hazmatCheck
     ? (["hazmatContactName", "hazmatContactPhoneNumber"] as const).flatMap((member) =>

@@ -66,7 +66,7 @@ describe("pickupRequestFaults", () => {
     assert.deepStrictEqual(faultsWith({ handlingUnitDetails: [unit, { ...unit, unitCount: 1 }] }), ["/shipmentDetails/0/handlingUnitDetails/0/unitCount"])
   })
 
-  it("requires a contact for hazardous freight", () => {
+  it("requires a contact for hazardous freight (SPEC-GAP-C38)", () => {
     assert.deepStrictEqual(faultsWith({}, { hazmatCheck: true, hazmatContactName: " " }), [
       "/shipmentDetails/1/hazmatContactName",
       "/shipmentDetails/1/hazmatContactPhoneNumber"
@@ -74,7 +74,7 @@ describe("pickupRequestFaults", () => {
     assert.deepStrictEqual(faultsWith({ hazmatCheck: true, hazmatContactName: "CHEMTREC", hazmatContactPhoneNumber: "8005550100" }), [])
   })
 
-  it("requires begin and end of a Delivery Window, and refuses an end without one", () => {
+  it("requires begin and end of a Delivery Window, and refuses an end without one (SPEC-GAP-C38)", () => {
     const window = (deliveryDateType: string | null, deliveryBeginDate: string | null, deliveryEndDate: string | null) =>
       faultsWith({ deliveryDateType, deliveryBeginDate, deliveryEndDate }).map((pointer) => pointer.slice("/shipmentDetails/0/".length))
     assert.deepStrictEqual(window("Delivery Window", "2026-11-25", "2026-11-27T12:00:00"), [])
