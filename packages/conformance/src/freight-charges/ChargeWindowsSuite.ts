@@ -224,7 +224,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.deepStrictEqual(bodies!.flatMap((body) => body.split(",")).toSorted(), Array.from({ length: 30 }, (_, n) => `bill ${n}/1`).toSorted())
   })
 
-  test("are separate for each subscription", function*({ tenantId }) {
+  test("are separate for each subscription", function*({ store: windows, tenantId }) {
     const store = yield* FreightBillStore
     yield* collecting(tenantId, 1, "one")
     yield* collecting(tenantId, 2, "two")
@@ -242,6 +242,8 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     })
     assert.strictEqual(yield* closeDue(tenantId), 1)
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A,B"] })
+    const waiting = yield* Effect.forEach(["A", "B"], (billId) => windows.windowsWith(tenantId, idOf(2), [billId]))
+    assert.deepStrictEqual(waiting.map(({ closesAt }) => closesAt), [undefined, second!.closesAt])
   })
 
   test("are due by the store's clock, tenant by tenant, with the time of the next one", function*({ store }) {

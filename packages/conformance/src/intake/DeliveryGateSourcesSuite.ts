@@ -1,5 +1,5 @@
 /** What a `DeliveryStore` keeps back of each source: what a client may not see at the moment of sending, new or again. */
-import { noticeSource, type StoragePorts, Transaction } from "@waybill/core"
+import { noticeSource, NoticeStore, type StoragePorts, Transaction } from "@waybill/core"
 import { DeliveryQueue, DeliveryStore } from "@waybill/core/delivery"
 import { ChargeSubscriptionStore } from "@waybill/core/freight-charges"
 import { pickupBatchEnvelope, pickupSource, PickupStore, PickupSubscriptionStore } from "@waybill/core/pickups"
@@ -10,7 +10,7 @@ import { publishBills, subscribeToCharges } from "../freight-charges/ChargeFixtu
 import { historyEntry, pickupRow } from "../pickups/PickupFixtures.ts"
 import { follow, report } from "../shipment-status/StatusFixtures.ts"
 import { bytesOf, destinationSettings, eventually, idOf, letSee, letSeeAll, occurredAt, publish, seed } from "../StorageFixtures.ts"
-import { acquire, drop, end, find, stateOf, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { acquire, drainedBodies, drop, end, find, stateOf, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 type Step = (tenantId: string) => Effect.Effect<unknown, unknown, StoragePorts>
@@ -107,6 +107,19 @@ const sources: ReadonlyArray<Source> = [
 ]
 
 export const suite = storeSuite("DeliveryStore, access to each source", DeliveryStore, (test) => {
+  // the first test: a storage may number the contents of each source from 1
+  test("sends each source its own content, also if contents of several have one number", function*({ queue, tenantId }) {
+    const notices = yield* NoticeStore
+    yield* seed(tenantId, { S: 1 })
+    yield* follow(tenantId, { n: 2, references: ["r"] })
+    yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1, body: "status" }] })
+    yield* subscribeToCharges(tenantId, { n: 3 })
+    yield* publishBills(tenantId, [{ billId: "B", body: "bill" }])
+    yield* queue.openDestination(tenantId, { ...destinationSettings({ n: 4 }), source: noticeSource, envelope: { open: "", close: "" } })
+    yield* notices.queue(tenantId, { webhookId: idOf(4), subscriptionId: idOf(1), noticeId: "failing.1", body: bytesOf("notice"), traceparent: undefined })
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: [JSON.stringify({ eventId: "S/1", sequence: 1 })], 2: ["status"], 3: ["bill"], 4: ["notice"] })
+  })
+
   for (const { lose, name, others, queue, see } of sources) {
     test(`sends ${name} again while the client may see them, withdraws them when it may not, and sends what it may see once more`, function*({ queue: destinations, tenantId }) {
       yield* otherClients(tenantId)
