@@ -23,9 +23,10 @@ export const stateInWords = (subscription: PortalSubscription): StateInWords => 
   if (state === "paused") return { tone: "bad", short: "paused: your endpoint failed", detail: `Nothing is sent.${why} Correct the endpoint, send a test event, and resume it. ${waits}` }
   if (state === "inactive") return { tone: "plain", short: "inactive", detail: "No new entries are queued." }
   const deadLetters = dead === 0 ? "" : ` ${dead === 1 ? "1 dead letter: send it" : `${countText(dead)} dead letters: send them`} again when the endpoint works.`
+  const goOn = inFlight + waiting === 0 ? "" : " Attempts go on by themselves."
   if (breaker.state !== "closed") {
-    return { tone: "bad", short: "failing", detail: `${plural(breaker.failures, "attempt")} in a row failed, so attempts are less frequent. They go on by themselves.${deadLetters}` }
+    return { tone: "bad", short: "failing", detail: `${plural(breaker.failures, "attempt")} in a row failed, so attempts are less frequent.${goOn}${deadLetters}` }
   }
-  if (breaker.failures > 0) return { tone: "careful", short: "last attempt failed", detail: `${plural(breaker.failures, "attempt")} in a row failed.${inFlight + waiting === 0 ? "" : " Attempts go on by themselves."}${deadLetters}` }
+  if (breaker.failures > 0) return { tone: "careful", short: "last attempt failed", detail: `${plural(breaker.failures, "attempt")} in a row failed.${goOn}${deadLetters}` }
   return dead > 0 ? { tone: "careful", short: dead === 1 ? "1 dead letter" : `${countText(dead)} dead letters`, detail: `The endpoint accepts deliveries now.${deadLetters}` } : { tone: "good", short: "works", detail: "Deliveries are sent and accepted." }
 }

@@ -14,7 +14,12 @@ describe("stateInWords", () => {
   })
 
   it("says how serious failures are", () => {
-    expect(words({ breaker: { state: "open", failures: 7, until: null }, dead: 2 })).toMatchObject({ tone: "bad", short: "failing" })
+    expect(words({ breaker: { state: "open", failures: 7, until: null }, dead: 2 })).toMatchObject({
+      tone: "bad",
+      short: "failing",
+      detail: "7 attempts in a row failed, so attempts are less frequent. 2 dead letters: send them again when the endpoint works."
+    })
+    expect(words({ breaker: { state: "open", failures: 7, until: null }, inFlight: 1 }).detail).toBe("7 attempts in a row failed, so attempts are less frequent. Attempts go on by themselves.")
     expect(words({ breaker: { state: "closed", failures: 1, until: null } })).toMatchObject({ tone: "careful", short: "last attempt failed" })
     expect(words({ breaker: { state: "closed", failures: 1, until: null }, waiting: 1 }).detail).toBe("1 attempt in a row failed. Attempts go on by themselves.")
     expect(words({ breaker: { state: "closed", failures: 3, until: null }, dead: 1 }).detail).toBe("3 attempts in a row failed. 1 dead letter: send it again when the endpoint works.")
