@@ -52,8 +52,6 @@ export const withAudit = <M extends Groups>(run: Run, methods: M): M =>
     return [[group, { ...own, ...Object.fromEntries(wrapped) }]]
   })) })
 
-type Settled = { readonly value: unknown } | { readonly error: unknown }
-
 const callOf = ({ action, object }: AuditSpec, [tenantId, second]: ReadonlyArray<unknown>) => {
   const id = object === "tenant" ? tenantId : second
   return {
@@ -66,18 +64,21 @@ const callOf = ({ action, object }: AuditSpec, [tenantId, second]: ReadonlyArray
   }
 }
 
-const recordedMethod = (run: Run, spec: AuditSpec, method: Method): Method => async (...given) => {
-  const settled = await run(Effect.flatMap(AuditLog, (log) =>
-    log.around(callOf(spec, given), Effect.promise((): Promise<Settled> => method(...given).then((value) => ({ value }), (error: unknown) => ({ error }))), (exit) =>
-      Exit.isFailure(exit) ? { status: 0 } : outcomeOf(exit.value, spec, given))))
-  if ("error" in settled) throw settled.error
-  return settled.value
-}
+/** The call with its entry. A failure has the status of `statusOf`. */
+const recordedCall = <A, E, R>(spec: AuditSpec, given: ReadonlyArray<unknown>, call: Effect.Effect<A, E, R>, statusOf: (error: E) => number) =>
+  Effect.flatMap(AuditLog, (log) =>
+    log.around(callOf(spec, given), Effect.result(call), (exit) => {
+      if (Exit.isFailure(exit)) return { status: 0 }
+      const { value: result } = exit
+      return Result.isFailure(result) ? { status: statusOf(result.failure) } : { status: 200, objectId: madeBy(result.success, spec, given) }
+    }))
 
-const outcomeOf = (settled: Settled, spec: AuditSpec, given: ReadonlyArray<unknown>) =>
-  "error" in settled
-    ? { status: settled.error instanceof WaybillError ? settled.error.status : 500 }
-    : { status: 200, objectId: madeBy(settled.value, spec, given) }
+const recordedMethod = (run: Run, spec: AuditSpec, method: Method): Method => async (...given) => {
+  const call = Effect.tryPromise({ try: () => method(...given), catch: (error) => error })
+  const result = await run(recordedCall(spec, given, call, (error) => error instanceof WaybillError ? error.status : 500))
+  if (Result.isFailure(result)) throw result.failure
+  return result.success
+}
 
 /** The id of an object that the result names, if the arguments did not. */
 const madeBy = (value: unknown, { id: member = "id", object }: AuditSpec, [, second]: ReadonlyArray<unknown>): string | undefined => {
@@ -90,12 +91,4 @@ const madeBy = (value: unknown, { id: member = "id", object }: AuditSpec, [, sec
  * what the host then rolls back. A refusal is recorded too, because it does not end the host's transaction.
  */
 export const recordedWithin = <A, E extends ServiceFailure, R>(around: Around, spec: AuditSpec, given: ReadonlyArray<unknown>, effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(
-    around(Effect.flatMap(AuditLog, (log) =>
-      log.around(callOf(spec, given), Effect.result(effect), (exit) => {
-        if (Exit.isFailure(exit)) return { status: 0 }
-        const { value: result } = exit
-        return Result.isFailure(result) ? { status: failureProblemOf(result.failure).status } : { status: 200, objectId: madeBy(result.success, spec, given) }
-      }))),
-    Effect.fromResult
-  )
+  Effect.flatMap(around(recordedCall(spec, given, effect, (failure) => failureProblemOf(failure).status)), Effect.fromResult)
