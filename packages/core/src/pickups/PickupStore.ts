@@ -106,6 +106,13 @@ export interface AnsweredRequest {
   readonly answer: string
 }
 
+type WritePickup = (
+  tenantId: string,
+  pickup: PickupRow,
+  history: PickupHistoryEntry,
+  change?: PickupChange | undefined
+) => Effect.Effect<void, PickupNumberTaken | StorageError>
+
 /** Storage port: pickups with their history and lookup keys, the carriers' work list, and answers by idempotency key. */
 export class PickupStore extends Context.Service<PickupStore, {
   /**
@@ -120,19 +127,9 @@ export class PickupStore extends Context.Service<PickupStore, {
    * Stores a pickup. `change` is its entry in the carrier's work list, as JSON bytes; none for test pickups. It is queued for the
    * subscriptions of carriers that see the pickup.
    */
-  readonly insert: (
-    tenantId: string,
-    pickup: PickupRow,
-    history: PickupHistoryEntry,
-    change?: PickupChange | undefined
-  ) => Effect.Effect<void, PickupNumberTaken | StorageError>
+  readonly insert: WritePickup
   /** Replaces everything except id, client, test flag and creation time. The client is the stored one. */
-  readonly update: (
-    tenantId: string,
-    pickup: PickupRow,
-    history: PickupHistoryEntry,
-    change?: PickupChange | undefined
-  ) => Effect.Effect<void, PickupNumberTaken | StorageError>
+  readonly update: WritePickup
   /**
    * Reads the work list in commit order. Entries are numbered under a lock of the tenant that lasts until commit, so no entry appears
    * before one that was read.

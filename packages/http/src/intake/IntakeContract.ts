@@ -1,5 +1,5 @@
 /** Intake over HTTP: the carrier's system publishes events, shipments, status, bills and pickup reports. */
-import { Count, defaultListLimit, InstantText, maxHistoryBytes, maxItemsPerCall } from "@waybill/core"
+import { Count, InstantText, maxHistoryBytes, maxItemsPerCall } from "@waybill/core"
 import { BillChangeReport, BillRemovalReport } from "@waybill/core/freight-charges"
 import {
   CarrierDecision,
@@ -19,6 +19,7 @@ import { ReportedEvent } from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
+import { pageOf } from "../shared/PageQuery.ts"
 import { createConflict, createdHeaders, deleteDescription, ownSubscription, ownSubscriptionId, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
 import { signedHeaders } from "../shared/WebhookHeaders.ts"
 import { ProblemFault } from "../shared/ProblemDetails.ts"
@@ -174,8 +175,7 @@ export const IntakeContract = contract({
       query: {
         since: { kind: "text", schema: PickupChangeQuery.fields.since.schema, description: "Where a list without cursor starts." },
         status: { kind: "text", schema: PickupChangeQuery.fields.status.schema, description: "The present status of the pickup, in any case." },
-        cursor: { kind: "text", schema: Schema.String, description: "nextCursor of the page before." },
-        limit: { kind: "integer", schema: PickupChangeQuery.fields.limit.schema, description: "Entries per page.", default: defaultListLimit }
+        ...pageOf(PickupChangeQuery.fields)
       },
       answers: { 200: { description: "A page of changes, oldest first", schema: PickupChanges } }
     },
@@ -211,10 +211,7 @@ export const IntakeContract = contract({
       largeAnswer: true,
       summary: "List subscriptions to pickups",
       description: "The caller's own, by id.",
-      query: {
-        cursor: { kind: "text", schema: Schema.String, description: "nextCursor of the page before." },
-        limit: { kind: "integer", schema: PickupSubscriptionQuery.fields.limit.schema, description: "Subscriptions per page.", default: defaultListLimit }
-      },
+      query: pageOf(PickupSubscriptionQuery.fields),
       answers: { 200: { description: "A page of subscriptions", schema: PickupSubscriptions, closed: true } }
     },
     getPickupSubscription: {
