@@ -189,7 +189,7 @@ describe("Client and core agree", () => {
     expectTypeOf<delivery.DeliveryView>().toExtend<Delivery>()
     expectTypeOf<delivery.DeliveryBodyView>().toExtend<DeliveryInFull>()
     // The HTTP handler maps refusals to `error` and `errors`.
-    expectTypeOf<Exclude<coreEvents.Publication, coreEvents.Refusal>>().toExtend<EventPublication>()
+    expectTypeOf<Exclude<coreEvents.Publication, core.RefusedItem>>().toExtend<EventPublication>()
     expectTypeOf<DeliveryState>().toEqualTypeOf<delivery.DeliveryState>()
   })
 

@@ -88,10 +88,9 @@ export {
   type ItemResult,
   itemsOf,
   maxItemsPerCall,
-  type ReadItem,
-  refusedCall,
-  type RefusedItem
+  type ReadItem
 } from "./intake/IntakeItems.ts"
+export { type RefusedItem, refusedCall } from "./shared/ReadItems.ts"
 export * from "./intake/ShipmentIntake.ts"
 export * from "./intake/StatusUpdateIntake.ts"
 export type { EditableSubscriptionStore, StoredSubscriptionRow, SubscriptionRow } from "./subscriptions/EditableSubscriptionStore.ts"

@@ -2,10 +2,10 @@
 import { Effect } from "effect"
 import { carriersOnly } from "../access/Callers.ts"
 import type { Principal } from "../access/model/Principal.ts"
-import { type Fault, fault, inexactFault, maxFaults } from "../shared/Fault.ts"
+import { fault, inexactFault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import { inexactNumber, isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
-import { makePace } from "../shared/Turns.ts"
+import { readEach, type RefusedItem, refusedCall } from "../shared/ReadItems.ts"
 
 /** Most items per call. */
 export const maxItemsPerCall = 1000
@@ -14,13 +14,6 @@ export const maxItemsPerCall = 1000
 export interface IntakeOptions {
   /** Accepts the valid items even if others are refused. */
   readonly partial?: boolean
-}
-
-/** A refused item. */
-export interface RefusedItem {
-  readonly index: number
-  readonly result: "refused"
-  readonly faults: ReadonlyArray<Fault>
 }
 
 /** Result of one item. `Key` identifies it from now on. */
@@ -75,35 +68,17 @@ export const intakeItems = (
   return Effect.fail(InvalidInput.of(fault([member], detail, "out_of_bounds")))
 }
 
-/**
- * Validates items one by one. Faults point into `member`. A call that is refused as a whole stops after 100 faults. With `partial`, every
- * refused item gets at least its first fault.
- */
-export const readItems = Effect.fnUntraced(function*<A>(
+/** Validates items one by one. Faults point into `member`. */
+export const readItems = <A>(
   items: ReadonlyArray<unknown>,
   member: string,
   partial: boolean,
   read: (item: unknown, prefix: ReadonlyArray<PropertyKey>) => Effect.Effect<A, InvalidInput>
-) {
-  const good: Array<ReadItem<A>> = []
-  const refused: Array<RefusedItem> = []
-  const pace = yield* makePace
-  let faultsLeft = maxFaults
-  for (let index = 0; index < items.length && (partial || faultsLeft > 0); index++) {
-    if (pace.isDue()) yield* pace.turn
+) =>
+  readEach(items, partial, (item, index) => {
     const at = [member, index]
-    const result = yield* Effect.result(Effect.flatMap(plainJson(items[index], at), (json) =>
-      Effect.map(read(json, at), (value): ReadItem<A> => ({ index, value, json }))))
-    if (result._tag === "Success") {
-      good.push(result.success)
-    } else {
-      const faults = result.failure.faults.slice(0, Math.max(1, faultsLeft))
-      faultsLeft -= faults.length
-      refused.push({ index, result: "refused", faults })
-    }
-  }
-  return { good, refused }
-})
+    return Effect.result(Effect.flatMap(plainJson(item, at), (json) => Effect.map(read(json, at), (value): ReadItem<A> => ({ index, value, json }))))
+  })
 
 /** Converts a host's objects, with dates and the like, to their JSON. Numbers that JSON would turn into `null` are refused. */
 const plainJson = (item: unknown, at: ReadonlyArray<PropertyKey>): Effect.Effect<Readonly<Record<string, unknown>>, InvalidInput> => {
@@ -118,10 +93,6 @@ const plainJson = (item: unknown, at: ReadonlyArray<PropertyKey>): Effect.Effect
     catch: () => InvalidInput.of(fault(at, "An item can contain JSON values only."))
   }).pipe(Effect.filterOrFail(isObject, () => InvalidInput.of(fault(at, "An item is a JSON object."))))
 }
-
-/** The error of a call that is refused as a whole. */
-export const refusedCall = (refused: ReadonlyArray<RefusedItem>): InvalidInput =>
-  new InvalidInput({ faults: refused.flatMap((each) => each.faults).slice(0, maxFaults) })
 
 /** Sorts results into the order of the items. */
 export const inOrder = <Key>(results: ReadonlyArray<ItemResult<Key>>): ReadonlyArray<ItemResult<Key>> =>

@@ -9,6 +9,7 @@ import { Wakeups } from "../delivery/Wakeups.ts"
 import { fault } from "../shared/Fault.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { canonicalText } from "../shared/Json.ts"
+import { type RefusedItem, refusedCall } from "../shared/ReadItems.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { forEachPaced, mapPaced } from "../shared/Turns.ts"
@@ -18,7 +19,7 @@ import { type KnownShipments, ShipmentReports } from "../shipment-status/Shipmen
 import type { ReportedEvent } from "../transit-events/model/TransitEvent.ts"
 import { TransitEvents } from "../transit-events/TransitEvents.ts"
 import { TransitEventStore } from "../transit-events/TransitEventStore.ts"
-import { type IntakeBody, type IntakeOptions, type IntakeResults, type ItemResult, type ReadItem, type RefusedItem, refusedCall, takeItems } from "./IntakeItems.ts"
+import { type IntakeBody, type IntakeOptions, type IntakeResults, type ItemResult, type ReadItem, takeItems } from "./IntakeItems.ts"
 import { withoutException, transitEventFromStatus } from "./TransitEventFromStatus.ts"
 
 /** The shipment and event of an update. */

@@ -4,15 +4,16 @@ import * as Clock from "effect/Clock"
 import { unknownToCarrier } from "../access/AccessFaults.ts"
 import { isOwn } from "../access/model/Principal.ts"
 import { encodeTexts } from "../shared/EncodeTexts.ts"
-import { fault, type FaultCode, maxFaults } from "../shared/Fault.ts"
+import { fault, type FaultCode } from "../shared/Fault.ts"
 import { parseInstant } from "../shared/Instant.ts"
 import { checkInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { isObject, isSmallJson, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
+import { readEach, type RefusedItem, refusedCall } from "../shared/ReadItems.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { Transaction } from "../shared/Transaction.ts"
-import { forEachPaced, makePace, mapPaced } from "../shared/Turns.ts"
+import { forEachPaced, mapPaced } from "../shared/Turns.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
-import { type EventKey, eventText, type KnownEvent, type Publication, type ReadEvent, type Refusal, type Repeat, reportedText, type StoredPublication, makeDuplicateFilter, textOfKey } from "./model/EventPublication.ts"
+import { type EventKey, eventText, type KnownEvent, type Publication, type ReadEvent, type Repeat, reportedText, type StoredPublication, makeDuplicateFilter, textOfKey } from "./model/EventPublication.ts"
 import { typeMask } from "./model/EventType.ts"
 import { maxEventBytes, ReportedEvent } from "./model/TransitEvent.ts"
 import { EventIdTaken, ShipmentNotOwn } from "./TransitEventErrors.ts"
@@ -141,7 +142,7 @@ export const publishEvents = (services: {
   ): Effect.fn.Return<ReadonlyArray<Publication>, InvalidInput | StorageError> {
     const partial = options.partial === true
     yield* checkCount(events.length)
-    const { read, refused } = yield* readAll(events, partial)
+    const { good: read, refused } = yield* readEach(events, partial, readEvent)
     if (refused.length > 0 && !partial) return yield* refusedCall(refused)
     const foreign = new Set<string>()
     // every decision that fails finds an id that a concurrent call stored since, or a shipment that it owns; more would be a defect
@@ -168,13 +169,11 @@ const duplicates = (
 }
 
 /** The same fault as for any shipment that the caller may not write to. */
-const notOwnShipment = ({ event, index }: ReadEvent): Refusal => ({
+const notOwnShipment = ({ event, index }: ReadEvent): RefusedItem => ({
   index,
   result: "refused",
   faults: [unknownToCarrier(["events", index, "shipment", "shipmentId"], event.shipment.shipmentId)]
 })
-
-const refusedCall = (refusals: ReadonlyArray<Refusal>) => new InvalidInput({ faults: refusals.flatMap((each) => each.faults).slice(0, maxFaults) })
 
 const checkCount = (count: number): Effect.Effect<void, InvalidInput> => {
   if (count === 0) return Effect.fail(InvalidInput.of(fault(["events"], "Send at least one event.", "out_of_bounds")))
@@ -182,26 +181,6 @@ const checkCount = (count: number): Effect.Effect<void, InvalidInput> => {
   const detail = `At most ${maxEventsPerCall} events in one call, this call has ${count}. Send several calls.`
   return Effect.fail(InvalidInput.of(fault(["events"], detail, "out_of_bounds")))
 }
-
-/** A call that is refused as a whole lists at most 100 faults. With `partial` every refused event gets at least one fault. */
-const readAll = Effect.fnUntraced(function*(events: ReadonlyArray<unknown>, partial: boolean) {
-  const read: Array<ReadEvent> = []
-  const refused: Array<Refusal> = []
-  const pace = yield* makePace
-  let faultsLeft = maxFaults
-  for (let index = 0; index < events.length && (partial || faultsLeft > 0); index++) {
-    if (pace.isDue()) yield* pace.turn
-    const result = readEvent(events[index], index)
-    if (Result.isSuccess(result)) {
-      read.push(result.success)
-    } else {
-      const faults = result.failure.faults.slice(0, Math.max(1, faultsLeft))
-      faultsLeft -= faults.length
-      refused.push({ index, result: "refused", faults })
-    }
-  }
-  return { read, refused }
-})
 
 const readEvent = (input: unknown, index: number): Result.Result<ReadEvent, InvalidInput> => {
   const at = ["events", index]

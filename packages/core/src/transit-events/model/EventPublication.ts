@@ -1,6 +1,7 @@
 /** Results of publishing, and the detection of duplicate events. */
-import { type Fault, fault } from "../../shared/Fault.ts"
+import { fault } from "../../shared/Fault.ts"
 import { canonicalText } from "../../shared/Json.ts"
+import type { RefusedItem } from "../../shared/ReadItems.ts"
 import type { ReportedEvent } from "./TransitEvent.ts"
 
 /** An event that passed the schema. */
@@ -27,20 +28,13 @@ export interface KnownEvent extends EventKey {
 }
 
 /** What happened to one event of a call; `index` is its place in the call. */
-export type Publication = StoredPublication | Refusal
+export type Publication = StoredPublication | RefusedItem
 
 /** An event that is stored, by this call or an earlier one. */
 export interface StoredPublication extends EventKey {
   readonly index: number
   readonly result: "accepted" | "duplicate"
   readonly sequence: number
-}
-
-/** An event that was not stored, with every fault. */
-export interface Refusal {
-  readonly index: number
-  readonly result: "refused"
-  readonly faults: ReadonlyArray<Fault>
 }
 
 /** The JSON text of an event's fields without those that Waybill adds. Throws if they are not JSON, which only a host's object can be. */
@@ -81,14 +75,14 @@ export interface Sorted {
   /** Already stored, or repeated in this call with the same content. */
   readonly repeats: ReadonlyArray<Repeat>
   /** Already known with other content. */
-  readonly refused: ReadonlyArray<Refusal>
+  readonly refused: ReadonlyArray<RefusedItem>
 }
 
 /** Splits events, one by one, into new events, duplicates, and conflicts with known events. `known`: by the texts of their keys. */
 export const makeDuplicateFilter = (known: ReadonlyMap<string, KnownEvent>): { readonly add: (each: ReadEvent) => void; readonly sorted: Sorted } => {
   const newEvents: Array<ReadEvent> = []
   const repeats: Array<Repeat> = []
-  const refused: Array<Refusal> = []
+  const refused: Array<RefusedItem> = []
   const first = new Map<string, Readonly<Record<string, unknown>>>()
   const add = (each: ReadEvent): void => {
     const eventId = each.event.eventId
