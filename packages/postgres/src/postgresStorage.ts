@@ -33,7 +33,7 @@ export interface PostgresStorageOptions extends StoragePostgres.StoragePostgresO
 
 /**
  * What `waybill.within(tx)` takes: a `pg` client that has sent `BEGIN`, the result of `fromDrizzle`, `fromKysely`, `fromKnex`,
- * `fromPrisma`, `fromTypeOrm` or `fromMikroOrm`, or `{ executeSql(text, values) }` for any other client.
+ * `fromPrisma`, `fromTypeOrm`, `fromMikroOrm` or `fromPostgresJs`, or `{ executeSql(text, values) }` for any other client.
  */
 export type PostgresTransaction = HostClient | HostExecutor
 
@@ -113,7 +113,7 @@ export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage
     joined: (tx) => {
       if (!isHost(tx)) {
         throw new TypeError(
-          "within(tx) takes a pg client that has sent BEGIN, { executeSql }, or the result of fromDrizzle, fromKysely, fromKnex, fromPrisma, fromTypeOrm or fromMikroOrm."
+          "within(tx) takes a pg client that has sent BEGIN, { executeSql }, or the result of fromDrizzle, fromKysely, fromKnex, fromPrisma, fromTypeOrm, fromMikroOrm or fromPostgresJs."
         )
       }
       return <A, E, R>(effect: Effect.Effect<A, E, R>) =>

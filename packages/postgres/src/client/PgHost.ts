@@ -116,7 +116,7 @@ const executorConnection = (host: HostExecutor): PgConnection => {
     isHosted: true,
     send: (text, values) => exclusive(async () => {
       const result = await host.executeSql(...asText(text, values))
-      if (!Array.isArray(result?.rows)) throw refusal("executeSql resolved to no rows. Resolve to { rows }, such as { rows: await tx.unsafe(sql, values) } with postgres.js.", "join")
+      if (!Array.isArray(result?.rows)) throw refusal("executeSql resolved to no rows. Resolve to { rows }, a list of objects.", "join")
       return result as PgResult
     }),
     ordinary: (row) => row,

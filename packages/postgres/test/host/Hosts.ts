@@ -12,6 +12,7 @@ import { fromDrizzle } from "../../src/host/drizzle.ts"
 import { fromKnex } from "../../src/host/knex.ts"
 import { fromKysely } from "../../src/host/kysely.ts"
 import { fromMikroOrm } from "../../src/host/mikro-orm.ts"
+import { fromPostgresJs } from "../../src/host/postgres-js.ts"
 import { fromPrisma, type PrismaTransaction } from "../../src/host/prisma.ts"
 import { fromTypeOrm } from "../../src/host/typeorm.ts"
 import type { PostgresTransaction } from "../../src/index.ts"
@@ -86,20 +87,18 @@ export const pgHost = (settings: HostSettings): Host => {
   }
 }
 
-/** As docs/embedding.md shows it, because there is no adapter. */
 export const postgresJsHost = ({ max, url }: HostSettings): Host => {
   const sql = postgres(url, { max, onnotice: () => {} })
-  const withinOf = (tx: Pick<TransactionSql, "unsafe">): PostgresTransaction => ({ executeSql: async (text, values) => ({ rows: await tx.unsafe(text, [...values] as Array<never>) }) })
   const openOf = (tx: TransactionSql): Open => ({
-    within: withinOf(tx),
+    within: fromPostgresJs(tx),
     send: (text) => tx.unsafe(text),
     nested: (use) => tx.savepoint((inner) => use(openOf(inner))) as never
   })
   return {
     name: "postgres.js",
     transaction: (use) => sql.begin((tx) => use(openOf(tx))) as never,
-    notOpen: () => withinOf(sql),
-    sentence: /^The transaction given to within\(tx\) is over, or never began\./,
+    notOpen: () => fromPostgresJs(sql as never),
+    sentence: /^fromPostgresJs\(tx\) takes the tx that sql\.begin\(async \(tx\) => …\) hands out\.$/,
     close: () => sql.end()
   }
 }

@@ -156,7 +156,7 @@ describe("within", () => {
     const executor = { executeSql: async () => result as never }
     expect(await rejected(service.waybill.within(executor).events.publish(carrier, [event("e", "e")]))).toMatchObject({
       status: 500,
-      message: "executeSql resolved to no rows. Resolve to { rows }, such as { rows: await tx.unsafe(sql, values) } with postgres.js."
+      message: "executeSql resolved to no rows. Resolve to { rows }, a list of objects."
     })
   })
 

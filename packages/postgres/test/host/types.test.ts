@@ -6,12 +6,14 @@ import type { NodePgDatabase } from "drizzle-orm/node-postgres"
 import type { Knex } from "knex"
 import type { Kysely, Transaction } from "kysely"
 import type pg from "pg"
+import type { Sql, TransactionSql } from "postgres"
 import type { DataSource, EntityManager, QueryRunner } from "typeorm"
 import { expectTypeOf, it } from "vitest"
 import { fromDrizzle } from "../../src/host/drizzle.ts"
 import { fromKnex } from "../../src/host/knex.ts"
 import { fromKysely } from "../../src/host/kysely.ts"
 import { fromMikroOrm } from "../../src/host/mikro-orm.ts"
+import { fromPostgresJs } from "../../src/host/postgres-js.ts"
 import { fromPrisma } from "../../src/host/prisma.ts"
 import { fromTypeOrm } from "../../src/host/typeorm.ts"
 import { postgresStorage, type PostgresTransaction } from "../../src/index.ts"
@@ -22,7 +24,7 @@ type DrizzleTx = Parameters<Parameters<NodePgDatabase["transaction"]>[0]>[0]
 it("within takes a client of pg, the result of an adapter, or an executor", () => {
   expectTypeOf<pg.Client>().toExtend<Within>()
   expectTypeOf<pg.PoolClient>().toExtend<Within>()
-  for (const from of [fromDrizzle, fromKysely, fromKnex, fromPrisma, fromTypeOrm, fromMikroOrm]) expectTypeOf(from).returns.toExtend<Within>()
+  for (const from of [fromDrizzle, fromKysely, fromKnex, fromPrisma, fromTypeOrm, fromMikroOrm, fromPostgresJs]) expectTypeOf(from).returns.toExtend<Within>()
   expectTypeOf<{ executeSql: (text: string, values: ReadonlyArray<unknown>) => Promise<{ rows: Array<unknown> }> }>().toExtend<Within>()
 })
 
@@ -34,6 +36,7 @@ it("within takes neither pools nor the objects of other libraries", () => {
   expectTypeOf<QueryRunner>().not.toExtend<Within>()
   expectTypeOf<EntityManager>().not.toExtend<Within>()
   expectTypeOf<MikroOrmEntityManager>().not.toExtend<Within>()
+  expectTypeOf<TransactionSql>().not.toExtend<Within>()
   expectTypeOf<string>().not.toExtend<Within>()
   expectTypeOf<object>().not.toExtend<Within>()
   expectTypeOf<unknown>().not.toExtend<Within>()
@@ -50,6 +53,8 @@ it("the adapters take the transactions of their libraries, and not what is outsi
   expectTypeOf<EntityManager>().toExtend<Parameters<typeof fromTypeOrm>[0]>()
   expectTypeOf<Pick<DataSource, "query" | "transaction" | "manager">>().not.toExtend<Parameters<typeof fromTypeOrm>[0]>()
   expectTypeOf<MikroOrmEntityManager>().toExtend<Parameters<typeof fromMikroOrm>[0]>()
+  expectTypeOf<TransactionSql>().toExtend<Parameters<typeof fromPostgresJs>[0]>()
+  expectTypeOf<Sql>().not.toExtend<Parameters<typeof fromPostgresJs>[0]>()
 })
 
 it("the service takes what its storage takes, and a plain Waybill can replace any of them", () => {
