@@ -82,6 +82,7 @@ export const makeTestReceiver = (url: string, around: ReceiverSurroundings): { r
       return receiver
     },
     handledBy: (handler) => {
+      if (typeof handler !== "function") throw new TypeError("handledBy takes a function of a Request that returns a Response, such as handle of a DeliveryReceiver.")
       answer = handlerBehaviour(handler, around.await, (error) => handlerErrors.push(error))
       return receiver
     },

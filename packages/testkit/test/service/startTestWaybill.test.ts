@@ -76,6 +76,13 @@ describe("startTestWaybill", () => {
     expect(receiver.received.map(({ answer }) => answer)).toEqual([302, "refuse", "hang", 202])
   })
 
+  it("refuses a handler that is no function, such as the receiver whose method is meant", async () => {
+    const { receiver } = await following()
+    for (const wrong of [undefined, { handle: () => new Response() }]) {
+      expect(() => receiver.handledBy(wrong as never)).toThrow("handledBy takes a function of a Request")
+    }
+  })
+
   it("reports a handler that returns no answer", async () => {
     const { publish, receiver } = await following()
     receiver.handledBy((() => undefined) as never)
