@@ -168,6 +168,8 @@ export const suite = storeSuite("DocumentStore", DocumentStore, (test) => {
     for (const content of [to, other]) yield* store.discard(tenantId, content)
     assert.isTrue(yield* store.moveContent(tenantId, record, { from, to }))
     assert.deepStrictEqual((yield* store.claimDiscarded(tenantId, 0, 10)).toSorted(), [from, other])
+    yield* store.forgetDiscarded(tenantId, [from])
+    assert.deepStrictEqual(yield* store.claimDiscarded(tenantId, 0, 10), [other])
   })
 
   test("claims the contents that were discarded longest ago first, and no more than asked for", function*({ store, tenantId }) {

@@ -47,12 +47,14 @@ export const suite = storeSuite("InvoiceStore", InvoiceStore, (test) => {
     assert.deepStrictEqual(yield* seen(tenantId, everything), ["I /2", "I 1/3", "I 2/"])
   })
 
-  test("replaces the accounts of one carrier's invoice, and none of another carrier's with the same id", function*({ tenantId }) {
+  test("replaces and removes the accounts of one carrier's invoice, and none of another carrier's with the same id", function*({ store, tenantId }) {
     const of = (dot: string, mc: string, account: string) => invoiceRow("I", { carrier: { dot, mc }, accounts: [account] })
     yield* putInvoices(tenantId, of("1", "2", "A"), of("1", "3", "B"), of("2", "2", "C"))
     yield* putInvoices(tenantId, of("1", "2", "D"))
     const seenBy = (account: string) => seen(tenantId, accountsOf(account))
     assert.deepStrictEqual([yield* seenBy("A"), yield* seenBy("B"), yield* seenBy("C"), yield* seenBy("D")], [[], ["I 1/3"], ["I 2/2"], ["I 1/2"]])
+    yield* store.remove(tenantId, acme, "I")
+    assert.deepStrictEqual([yield* seenBy("B"), yield* seenBy("C"), yield* seenBy("D")], [["I 1/3"], ["I 2/2"], []])
   })
 
   test("finds the latest of several carriers' invoices that the viewer may see", function*({ store, tenantId }) {
