@@ -2,7 +2,7 @@
 import { backlogStep, DeliveryControl, DeliveryQueue, DeliveryStore, type DestinationOverview, pauseByClient, pauseByOperator, pauseForPurge, purgeReason } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { destinationSettings, eventually, freshTenant, idOf, publish, seed, single, subscribe } from "../StorageFixtures.ts"
+import { destinationSettings, eventually, freshTenant, idOf, publish, seed, single, subscribe, subscribeEach } from "../StorageFixtures.ts"
 import { acquire, changeOf, end, eventIdsOf, outcomeOf, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -273,6 +273,17 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     assert.strictEqual(yield* stateOf(tenantId, first!), "dismissed")
     assert.deepStrictEqual(yield* queue.retry(tenantId, first!), Option.some("dismissed"))
     assert.strictEqual(yield* stateOf(tenantId, first!), "waiting")
+  })
+
+  test("traces no deliveries of another destination", function*({ store: control, tenantId }) {
+    yield* subscribeEach(tenantId, [1, 2])
+    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    const delivery = yield* takeOne(worker, 2)
+    const traced = Effect.map(control.trace(tenantId, idOf(1), { key: "S", orderIds: undefined }), ({ deliveries, waiting }) => ({ deliveries, waiting }))
+    assert.deepStrictEqual(yield* traced, { deliveries: [], waiting: true })
+    yield* end(worker, [delivery])
+    assert.deepStrictEqual(yield* traced, { deliveries: [], waiting: true })
   })
 
   test("traces waiting entries, entries before them, and deliveries", function*({ store: control, tenantId }) {
