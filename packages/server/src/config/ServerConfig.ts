@@ -3,6 +3,7 @@ import { editDistance, type RetentionOptions } from "@waybill/core"
 import { type AreaKey, areaOverviews, type BasePaths, defaultBasePaths, isOpenedHost, publicOnly, refusalOfJwksUrl } from "@waybill/http"
 import { Effect, Redacted, Schema, Struct } from "effect"
 import { resolve } from "node:path"
+import { printable } from "../Printable.ts"
 import { type DefaultedVariable, defaultOf, readVariable, type Variable, type VariableFault } from "./Variable.ts"
 import { basePathNameOf, type DocumentsPlace, variableNames, variables } from "./Variables.ts"
 
@@ -25,7 +26,8 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: Environ
   const basePaths = basePathsOf(given)
   const places = documentsPlacesOf(given, environment.directory)
   faults.push(...conflicts(given, faults), ...overlaps(basePaths), ...samePlaces(places))
-  if (faults.length > 0) return yield* new ConfigInvalid({ faults })
+  // values are quoted, and names are as found: both are printed to a terminal
+  if (faults.length > 0) return yield* new ConfigInvalid({ faults: faults.map(({ problem, variable }) => ({ variable: printable(variable), problem: printable(problem) })) })
 
   const config: ServerConfig = configOf(given, environment, basePaths, places)
   return config

@@ -4,6 +4,7 @@ import { DeliveryOptions } from "@waybill/core/delivery"
 import { type AreaKey, areaOverviews, parseEgressAllow, parseOperatorKeys } from "@waybill/http"
 import { InvalidSchemaName, quoteSchema } from "@waybill/postgres"
 import { DateTime, Effect, Option, Redacted, Result, Schema } from "effect"
+import { isIP } from "node:net"
 import { defaultEdiLimits } from "../edi/EdiPartners.ts"
 import { isFrameAncestor } from "../portal/PortalPage.ts"
 import { type DefaultedVariable, fileNameOf, integer, onOff, oneOf, seconds, shown, text, type Variable } from "./Variable.ts"
@@ -17,9 +18,12 @@ const withDefault = <A>(name: string, fallback: string, meaning: string, read: V
 const variableOrFile = <A>(name: string, fallback: string, meaning: string, read: Variable<A>["read"]): Variable<A> =>
   ({ name, fallback, meaning, read, hasFile: true })
 
+/** No label begins or ends with a hyphen, and the last is no number: that would be a wrong address, or a port. */
+const hostName = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?\.)*(?!\d+\.?$)[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?\.?$/
+
 const host = (value: string) =>
   text(
-    (value) => /^[A-Za-z0-9.:_-]{1,255}$/.test(value),
+    (value) => isIP(value) !== 0 || value.length <= 255 && hostName.test(value),
     `is ${shown(value)}, and has to be an address or a host name without scheme and port, such as 0.0.0.0`
   )(value)
 

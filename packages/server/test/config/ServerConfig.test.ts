@@ -188,6 +188,21 @@ describe("ServerConfig", () => {
     assert.strictEqual((yield* read({ WAYBILL_PORT: "", WAYBILL_ROLE: " " })).port, 8080)
   }))
 
+  it.effect("refuses a listen address that is neither an address nor a host name", Effect.fnUntraced(function*() {
+    for (const wrong of ["-1", "8080", "1.2.3.999", "a..b", "-a.example", "a-.example", ":::", "."]) {
+      assert.deepStrictEqual(Object.keys(yield* faultsOf({ WAYBILL_HOST: wrong, WAYBILL_ADMIN_HOST: wrong, WAYBILL_ADMIN_PORT: "9" })), ["WAYBILL_HOST", "WAYBILL_ADMIN_HOST"], wrong)
+    }
+    for (const good of ["0.0.0.0", "::", "::1", "localhost", "waybill_1", "host-2.internal", "4a", "db.example."]) assert.strictEqual((yield* read({ WAYBILL_HOST: good })).host, good)
+  }))
+
+  it.effect("shows no control character of a value or a name", Effect.fnUntraced(function*() {
+    const given = [...Object.values<Variable<unknown>>(variables).map(({ name }) => name), "WAYBILL_PORT\u001b"]
+    const { message } = yield* Effect.flip(read(Object.fromEntries(given.map((name) => [name, "x\u001b[31m\u009b\u202e!/"]))))
+    assert.include(message, "WAYBILL_EGRESS_ALLOW")
+    assert.include(message, "WAYBILL_PORT\\u001b")
+    assert.notMatch(message, /[^\n\P{C}]/u)
+  }))
+
   it.effect("names every invalid variable, with the fix, and never a secret", Effect.fnUntraced(function*() {
     const env = {
       WAYBILL_HOST: "http://0.0.0.0",
