@@ -336,8 +336,9 @@ const problemOfCause = (
   const problem = withChallenge(problemOf(failed.error, exchange.isParameter, exchange.contract?.statuses), failed.error, schemes, acceptsUndescribed)
   // A refused transfer coding is 501, and still the caller's doing.
   if (problem.status < 500 || failed.error._tag === "Refused") return Effect.succeed(problem)
-  const { message } = failed.error
-  return Effect.as(errors.log(message, Effect.logError(message, reasonOf(failed.error))), problem)
+  const { _tag, message } = failed.error
+  const isDoubtful = _tag === "StorageError" && exchange.method !== "GET" && exchange.method !== "HEAD"
+  return Effect.as(errors.log(message, Effect.logError(message, reasonOf(failed.error))), isDoubtful ? { ...problem, detail: `${problem.detail} This call may have been carried out.` } : problem)
 }
 
 /** The cause of a failure, for the log only. */

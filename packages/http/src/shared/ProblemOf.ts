@@ -56,7 +56,7 @@ const sharedFailures = {
   SecretUnreadable: [503, "secret_unreadable"],
   StorageError: [503, "unavailable", () => ({
     // The failed component is only logged.
-    detail: "The service cannot do this right now. Try again. A write without a response may have been carried out.",
+    detail: "The service cannot do this right now. Try again.",
     headers: { "retry-after": "1" }
   })]
 } as const satisfies Readonly<Record<string, Kind>>

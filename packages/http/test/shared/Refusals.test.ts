@@ -197,10 +197,11 @@ describe("failures of the service", () => {
     return Object.assign(ask, { log: faulty.log })
   }
 
-  it("answer 503 with Retry-After when the storage fails, without details", async () => {
+  it("answer 503 with Retry-After when the storage fails, without details, and say of writes only that they may have been carried out", async () => {
+    const fails = () => Effect.fail(new StorageError({ operation: "TransitEventStore.page", cause: new Error("password authentication failed for 10.0.0.7") }))
     const failing = Layer.fresh(TransitEventIntake.layer).pipe(Layer.provideMerge(Layer.succeed(TransitEvents, TransitEvents.of({
-      list: () => Effect.fail(new StorageError({ operation: "TransitEventStore.page", cause: new Error("password authentication failed for 10.0.0.7") })),
-      append: () => Effect.die("not called"),
+      list: fails,
+      append: fails,
       history: () => Effect.die("not called"),
       since: () => Effect.die("not called")
     }))))
@@ -208,7 +209,9 @@ describe("failures of the service", () => {
     const answer = await faulty("GET", "/visibility/v1/events")
     expect(statusAndCode(answer)).toEqual([503, "unavailable"])
     expect(answer.headers.get("retry-after")).toBe("1")
-    expect(answer.text).not.toMatch(/password|10\.0\.0\.7|TransitEventStore/)
+    expect(answer.text).not.toMatch(/password|10\.0\.0\.7|TransitEventStore|carried out/)
+    const write = await faulty("POST", "/intake/v1/transit-events")
+    expect([statusAndCode(write), write.text]).toEqual([[503, "unavailable"], expect.stringContaining("This call may have been carried out.")])
   })
 
   it("answer 500 to a defect, with the correlation id of its log entry and never a stack", async () => {
