@@ -67,21 +67,35 @@ export class AuditLog extends Context.Service<AuditLog, {
         status
       })
 
-      const flush = Effect.suspend(() => {
+      /** Writes what waits, and returns what could not be written. */
+      const write = Effect.suspend(() => {
         const records = waiting
         const missing = lost
         waiting = []
         refusals.clear()
         lost = 0
         const reportLost = missing === 0 ? Effect.void : Effect.logError(`Audit log full: ${missing} entries of intake calls lost.`)
-        if (records.length === 0) return reportLost
-        const writing = writeOfTenants(Map.groupBy(records, ({ tenantId }) => tenantId), (_, own) => store.put(own))
-        return Effect.andThen(reportLost, Effect.flatMap(writing, (unwritten) => {
-          const count = unwritten.reduce((sum, { gathered }) => sum + gathered.length, 0)
-          return logUnwritten(unwritten, (error) => Effect.logError(`Audit log write failed: ${count} entries of intake calls lost.`, error))
-        }))
+        return Effect.andThen(reportLost, writeOfTenants(Map.groupBy(records, ({ tenantId }) => tenantId), (_, own) => store.put(own)))
       })
-      yield* Scope.addFinalizer(scope, flush)
+
+      /** What could not be written waits again, up to the same number: the database may be away for minutes. */
+      const flush: Effect.Effect<void> = Effect.suspend(() => Effect.flatMap(write, (unwritten) => {
+        if (unwritten.length === 0) return Effect.void
+        const again = unwritten.flatMap(({ gathered }) => gathered)
+        const isScheduled = waiting.length > 0
+        const room = Math.max(maxWaiting - waiting.length, 0)
+        lost += Math.max(again.length - room, 0)
+        waiting = [...again.slice(0, room), ...waiting]
+        const retried = isScheduled ? Effect.void : schedule
+        return Effect.andThen(logUnwritten(unwritten, (error) => Effect.logWarning("Audit log write failed, trying again.", error)), retried)
+      }))
+
+      const schedule = Effect.suspend(() => Effect.asVoid(Effect.forkIn(Effect.delay(flush, gatherMillis), scope)))
+
+      yield* Scope.addFinalizer(scope, Effect.flatMap(write, (unwritten) => {
+        const count = unwritten.reduce((sum, { gathered }) => sum + gathered.length, 0)
+        return logUnwritten(unwritten, (error) => Effect.logError(`Audit log write failed: ${count} entries of intake calls lost.`, error))
+      }))
 
       const around = Effect.fnUntraced(function*<A, E, R>(
         call: AuditCall,
@@ -108,7 +122,7 @@ export class AuditLog extends Context.Service<AuditLog, {
             return Effect.void
           }
           waiting.push(recordOf(call, outcome, ids.nextAt(at), at))
-          return waiting.length > 1 ? Effect.void : Effect.asVoid(Effect.forkIn(Effect.delay(flush, gatherMillis), scope))
+          return waiting.length > 1 ? Effect.void : schedule
         })
 
       const list = Effect.fn("AuditLog.list")(function*(input: unknown = {}) {

@@ -58,6 +58,27 @@ describe("entries of intake calls", () => {
     assert.include(lines[0]!, "Audit log write failed: 2 entries of intake calls lost.")
   }, inService))
 
+  it.effect("are written once the database is back", Effect.fnUntraced(function*() {
+    const { lines, logger, logOver, written } = yield* recorded
+    let isAway = true
+    const store = AuditStore.of({
+      ...(yield* AuditStore),
+      put: (records) => isAway ? Effect.fail(new StorageError({ operation: "AuditStore.put", cause: "away" })) : Effect.sync(() => void written.push(...records))
+    })
+    yield* Effect.provide(Effect.scoped(Effect.gen(function*() {
+      const { later } = yield* logOver(store)
+      yield* later(call("1"), { status: 200 })
+      yield* TestClock.adjust("3 seconds")
+      yield* later(call("2"), { status: 200 })
+      yield* TestClock.adjust("3 seconds")
+      isAway = false
+      yield* TestClock.adjust("1 second")
+    })), logger)
+    assert.deepStrictEqual(written.map(({ requestId }) => requestId), ["1", "2"])
+    assert.isNotEmpty(lines)
+    assert.isTrue(lines.every((line) => line.startsWith("Audit log write failed, trying again.")))
+  }, inService))
+
   it.effect("have plain text of at most 500 characters", Effect.fnUntraced(function*() {
     const { log, written } = yield* recorded
     yield* Effect.scoped(Effect.flatMap(log, ({ later }) => later(call("a\u0000".repeat(600)), { status: 200 })))
