@@ -20,8 +20,6 @@ export interface EgressPolicy {
 /** Public addresses over https only. */
 export const publicOnly: EgressPolicy = { networks: [], hosts: [] }
 
-export { addressNotAllowed }
-
 /**
  * Parses networks (`10.1.0.0/16`, `fd00::/8`), addresses (`127.0.0.1`, `::1`) and host names (`receiver.internal`,
  * `*.corp.example`), separated by commas or spaces. Fails with one message for each invalid entry.

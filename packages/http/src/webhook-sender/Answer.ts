@@ -4,13 +4,8 @@ import { StringDecoder } from "node:string_decoder"
 import { AttemptOutcome } from "@waybill/core/delivery"
 import type { ResponseHead } from "./ResponseParser.ts"
 
-/** A response, with the beginning of its body. */
-export interface Answer extends ResponseHead {
-  readonly body: Buffer | undefined
-}
-
-/** The outcome of an answered attempt. `nowMillis` is called only for a `Retry-After` with a date. */
-export const outcomeOfAnswer = ({ body, location, retryAfter, status }: Answer, nowMillis: () => number): AttemptOutcome => {
+/** The outcome of an answered attempt, by the head and the beginning of the body. `nowMillis` is called only for a `Retry-After` with a date. */
+export const outcomeOfAnswer = ({ location, retryAfter, status }: ResponseHead, body: Buffer | undefined, nowMillis: () => number): AttemptOutcome => {
   const excerpt = excerptOf(body)
   if (status >= 200 && status < 300) return AttemptOutcome.Accepted({ status, excerpt })
   if (status === 410) return AttemptOutcome.Gone({ status, excerpt })

@@ -1,16 +1,16 @@
 /** One POST from start to outcome. */
 import { clearTimeout, setTimeout } from "node:timers"
 import type { ListEntry } from "@waybill/core"
-import { type AttemptFailure, AttemptOutcome, type RequestBody } from "@waybill/core/delivery"
-import { addressNotAllowed } from "./AddressGuard.ts"
+import { addressNotAllowed, type AttemptFailure, AttemptOutcome } from "@waybill/core/delivery"
 import { excerptOf, maxExcerptBytes, outcomeOfAnswer } from "./Answer.ts"
-import type { Connection, Exchange } from "./Connection.ts"
+import type { Connection } from "./Connection.ts"
 import type { Origin } from "./Connections.ts"
 import type { ConnectFailure } from "./GuardedConnector.ts"
 import type { WritableRequest } from "./RequestWriter.ts"
-import type { ResponseHead } from "./ResponseParser.ts"
+import type { ResponseEvents, ResponseHead } from "./ResponseParser.ts"
 
-export interface AttemptOptions extends WritableRequest {
+/** Its request, and who waits for its outcome. */
+export interface AttemptRequest extends WritableRequest {
   readonly origin: Origin
   readonly deadlineMillis: number
   readonly nowMillis: () => number
@@ -24,19 +24,15 @@ const maxInterimAnswers = 100
 const maxTimerMillis = 2 ** 31 - 1
 
 /**
- * Listens to its connection and to the deadline; the first one decides.
+ * Waits for a connection or uses one. Listens to it and to the deadline; the first one decides.
  *
  * The outcome is reported in a microtask: a connection calls from inside its parser, where no other request may start.
  */
-export class Attempt implements Exchange {
-  readonly origin: Origin
-  readonly head: string
-  readonly body: RequestBody
-  readonly bodyBytes: number
+export class Attempt implements ResponseEvents {
+  readonly request: AttemptRequest
   connection: Connection | undefined
-  waiting: ListEntry<Exchange> | undefined
-  readonly #nowMillis: () => number
-  readonly #settle: (outcome: AttemptOutcome) => void
+  /** Its place among those that wait for a connection. */
+  waiting: ListEntry<Attempt> | undefined
   readonly #timer: NodeJS.Timeout
   #decided = false
   #started = false
@@ -45,13 +41,9 @@ export class Attempt implements Exchange {
   #excerpt: Buffer | undefined
   #excerptBytes = 0
 
-  constructor({ body, bodyBytes, deadlineMillis, head, nowMillis, origin, settle }: AttemptOptions) {
-    this.origin = origin
-    this.head = head
-    this.body = body
-    this.bodyBytes = bodyBytes
-    this.#nowMillis = nowMillis
-    this.#settle = settle
+  constructor(request: AttemptRequest) {
+    const { deadlineMillis } = request
+    this.request = request
     // Sockets use real time, so the deadline does too. Timers of equal length are cheap in Node.
     this.#timer = setTimeout(expire, deadlineMillis > 1 ? Math.min(deadlineMillis, maxTimerMillis) : 1, this)
   }
@@ -61,9 +53,10 @@ export class Attempt implements Exchange {
     if (this.#decided) return
     this.#decided = true
     clearTimeout(this.#timer)
-    this.origin.finish(this)
+    this.request.origin.finish(this)
   }
 
+  /** All connections are being closed. */
   interrupt(): void {
     this.#decide(AttemptOutcome.Interrupted())
   }
@@ -74,6 +67,7 @@ export class Attempt implements Exchange {
     else this.#fail("connect_timeout", "No connection to the receiver was established before the deadline.")
   }
 
+  /** The request is about to be written. */
   onStart(): void {
     this.#started = true
   }
@@ -105,12 +99,13 @@ export class Attempt implements Exchange {
     this.#decide(this.#outcome(this.#answer!))
   }
 
-  /** The response exceeded the limit: only its status counts, if there is one. */
+  /** The response exceeded the limit, and nothing more is read: only its status counts, if there is one. */
   onOverflow(): void {
     if (this.#answer === undefined) this.#fail("response_too_large", "The receiver's answer is too long.")
     else this.#decide(this.#outcome(this.#answer))
   }
 
+  /** The response is invalid, or the connection ended before it did. */
   onBroken(): void {
     this.#fail("protocol", "The connection broke off, or the response is not HTTP.")
   }
@@ -120,7 +115,7 @@ export class Attempt implements Exchange {
   }
 
   #outcome(head: ResponseHead): AttemptOutcome {
-    return outcomeOfAnswer({ ...head, body: this.#body() }, this.#nowMillis)
+    return outcomeOfAnswer(head, this.#body(), this.request.nowMillis)
   }
 
   #body(): Buffer | undefined {
@@ -137,8 +132,8 @@ export class Attempt implements Exchange {
     this.#decided = true
     clearTimeout(this.#timer)
     queueMicrotask(() => {
-      this.origin.finish(this)
-      this.#settle(outcome)
+      this.request.origin.finish(this)
+      this.request.settle(outcome)
     })
   }
 }

@@ -1,27 +1,10 @@
 /** One connection: a socket that carries one request at a time. */
 import type { Socket } from "node:net"
-import type { ListEntry } from "@waybill/core"
+import type { Attempt } from "./Attempt.ts"
 import type { Origin } from "./Connections.ts"
 import type { ConnectFailure, GuardedConnector } from "./GuardedConnector.ts"
-import { type WritableRequest, writeRequest } from "./RequestWriter.ts"
-import { type ResponseEvents, ResponseParser } from "./ResponseParser.ts"
-
-/** A request that waits for a connection or uses one. After `onComplete`, `onOverflow`, `onBroken` or `onConnectFailure` it ends. */
-export interface Exchange extends ResponseEvents, WritableRequest {
-  connection: Connection | undefined
-  /** Its place among those that wait for a connection. */
-  waiting: ListEntry<Exchange> | undefined
-  /** The request is about to be written. */
-  readonly onStart: () => void
-  readonly onComplete: () => void
-  /** The receiver sent more than `maxAnswerBytes`. Nothing more is read. */
-  readonly onOverflow: () => void
-  /** The response is invalid, or the connection ended before it did. */
-  readonly onBroken: () => void
-  readonly onConnectFailure: (failure: ConnectFailure) => void
-  /** All connections are being closed. */
-  readonly interrupt: () => void
-}
+import { writeRequest } from "./RequestWriter.ts"
+import { ResponseParser } from "./ResponseParser.ts"
 
 /** An older connection is closed after its request, so that DNS changes take effect. */
 const maxAgeMillis = 60_000
@@ -48,7 +31,7 @@ const readBuffer = Buffer.allocUnsafeSlow(maxAnswerBytes)
 type State = "connecting" | "idle" | "busy" | "closed"
 
 export class Connection {
-  exchange: Exchange | undefined
+  attempt: Attempt | undefined
   readonly #origin: Origin
   readonly #socket: Socket
   readonly #parser = new ResponseParser()
@@ -56,7 +39,7 @@ export class Connection {
   #connectedAt = 0
   /** When an idle connection becomes too old for another request. */
   #idleUntil = 0
-  /** Bytes that may still be read for the current exchange. */
+  /** Bytes that may still be read for the current attempt. */
   #allowance = maxAnswerBytes
   /** Bytes arrived that belong to no response. */
   #surplus = false
@@ -94,22 +77,22 @@ export class Connection {
   }
 
   /** Takes the request. It is written when the connection is established, or by `start` on one that was used before. */
-  carry(exchange: Exchange): void {
-    this.exchange = exchange
-    exchange.connection = this
+  carry(attempt: Attempt): void {
+    this.attempt = attempt
+    attempt.connection = this
     if (this.#state === "idle") this.#socket.ref()
   }
 
   /** Writes the request. Without one, or when the connection has ended since, nothing happens. */
   start(): void {
-    const { exchange } = this
-    if (exchange === undefined || this.#state !== "idle") return
+    const { attempt } = this
+    if (attempt === undefined || this.#state !== "idle") return
     this.#state = "busy"
     this.#allowance = maxAnswerBytes
     this.#surplus = false
     this.#parser.reset()
-    exchange.onStart()
-    writeRequest(this.#socket, exchange)
+    attempt.onStart()
+    writeRequest(this.#socket, attempt.request)
   }
 
   /** Closes the connection, also while it is being established. Resolves when the socket is closed. */
@@ -125,7 +108,7 @@ export class Connection {
 
   #connected(failure: ConnectFailure | undefined): void {
     if (this.#state !== "connecting") return
-    if (failure !== undefined) return this.exchange?.onConnectFailure(failure)
+    if (failure !== undefined) return this.attempt?.onConnectFailure(failure)
     this.#state = "idle"
     this.#connectedAt = performance.now()
     this.start()
@@ -133,21 +116,21 @@ export class Connection {
 
   /** `false` stops reading. */
   #read(size: number): boolean {
-    const { exchange } = this
+    const { attempt } = this
     const parser = this.#parser
-    if (exchange === undefined || this.#state !== "busy" || parser.isComplete) {
+    if (attempt === undefined || this.#state !== "busy" || parser.isComplete) {
       this.#unsolicited()
       return this.#state !== "closed"
     }
     const within = Math.min(size, this.#allowance)
     this.#allowance -= within
-    const used = parser.read(readBuffer, within, exchange)
+    const used = parser.read(readBuffer, within, attempt)
     if (parser.isComplete) {
       // After a read that filled the buffer more may be waiting, which would be taken for the next response.
       this.#surplus = used < size || size === readBuffer.length
-      exchange.onComplete()
-    } else if (parser.isInvalid) exchange.onBroken()
-    else if (this.#allowance === 0) exchange.onOverflow()
+      attempt.onComplete()
+    } else if (parser.isInvalid) attempt.onBroken()
+    else if (this.#allowance === 0) attempt.onOverflow()
     else return true
     return parser.isComplete
   }
@@ -160,12 +143,12 @@ export class Connection {
 
   /** The receiver closed the connection (`cleanly`: this may end a body), or it broke. */
   #ended(cleanly: boolean): void {
-    const { exchange } = this
-    if (this.#state === "busy" && exchange !== undefined) {
+    const { attempt } = this
+    if (this.#state === "busy" && attempt !== undefined) {
       if (cleanly) this.#parser.end()
       this.#surplus = true
-      if (this.#parser.isComplete) exchange.onComplete()
-      else exchange.onBroken()
+      if (this.#parser.isComplete) attempt.onComplete()
+      else attempt.onBroken()
     } else if (this.#state === "idle" || this.#state === "busy") this.#origin.lose(this)
   }
 }

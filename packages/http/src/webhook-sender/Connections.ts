@@ -1,6 +1,7 @@
 /** Keep-alive connections by owner and origin: each carries one request at a time; further requests wait in a queue. */
 import { LinkedList } from "@waybill/core"
-import { Connection, type Exchange } from "./Connection.ts"
+import type { Attempt } from "./Attempt.ts"
+import { Connection } from "./Connection.ts"
 import type { Endpoint, GuardedConnector } from "./GuardedConnector.ts"
 
 /** An origin of one owner. Owners share no connections: a hundred requests of one that hang would hold up those of another to the same host. */
@@ -61,7 +62,7 @@ export class Connections {
     })
   }
 
-  /** Ends every exchange and every connection; resolves when the sockets are closed. */
+  /** Ends every attempt and every connection; resolves when the sockets are closed. */
   async close(): Promise<void> {
     this.closed = true
     clearInterval(this.#sweeper)
@@ -90,7 +91,7 @@ export class Origin {
   readonly #all = new Set<Connection>()
   /** A stack: the most recently used connection is used next, so that the others age and close. */
   readonly #idle: Array<Connection> = []
-  readonly #waiting = new LinkedList<Exchange>()
+  readonly #waiting = new LinkedList<Attempt>()
 
   constructor(owner: Connections, address: OriginAddress) {
     this.#owner = owner
@@ -101,19 +102,19 @@ export class Origin {
     return this.#idle.length === this.#all.size
   }
 
-  submit(exchange: Exchange): void {
-    if (!this.#carry(exchange)) this.#wait(exchange)
+  submit(attempt: Attempt): void {
+    if (!this.#carry(attempt)) this.#wait(attempt)
   }
 
-  /** The exchange ended. */
-  finish(exchange: Exchange): void {
-    const connection = exchange.connection
+  /** The attempt ended. */
+  finish(attempt: Attempt): void {
+    const connection = attempt.connection
     if (connection === undefined) {
-      this.#stopWaiting(exchange)
+      this.#stopWaiting(attempt)
       return
     }
-    exchange.connection = undefined
-    connection.exchange = undefined
+    attempt.connection = undefined
+    connection.attempt = undefined
     const now = performance.now()
     if (connection.isReusable(now)) {
       connection.rest(now)
@@ -124,12 +125,12 @@ export class Origin {
 
   /** A connection ended, or cannot be used, before the request that it carries was written, if there is one: this request is moved to another connection. */
   lose(connection: Connection): void {
-    const { exchange } = connection
-    connection.exchange = undefined
-    if (exchange !== undefined) {
+    const { attempt } = connection
+    connection.attempt = undefined
+    if (attempt !== undefined) {
       // First, so that the origin has a use and is not forgotten.
-      exchange.connection = undefined
-      this.#wait(exchange)
+      attempt.connection = undefined
+      this.#wait(attempt)
     }
     void this.#discard(connection)
     this.#carryWaiting()
@@ -141,8 +142,8 @@ export class Origin {
   }
 
   async close(): Promise<void> {
-    for (const exchange of this.#waiting) exchange.interrupt()
-    for (const connection of this.#all) connection.exchange?.interrupt()
+    for (const attempt of this.#waiting) attempt.interrupt()
+    for (const connection of this.#all) connection.attempt?.interrupt()
     await Promise.all(Array.from(this.#all, (connection) => this.#discard(connection)))
   }
 
@@ -154,13 +155,13 @@ export class Origin {
     return connection.destroy()
   }
 
-  #wait(exchange: Exchange): void {
-    exchange.waiting = this.#waiting.add(exchange)
+  #wait(attempt: Attempt): void {
+    attempt.waiting = this.#waiting.add(attempt)
   }
 
-  #stopWaiting(exchange: Exchange): void {
-    if (exchange.waiting !== undefined) this.#waiting.remove(exchange.waiting)
-    exchange.waiting = undefined
+  #stopWaiting(attempt: Attempt): void {
+    if (attempt.waiting !== undefined) this.#waiting.remove(attempt.waiting)
+    attempt.waiting = undefined
   }
 
   #carryWaiting(): void {
@@ -168,20 +169,20 @@ export class Origin {
   }
 
   /** Whether there is a connection for it: an idle one, or a new one within the limit. */
-  #carry(exchange: Exchange): boolean {
+  #carry(attempt: Attempt): boolean {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (idle.hasIdledTooLong(performance.now())) {
         void this.#discard(idle)
         continue
       }
-      idle.carry(exchange)
+      idle.carry(attempt)
       this.#owner.startSoon(idle)
       return true
     }
     if (this.#all.size >= this.#owner.options.perOrigin) return false
     const connection = new Connection(this, this.#owner.options.connect)
     this.#all.add(connection)
-    connection.carry(exchange)
+    connection.carry(attempt)
     return true
   }
 }

@@ -54,10 +54,12 @@ export class ResponseParser {
   /** The body's declared length, and then how much of the body or chunk is missing. */
   #length: number | undefined
   #closes = false
-  #keepsAlive = false
   #retryAfter: string | undefined
   #location: string | undefined
-  #idleSeconds: number | undefined
+  /** Whether the receiver keeps the connection open after this response. */
+  isPersistent = false
+  /** How long the receiver says it keeps an idle connection, in seconds. */
+  idleSeconds: number | undefined
 
   /** Whether the response has ended. */
   get isComplete(): boolean {
@@ -67,16 +69,6 @@ export class ResponseParser {
   /** Whether the response is not HTTP/1.1, or broke off. */
   get isInvalid(): boolean {
     return this.#phase === "invalid"
-  }
-
-  /** Whether the receiver keeps the connection open after this response. */
-  get isPersistent(): boolean {
-    return this.#keepsAlive
-  }
-
-  /** How long the receiver says it keeps an idle connection, in seconds. */
-  get idleSeconds(): number | undefined {
-    return this.#idleSeconds
   }
 
   /** Prepares for the next response. */
@@ -93,10 +85,10 @@ export class ResponseParser {
     this.#coding = ""
     this.#length = undefined
     this.#closes = false
-    this.#keepsAlive = false
+    this.isPersistent = false
     this.#retryAfter = undefined
     this.#location = undefined
-    this.#idleSeconds = undefined
+    this.idleSeconds = undefined
   }
 
   /** Reads the first `length` of these bytes. Returns how many belong to the response: all, unless it ended or is invalid. */
@@ -213,12 +205,12 @@ export class ResponseParser {
         for (const option of value.toLowerCase().split(",")) {
           const name = trimmed(option, 0)
           if (name === "close") this.#closes = true
-          else if (name === "keep-alive") this.#keepsAlive = true
+          else if (name === "keep-alive") this.isPersistent = true
         }
         break
       case "keep-alive": {
         const seconds = /timeout=(\d+)/.exec(value)?.[1]
-        if (seconds !== undefined) this.#idleSeconds = Number(seconds)
+        if (seconds !== undefined) this.idleSeconds = Number(seconds)
         break
       }
       case "retry-after":
@@ -236,7 +228,7 @@ export class ResponseParser {
       this.#phase = "status-line"
       events.onInterim()
     } else {
-      this.#keepsAlive = !this.#closes && (!this.#isHttp10 || this.#keepsAlive)
+      this.isPersistent = !this.#closes && (!this.#isHttp10 || this.isPersistent)
       this.#phase = this.#bodyPhase()
       events.onHead({ status: this.#status, retryAfter: this.#retryAfter, location: this.#location })
     }
@@ -245,13 +237,13 @@ export class ResponseParser {
   #bodyPhase(): Phase {
     if (this.#status === 204 || this.#status === 304) {
       // These have no body. A declared one may follow anyway, and must not be read as the next response.
-      if (this.#isCoded || (this.#length ?? 0) > 0) this.#keepsAlive = false
+      if (this.#isCoded || (this.#length ?? 0) > 0) this.isPersistent = false
       return "complete"
     }
     if (this.#coding === "chunked") return "chunk-size"
     if (this.#length === 0) return "complete"
     if (this.#length !== undefined) return "length-body"
-    this.#keepsAlive = false
+    this.isPersistent = false
     return "close-body"
   }
 

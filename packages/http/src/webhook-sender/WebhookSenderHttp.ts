@@ -1,9 +1,9 @@
 /** Sends webhooks over HTTP/1.1: checked addresses, one deadline, a few kilobytes of response, no redirects. */
 import { Clock, Effect, Layer } from "effect"
 import { RecentMap } from "@waybill/core"
-import { AttemptOutcome, type WebhookRequest, WebhookSender } from "@waybill/core/delivery"
+import { addressNotAllowed, AttemptOutcome, type WebhookRequest, WebhookSender } from "@waybill/core/delivery"
 import { version } from "../shared/Version.ts"
-import { addressNotAllowed, type EgressPolicy, hostOf, publicOnly, refusalOfUrl } from "./AddressGuard.ts"
+import { type EgressPolicy, hostOf, publicOnly, refusalOfUrl } from "./AddressGuard.ts"
 import { Attempt } from "./Attempt.ts"
 import { Connections, type OriginAddress } from "./Connections.ts"
 import { makeGuardedConnector } from "./GuardedConnector.ts"
@@ -57,7 +57,7 @@ const make = Effect.fnUntraced(function*(options: WebhookSenderHttpOptions) {
       return nothing
     }
     const attempt = new Attempt({ origin: connections.origin(destination.origin), head, body, bodyBytes, deadlineMillis, nowMillis, settle })
-    attempt.origin.submit(attempt)
+    attempt.request.origin.submit(attempt)
     return () => attempt.abandon()
   }
 

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import { addressNotAllowed } from "@waybill/core/delivery"
 import { Result, Schema } from "effect"
 import { BlockList, isIPv4 } from "node:net"
-import { addressNotAllowed, type EgressPolicy, isAllowedAddress, parseEgressAllow, publicOnly, refusalOfUrl } from "../../src/webhook-sender/AddressGuard.ts"
+import { type EgressPolicy, isAllowedAddress, parseEgressAllow, publicOnly, refusalOfUrl } from "../../src/webhook-sender/AddressGuard.ts"
 
 const policy = (text: string): EgressPolicy => Result.getOrThrow(parseEgressAllow(text))
 

@@ -78,7 +78,7 @@ describe("parseRetryAfter", () => {
 
 describe("outcomeOfAnswer", () => {
   const outcome = (status: number, { location, retryAfter }: { readonly location?: string; readonly retryAfter?: string } = {}) =>
-    outcomeOfAnswer({ status, location, retryAfter, body: Buffer.from("why") }, now)
+    outcomeOfAnswer({ status, location, retryAfter }, Buffer.from("why"), now)
 
   it("accepts every 2xx and nothing else", () => {
     for (let status = 200; status < 1000; status++) {
