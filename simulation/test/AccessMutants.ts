@@ -34,7 +34,7 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   mutant(taking, "deliveries that a client may no longer see are kept",
     "for (const deliveryId of found.unseenDeliveries) tenant.drops.deliveries.push({ destinationId: found.destinationId, deliveryId })", ""),
   mutant(store, "a drop removes entries that the client sees again",
-    "const unseen = destination?.byKey.get(key)?.filter((entry) => !this.rows.sees(destination, entry)) ?? []", "const unseen = destination?.byKey.get(key)?.slice() ?? []"),
+    "entriesOf(destination, key).filter((entry) => !this.rows.sees(destination, entry))", "entriesOf(destination, key)"),
   mutant(loading, "entries of a removed subscription stay",
     "  tenant.drops.closed.add(destination.destinationId)\n", ""),
   mutant(tables, "cancelling a delivery drops entries that its client may still see",

@@ -27,7 +27,7 @@ import {
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { destinationsInTrouble, isInFlight, oldestOf } from "./DeliveryLogMemory.ts"
-import { type Delivery, type Destination, type DestinationRows, DestinationTables } from "./DestinationTables.ts"
+import { type Delivery, type Destination, type DestinationRows, DestinationTables, entriesOf } from "./DestinationTables.ts"
 
 export const DeliveryControlMemory = {
   layer: Layer.effect(
@@ -115,8 +115,8 @@ export const DeliveryControlMemory = {
 const byPlace = (a: PurgePosition, b: PurgePosition): number => compareText(a.key, b.key) || a.sequence - b.sequence || a.ref - b.ref
 
 /** The next so many entries of a destination in their order. */
-const stretchOf = ({ byRef }: Destination, after: PurgePosition | undefined, most: number) => {
-  const entries = [...byRef.values()].sort(byPlace).filter((entry) => after === undefined || byPlace(entry, after) > 0).slice(0, most)
+const stretchOf = (destination: Destination, after: PurgePosition | undefined, most: number) => {
+  const entries = destination.entries.toSorted(byPlace).filter((entry) => after === undefined || byPlace(entry, after) > 0).slice(0, most)
   return { entries, next: entries.length < most ? undefined : placeOf(entries.at(-1)!) }
 }
 
@@ -125,7 +125,7 @@ const placeOf = ({ key, ref, sequence }: PurgePosition): PurgePosition => ({ key
 const countsOf = (rows: DestinationRows, tenantId: string, width: number, after: BacklogPosition | undefined, now: number): BacklogCounts => {
   const stretch = [...rows.tenant(tenantId).destinations.values()]
     .sort((a, b) => compareText(a.destinationId, b.destinationId))
-    .flatMap((destination) => [...destination.byRef.values()].sort(byPlace).map((entry) => ({ destination, entry })))
+    .flatMap((destination) => destination.entries.toSorted(byPlace).map((entry) => ({ destination, entry })))
     .filter(({ entry, destination }) => after === undefined || (compareText(destination.destinationId, after.destinationId) || byPlace(entry, after)) > 0)
     .slice(0, backlogStep)
   const counts = new Map<string, BacklogCount>()
@@ -145,7 +145,7 @@ const countsOf = (rows: DestinationRows, tenantId: string, width: number, after:
 const traceOf = (rows: DestinationRows, tenantId: string, destinationId: string, { key, orderIds }: TraceSubject, now: number): DestinationTrace => {
   const destination = rows.find(tenantId, destinationId)
   const isMeant = (orderId: string) => orderIds === undefined || orderIds.includes(orderId)
-  const ofKey = destination?.byKey.get(key) ?? []
+  const ofKey = destination === undefined ? [] : entriesOf(destination, key)
   const place = ofKey.findIndex(({ orderId }) => isMeant(orderId))
   const holding = rows.deliveries(rows.tenant(tenantId))
     .filter((each) => each.destinationId === destinationId && each.keys.includes(key))
@@ -232,7 +232,7 @@ const healthOf = (rows: DestinationRows, tenantId: string): TenantHealth => {
   return {
     subscriptions: all.length,
     inTrouble: destinationsInTrouble(rows, tenantId).length,
-    waiting: all.reduce((sum, destination) => sum + destination.byRef.size, 0),
+    waiting: all.reduce((sum, destination) => sum + destination.entries.length, 0),
     oldestWaitingAt: oldest.length === 0 ? undefined : Math.min(...oldest),
     dead: [...deliveries.values()].filter(({ state }) => state === "dead").length
   }

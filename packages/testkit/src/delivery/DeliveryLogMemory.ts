@@ -58,7 +58,7 @@ const overviewOf = (destination: Destination, deliveries: ReadonlyArray<Delivery
     status: destination.status,
     held,
     breaker: destination.breaker,
-    waiting: Math.min(overviewCount, destination.byRef.size),
+    waiting: Math.min(overviewCount, destination.entries.length),
     oldestWaitingAt: oldestOf(destination),
     inFlight: Math.min(overviewCount, deliveries.filter(isInFlight).length),
     dead: Math.min(overviewCount, deliveries.filter((each) => each.state === "dead").length),
@@ -74,8 +74,8 @@ export const isInFlight = ({ state }: { readonly state: DeliveryState }): boolea
 export const dueOf = ({ unsettled }: Destination): number | undefined =>
   [...unsettled.values()].reduce<number | undefined>((first, { dueAt }) => dueAt === undefined ? first : Math.min(first ?? dueAt, dueAt), undefined)
 
-export const oldestOf = (destination: Destination): number | undefined =>
-  destination.byRef.size === 0 ? undefined : [...destination.byRef.values()].reduce((oldest, each) => Math.min(oldest, each.queuedAt), Infinity)
+export const oldestOf = ({ entries }: Destination): number | undefined =>
+  entries.length === 0 ? undefined : entries.reduce((oldest, each) => Math.min(oldest, each.queuedAt), Infinity)
 
 export const summaryOf = (delivery: Delivery): DeliverySummary => ({
   deliveryId: delivery.deliveryId,

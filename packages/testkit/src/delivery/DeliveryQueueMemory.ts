@@ -104,7 +104,7 @@ const depthOf = (rows: DestinationRows, now: number) => {
   const depth = { waitingEntries: 0, unsettled: 0, dead: 0, lagMillis: 0 }
   for (const tenant of rows.tenants.values()) {
     for (const destination of tenant.destinations.values()) {
-      depth.waitingEntries += destination.byRef.size
+      depth.waitingEntries += destination.entries.length
       if (destination.status.state === "active") depth.lagMillis = Math.max(depth.lagMillis, now - Math.min(oldestOf(destination) ?? now, dueOf(destination) ?? now))
     }
     for (const delivery of rows.deliveries(tenant)) {

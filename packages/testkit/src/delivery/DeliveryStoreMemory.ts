@@ -17,7 +17,7 @@ import { Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
-import { type Destination, type DestinationRows, DestinationTables, type Entry, flightKey, partitionsHeld, type Tenant } from "./DestinationTables.ts"
+import { type Destination, type DestinationRows, DestinationTables, entriesOf, type Entry, flightKey, partitionsHeld, type Tenant } from "./DestinationTables.ts"
 import { Ownership, waitingIn } from "./OwnershipMemory.ts"
 import { isUsableBy, type SecretRows, SecretTables } from "./SecretTables.ts"
 import { Take } from "./TakeMemory.ts"
@@ -127,11 +127,11 @@ class Writes {
     const doomed = new Map<Entry, () => void>()
     for (const id of closed) {
       const destination = held.has(partitionOf(id)) ? tenant.closed.get(id) : undefined
-      for (const entry of destination?.byRef.values() ?? []) doomed.set(entry, () => this.rows.dequeue(destination!, entry))
+      for (const entry of destination?.entries ?? []) doomed.set(entry, () => this.rows.dequeue(destination!, entry))
     }
     for (const { destinationId, key } of keys) {
       const destination = openOf(destinationId)
-      const unseen = destination?.byKey.get(key)?.filter((entry) => !this.rows.sees(destination, entry)) ?? []
+      const unseen = destination === undefined ? [] : entriesOf(destination, key).filter((entry) => !this.rows.sees(destination, entry))
       for (const entry of unseen) doomed.set(entry, () => this.rows.dropUnseen(destination!, entry, now))
     }
     for (const remove of [...doomed.values()].slice(0, purgeStep)) remove()

@@ -79,11 +79,8 @@ export interface Destination {
   version: number
   breaker: Breaker
   rateMark: number | undefined
-  /** Keys with entries, sorted. */
-  readonly keys: Array<string>
-  /** Entries of each key by sequence and id. */
-  readonly byKey: Map<string, Array<Entry>>
-  readonly byRef: Map<number, Entry>
+  /** By key, sequence and id. */
+  readonly entries: Array<Entry>
   /** Deliveries that wait or are sent again. */
   readonly unsettled: Map<string, Delivery>
   /** The number of entries that were removed without being sent, and the newest of them. */
@@ -220,9 +217,7 @@ export class DestinationRows {
       version: 0,
       breaker: closedBreaker,
       rateMark: undefined,
-      keys: [],
-      byKey: new Map(),
-      byRef: new Map(),
+      entries: [],
       unsettled: new Map(),
       dropped: 0,
       drops: []
@@ -276,32 +271,17 @@ export class DestinationRows {
 
   /** Puts an entry in its place. */
   enqueue(destination: Destination, what: Omit<Entry, "ref" | "queuedAt">, now: number): void {
-    const entry = { ...what, ref: ++this.lastRef, queuedAt: now }
-    let own = destination.byKey.get(entry.key)
-    if (own === undefined) {
-      own = []
-      this.journal.put(destination.byKey, entry.key, own)
-      this.journal.insert(destination.keys, lowerBound(destination.keys, (key) => compareText(key, entry.key)), entry.key)
-    }
-    this.journal.insert(own, placeOf(own, entry), entry)
-    this.journal.put(destination.byRef, entry.ref, entry)
+    this.journal.insert(destination.entries, placeOf(destination, what), { ...what, ref: ++this.lastRef, queuedAt: now })
   }
 
   /** Whether the destination has this entry. */
   waits(destination: Destination, what: Pick<Entry, "key" | "sequence" | "orderId">): boolean {
-    const own = destination.byKey.get(what.key) ?? []
-    const at = own[placeOf(own, what)]
-    return at !== undefined && at.sequence === what.sequence && at.orderId === what.orderId
+    const at = destination.entries[placeOf(destination, what)]
+    return at !== undefined && at.key === what.key && at.sequence === what.sequence && at.orderId === what.orderId
   }
 
   dequeue(destination: Destination, entry: Entry): void {
-    const own = destination.byKey.get(entry.key)!
-    this.journal.take(own, own.indexOf(entry))
-    if (own.length === 0) {
-      this.journal.drop(destination.byKey, entry.key)
-      this.journal.take(destination.keys, lowerBound(destination.keys, (key) => compareText(key, entry.key)))
-    }
-    this.journal.drop(destination.byRef, entry.ref)
+    this.journal.take(destination.entries, destination.entries.indexOf(entry, placeOf(destination, entry)))
   }
 
   /** Removes a waiting entry without sending it. */
@@ -347,7 +327,7 @@ export class DestinationRows {
   /** Bytes of entries and of deliveries that may still be sent: dead letters of a closed destination may not. */
   payloadsInUse(tenantId: string): ReadonlySet<Uint8Array> {
     const tenant = this.tenant(tenantId)
-    const waiting = [...tenant.destinations.values()].flatMap(({ byRef }) => [...byRef.values()])
+    const waiting = [...tenant.destinations.values()].flatMap(({ entries }) => entries)
     const kept = this.deliveries(tenant).filter(({ destinationId, state }) =>
       state === "sending" || state === "waiting" || (state === "dead" && !tenant.closed.has(destinationId)))
     return new Set([...waiting, ...kept.flatMap(({ entries }) => entries)].map(({ payload }) => payload))
@@ -361,5 +341,12 @@ export const statusByClient = (state: DestinationState, now: number): Destinatio
 export const joinedPayloads = (parts: ReadonlyArray<{ readonly payload: Uint8Array }>): Uint8Array =>
   bytesOfBody(parts.flatMap(({ payload }, n) => n === 0 ? [payload] : [",", payload]))
 
-const placeOf = (list: ReadonlyArray<Entry>, what: Pick<Entry, "sequence" | "orderId">): number =>
-  lowerBound(list, (item) => item.sequence - what.sequence || compareText(item.orderId, what.orderId))
+const placeOf = ({ entries }: Destination, what: Pick<Entry, "key" | "sequence" | "orderId">): number =>
+  lowerBound(entries, (entry) => compareText(entry.key, what.key) || entry.sequence - what.sequence || compareText(entry.orderId, what.orderId))
+
+/** The place of the first entry after a key. */
+export const placeAfter = ({ entries }: Destination, key: string | undefined): number =>
+  key === undefined ? 0 : lowerBound(entries, (entry) => compareText(entry.key, key) <= 0 ? -1 : 1)
+
+export const entriesOf = (destination: Destination, key: string): ReadonlyArray<Entry> =>
+  destination.entries.slice(lowerBound(destination.entries, (entry) => compareText(entry.key, key)), placeAfter(destination, key))

@@ -135,7 +135,7 @@ export class Ownership {
     const isOwn = (each: { readonly partition: number }) => each.partition === partition
     const sends = (destination: Destination) => destination.status.state === "active" && this.rows.admits(destination, now)
     return [...tenant.signals.values()].some(isOwn) || [...tenant.flights.values()].some(isOwn) ||
-      [...tenant.destinations.values()].some((each) => isOwn(each) && each.byRef.size + each.unsettled.size > 0 && sends(each))
+      [...tenant.destinations.values()].some((each) => isOwn(each) && each.entries.length + each.unsettled.size > 0 && sends(each))
   }
 }
 
@@ -159,5 +159,5 @@ export const waitingIn = ({ unsettled }: Destination): ReadonlyArray<WaitingDeli
 /** Destinations of these partitions with entries or deliveries that are not settled. */
 const found = ({ closed, destinations }: Tenant, partitions: ReadonlyArray<number>): ReadonlyArray<string> =>
   [...destinations.values(), ...closed.values()]
-    .filter(({ byRef, partition, unsettled }) => partitions.includes(partition) && byRef.size + unsettled.size > 0)
+    .filter(({ entries, partition, unsettled }) => partitions.includes(partition) && entries.length + unsettled.size > 0)
     .map(({ destinationId }) => destinationId)

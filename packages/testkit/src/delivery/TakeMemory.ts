@@ -1,8 +1,8 @@
 /** Takes entries out of destinations in memory, and freezes them as deliveries. */
 import { compareText } from "@waybill/core"
 import { deliveryIdOf, flightOf, partitionOf, pickEntries, type Signal, smallestOfEach, type TakeFrom, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest, type WaitingEntry } from "@waybill/core/delivery"
-import { type Journal, lowerBound } from "../shared/Journal.ts"
-import { type Delivery, type Destination, type DestinationRows, type Entry, flightKey, joinedPayloads, partitionsHeld, type Tenant } from "./DestinationTables.ts"
+import type { Journal } from "../shared/Journal.ts"
+import { type Delivery, type Destination, type DestinationRows, type Entry, flightKey, joinedPayloads, partitionsHeld, placeAfter, type Tenant } from "./DestinationTables.ts"
 
 export class Take {
   private readonly request: TakeRequest
@@ -91,11 +91,11 @@ export class Take {
   }
 
   private takeNew(destination: Destination, { after, batches, bytes }: TakeFrom, keysInFlight: ReadonlySet<string>): Pick<TakenFrom, "after" | "more" | "blocked" | "unseenKeys"> {
-    const keys = keysAfter(destination, after)
-    if (batches === 0) return { after, more: keys.length > 0, blocked: false, unseenKeys: [] }
+    const start = placeAfter(destination, after)
+    if (batches === 0) return { after, more: start < destination.entries.length, blocked: false, unseenKeys: [] }
     const held = new Set([...keysInFlight, ...[...destination.unsettled.values()].flatMap((each) => each.keys)])
     const { batchMaxSize: maxSize } = destination.settings.policy
-    const waiting = this.waitingIn(destination, { keys, held, most: batches * maxSize, bytes })
+    const waiting = this.waitingIn(destination, { start, held, most: batches * maxSize, bytes })
     const picked = pickEntries(after, waiting, { batches, maxSize, maxBytes: this.request.maxBatchBytes })
     for (const entries of picked.batches) this.freeze(destination, entries.map(({ entry }) => entry))
     return picked
@@ -104,21 +104,20 @@ export class Take {
   /** One more of those that may be taken than can be. */
   private waitingIn(
     destination: Destination,
-    { bytes, held, keys, most }: { readonly keys: ReadonlyArray<string>; readonly held: ReadonlySet<string>; readonly most: number; readonly bytes: number }
+    { bytes, held, most, start }: { readonly start: number; readonly held: ReadonlySet<string>; readonly most: number; readonly bytes: number }
   ) {
     const entries: Array<WaitingEntry & { readonly entry: Entry }> = []
     let free = 0
     let read = 0
-    for (const key of keys) {
+    for (let at = start; at < destination.entries.length; at++) {
+      if (entries.length === this.request.lookAt || free > most) return { entries, more: true }
+      const entry = destination.entries[at]!
+      const { key, payload: { length: size } } = entry
       const isHeld = held.has(key)
-      for (const entry of destination.byKey.get(key)!) {
-        if (entries.length === this.request.lookAt || free > most) return { entries, more: true }
-        const size = entry.payload.length
-        entries.push({ entry, key, size, held: isHeld, unseen: !this.rows.sees(destination, entry), readable: read < bytes })
-        if (isHeld) continue
-        free += 1
-        read += size
-      }
+      entries.push({ entry, key, size, held: isHeld, unseen: !this.rows.sees(destination, entry), readable: read < bytes })
+      if (isHeld) continue
+      free += 1
+      read += size
     }
     return { entries, more: false }
   }
@@ -155,9 +154,6 @@ export class Take {
 const hasToWait = (destination: Destination, delivery: Delivery): boolean =>
   [...destination.unsettled.values()].some((other) =>
     other !== delivery && (other.state === "sending" || compareText(other.deliveryId, delivery.deliveryId) < 0) && other.keys.some((key) => delivery.keys.includes(key)))
-
-const keysAfter = ({ keys }: Destination, after: string | undefined): ReadonlyArray<string> =>
-  after === undefined ? keys : keys.slice(lowerBound(keys, (key) => compareText(key, after) <= 0 ? -1 : 1))
 
 const takenOf = ({ attempt, deliveryId, destinationId, entries, keys, sentAt, traceparent, tries }: Delivery, flight: string): TakenDelivery => ({
   destinationId,
