@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
+import pg from "pg"
 import { describe, expect, inject, it } from "vitest"
 import { directory, eventually, leaked, listening, Program, receiver, sharedSettings, startProgram, urlOf } from "../program/Program.ts"
 import { event, tenantOn } from "../program/Tenant.ts"
@@ -115,6 +116,20 @@ describe("doctor", { timeout: 90_000 }, () => {
     const refusing = await examined({ ...env, WAYBILL_DATABASE_URL: wrong.href })
     expect(refusing).toMatchObject({ code: 1, found: { database: { result: "failed", detail: expect.stringContaining("refuses") } } })
     expect(leaked(away.stdout + refusing.stdout, ["hunter2hunter2"])).toEqual([])
+  })
+
+  it("says what to do about a database without a free connection", async () => {
+    const { env } = sharedSettings(pgUrl)
+    const name = `crowded_${randomBytes(4).toString("hex")}`
+    const owner = new pg.Client({ connectionString: pgUrl })
+    await owner.connect()
+    await owner.query(`CREATE ROLE ${name} LOGIN PASSWORD 'x' CONNECTION LIMIT 0`)
+    const url = Object.assign(new URL(pgUrl), { username: name, password: "x" })
+    const { code, found } = await examined({ ...env, WAYBILL_DATABASE_URL: url.href })
+    await owner.query(`DROP ROLE ${name}`)
+    await owner.end()
+    expect(code).toBe(1)
+    expect(found["database"]).toMatchObject({ detail: expect.stringContaining("has no free connection: too many connections"), todo: expect.stringContaining("max_connections") })
   })
 
   it("reports a database whose commits are not on disk", async () => {

@@ -32,10 +32,14 @@ export const databaseFindings = Effect.fnUntraced(function*(config: ServerConfig
 })
 
 const unreachable = (name: string, url: Redacted.Redacted, error: SqlError.SqlError): Finding => {
+  const why = driverMessage(error)
+  if (isFull.test(why)) return broken(name, `the Postgres at ${databaseLocation(url)} has no free connection: ${why}`, "Raise its max_connections, or the limit of this role, or lower WAYBILL_POOL_SIZE.")
   const tls = tlsFault(error, "WAYBILL_DATABASE_URL")
-  const detail = tls?.detail ?? `${error.reason._tag === "ConnectionError" ? "does not answer" : "refuses"}: ${driverMessage(error)}`
+  const detail = tls?.detail ?? `${error.reason._tag === "ConnectionError" ? "does not answer" : "refuses"}: ${why}`
   return broken(name, `the Postgres at ${databaseLocation(url)} ${detail}`, tls?.todo ?? "Start it, or correct WAYBILL_DATABASE_URL: address, user, password, and whether this machine may connect.")
 }
+
+const isFull = /too many (clients|connections)|connection slots are reserved/
 
 const connection = (url: Redacted.Redacted) => PgClient.layer({ url, maxConnections: 2, connectTimeout: "5 seconds", applicationName: "waybill doctor" })
 
