@@ -5,7 +5,7 @@ import type { Hmac } from "../secrets/Hmac.ts"
 import { AttemptOutcome } from "../model/AttemptOutcome.ts"
 import { wrap } from "../model/Envelope.ts"
 import type { RequestBody } from "../model/RequestBody.ts"
-import { decideRetry } from "../model/RetryDecision.ts"
+import { retrySeconds } from "../model/RetryDecision.ts"
 import { requestHeaders } from "../model/Signature.ts"
 import { requestOwner, type WebhookRequest } from "../WebhookSender.ts"
 
@@ -85,8 +85,8 @@ export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number,
     case "Failed": {
       const { detail, excerpt, failure, retryAfterSeconds, status } = outcome
       const record = { ...base, outcome: failure, ...(status === undefined ? {} : { status }), detail, ...excerptOf(excerpt) }
-      const decision = decideRetry(attempt.destination.policy, attempt.tries, jitter, retryAfterSeconds)
-      if (decision._tag === "RetryAfter") return { ...undecided, dueInMillis: Math.ceil(decision.seconds * 1000), record, health: "down" }
+      const seconds = retrySeconds(attempt.destination.policy, attempt.tries, jitter, retryAfterSeconds)
+      if (seconds !== undefined) return { ...undecided, dueInMillis: Math.ceil(seconds * 1000), record, health: "down" }
       return { ...undecided, state: "dead", record, health: "down", pause: attempt.destination.whenDead === "pause" ? pausedByDeadLetter(attempt.tries) : undefined }
     }
   }
