@@ -328,6 +328,8 @@ export const loadInto = (destination: Destination, stored: LoadedDestination, lo
   const before = destination.settings
   destination.settings = loaded
   const { inFlight, loading } = destination
+  // where one is gone, a crash of the store may have lost its outcome: the next take notices that, also if only entries behind it wait
+  if (destination.blocked && destination.waiting.some(({ deliveryId }) => !loaded.waiting.some((each) => each.deliveryId === deliveryId))) destination.behind = true
   // one that ended during the load may be among them; a take leaves it out
   destination.waiting = loaded.waiting.filter(({ deliveryId }) => !inFlight.has(deliveryId) && !loading.has(deliveryId))
   for (const { deliveryId } of loaded.waiting) {

@@ -93,6 +93,18 @@ describe("a destination", () => {
     assert.deepStrictEqual(planOf(destination, now, 10), { again: [], batches: 0, lookAt: now + 500 })
   })
 
+  it("takes again if a delivery that entries wait for is gone after a load, because a crash of the store may have lost its outcome", () => {
+    const later = waiting("later", now + 500)
+    const destination = ready(makeLoaded({}, { waiting: [later] }))
+    destination.behind = false
+    destination.ahead = false
+    destination.blocked = true
+    loadInto(destination, makeLoaded({}, { waiting: [later] }), 2, now)
+    assert.strictEqual(planOf(destination, now, 1).batches, 0)
+    loadInto(destination, makeLoaded(), 3, now)
+    assert.strictEqual(planOf(destination, now, 1).batches, 1)
+  })
+
   it("names deliveries in flight only if the take reads their keys again", () => {
     const destination = ready()
     destination.inFlight.set("early", { lastKey: "B", first: true }).set("late", { lastKey: "F", first: true }).set("again", { lastKey: "F", first: false })
