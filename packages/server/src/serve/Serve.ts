@@ -65,8 +65,8 @@ export const serve = (config: ServerConfig) =>
     // Added last, so that a stop begins with it: everything above still works until it ends.
     yield* Effect.addFinalizer(() => drain.run)
 
-    yield* Effect.logInfo("Ready.").pipe(Effect.annotateLogs({ url: listener.url, ...(adminListener === undefined ? {} : { adminUrl }), role: config.role }))
     if (config.role !== "worker") yield* checkPublicTenant(config.publicTenant).pipe(Effect.provideContext(services))
+    yield* Effect.logInfo("Ready.").pipe(Effect.annotateLogs({ url: listener.url, ...(adminListener === undefined ? {} : { adminUrl }), role: config.role }))
     yield* demo === undefined
       ? plainBanner(config, listener.url, adminUrl)
       : startDemo({ config, state: demo, url: listener.url, adminUrl }).pipe(Effect.provideContext(services), Scope.provide(demoScope))
