@@ -4,7 +4,7 @@
  */
 import { SeededRandom } from "@waybill/conformance/fixtures"
 import { UniqueIds } from "@waybill/core"
-import { DeliveryOptions, type DeliveryOptionValues, DeliveryStore, DeliveryWorker, Hmac, Sealer, type WakeableWorker, Wakeups, WebhookSender } from "@waybill/core/delivery"
+import { DeliveryOptions, type DeliveryOptionValues, DeliveryStore, DeliveryWorker, Hmac, Sealer, Wakeups, WebhookSender } from "@waybill/core/delivery"
 import { Context, Duration, Effect, type Fiber, References } from "effect"
 import * as Clock from "effect/Clock"
 import * as Random from "effect/Random"
@@ -59,7 +59,8 @@ export class WorkerProcess implements Participant, Sender {
   private cannotBeKilled = false
   private readonly tasks: Array<() => void> = []
   private turnPlanned = false
-  private worker: WakeableWorker | undefined
+  private hints = new Set<string>()
+  private hinted: (() => void) | undefined
   private fiber: Fiber.Fiber<void> | undefined
 
   constructor(simulation: SimulationContext, plan: ProcessPlan) {
@@ -128,8 +129,8 @@ export class WorkerProcess implements Participant, Sender {
 
   /** Hints that the tenant may have new entries. */
   hint(tenantId: string): void {
-    this.tasks.push(() => this.worker?.hint(tenantId))
-    this.planTurn()
+    this.hints.add(tenantId)
+    this.hinted?.()
   }
 
   private contextOf({ hmac, options, sealer, sender, store }: ProcessPorts) {
@@ -217,7 +218,17 @@ export class WorkerProcess implements Participant, Sender {
   private get wakeups(): Wakeups["Service"] {
     return {
       wake: () => Effect.void,
-      serve: (worker) => Effect.sync(() => void (this.worker = worker))
+      serve: () => Effect.void,
+      next: Effect.callback<ReadonlySet<string>>((resume) => {
+        const takeHints = () => {
+          const hints = this.hints
+          this.hints = new Set()
+          this.hinted = undefined
+          resume(Effect.succeed(hints))
+        }
+        if (this.hints.size > 0) return takeHints()
+        this.hinted = takeHints
+      })
     }
   }
 }

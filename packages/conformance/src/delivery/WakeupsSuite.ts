@@ -1,35 +1,43 @@
 /** What `Wakeups` promises. Hints may be lost, so each is given until it arrives. */
 import { Wakeups } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect, Fiber, Schedule } from "effect"
 import { freshTenant } from "../StorageFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
-/** A worker, and the tenants that it has hints for. */
-const serving = Effect.fnUntraced(function*(wakeups: Wakeups["Service"], isAlone = false) {
-  const hints = new Set<string>()
-  yield* wakeups.serve({ hint: (tenantId) => void hints.add(tenantId), servesAlone: () => Effect.succeed(isAlone) })
-  return hints
-})
-
 export const suite = storeSuite("Wakeups", Wakeups, (test) => {
-  const wakeUntilHinted = (wakeups: Wakeups["Service"], tenantId: string, workers: ReadonlyArray<ReadonlySet<string>>) =>
-    Effect.repeat(wakeups.wake(tenantId), { schedule: Schedule.spaced("20 millis"), until: () => workers.every((hints) => hints.has(tenantId)) })
+  /** Waits until a waiting fiber was woken for this tenant. */
+  const wokenFor = (tenantId: string) =>
+    Effect.flatMap(Wakeups, (wakeups) => Effect.repeat(wakeups.next, { until: (tenantIds) => tenantIds.has(tenantId) }))
 
-  test("gives every worker of the process a hint of the tenant", function*({ store: wakeups, tenantId }) {
-    const workers = yield* Effect.forEach([1, 2, 3], () => serving(wakeups))
-    yield* wakeUntilHinted(wakeups, tenantId, workers)
-    assert.deepStrictEqual(workers, [new Set([tenantId]), new Set([tenantId]), new Set([tenantId])])
+  const waking = (tenantId: string) =>
+    Effect.flatMap(Wakeups, (wakeups) => Effect.repeat(wakeups.wake(tenantId), Schedule.spaced("20 millis")))
+
+  test("wakes all waiting fibers, and names the tenants", function*({ tenantId }) {
+    const sleeper = yield* Effect.forkChild(wokenFor(tenantId))
+    yield* Effect.raceFirst(Fiber.join(sleeper), waking(tenantId))
+    assert.isTrue((yield* Fiber.join(sleeper)).has(tenantId))
   }, 20_000)
 
-  test("gives hints to workers of a process that serves the tenant alone", function*({ store: wakeups, tenantId }) {
-    yield* wakeUntilHinted(wakeups, tenantId, [yield* serving(wakeups, true)])
+  test("keeps hints that arrive while no fiber waits", function*({ store: wakeups }) {
+    const [one, other] = [freshTenant(), freshTenant()]
+    // the listener stands once the first hint came through
+    yield* Effect.raceFirst(wokenFor(one), waking(one))
+    yield* wakeups.wake(other)
+    assert.isTrue((yield* wokenFor(other)).has(other))
   }, 20_000)
 
-  test("gives no hints to a worker that has ended", function*({ store: wakeups, tenantId }) {
+  test("wakes fibers of a process that serves the tenant alone", function*({ store: wakeups, tenantId }) {
     const other = freshTenant()
-    const ended = yield* Effect.scoped(Effect.tap(serving(wakeups), (hints) => wakeUntilHinted(wakeups, other, [hints])))
-    yield* wakeUntilHinted(wakeups, tenantId, [yield* serving(wakeups)])
-    assert.deepStrictEqual(ended, new Set([other]))
+    yield* Effect.raceFirst(wokenFor(other), waking(other))
+    yield* wakeups.serve(() => Effect.succeed(true))
+    yield* wakeups.wake(tenantId)
+    assert.isTrue((yield* wokenFor(tenantId)).has(tenantId))
+  }, 20_000)
+
+  test("wakes every waiting fiber", function*({ tenantId }) {
+    const sleepers = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(wokenFor(tenantId)))
+    const woken = yield* Effect.raceFirst(Effect.forEach(sleepers, Fiber.join), Effect.andThen(waking(tenantId), Effect.never))
+    assert.deepStrictEqual(woken.map((tenantIds) => tenantIds.has(tenantId)), [true, true, true])
   }, 20_000)
 })

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Principal } from "@waybill/core"
+import { Wakeups } from "@waybill/core/delivery"
 import { maxEventBytes, maxEventsPerCall, TransitEvents, cursorMillis } from "@waybill/core/transit-events"
 import { arbitraryReportedEvent, ltlJourney, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { int, json, listOf } from "../arbitraries.ts"
 import { untyped } from "../untyped.ts"
-import { hintsOf, inService } from "../inService.ts"
+import { inService } from "../inService.ts"
 
 const setup = Effect.gen(function*() {
   const tenant = yield* TestWaybill.tenant()
@@ -143,9 +144,8 @@ describe("publishing", () => {
 
   it.effect("wakes the worker", Effect.fnUntraced(function*() {
     const { publish, tenant } = yield* setup
-    const hints = yield* hintsOf
     yield* publish(reportedEvent("S"))
-    assert.deepStrictEqual(hints, [tenant.tenantId])
+    assert.deepStrictEqual([...(yield* Effect.flatMap(Wakeups, ({ next }) => next))], [tenant.tenantId])
   }, inService))
 
   it.effect("refuses an event that is too large or too deep", Effect.fnUntraced(function*() {

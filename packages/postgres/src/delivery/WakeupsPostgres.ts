@@ -1,6 +1,6 @@
 /** Wake-ups between processes by LISTEN and NOTIFY; inside this process at once. */
 import { HostTransaction } from "@waybill/core"
-import { type WakeableWorker, Wakeups } from "@waybill/core/delivery"
+import { Wakeups } from "@waybill/core/delivery"
 import { Effect, Latch, Layer, Stream } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { PgClient } from "../client/PgClient.ts"
@@ -28,17 +28,20 @@ export const layer = (options: { readonly listen: boolean }) =>
       const { name } = yield* WaybillSchema
       const channel = wakeChannel(name)
       const self = randomUUID().slice(0, 8)
+      let heard = new Set<string>()
+      const hearing = Latch.makeUnsafe(false)
       let untold = new Set<string>()
       const telling = Latch.makeUnsafe(false)
-      const workers = new Set<WakeableWorker>()
+      const workers = new Set<(tenantId: string) => Effect.Effect<boolean>>()
 
       const hear = (tenantId: string) => {
-        for (const worker of workers) worker.hint(tenantId)
+        heard.add(tenantId)
+        hearing.openUnsafe()
       }
 
       /** Whether other processes have workers that could serve the tenant. */
       const concernsOthers = (tenantId: string) =>
-        Effect.map(Effect.filter(workers, (worker) => worker.servesAlone(tenantId)), (alone) => alone.length === 0)
+        Effect.map(Effect.filter(workers, (servesAlone) => servesAlone(tenantId)), (alone) => alone.length === 0)
 
       const tell = Effect.gen(function*() {
         yield* telling.await
@@ -81,7 +84,14 @@ export const layer = (options: { readonly listen: boolean }) =>
                 scope
               ))
               : sql.afterCommit(wake(tenantId))),
-        serve: (worker) => Effect.acquireRelease(Effect.sync(() => void workers.add(worker)), () => Effect.sync(() => workers.delete(worker)))
+        serve: (servesAlone) =>
+          Effect.asVoid(Effect.acquireRelease(Effect.sync(() => workers.add(servesAlone)), () => Effect.sync(() => workers.delete(servesAlone)))),
+        next: Effect.map(hearing.await, () => {
+          hearing.closeUnsafe()
+          const tenants = heard
+          heard = new Set()
+          return tenants
+        })
       })
     })
   )

@@ -39,9 +39,13 @@ export class DeliveryEngine {
   /** Works until interrupted. */
   get run(): Effect.Effect<void> {
     const { outcomes, services } = this.parts
+    const listening = Effect.forever(Effect.map(services.wakeups.next, (tenantIds) => {
+      for (const tenantId of tenantIds) this.owning.hint(tenantId)
+    }))
     const taking = Array.from({ length: takesAtOnce }, () => this.runWithRestart(this.taking.turn(failurePauseMillis), this.taking.until))
-    const loops = [this.runWithRestart(this.owning.turn, this.owning.until), ...taking, this.runWithRestart(this.settling.turn, outcomes.until)]
-    return Effect.scoped(Effect.andThen(services.wakeups.serve(this.owning), Effect.raceAllFirst(loops))).pipe(
+    const loops = [this.runWithRestart(this.owning.turn, this.owning.until), ...taking, this.runWithRestart(this.settling.turn, outcomes.until), listening]
+    const serving = services.wakeups.serve((tenantId) => this.owning.servesAlone(tenantId))
+    return Effect.scoped(Effect.andThen(serving, Effect.raceAllFirst(loops))).pipe(
       Effect.onExit(() => this.stop),
       Effect.asVoid
     )

@@ -4,7 +4,6 @@ import { completeAll } from "../../shared/CompleteAll.ts"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { reportLost } from "../DeliveryReport.ts"
 import { partitionsPerTenant } from "../DeliveryStore.ts"
-import type { WakeableWorker } from "../Wakeups.ts"
 import { isMarkAhead } from "./ClockChange.ts"
 import type { EngineState } from "./EngineState.ts"
 import type { OwnedPartitionState } from "./WorkSet.ts"
@@ -27,7 +26,7 @@ const tenantsAtOnce = 4
 const leavingMillis = 50
 
 /** The loop that owns partitions. */
-export class Owning implements WakeableWorker {
+export class Owning {
   private readonly parts: EngineState
   private readonly workAvailable = Latch.makeUnsafe(false)
   /** Pending calls of `acquire`. */

@@ -1,7 +1,7 @@
 /** Workers that share the partitions of one tenant: ownership when a worker starts, stops, crashes or sleeps. */
 import { assert, describe, it } from "@effect/vitest"
 import { StorageError } from "@waybill/core"
-import { type DeliveryOutcome, DeliveryStore, partitionOf, partitionsPerTenant, type SettleRequest, type WakeableWorker, Wakeups, wrapCalls } from "@waybill/core/delivery"
+import { type DeliveryOutcome, DeliveryStore, partitionOf, partitionsPerTenant, type SettleRequest, Wakeups, wrapCalls } from "@waybill/core/delivery"
 import { Receiver, reportedEvent, StorageCrash, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Latch } from "effect"
 import * as Clock from "effect/Clock"
@@ -80,14 +80,14 @@ const options = { pollMillis: 1000, drainMillis: 0 }
 /** A way to start workers, and for each running one whether it alone can serve a tenant now. */
 const watchedWorkers = Effect.gen(function*() {
   const wakeups = yield* Wakeups
-  const running = new Set<WakeableWorker>()
+  const running = new Set<(tenantId: string) => Effect.Effect<boolean>>()
   const watching: Wakeups["Service"] = {
     ...wakeups,
-    serve: (worker) => Effect.andThen(wakeups.serve(worker), Effect.acquireRelease(Effect.sync(() => void running.add(worker)), () => Effect.sync(() => running.delete(worker))))
+    serve: (servesAlone) => Effect.asVoid(Effect.acquireRelease(Effect.sync(() => running.add(servesAlone)), () => Effect.sync(() => running.delete(servesAlone))))
   }
   return {
     start: Effect.provideService(startWorker(), Wakeups, watching),
-    alone: (tenantId: string) => Effect.forEach(running, (worker) => worker.servesAlone(tenantId))
+    alone: (tenantId: string) => Effect.forEach(running, (servesAlone) => servesAlone(tenantId))
   }
 })
 
