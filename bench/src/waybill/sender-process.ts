@@ -14,7 +14,7 @@ const bodies = Array.from({ length: 1000 }, (_, n) => Buffer.from(sampleBody(n))
 
 const makeWaybillPost = async (): Promise<(id: string, body: Uint8Array) => Promise<void>> => {
   const egress = Result.getOrThrow(parseEgressAllow("127.0.0.0/8"))
-  const context = await Effect.runPromise(Layer.buildWithScope(WebhookSenderHttp.layer({ egress, connectionsPerOrigin: connections }), Scope.makeUnsafe()))
+  const context = await Effect.runPromise(Layer.buildWithScope(WebhookSenderHttp.layer({ egress, requestsPerOrigin: connections }), Scope.makeUnsafe()))
   const { start } = Context.get(context, WebhookSender)
   const url = `${receiver}/hook`
   return (id, body) =>

@@ -11,7 +11,7 @@ export const addressNotAllowed = "This address is not allowed or does not exist.
 
 /** The request of one attempt. */
 export interface WebhookRequest {
-  /** Whose request it is. It shares no connection with requests of others, and waits for none of theirs. */
+  /** Whose request it is. It waits for no request of another owner. */
   readonly owner: string
   /** The subscription's endpoint. The sender checks it again at every attempt. */
   readonly url: string

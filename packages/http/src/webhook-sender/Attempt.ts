@@ -12,6 +12,7 @@ import type { ResponseEvents, ResponseHead } from "./ResponseParser.ts"
 /** Its request, and who waits for its outcome. */
 export interface AttemptRequest extends WritableRequest {
   readonly origin: Origin
+  readonly owner: string
   readonly deadlineMillis: number
   readonly nowMillis: () => number
   readonly settle: (outcome: AttemptOutcome) => void

@@ -1,19 +1,18 @@
-/** Keep-alive connections by owner and origin: each carries one request at a time; further requests wait in a queue. */
+/** Keep-alive connections by origin: each carries one request at a time. Requests beyond what one owner may have at an origin wait in a queue of that owner. */
 import { LinkedList } from "@waybill/core"
 import type { Attempt } from "./Attempt.ts"
 import { Connection } from "./Connection.ts"
 import type { Endpoint, GuardedConnector } from "./GuardedConnector.ts"
 
-/** An origin of one owner. Owners share no connections: a hundred requests of one that hang would hold up those of another to the same host. */
 export interface OriginAddress extends Endpoint {
-  /** Owner, scheme, host and port. */
+  /** Scheme, host and port. */
   readonly key: string
 }
 
 export interface ConnectionsOptions {
   readonly connect: GuardedConnector
-  /** Maximum connections, and so concurrent requests, of one owner per origin. */
-  readonly perOrigin: number
+  /** Maximum concurrent requests of one owner per origin. */
+  readonly perOwner: number
   /** Origins with idle connections; above this, those of the least recently used origin are closed. */
   readonly origins: number
 }
@@ -84,17 +83,25 @@ export class Connections {
   }
 }
 
+/** Requests of one owner to an origin. Those of one that hang hold up no other owner: each has its own limit, and connections are opened as needed. */
+interface OwnerRequests {
+  /** Number of those that have a connection. */
+  carried: number
+  readonly waiting: LinkedList<Attempt>
+}
+
 export class Origin {
   readonly address: OriginAddress
   lastUse = 0
-  readonly #owner: Connections
+  readonly #connections: Connections
   readonly #all = new Set<Connection>()
   /** A stack: the most recently used connection is used next, so that the others age and close. */
   readonly #idle: Array<Connection> = []
-  readonly #waiting = new LinkedList<Attempt>()
+  /** Owners that have requests. */
+  readonly #owners = new Map<string, OwnerRequests>()
 
-  constructor(owner: Connections, address: OriginAddress) {
-    this.#owner = owner
+  constructor(connections: Connections, address: OriginAddress) {
+    this.#connections = connections
     this.address = address
   }
 
@@ -103,37 +110,45 @@ export class Origin {
   }
 
   submit(attempt: Attempt): void {
-    if (!this.#carry(attempt)) this.#wait(attempt)
+    const { owner } = attempt.request
+    const known = this.#owners.get(owner)
+    const requests = known ?? { carried: 0, waiting: new LinkedList() }
+    if (known === undefined) this.#owners.set(owner, requests)
+    if (requests.carried === this.#connections.options.perOwner) attempt.waiting = requests.waiting.add(attempt)
+    else {
+      requests.carried += 1
+      this.#carry(attempt)
+    }
   }
 
   /** The attempt ended. */
   finish(attempt: Attempt): void {
-    const connection = attempt.connection
+    const { connection, request: { owner }, waiting } = attempt
+    const requests = this.#owners.get(owner)!
     if (connection === undefined) {
-      this.#stopWaiting(attempt)
+      requests.waiting.remove(waiting!)
       return
     }
     attempt.connection = undefined
     connection.attempt = undefined
+    const next = requests.waiting.first
+    if (next === undefined && --requests.carried === 0) this.#owners.delete(owner)
     const now = performance.now()
     if (connection.isReusable(now)) {
       connection.rest(now)
       this.#idle.push(connection)
     } else void this.#discard(connection)
-    this.#carryWaiting()
+    if (next === undefined) return
+    requests.waiting.remove(next.waiting!)
+    this.#carry(next)
   }
 
   /** A connection ended, or cannot be used, before the request that it carries was written, if there is one: this request is moved to another connection. */
   lose(connection: Connection): void {
     const { attempt } = connection
     connection.attempt = undefined
-    if (attempt !== undefined) {
-      // First, so that the origin has a use and is not forgotten.
-      attempt.connection = undefined
-      this.#wait(attempt)
-    }
     void this.#discard(connection)
-    this.#carryWaiting()
+    if (attempt !== undefined) this.#carry(attempt)
   }
 
   /** Closes the connections that have been idle too long. */
@@ -142,7 +157,7 @@ export class Origin {
   }
 
   async close(): Promise<void> {
-    for (const attempt of this.#waiting) attempt.interrupt()
+    for (const { waiting } of this.#owners.values()) for (const attempt of waiting) attempt.interrupt()
     for (const connection of this.#all) connection.attempt?.interrupt()
     await Promise.all(Array.from(this.#all, (connection) => this.#discard(connection)))
   }
@@ -151,38 +166,23 @@ export class Origin {
     this.#all.delete(connection)
     const index = this.#idle.indexOf(connection)
     if (index !== -1) this.#idle.splice(index, 1)
-    if (this.#all.size === 0 && this.#waiting.isEmpty) this.#owner.forget(this)
+    if (this.#all.size === 0 && this.#owners.size === 0) this.#connections.forget(this)
     return connection.destroy()
   }
 
-  #wait(attempt: Attempt): void {
-    attempt.waiting = this.#waiting.add(attempt)
-  }
-
-  #stopWaiting(attempt: Attempt): void {
-    if (attempt.waiting !== undefined) this.#waiting.remove(attempt.waiting)
-    attempt.waiting = undefined
-  }
-
-  #carryWaiting(): void {
-    for (let next = this.#waiting.first; next !== undefined && this.#carry(next); next = this.#waiting.first) this.#stopWaiting(next)
-  }
-
-  /** Whether there is a connection for it: an idle one, or a new one within the limit. */
-  #carry(attempt: Attempt): boolean {
+  /** On the last idle connection, or a new one. */
+  #carry(attempt: Attempt): void {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (idle.hasIdledTooLong(performance.now())) {
         void this.#discard(idle)
         continue
       }
       idle.carry(attempt)
-      this.#owner.startSoon(idle)
-      return true
+      this.#connections.startSoon(idle)
+      return
     }
-    if (this.#all.size >= this.#owner.options.perOrigin) return false
-    const connection = new Connection(this, this.#owner.options.connect)
+    const connection = new Connection(this, this.#connections.options.connect)
     this.#all.add(connection)
     connection.carry(attempt)
-    return true
   }
 }

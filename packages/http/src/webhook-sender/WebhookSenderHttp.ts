@@ -17,9 +17,9 @@ export interface WebhookSenderHttpOptions {
   readonly egress?: EgressPolicy
   /** Additional certificate authorities to trust, in PEM. Verification cannot be disabled. */
   readonly ca?: ReadonlyArray<string>
-  /** Connections, and so concurrent requests, of one client per origin (scheme, host and port). Default 64. */
-  readonly connectionsPerOrigin?: number
-  /** Origins of clients whose idle connections are kept open. Default 1,000. */
+  /** Concurrent requests of one client per origin (scheme, host and port). Default 64. */
+  readonly requestsPerOrigin?: number
+  /** Origins whose idle connections are kept open. Default 1,000. */
   readonly origins?: number
   /** `user-agent` of every request. Default: Waybill, its version and its website. */
   readonly userAgent?: string
@@ -44,19 +44,19 @@ const make = Effect.fnUntraced(function*(options: WebhookSenderHttpOptions) {
   const connections = yield* openConnections(egress, options)
 
   const start = (request: WebhookRequest, settle: (outcome: AttemptOutcome) => void): () => void => {
-    const destination = connections.closed ? undefined : destinationOf(request)
+    const destination = connections.closed ? undefined : destinationOf(request.url)
     if (destination === undefined) {
       settle(connections.closed ? AttemptOutcome.Interrupted() : refused)
       return nothing
     }
-    const { body, deadlineMillis } = request
+    const { body, deadlineMillis, owner } = request
     const bodyBytes = byteLengthOf(body)
     const head = requestHead(destination.head, request.headers, bodyBytes)
     if (head === undefined) {
       settle(unwritable)
       return nothing
     }
-    const attempt = new Attempt({ origin: connections.origin(destination.origin), head, body, bodyBytes, deadlineMillis, nowMillis, settle })
+    const attempt = new Attempt({ origin: connections.origin(destination.origin), owner, head, body, bodyBytes, deadlineMillis, nowMillis, settle })
     attempt.request.origin.submit(attempt)
     return () => attempt.abandon()
   }
@@ -73,7 +73,7 @@ const openConnections = (egress: EgressPolicy, options: WebhookSenderHttpOptions
       resolve: options.resolve ?? ((hostname) => names.resolve(hostname))
     })
     return yield* Effect.acquireRelease(
-      Effect.sync(() => new Connections({ connect, perOrigin: options.connectionsPerOrigin ?? 64, origins: options.origins ?? 1000 })),
+      Effect.sync(() => new Connections({ connect, perOwner: options.requestsPerOrigin ?? 64, origins: options.origins ?? 1000 })),
       (connections) => Effect.promise(() => connections.close())
     )
   })
@@ -89,26 +89,25 @@ interface Destination {
 const maxDestinations = 4096
 
 /** Checks each URL once and caches the result: the policy never changes, and addresses are checked at each connection. */
-const rememberDestinations = (egress: EgressPolicy, userAgent: string): (request: WebhookRequest) => Destination | undefined => {
+const rememberDestinations = (egress: EgressPolicy, userAgent: string): (url: string) => Destination | undefined => {
   if (!isHeaderValue(userAgent)) throw new TypeError("userAgent is the value of a header: text without line breaks, in latin1.")
   const known = new RecentMap<Destination | undefined>(maxDestinations)
-  return ({ owner, url }) => {
-    const key = `${owner}\n${url}`
-    const found = known.get(key)
-    if (found !== undefined || known.has(key)) return found
-    const destination = refusalOfUrl(url, egress) === undefined ? parseDestination(new URL(url), owner, userAgent) : undefined
-    known.put(key, destination)
+  return (url) => {
+    const found = known.get(url)
+    if (found !== undefined || known.has(url)) return found
+    const destination = refusalOfUrl(url, egress) === undefined ? parseDestination(new URL(url), userAgent) : undefined
+    known.put(url, destination)
     return destination
   }
 }
 
-const parseDestination = (url: URL, owner: string, userAgent: string): Destination => {
+const parseDestination = (url: URL, userAgent: string): Destination => {
   const hostname = hostOf(url)
   const secure = url.protocol === "https:"
   const port = url.port === "" ? (secure ? 443 : 80) : Number(url.port)
   const host = `${hostname.includes(":") ? `[${hostname}]` : hostname}${url.port === "" ? "" : `:${port}`}`
   return {
-    origin: { key: `${owner}\n${url.protocol}//${host}`, hostname, port, secure },
+    origin: { key: `${url.protocol}//${host}`, hostname, port, secure },
     head: sharedHead(host, url.pathname + url.search, userAgent)
   }
 }

@@ -41,7 +41,7 @@ describe("WebhookSenderHttp and its connections", () => {
     assert.lengthOf(receiver.requests, 2000)
     assert.lengthOf(receiver.sockets, 16)
     assert.isAtMost(most, 16)
-  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 16 }))))
+  }, Effect.provide(loopbackSender({ requestsPerOrigin: 16 }))))
 
   it.live("sends to many receivers at once", Effect.fnUntraced(function*() {
     const receivers = yield* Effect.all(Array.from({ length: 20 }, () => makeReceiver()))
@@ -115,7 +115,7 @@ describe("WebhookSenderHttp and its connections", () => {
     assert.strictEqual(summary(yield* Fiber.join(first)), "Accepted 200")
     assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
     assert.lengthOf(receiver.requests, 2)
-  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+  }, Effect.provide(loopbackSender({ requestsPerOrigin: 1 }))))
 
   it.live("gives the slot of a timed-out attempt to the next one", Effect.fnUntraced(function*() {
     const receiver = yield* makeReceiver(({ socket }, index) => {
@@ -124,7 +124,7 @@ describe("WebhookSenderHttp and its connections", () => {
     const [stuck, next] = yield* Effect.all([send(receiver.url, shortDeadline), send(receiver.url)], { concurrency: 2 })
     assert.deepStrictEqual([summary(stuck), summary(next)], ["timeout", "Accepted 200"])
     assert.lengthOf(receiver.sockets, 2)
-  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+  }, Effect.provide(loopbackSender({ requestsPerOrigin: 1 }))))
 
   it.live("gives the slot of a failed connection to the next attempt", Effect.fnUntraced(function*() {
     const receiver = yield* makeReceiver(undefined, { silent: true })
@@ -135,7 +135,7 @@ describe("WebhookSenderHttp and its connections", () => {
     )
     assert.deepStrictEqual(outcomes.map(summary), ["connect_timeout", "connect_timeout", "timeout"])
     assert.lengthOf(receiver.sockets, 2)
-  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+  }, Effect.provide(loopbackSender({ requestsPerOrigin: 1 }))))
 
   it.live("does not let the hanging requests of one client hold up another client at the same origin", Effect.fnUntraced(function*() {
     const { receiver, release } = yield* holding
@@ -147,7 +147,13 @@ describe("WebhookSenderHttp and its connections", () => {
     yield* Fiber.interruptAll(stuck)
     yield* release
     assert.strictEqual(summary(yield* Fiber.join(other)), "Accepted 200")
-  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 4 }))))
+  }, Effect.provide(loopbackSender({ requestsPerOrigin: 4 }))))
+
+  it.live("sends the requests of all clients over the idle connections of an origin", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    for (const owner of ["acme", "other", "third"]) assert.strictEqual(summary(yield* send(receiver.url, { owner })), "Accepted 200")
+    assert.lengthOf(receiver.sockets, 1)
+  }, Effect.provide(loopbackSender())))
 
   it.live("does not let a hanging receiver block another", Effect.fnUntraced(function*() {
     const { receiver } = yield* holding
@@ -156,7 +162,7 @@ describe("WebhookSenderHttp and its connections", () => {
     yield* receiver.received
     for (let index = 0; index < 20; index++) assert.strictEqual(summary(yield* send(other.url)), "Accepted 200")
     yield* Fiber.interruptAll(stuck)
-  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 4 }))))
+  }, Effect.provide(loopbackSender({ requestsPerOrigin: 4 }))))
 
   it.live("closes the connections of the origin that was idle longest", Effect.fnUntraced(function*() {
     const receivers = yield* Effect.all(Array.from({ length: 3 }, () => makeReceiver()))
@@ -205,12 +211,12 @@ describe("WebhookSenderHttp and its connections", () => {
     yield* Fiber.join(first)
     yield* send(receiver.url)
     assert.lengthOf(receiver.requests, 2)
-  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+  }, Effect.provide(loopbackSender({ requestsPerOrigin: 1 }))))
 
   it.live("ends everything with Interrupted when its layer closes, and sends nothing afterwards", Effect.fnUntraced(function*() {
     const { receiver } = yield* holding
     const scope = yield* Scope.make()
-    const context = yield* Layer.buildWithScope(loopbackSender({ connectionsPerOrigin: 2 }), scope)
+    const context = yield* Layer.buildWithScope(loopbackSender({ requestsPerOrigin: 2 }), scope)
     const sender = Context.get(context, WebhookSender)
     const request = { owner: "acme", url: receiver.url, headers: {}, body: [new Uint8Array(3)], deadlineMillis: 10_000 }
     const sending = yield* Effect.forkChild(Effect.all(Array.from({ length: 5 }, () => sendWebhook(sender, request)), { concurrency: "unbounded" }))
@@ -229,13 +235,13 @@ describe("WebhookSenderHttp and its connections", () => {
     const before = timers()
     yield* Effect.all(Array.from({ length: 100 }, () => send(receiver.url, { deadlineMillis: 3_600_000 })), { concurrency: "unbounded" })
     assert.isAtMost(timers() - before, 5)
-  }, Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+  }, Effect.provide(loopbackSender({ requestsPerOrigin: 1 }))))
 
   it.live("forgets an origin when its last connection has closed", Effect.fnUntraced(function*() {
     const receiver = yield* makeReceiver()
     const connect = makeGuardedConnector({ egress: allowing("127.0.0.0/8"), ca: [], resolve: async () => [] })
     const connections = yield* Effect.acquireRelease(
-      Effect.sync(() => new Connections({ connect, perOrigin: 4, origins: 4 })),
+      Effect.sync(() => new Connections({ connect, perOwner: 4, origins: 4 })),
       (connections) => Effect.promise(() => connections.close())
     )
     const address = { key: `http://127.0.0.1:${receiver.port}`, hostname: "127.0.0.1", port: receiver.port, secure: false }
@@ -244,6 +250,7 @@ describe("WebhookSenderHttp and its connections", () => {
       origin.submit(
         new Attempt({
           origin,
+          owner: "acme",
           head: "POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n",
           body: [],
           bodyBytes: 0,

@@ -96,7 +96,7 @@ describe("WebhookSenderHttp", () => {
           name
         )
       }
-    }), { connectionsPerOrigin: 1 }))
+    }), { requestsPerOrigin: 1 }))
 
   it.live("times out when a receiver does not read a large body", Effect.fnUntraced(function*() {
     assert.strictEqual(summary(yield* attempt("reads-nothing", { body: large, ...shortDeadline })), "timeout")
