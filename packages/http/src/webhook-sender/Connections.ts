@@ -97,7 +97,7 @@ export class Origin {
   readonly #all = new Set<Connection>()
   /** A stack: the most recently used connection is used next, so that the others age and close. */
   readonly #idle: Array<Connection> = []
-  /** Owners that have requests. */
+  /** Owners that have requests, or had some in the last second. */
   readonly #owners = new Map<string, OwnerRequests>()
 
   constructor(connections: Connections, address: OriginAddress) {
@@ -132,27 +132,31 @@ export class Origin {
     attempt.connection = undefined
     connection.attempt = undefined
     const next = requests.waiting.first
-    if (next === undefined && --requests.carried === 0) this.#owners.delete(owner)
     const now = performance.now()
-    if (connection.isReusable(now)) {
+    const isReusable = connection.isReusable(now)
+    if (isReusable) {
       connection.rest(now)
       this.#idle.push(connection)
-    } else void this.#discard(connection)
-    if (next === undefined) return
-    requests.waiting.remove(next.waiting!)
-    this.#carry(next)
+    }
+    if (next === undefined) requests.carried -= 1
+    else {
+      requests.waiting.remove(next.waiting!)
+      this.#carry(next)
+    }
+    if (!isReusable) void this.#discard(connection)
   }
 
   /** A connection ended, or cannot be used, before the request that it carries was written, if there is one: this request is moved to another connection. */
   lose(connection: Connection): void {
     const { attempt } = connection
     connection.attempt = undefined
-    void this.#discard(connection)
     if (attempt !== undefined) this.#carry(attempt)
+    void this.#discard(connection)
   }
 
-  /** Closes the connections that have been idle too long. */
+  /** Closes the connections that have been idle too long, and forgets owners without requests: at each request it would leave V8 the old tables of the map (docs/decisions/0103). */
   closeIdle(now: number): void {
+    for (const [owner, { carried }] of this.#owners) if (carried === 0) this.#owners.delete(owner)
     for (const connection of this.#idle.filter((each) => each.hasIdledTooLong(now))) void this.#discard(connection)
   }
 
@@ -166,17 +170,14 @@ export class Origin {
     this.#all.delete(connection)
     const index = this.#idle.indexOf(connection)
     if (index !== -1) this.#idle.splice(index, 1)
-    if (this.#all.size === 0 && this.#owners.size === 0) this.#connections.forget(this)
+    if (this.#all.size === 0) this.#connections.forget(this)
     return connection.destroy()
   }
 
-  /** On the last idle connection, or a new one. */
+  /** On the last idle connection, or a new one. If the last one is too old, the others are as well: the sweep closes them. */
   #carry(attempt: Attempt): void {
-    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      if (idle.hasIdledTooLong(performance.now())) {
-        void this.#discard(idle)
-        continue
-      }
+    const idle = this.#idle.pop()
+    if (idle !== undefined && !idle.hasIdledTooLong(performance.now())) {
       idle.carry(attempt)
       this.#connections.startSoon(idle)
       return
@@ -184,5 +185,6 @@ export class Origin {
     const connection = new Connection(this, this.#connections.options.connect)
     this.#all.add(connection)
     connection.carry(attempt)
+    if (idle !== undefined) void this.#discard(idle)
   }
 }

@@ -1,3 +1,4 @@
+import type { AttemptOutcome } from "@waybill/core/delivery"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import type { Socket } from "node:net"
@@ -238,32 +239,24 @@ describe("WebhookSenderHttp and its connections", () => {
   }, Effect.provide(loopbackSender({ requestsPerOrigin: 1 }))))
 
   it.live("forgets an origin when its last connection has closed", Effect.fnUntraced(function*() {
-    const receiver = yield* makeReceiver()
-    const connect = makeGuardedConnector({ egress: allowing("127.0.0.0/8"), ca: [], resolve: async () => [] })
-    const connections = yield* Effect.acquireRelease(
-      Effect.sync(() => new Connections({ connect, perOwner: 4, origins: 4 })),
-      (connections) => Effect.promise(() => connections.close())
-    )
-    const address = { key: `http://127.0.0.1:${receiver.port}`, hostname: "127.0.0.1", port: receiver.port, secure: false }
+    const { connections, address, post, receiver } = yield* anOrigin
     const origin = connections.origin(address)
-    yield* Effect.callback((resume) => {
-      origin.submit(
-        new Attempt({
-          origin,
-          owner: "acme",
-          head: "POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n",
-          body: [],
-          bodyBytes: 0,
-          deadlineMillis: 10_000,
-          nowMillis: () => 0,
-          settle: (outcome) => resume(Effect.succeed(outcome))
-        })
-      )
-    })
+    yield* post
     assert.strictEqual(connections.origin(address), origin)
     receiver.sockets[0]!.end()
     while (connections.origin(address) === origin) yield* Effect.yieldNow
     assert.isTrue(origin.isIdle)
+  }))
+
+  it.live("keeps an origin whose only connection was too old for the next request", Effect.fnUntraced(function*() {
+    const { connections, address, post, receiver } = yield* anOrigin
+    const origin = connections.origin(address)
+    yield* post
+    const now = vi.spyOn(performance, "now").mockReturnValue(performance.now() + 5_000)
+    yield* Effect.addFinalizer(() => Effect.sync(() => now.mockRestore()))
+    yield* post
+    assert.lengthOf(receiver.sockets, 2)
+    assert.strictEqual(connections.origin(address), origin)
   }))
 
   it.live("survives invalid deadlines", Effect.fnUntraced(function*() {
@@ -273,4 +266,20 @@ describe("WebhookSenderHttp and its connections", () => {
       assert.include(["Accepted 200", "timeout", "connect_timeout"], summary(yield* send(receiver.url, { deadlineMillis })))
     }
   }, Effect.provide(loopbackSender())))
+})
+
+const anOrigin = Effect.gen(function*() {
+  const receiver = yield* makeReceiver()
+  const connect = makeGuardedConnector({ egress: allowing("127.0.0.0/8"), ca: [], resolve: async () => [] })
+  const connections = yield* Effect.acquireRelease(
+    Effect.sync(() => new Connections({ connect, perOwner: 4, origins: 4 })),
+    (connections) => Effect.promise(() => connections.close())
+  )
+  const address = { key: `http://127.0.0.1:${receiver.port}`, hostname: "127.0.0.1", port: receiver.port, secure: false }
+  const post = Effect.callback<AttemptOutcome>((resume) => {
+    const origin = connections.origin(address)
+    const settle = (outcome: AttemptOutcome) => resume(Effect.succeed(outcome))
+    origin.submit(new Attempt({ origin, owner: "acme", head: "POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n", body: [], bodyBytes: 0, deadlineMillis: 10_000, nowMillis: () => 0, settle }))
+  })
+  return { receiver, connections, address, post }
 })
