@@ -1,5 +1,6 @@
 /** Fields of filters and dialogs. */
-import { useEffect, useId, useState } from "preact/hooks"
+import { useId } from "preact/hooks"
+import { useDraft } from "../session/useDraft.ts"
 
 interface ChoiceProps {
   readonly label: string
@@ -72,8 +73,7 @@ export const FilterField = ({ change, label, value = "" }: {
   readonly value: string | undefined
   readonly change: (value: string | undefined) => void
 }) => {
-  const [typed, setTyped] = useState(value)
-  useEffect(() => setTyped(value), [value])
+  const [typed, setTyped] = useDraft(value)
   return <TextField label={label} value={typed} change={setTyped} done={(text) => text.trim() !== value && change(text.trim() || undefined)} />
 }
 

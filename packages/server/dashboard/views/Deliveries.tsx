@@ -1,6 +1,6 @@
 /** Deliveries of a tenant, newest first; dead letters can be selected and sent again. */
 import type { DeadLettersFilter, Delivery, DeliveryError, DeliveryState, OperatorPage } from "@waybill/client/operator"
-import { useEffect, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import { type DeliveriesFilter, hashOf, type Route } from "../model/routes.ts"
 import { inputOf, instantOfInput } from "../model/time.ts"
 import { errorChoices, noneText, plural, totalText } from "../model/words.ts"
@@ -8,6 +8,7 @@ import { Choice, FilterField, InstantField } from "../parts/Fields.tsx"
 import { Answered, Empty, ActionResult } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
 import { useAppState } from "../session/Context.ts"
+import { useDraft } from "../session/useDraft.ts"
 import { useDialog } from "../session/useDialog.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { type BulkAct, BulkDialog } from "./BulkDialog.tsx"
@@ -83,8 +84,7 @@ const Filter = ({ route }: { readonly route: DeliveriesRoute }) => {
 /** An instant of a filter. It changes when it was typed, not with every digit. */
 const InstantFilter = ({ change, label, value }: { readonly label: string; readonly value: string | undefined; readonly change: (value: string | undefined) => void }) => {
   const given = inputOfInstant(value)
-  const [typed, setTyped] = useState(given)
-  useEffect(() => setTyped(given), [given])
+  const [typed, setTyped] = useDraft(given)
   return <InstantField label={label} value={typed} change={setTyped} done={(typed) => typed !== given && change(instantOfInput(typed))} />
 }
 

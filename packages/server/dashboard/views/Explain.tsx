@@ -1,6 +1,6 @@
 /** Explains why a subscription did or did not receive something. */
 import type { Explanation, ExplainSubject } from "@waybill/client/operator"
-import { useEffect, useId, useState } from "preact/hooks"
+import { useEffect, useId } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
 import { plural, subjects, verdictText } from "../model/words.ts"
 import { Answered } from "../parts/Notes.tsx"
@@ -9,6 +9,7 @@ import { Facts, Table } from "../parts/Table.tsx"
 import { DeliveryTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
 import { useAppState } from "../session/Context.ts"
+import { useDraft } from "../session/useDraft.ts"
 import { usePolled } from "../session/usePolled.ts"
 
 type ExplainRoute = Extract<Route, { readonly view: "explain" }>
@@ -45,9 +46,9 @@ export const Explain = ({ route }: { readonly route: ExplainRoute }) => {
 const Question = ({ route }: { readonly route: ExplainRoute }) => {
   const id = useId()
   const { tenantId } = route
-  const [{ by, subscriptionId, value }, setTyped] = useState(route)
-  useEffect(() => setTyped(route), [hashOf(route)])
-  const type = (typed: Partial<ExplainRoute>) => setTyped((before) => ({ ...before, ...typed }))
+  const [draft, setDraft] = useDraft(route, hashOf(route))
+  const { by, subscriptionId, value } = draft
+  const type = (typed: Partial<ExplainRoute>) => setDraft({ ...draft, ...typed })
   return (
     <search>
       <form

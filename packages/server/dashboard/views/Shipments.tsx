@@ -1,6 +1,6 @@
 /** Search for shipments by their numbers. */
 import type { NamedShipment } from "@waybill/client/operator"
-import { useEffect, useId, useState } from "preact/hooks"
+import { useEffect, useId } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
 import { plural } from "../model/words.ts"
 import { Answered, Empty } from "../parts/Notes.tsx"
@@ -8,6 +8,7 @@ import { Shown } from "../parts/Shown.tsx"
 import { Table } from "../parts/Table.tsx"
 import { When } from "../parts/When.tsx"
 import { useAppState } from "../session/Context.ts"
+import { useDraft } from "../session/useDraft.ts"
 import { usePolled } from "../session/usePolled.ts"
 
 const columns = [{ name: "Shipment" }, { name: "PRO" }, { name: "BOL" }, { name: "Carrier" }, { name: "Status" }, { name: "Last change" }]
@@ -16,8 +17,7 @@ export const Shipments = ({ route }: { readonly route: Extract<Route, { readonly
   const { reference = "", tenantId } = route
   const id = useId()
   const { announce } = useAppState()
-  const [typed, setTyped] = useState(reference)
-  useEffect(() => setTyped(reference), [reference])
+  const [typed, setTyped] = useDraft(reference)
   const polled = usePolled(reference === "" ? undefined : hashOf(route), (client, signal) => client.findShipments(tenantId, reference, { signal }))
   const count = polled.stale ? undefined : polled.data?.length
   useEffect(() => {

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { eventually } from "../program/Program.ts"
 import { closeBrowserAfterwards, noBrowser, visit } from "./Chromium.ts"
-import { openView } from "./OpenView.ts"
+import { advanceUntil, openView } from "./OpenView.ts"
 import { deadLetter, idOf, key, sampleFreight, startFakeApi } from "./FakeOperatorApi.ts"
 
 interface Stop {
@@ -158,5 +158,37 @@ describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeou
     await page.locator(":focus", { hasText: "The delivery is queued again." }).waitFor()
     await eventually(async () => await retry.count() === 2 || undefined)
     await page.locator(":focus", { hasText: "The delivery is queued again." }).waitFor()
+  })
+
+  it("keeps the focus in a search, and announces what it found", async () => {
+    const { page } = await openView("#/t/acme/shipments", { controlledClock: true })
+    const announced = (text: string) => advanceUntil(page, page.locator("[aria-live=polite]", { hasText: text }))
+    await page.getByLabel("PRO, BOL or PO number").fill("0418367745")
+    await page.keyboard.press("Enter")
+    await announced("1 shipment found for 0418367745.")
+    await page.getByLabel("PRO, BOL or PO number").and(page.locator(":focus")).waitFor()
+    await page.getByRole("link", { name: "S-1" }).click()
+    await page.getByRole("link", { name: "Explain a missing delivery" }).click()
+    await page.getByLabel("Subscription", { exact: true }).fill(idOf(2))
+    await page.keyboard.press("Enter")
+    await announced("Waiting for the subscription to be resumed.")
+    await page.getByLabel("Subscription", { exact: true }).and(page.locator(":focus")).waitFor()
+    expect(await page.getByLabel("Find by").inputValue()).toBe("shipmentId")
+  })
+
+  it("keeps what is typed before a slow browser has painted the view", async () => {
+    const { page } = await openView("#/t/acme/shipments/S-1", { controlledClock: true })
+    await page.getByRole("link", { name: "Explain a missing delivery" }).waitFor()
+    // effects run after a frame, which comes with the clock
+    await page.clock.pauseAt(Date.now() + 60_000)
+    await page.getByRole("link", { name: "Explain a missing delivery" }).click()
+    const field = page.getByLabel("Subscription", { exact: true })
+    await field.fill(idOf(2))
+    await page.clock.runFor(1_000)
+    expect(await field.inputValue()).toBe(idOf(2))
+    await page.goBack()
+    await page.getByRole("heading", { name: "Journey" }).waitFor()
+    await page.goForward()
+    expect(await field.inputValue()).toBe("")
   })
 })
