@@ -339,6 +339,29 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     assert.closeTo(oldestWaitingAt!, (yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 1 })).now, 60_000)
   })
 
+  test("lists destinations in trouble page by page, each once, and closed ones never", function*({ store: control, queue, tenantId }) {
+    const all = [1, 2, 3, 4, 5, 6, 7]
+    yield* subscribeEach(tenantId, all, single)
+    yield* publish(tenantId, ["S", "T"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    for (const n of [1, 3, 5, 7]) {
+      const { deliveries } = yield* takeFrom(worker, n, { batches: 2 })
+      yield* settle(worker, { outcomes: deliveries.map((delivery) => outcomeOf(delivery, { state: "dead", dueInMillis: 0 })) })
+    }
+    for (const n of [2, 3]) yield* control.pause(tenantId, idOf(n), pauseByOperator("Unpaid."))
+    yield* queue.changeDestination(tenantId, destinationSettings({ n: 4, state: "paused" }))
+    for (const n of [5, 6]) yield* queue.closeDestination(tenantId, idOf(n))
+    const match = { inTrouble: true, state: undefined }
+    const numbersOf = (after: number | undefined, limit: number) =>
+      Effect.map(queue.destinations(tenantId, { ...match, after: after === undefined ? undefined : idOf(after), limit }), ({ destinations }) =>
+        destinations.map(({ destinationId }) => all.find((n) => idOf(n) === destinationId)))
+    assert.deepStrictEqual(yield* numbersOf(undefined, 10), [1, 2, 3, 7])
+    assert.deepStrictEqual(yield* numbersOf(undefined, 2), [1, 2])
+    assert.deepStrictEqual(yield* numbersOf(2, 2), [3, 7])
+    assert.deepStrictEqual(yield* numbersOf(7, 2), [])
+    assert.strictEqual(yield* queue.countMatching(tenantId, match), 4)
+  })
+
   test("returns only destinations that the engine paused, whose breaker is open, or that have recent dead letters", function*({ store: control, queue, tenantId }) {
     const source = `source of ${tenantId}`
     for (const n of [1, 2, 3, 4, 5]) yield* queue.openDestination(tenantId, { ...destinationSettings({ n }), source })

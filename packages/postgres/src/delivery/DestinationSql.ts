@@ -1,7 +1,7 @@
 /** SQL statements for destinations, as subscriptions see them. A change raises the version and leaves a signal for the owner. */
 import type { DestinationSettings, DestinationState, PausedBy, WhenDead } from "@waybill/core/delivery"
 import { type Decoded, int4, int8, only, optional, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
-import { nothing, type Statement, statement, type StatementPart, tenant } from "../client/SqlStatement.ts"
+import { nothing, raw, type Statement, statement, type StatementPart, tenant } from "../client/SqlStatement.ts"
 import { signalChanged } from "./DeliveryEntrySql.ts"
 
 export const countColumn = int8
@@ -25,6 +25,16 @@ export const settingsRow = row(settingsColumns)
 /** A row with `settingsColumns`, and its policy in one member. */
 export const withPolicy = <Read extends Decoded<typeof settingsRow>>({ batchMaxSize, initialBackoffSeconds, maxAttempts, maxBackoffSeconds, rateLimitPerMinute, ...rest }: Read) =>
   ({ ...rest, policy: { maxAttempts, initialBackoffSeconds, maxBackoffSeconds, batchMaxSize, rateLimitPerMinute } })
+
+/** `name (destination_id)`, part of a WITH RECURSIVE: the destinations with such rows `r` in their order, one step in an index for each. */
+export const destinationsWith = (name: string, rows: Statement, after: StatementPart = beforeAll) => statement`${raw(name)} AS (
+  (SELECT r.destination_id FROM ${rows} AND r.destination_id > ${after} ORDER BY r.destination_id LIMIT 1)
+  UNION ALL
+  SELECT n.destination_id FROM ${raw(name)} AS p
+  CROSS JOIN LATERAL (SELECT r.destination_id FROM ${rows} AND r.destination_id > p.destination_id ORDER BY r.destination_id LIMIT 1) AS n
+)`
+
+const beforeAll = raw("'00000000-0000-0000-0000-000000000000'::uuid")
 
 export const statusRow = row({ state: only<DestinationState>(text), stateReason: optional(text), stateSince: timestamptz, pausedBy: optional(only<PausedBy>(text)) })
 

@@ -17,13 +17,13 @@ import {
   totalCount
 } from "@waybill/core/delivery"
 import { bool, bytea, float8, int4, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../../client/SqlRow.ts"
-import { concat, nothing, raw, type Statement, statement, type StatementPart, tenant } from "../../client/SqlStatement.ts"
+import { concat, nothing, type Parameter, raw, type Statement, statement, type StatementPart, tenant } from "../../client/SqlStatement.ts"
 import { clientIsLive, tenantIsActive } from "../DeliveryGateSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { bodyOf } from "../PayloadSql.ts"
 import { endpointHostSql } from "./FilterSql.ts"
 import { partitionOfSql } from "../DeliveryEntrySql.ts"
-import { settingsColumns, settingsRow } from "../DestinationSql.ts"
+import { destinationsWith, settingsColumns, settingsRow } from "../DestinationSql.ts"
 import { inFlight, inFlightOfAll } from "../../shared/InFlightSql.ts"
 
 /** The smallest id that can have been given out at an instant: UUID version 7 begins with its milliseconds. */
@@ -101,8 +101,32 @@ export const destinationsOf = ({ client, endpoint }: Pick<DestinationMatch, "cli
 ])
 
 /** A destination that its client paused counts as healthy. */
-export const isInTrouble = (hasDead: Statement): Statement => statement`
-  (l.state = 'paused' AND coalesce(l.paused_by, 'service') <> 'client' OR l.state = 'active' AND l.breaker_open_until IS NOT NULL OR ${hasDead})`
+const isStopped = raw("(l.state = 'paused' AND coalesce(l.paused_by, 'service') <> 'client' OR l.state = 'active' AND l.breaker_open_until IS NOT NULL)")
+
+export const isInTrouble = (hasDead: Statement): Statement => statement`(${isStopped} OR ${hasDead})`
+
+/**
+ * `destination_id` of all that are in trouble after an id: by the index of stopped ones, and by one step in the index of dead letters for each
+ * destination that has some. How many others the tenant has does not count; of one client, each is looked at instead.
+ */
+const allInTrouble = (schema: Statement, tenantId: string, after: Parameter, most: StatementPart): Statement => {
+  const own = tenant(tenantId)
+  return statement`
+  SELECT l.destination_id FROM (
+    (SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
+    WHERE l.tenant_id = ${own} AND ${isStopped} AND l.destination_id > ${after} ORDER BY l.destination_id LIMIT ${most})
+    UNION
+    (WITH RECURSIVE ${destinationsWith("dead", statement`${schema}.deliveries AS r WHERE r.tenant_id = ${own} AND r.state = 'dead'`, after)}
+    SELECT l.destination_id FROM dead AS d CROSS JOIN LATERAL (
+      SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
+      WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed' OFFSET 0
+    ) AS l LIMIT ${most})
+  ) AS l
+  ORDER BY l.destination_id
+  LIMIT ${most}`
+}
+
+const isOnlyInTrouble = ({ client, endpoint, inTrouble = false, state }: DestinationMatch): boolean => inTrouble && client === undefined && endpoint === undefined && state === undefined
 
 const matching = (schema: Statement, { inTrouble = false, ...match }: Omit<DestinationMatch, "state">): Statement => concat([
   destinationsOf(match),
@@ -112,16 +136,17 @@ const matching = (schema: Statement, { inTrouble = false, ...match }: Omit<Desti
 
 export const mostInTotal = raw(String(totalCount))
 
-export const countDestinations = (schema: Statement, tenantId: string, { state, ...match }: DestinationMatch) => statement`
-SELECT count(*) AS count FROM (
+export const countDestinations = (schema: Statement, tenantId: string, { state, ...match }: DestinationMatch) => {
+  const counted = isOnlyInTrouble({ state, ...match }) ? allInTrouble(schema, tenantId, uuid(firstIdAt(0)), mostInTotal) : statement`
   SELECT FROM ${schema}.delivery_destinations AS l
   WHERE l.tenant_id = ${tenant(tenantId)} AND l.state <> 'closed' ${state === undefined ? nothing : statement`AND l.state = ${text(state)}`} ${matching(schema, match)}
-  LIMIT ${mostInTotal}
-) AS counted`
+  LIMIT ${mostInTotal}`
+  return statement`SELECT count(*) AS count FROM (${counted}) AS counted`
+}
 
 /** What is in flight is read once for the page, of the destinations on it; everything else of each destination, up to a bound. */
 export const destinationOverviews = (schema: Statement, tenantId: string, { after, limit, state, ...match }: DestinationQuery) => {
-  const [own, most] = [tenant(tenantId), int8(limit)]
+  const [own, most, start] = [tenant(tenantId), int8(limit), uuid(after ?? firstIdAt(0))]
   const chosen = matching(schema, match)
   const deliveries = (group: keyof typeof stateGroups) =>
     statement`FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.destination_id = l.destination_id AND d.state ${stateGroups[group]}`
@@ -132,12 +157,14 @@ export const destinationOverviews = (schema: Statement, tenantId: string, { afte
     ORDER BY d.delivery_id DESC LIMIT ${mostAttempts})`
   const inState = (state: Statement) => statement`
     SELECT l.* FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = ${own} ${state} AND l.state <> 'closed' AND l.destination_id > ${uuid(after ?? firstIdAt(0))} ${chosen}
+    WHERE l.tenant_id = ${own} ${state} AND l.state <> 'closed' AND l.destination_id > ${start} ${chosen}
     ORDER BY l.destination_id
     LIMIT ${most}`
   const isChosen = match.client !== undefined || match.endpoint !== undefined
   // indexes of a client and an endpoint have no closed ones; with neither, each state has the index without them
-  const page = state !== undefined ? inState(statement`AND l.state = ${text(state)}`) : isChosen ? inState(nothing) : statement`
+  const page = isOnlyInTrouble({ state, ...match }) ? statement`
+  SELECT l.* FROM ${schema}.delivery_destinations AS l
+  WHERE l.tenant_id = ${own} AND l.destination_id = ANY (ARRAY(${allInTrouble(schema, tenantId, start, most)}))` : state !== undefined ? inState(statement`AND l.state = ${text(state)}`) : isChosen ? inState(nothing) : statement`
   SELECT l.* FROM unnest(${textArray(openStates)}) AS s (state) CROSS JOIN LATERAL (${inState(raw("AND l.state = s.state"))}) AS l
   ORDER BY l.destination_id
   LIMIT ${most}`

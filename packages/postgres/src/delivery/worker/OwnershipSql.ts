@@ -3,6 +3,7 @@ import { type OwnedPartition, partitionsPerTenant, type ReleasedPartition, type 
 import { bool, float8, float8Array, int4, int4Array, int8, optional, row, text, uuidArray } from "../../client/SqlRow.ts"
 import { type Expression, ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { clientIsLive, tenantIsActive } from "../DeliveryGateSql.ts"
+import { destinationsWith } from "../DestinationSql.ts"
 import { freeDestinations } from "./FreeDestinationSql.ts"
 import { fenced } from "./PartitionSql.ts"
 import { partitionOfSql } from "../DeliveryEntrySql.ts"
@@ -197,16 +198,6 @@ WITH ${fenced(schema, tenantId, owned, "NO KEY UPDATE")}
 UPDATE ${schema}.delivery_partitions AS p SET epoch = greatest(p.epoch + 1, ${newEpoch})
 WHERE p.tenant_id = ${tenant(tenantId)} AND p.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f))
 RETURNING p.partition::int4 AS partition, p.epoch`
-
-const firstId = raw("'00000000-0000-0000-0000-000000000000'::uuid")
-
-/** `name (destination_id)`: the destinations with such rows `r` in their order, one step in an index for each. */
-const destinationsWith = (name: string, rows: Statement) => statement`${raw(name)} AS (
-  (SELECT r.destination_id FROM ${rows} AND r.destination_id >= ${firstId} ORDER BY r.destination_id LIMIT 1)
-  UNION ALL
-  SELECT n.destination_id FROM ${raw(name)} AS p
-  CROSS JOIN LATERAL (SELECT r.destination_id FROM ${rows} AND r.destination_id > p.destination_id ORDER BY r.destination_id LIMIT 1) AS n
-)`
 
 const partitionOfRow = raw(partitionOfSql("d.destination_id"))
 
