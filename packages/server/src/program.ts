@@ -44,7 +44,21 @@ const presenter: CliOutput.Presenter = {
 
 const isTagged = (error: unknown): error is { readonly _tag: string } => typeof error === "object" && error !== null && "_tag" in error
 
-Command.run(waybill, { version }).pipe(
+/**
+ * The parser would read `--since -1h` as the flags -1 and -h, and print the help. No flag has one letter but -h, so
+ * longer words behind a single hyphen are the value of the flag before them.
+ */
+const withValues = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const joined: Array<string> = []
+  for (const arg of args) {
+    const flag = joined.at(-1)
+    if (flag !== undefined && /^--[a-z-]+$/.test(flag) && /^-[^-]./.test(arg)) joined[joined.length - 1] = `${flag}=${arg}`
+    else joined.push(arg)
+  }
+  return joined
+}
+
+Command.runWith(waybill, { version })(withValues(process.argv.slice(2))).pipe(
   Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })),
   Effect.provideService(CliOutput.Presenter, presenter),
   Effect.provide(NodeServices.layer),

@@ -3,7 +3,7 @@ import type { DeliveryState } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { deliveryRow, deliveryText } from "./shared/Deliveries.ts"
-import { clientFlag, endpointFlag, errorFlag, untilFlag } from "./shared/Filters.ts"
+import { clientFlag, endpointFlag, errorFlag, rangeFault, untilFlag } from "./shared/Filters.ts"
 import { instantFlag } from "./shared/Instants.ts"
 import { firstOf, given, limitFault, limitFlag, printFirst } from "./shared/OperatorCommands.ts"
 import { usageError } from "./shared/Outcome.ts"
@@ -39,7 +39,7 @@ export const deliveriesCommand = Command.make(
       return yield* printResult(flags.json, { json: delivery, text: deliveryText(delivery) })
     }
     if (flags.body) return yield* usageError("--body needs a delivery's id.")
-    const fault = limitFault(flags)
+    const fault = limitFault(flags) ?? rangeFault(flags)
     if (fault !== undefined) return yield* usageError(fault)
 
     const { client, endpoint, error, limit, state, subscription, until } = flags

@@ -24,7 +24,7 @@ interface Settings {
 }
 
 /** `quota=number` or `quota=default`. */
-const pairsOf = ({ settings }: Settings) => settings.map((setting) => setting.split("=", 2)).map(([quota = "", value = ""]) => ({ quota, value }))
+const pairsOf = ({ settings }: Settings) => settings.map((setting) => setting.split("=")).map(([quota = "", ...rest]) => ({ quota, value: rest.join("=") }))
 
 const faultOf = (given: Settings): string | undefined => {
   for (const { quota, value } of pairsOf(given)) {

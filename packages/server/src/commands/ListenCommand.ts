@@ -91,6 +91,7 @@ export const listenCommand = Command.make(
   },
   (flags) =>
     Effect.scoped(Effect.gen(function*() {
+      if (flags.port < 0 || flags.port > 65_535) return yield* usageError("--port is a number from 0 to 65535.")
       const given = Option.getOrUndefined(flags.answer)
       if (given !== undefined && !(given >= 200 && given <= 599)) return yield* usageError("--answer is an HTTP status from 200 to 599.")
       const secrets = yield* secretsFrom(flags)

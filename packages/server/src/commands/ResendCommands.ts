@@ -5,7 +5,7 @@
 import type { BulkResult, DeadLettersFilter, OperatorClient } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { deadLetterFilterOf, deadLetterFlags, inSteps } from "./shared/Filters.ts"
+import { deadLetterFilterOf, deadLetterFlags, inSteps, rangeFault } from "./shared/Filters.ts"
 import { instantFlag } from "./shared/Instants.ts"
 import { given, tenantCommand } from "./shared/OperatorCommands.ts"
 import { usageError } from "./shared/Outcome.ts"
@@ -19,7 +19,7 @@ const many = 10
 
 const ids = Argument.String("deliveryId").pipe(Argument.withDescription("One or several; without one, all dead letters that match the filters"), Argument.variadic({ min: 0 }))
 
-const whichDeadLetters = "Give deliveries' ids, or at least one of --subscription, --client, --endpoint, --error, --since and --until."
+const whichDeadLetters = "Give either deliveries' ids, or at least one of --subscription, --client, --endpoint, --error, --since and --until."
 
 interface DeadLetterAction {
   readonly name: "retried" | "dismissed"
@@ -38,6 +38,8 @@ const deadLetterCommand = <const Name extends string>(command: Name, { matching,
       const filter = deadLetterFilterOf(flags)
       const filtered = Object.keys(filter).length > 0
       if (filtered === ids.length > 0) return yield* usageError(whichDeadLetters)
+      const fault = rangeFault(flags)
+      if (fault !== undefined) return yield* usageError(fault)
       const { operator, tenantId } = yield* operatorOfTenant(flags)
       if (filtered) {
         const countOf = (steps: ReadonlyArray<BulkResult>) => steps.reduce((sum, { changed }) => sum + changed, 0)

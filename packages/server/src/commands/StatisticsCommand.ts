@@ -19,6 +19,7 @@ export const statisticsCommand = tenantCommand("statistics", {
     to: instantFlag("to").pipe(Flag.withDescription("The end; default now"), Flag.optional),
     step: Flag.Int("step").pipe(Flag.withDescription("Seconds of a line: a multiple of 60 up to 3600, or of 3600"), Flag.optional)
   },
+  check: ({ from, to }) => Option.isSome(from) && Option.isSome(to) && to.value <= from.value ? "--to is not after --from." : undefined,
   call: ({ operator, tenantId }, { client, from, step, subscription, to }, options) =>
     operator.statistics(tenantId, given({ subscriptionId: Option.map(subscription, (id) => [id]), client, from, to, step }), options),
   print: (asJson, statistics) => printResult(asJson, { json: statistics, text: statistics.series.map(textOf).join("\n") })

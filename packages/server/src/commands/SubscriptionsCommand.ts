@@ -117,7 +117,7 @@ const purgeCommand = Command.make(
   },
   Effect.fnUntraced(function*({ client: owner, endpoint, ids, json, state, ...flags }) {
     const filter = given({ client: owner, endpoint, state })
-    if ((Object.keys(filter).length > 0) === ids.length > 0) return yield* usageError("Give subscriptions' ids, or at least one of --client, --endpoint and --state.")
+    if ((Object.keys(filter).length > 0) === ids.length > 0) return yield* usageError("Give either subscriptions' ids, or at least one of --client, --endpoint and --state.")
     const { operator, tenantId } = yield* operatorOfTenant(flags)
     if (ids.length === 1) {
       const dropped = yield* callServer((signal) => operator.purge(tenantId, ids[0]!, { signal }))

@@ -47,7 +47,7 @@ describe("limits on the command line", { timeout: 60_000 }, () => {
     expect(changed.stdout).toMatch(/^uploadsPerClient +2 +default 8$/m)
     const returned = await run(["limits", "set", "uploadsPerClient=default", "--json"], { env })
     expect(jsonLines(returned.stdout)).toMatchObject([{ uploadsPerClient: 8, waitingDays: 30 }])
-    for (const wrong of ["uploads=2", "uploadsPerClient", "uploadsPerClient=many"]) expect((await run(["limits", "set", wrong], { env })).code).toBe(2)
+    for (const wrong of ["uploads=2", "uploadsPerClient", "uploadsPerClient=many", "uploadsPerClient=2=3"]) expect((await run(["limits", "set", wrong], { env })).code).toBe(2)
     expect((await run(["limits", "set", "waitingDays=0"], { env })).code).toBe(4)
   })
 })
@@ -216,6 +216,18 @@ describe("secrets on the command line", { timeout: 60_000 }, () => {
     const { env } = await runningServer()
     expect((await run(["secrets", "put", "owned-by-nobody", "--show"], { env, input: "" })).code).toBe(4)
     expect((await run(["secrets", "put", "main", "--any-client", "--no-rotate", "--show"], { env })).code).toBe(2)
+  })
+
+  it("says each fault once", async () => {
+    const { env, url } = await runningServer()
+    const two = await run(["secrets", "put", "a", "--client", "a", "--any-client", "--show"], { env })
+    expect(two).toEqual({
+      code: 4,
+      stdout: "",
+      stderr: `waybill: PUT ${url}/operator/v1/tenants/acme/secrets/a answered 400: anyClient: A secret has one owner: name exactly one of client, accounts or anyClient: true.\n`
+    })
+    const edited = await run(["subscriptions", "edit", "0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10", "--rate-per-minute", "0"], { env })
+    expect(edited.stderr.match(/an integer from 1/g)?.length ?? 0).toBeLessThan(2)
   })
 
   it("generates none that would be lost, and accepts one at a time", async () => {

@@ -176,6 +176,24 @@ describe("calling a server", { timeout: 60_000 }, () => {
     expect((await run(["deliveries", "--nonsense"])).code).toBe(2)
   })
 
+  it("takes a word behind a flag as its value, also if it begins with a hyphen", async () => {
+    const ago = await run(["deliveries", "--tenant", "acme", "--since", "-1h"])
+    expect(ago).toMatchObject({ code: 2, stdout: expect.not.stringContaining("USAGE") })
+    expect(ago.stderr).toContain(`Invalid value for flag --since: "-1h". Expected: 15m, 2h or 3d for so long ago`)
+    const reason = await run(["subscriptions", "pause", "x", "--reason", "-high load", "--url", "freight.example"])
+    expect(reason).toMatchObject({ code: 2, stderr: "waybill: The server's address must start with https:// or http://.\n" })
+    expect((await run(["deliveries", "--json", "-h"])).stdout).toContain("USAGE")
+  })
+
+  it("refuses a range that ends before it begins, and lists all for an age before 1970", async () => {
+    const { env } = await runningServer()
+    for (const command of ["deliveries", "retry", "dismiss"]) {
+      expect(await run([command, "--since", "1h", "--until", "2h"], { env })).toEqual({ code: 2, stdout: "", stderr: "waybill: --until is before --since.\n" })
+    }
+    expect(await run(["statistics", "--from", "1h", "--to", "2h"], { env })).toEqual({ code: 2, stdout: "", stderr: "waybill: --to is not after --from.\n" })
+    expect(await run(["deliveries", "--since", "999999d"], { env })).toEqual({ code: 0, stdout: "", stderr: "No such delivery since 1970-01-01T00:00:00.000Z.\n" })
+  })
+
   it("distinguishes a refusal from an unreachable server", async () => {
     const server = await runningServer()
     const wrong = await run(["deliveries", "--key", "not-the-key"], { env: server.env })

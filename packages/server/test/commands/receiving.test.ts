@@ -134,6 +134,9 @@ describe("listen", { timeout: 60_000 }, () => {
     await program.kill("SIGTERM")
     expect((await run(["listen"])).code).toBe(2)
     expect((await run(["listen", "--unsigned", "--answer", "99"])).code).toBe(2)
+    for (const port of ["99999", "-1"]) {
+      expect(await run(["listen", "--unsigned", "--port", port])).toEqual({ code: 2, stdout: "", stderr: "waybill: --port is a number from 0 to 65535.\n" })
+    }
   })
 
   it("reports a port in use", async () => {

@@ -1,6 +1,6 @@
 /** Flags that deliveries and subscriptions are found by, and steps of bulk actions on those that match. */
 import { deliveryErrors } from "@waybill/client"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { instantFlag } from "./Instants.ts"
 import { given } from "./OperatorCommands.ts"
@@ -17,6 +17,9 @@ export const errorFlag = (what: string) =>
 
 export const untilFlag = (what: string) =>
   instantFlag("until").pipe(Flag.withDescription(`Only ${what} created before then, such as 15m, 2h or 2026-11-20T08:15:00Z`), Flag.optional)
+
+export const rangeFault = ({ since, until }: Readonly<Record<"since" | "until", Option.Option<Date>>>): string | undefined =>
+  Option.isSome(since) && Option.isSome(until) && until.value < since.value ? "--until is before --since." : undefined
 
 /** Of the commands that act on all dead letters that match. */
 export const deadLetterFlags = {

@@ -124,11 +124,13 @@ export const failureOf = (error: unknown): CommandFailed => {
 }
 
 const refusalOf = (problem: WaybillProblem): string => {
-  const faults = problem.errors.map(({ detail, field, parameter, pointer }) => {
+  const [first, ...others] = problem.errors
+  // The message is usually the first error.
+  const unsaid = first === undefined || problem.message.includes(first.detail) ? others : problem.errors
+  const more = unsaid.map(({ detail, field, parameter, pointer }) => {
     const where = parameter ?? field ?? pointer
     return where === undefined || detail.includes(where) ? detail : `${where}: ${detail}`
   })
-  const more = faults.filter((fault) => !problem.message.includes(fault))
   return `${problem.message}${more.length === 0 ? "" : ` ${more.join(" ")}`}${todoOf(problem)}`
 }
 
