@@ -74,6 +74,26 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.deepStrictEqual([traced.waiting, traced.deliveries.map(({ state }) => state)], [false, ["delivered"]])
   })
 
+  test("are found by a bill in them while they are sent, and after they were dropped", function*({ store, tenantId }) {
+    yield* collecting(tenantId)
+    const found = Effect.map(store.windowsWith(tenantId, idOf(1), ["A"]), ({ orderIds }) => orderIds.length)
+    const ended: WindowOf = (now) => ({ closesAt: now - 1, following: now + 60 * minutes })
+    yield* publishBills(tenantId, [{ billId: "A" }], { window: ended })
+    yield* close(tenantId)
+    const worker = yield* acquire(tenantId)
+    const sent = yield* takeOne(worker)
+    assert.strictEqual(yield* found, 1)
+    yield* end(worker, [sent], { state: "waiting" })
+    assert.strictEqual(yield* found, 1)
+    yield* end(worker, [yield* takeOne(worker, 1, { again: [sent.deliveryId] })], { state: "dead" })
+    assert.strictEqual(yield* found, 1)
+    yield* publishBills(tenantId, [{ billId: "A" }], { window: ended })
+    yield* close(tenantId)
+    yield* letSee(tenantId, "client", ["B"])
+    assert.strictEqual((yield* drop(worker, { keys: [{ destinationId: idOf(1), key: "window" }] })).dropped, 1)
+    assert.strictEqual(yield* found, 2)
+  })
+
   test("are found by a bill in the last of many, and among the newer ones of another subscription", function*({ store, tenantId }) {
     const bills = yield* FreightBillStore
     yield* collecting(tenantId, 1)
@@ -379,6 +399,19 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     const first = yield* takeOne(worker)
     yield* end(worker, [first])
     assert.deepStrictEqual([textOf(first.body), textOf((yield* takeOne(worker)).body)], ["1/1", "3/1"])
+  })
+
+  test("keep the notices of what is left of them from pruning", function*({ store, tenantId }) {
+    yield* letSee(tenantId, "client", ["A", "C"])
+    yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
+    const bills = [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }, { billId: "3", accounts: ["A"] }]
+    yield* publishBills(tenantId, bills, { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
+    yield* store.closeWindows(tenantId)
+    yield* letSee(tenantId, "client", ["A"])
+    const worker = yield* acquire(tenantId)
+    yield* drop(worker, { keys: [{ destinationId: idOf(1), key: "window" }] })
+    yield* pruneNotices(tenantId)
+    assert.strictEqual(textOf((yield* takeOne(worker)).body), "1/1,3/1")
   })
 
   test("drops what a window collected for accounts that its client lost before it closed", function*() {

@@ -58,6 +58,13 @@ export const suite = storeSuite("DocumentStore", DocumentStore, (test) => {
     assert.strictEqual(yield* store.countFiles(tenantId, { dot: "1", mc: "2" }, "N"), 0)
   })
 
+  test("leaves out a record without files, whatever others with its number or its carrier have", function*({ store, tenantId }) {
+    const carriers = [acme, { dot: "9", mc: acme.mc }, { dot: acme.dot, mc: "9" }]
+    yield* add(tenantId, ...carriers.map((carrier) => documentRecord("N", { carrier })), documentRecord("M"))
+    yield* store.remove(tenantId, acme, "N", undefined)
+    assert.deepStrictEqual(yield* seen(tenantId, everything), ["M 1/2: 1", "N 1/9: 1", "N 9/2: 1"])
+  })
+
   test("separates records of several carriers with one number, and finds the latest", function*({ store, tenantId }) {
     const of = (dot: string, n: number, accounts: ReadonlyArray<string> = []) =>
       documentRecord("N", { carrier: { dot, mc: "2" }, accounts, files: [documentFile(n)] })
