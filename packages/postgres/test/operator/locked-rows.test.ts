@@ -2,10 +2,13 @@
 import { layer } from "@effect/vitest"
 import { AuditStore, Backlogs, MailStore, NoticeStore, Subscriptions, TenantLimits, UniqueIds } from "@waybill/core"
 import { StatisticsStore } from "@waybill/core/delivery"
+import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { DocumentContents } from "@waybill/core/invoices"
+import { PickupStore } from "@waybill/core/pickups"
+import { ShipmentStatusStore } from "@waybill/core/shipment-status"
 import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { reportedEvent, TestWaybill } from "@waybill/testkit"
-import { fixtures } from "@waybill/conformance/suites"
+import { chargeFixtures, fixtures } from "@waybill/conformance/suites"
 import { Effect } from "effect"
 import { assert } from "vitest"
 import { openTransaction } from "../OpenTransaction.ts"
@@ -20,6 +23,36 @@ const { freshTenant, idOf } = fixtures
 const day = 86_400_000
 const long = Date.UTC(2020, 0, 1)
 
+/** The same for the areas. */
+const makeAreaPrunes = Effect.fnUntraced(function*(tenantId: string) {
+  const [bills, pickups, statuses, subscriptions] = [yield* FreightBillStore, yield* PickupStore, yield* ShipmentStatusStore, yield* ChargeSubscriptionStore]
+  for (const n of [1, 2]) {
+    yield* chargeFixtures.publishBills(tenantId, [{ billId: `bill ${n}`, state: "removed" }])
+    yield* chargeFixtures.subscribeToCharges(tenantId, { n, accounts: [`${n}`] })
+    yield* subscriptions.cancel(tenantId, "client", idOf(n))
+    yield* rows("INSERT INTO @shipments (tenant_id, shipment_id) VALUES ($1, $2)", [tenantId, `S${n}`])
+    yield* rows(
+      `INSERT INTO @shipment_statuses (tenant_id, shipment_id, state, verified, public, covered, pickup_at, delivered_at) VALUES ($1, $2, '{}', '', '', true, $3, $3)`,
+      [tenantId, `S${n}`, new Date(long)]
+    )
+    yield* rows(
+      "INSERT INTO @pickups (tenant_id, pickup_id, accounts, status, waits, doc, is_test, client, created_at) VALUES ($1, $2, '{}', 'new', false, '{}', false, 'client', $3)",
+      [tenantId, idOf(n), new Date(long)]
+    )
+    yield* rows("INSERT INTO @pickup_answers (tenant_id, client, key, fingerprint, answer, answered_at) VALUES ($1, 'client', $2, '', '', $3)", [tenantId, `key ${n}`, new Date(long)])
+  }
+  yield* rows("INSERT INTO @pickup_usage (tenant_id, client, bytes) VALUES ($1, 'client', 0)", [tenantId])
+  yield* rows("UPDATE @freight_bills SET ended_at = $2 WHERE tenant_id = $1", [tenantId, new Date(long)])
+  yield* rows("UPDATE @freight_charge_subscriptions SET cancelled_at = $2 WHERE tenant_id = $1", [tenantId, new Date(long)])
+  return [
+    { table: "freight_bills", first: "bill_id = 'bill 1'", prune: bills.prune(tenantId, { ended: long + day, noticed: 0 }) },
+    { table: "freight_charge_subscriptions", first: `id = '${idOf(1)}'`, prune: bills.prune(tenantId, { ended: 0, noticed: long + day }) },
+    { table: "shipments", first: "shipment_id = 'S1'", prune: statuses.prune(tenantId, { delivered: long + day, noticed: 0 }) },
+    { table: "pickups", first: `pickup_id = '${idOf(1)}'`, prune: pickups.prune(tenantId, { ordered: long + day, answered: 0 }) },
+    { table: "pickup_answers", first: "key = 'key 1'", prune: pickups.prune(tenantId, { ordered: 0, answered: long + day }) }
+  ]
+})
+
 /** Two old rows of each table that retention prunes, and how to prune them. */
 const makePrunes = Effect.fnUntraced(function*(tenantId: string) {
   const [audit, contents, ids, mails, notices, statistics] =
@@ -33,6 +66,7 @@ const makePrunes = Effect.fnUntraced(function*(tenantId: string) {
   }
   yield* rows("UPDATE @mails SET created_at = $2 WHERE tenant_id = $1", [tenantId, new Date(long)])
   return [
+    ...yield* makeAreaPrunes(tenantId),
     { table: "mails", first: "id = 'mail 1'", prune: mails.prune(tenantId, long + day) },
     { table: "endpoint_notices", first: `destination_id = '${idOf(1)}'`, prune: notices.prune(tenantId, 2) },
     { table: "delivery_minutes", first: `destination_id = '${idOf(1)}'`, prune: statistics.prune(tenantId, { minutes: long + day, hours: 0 }) },
