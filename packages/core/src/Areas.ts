@@ -1,4 +1,4 @@
-/** The areas of the service. What composes all of them is made of this list. */
+/** The areas of the service. Registries of all areas are made from this list. */
 import { Schema } from "effect"
 import { freightChargesArea } from "./freight-charges/FreightChargesArea.ts"
 import { invoicesArea } from "./invoices/InvoicesArea.ts"

@@ -140,20 +140,20 @@ interface MayBeNull {
   readonly billToAddress: ReadonlyArray<PickupBillTo>
 }
 
-type MayLack = Unknown<{
+type Nullish = Unknown<{
   readonly warehouseName: string
   readonly openDate: string
   readonly openTime: string
 }>
 
 /** A pickup order. The client sends `null` for absent members, as the interface requires. */
-export interface PickupOrder extends Asked, Unknown<MayBeNull>, MayLack {
+export interface PickupOrder extends Asked, Unknown<MayBeNull>, Nullish {
   /** A test gets the same response as an order, but no driver is sent. The text is the interface's, as stored requests have it. */
   readonly isTest: boolean | "True" | "False"
 }
 
 /** A stored request: numbers that are identifiers are text. */
-export interface PickupRequest extends Asked, OrNull<MayBeNull>, MayLack {
+export interface PickupRequest extends Asked, OrNull<MayBeNull>, Nullish {
   readonly isTest: "True" | "False"
   readonly requestFunction: "NewPickup" | "ModifyExisting"
   readonly carrierPickupNumber: string | null

@@ -20,7 +20,7 @@ import type { EventType } from "../transit-events/model/EventType.ts"
 import type { ReportedEvent } from "../transit-events/model/TransitEvent.ts"
 
 /** The meaning of an event type. An empty one appears in the history only. */
-export interface EventMeaning {
+interface EventMeaning {
   readonly milestone?: Milestone
   readonly terminal?: TerminalStatus
   readonly information?: DeliveryMessage
@@ -85,7 +85,7 @@ const attributeSchemas = {
 } as const
 
 /** The attributes of an event that affect the status. */
-export type StatusAttributes = { readonly [K in keyof typeof attributeSchemas]?: (typeof attributeSchemas)[K]["Type"] }
+type StatusAttributes = { readonly [K in keyof typeof attributeSchemas]?: (typeof attributeSchemas)[K]["Type"] }
 
 /** Members of an event's `attributes` that change the shipment's status. SPEC-GAP-A16 */
 export const statusAttributeNames = Object.keys(attributeSchemas) as ReadonlyArray<keyof StatusAttributes>

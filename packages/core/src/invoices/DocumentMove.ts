@@ -8,7 +8,8 @@ import { type DocumentFile, type DocumentRecord, DocumentStore } from "./Documen
 
 type Contents = DocumentContents["Service"]
 
-/** - `moved`: copied, verified, and the file has its bytes in the target now.
+/**
+ * - `moved`: copied, verified, and the file has its bytes in the target now.
  * - `there`: it has its bytes in the target already.
  * - `deleted`: the file was deleted meanwhile.
  * - `missing`: its bytes are in neither store.
@@ -16,22 +17,22 @@ type Contents = DocumentContents["Service"]
  */
 export type DocumentMoveOutcome = "moved" | "there" | "deleted" | "missing" | "damaged"
 
-/** One file of a move and what became of it. */
+/** One file of a move and its outcome. */
 export interface MovedFile {
   readonly outcome: DocumentMoveOutcome
   readonly invoiceNumber: string
   readonly file: DocumentFile
 }
 
-/** Moves the documents of a tenant from one place of contents to another while they are used. */
+/** Moves the documents of a tenant from one store to another while they are used. */
 export interface DocumentMove {
   /** Number of files of the tenant. */
   readonly count: (tenantId: string) => Effect.Effect<number, StorageError>
-  /** Looks at every file of the tenant once, one after the other, and reports each. Files that are uploaded meanwhile may be left out. */
-  readonly files: (tenantId: string, tell: (moved: MovedFile) => Effect.Effect<void>) => Effect.Effect<void, StorageError>
+  /** Moves every file of the tenant, one after the other, and reports each. Files that are uploaded meanwhile may be left out. */
+  readonly files: (tenantId: string, onFile: (moved: MovedFile) => Effect.Effect<void>) => Effect.Effect<void, StorageError>
   /**
    * Removes former contents, and copies of an interrupted move, once they are older than this: downloads that began before the move still read them.
-   * Answers how many are left.
+   * Returns how many are left.
    */
   readonly clear: (tenantId: string, olderThanMillis: number) => Effect.Effect<number, StorageError>
 }
@@ -43,8 +44,8 @@ const recordsAtATime = 100
 const contentsAtATime = 100
 
 /**
- * A moved file gets contents of a new id, so a download that has begun continues with the old ones. What has to be removed later is remembered in the
- * database before it is needed: an interrupted move leaves no bytes that nobody knows of.
+ * A moved file gets contents of a new id, so a download that has begun continues with the old ones. Contents to remove later are recorded in the
+ * database first, so that an interrupted move leaves no unrecorded bytes.
  */
 export const makeDocumentMove = Effect.fnUntraced(function*({ source, target }: { readonly source: Contents; readonly target: Contents }) {
   const documents = yield* DocumentStore
@@ -60,7 +61,7 @@ export const makeDocumentMove = Effect.fnUntraced(function*({ source, target }: 
     }
   })
 
-  /** Reads contents to their end, and tells whether they are the file's. */
+  /** Reads contents to their end. Returns whether they are the file's. */
   const read = Effect.fnUntraced(function*<E>(
     contents: Contents,
     tenantId: string,
@@ -85,7 +86,7 @@ export const makeDocumentMove = Effect.fnUntraced(function*({ source, target }: 
     yield* writer.finish
     yield* documents.discard(tenantId, to)
     yield* target.keep(tenantId, [to])
-    // what the target has is what counts, not what was sent to it
+    // verifies what the target stored, not what was sent to it
     if (!(yield* read(target, tenantId, to, file, () => Effect.void))) return "damaged"
     return (yield* documents.moveContent(tenantId, record, { from, to })) ? "moved" : "deleted"
   }, Effect.scoped)
@@ -95,10 +96,10 @@ export const makeDocumentMove = Effect.fnUntraced(function*({ source, target }: 
     return (yield* target.read(tenantId, file.contentId, 0)) === undefined ? "missing" : "there"
   })
 
-  const files: DocumentMove["files"] = (tenantId, tell) =>
+  const files: DocumentMove["files"] = (tenantId, onFile) =>
     records(tenantId, (record) =>
       Effect.forEach(record.files, (file) =>
-        Effect.flatMap(move(tenantId, record, file), (outcome) => tell({ outcome, invoiceNumber: record.invoiceNumber, file })), { discard: true }))
+        Effect.flatMap(move(tenantId, record, file), (outcome) => onFile({ outcome, invoiceNumber: record.invoiceNumber, file })), { discard: true }))
 
   const count: DocumentMove["count"] = Effect.fnUntraced(function*(tenantId) {
     let all = 0

@@ -32,7 +32,7 @@ const decodeComments = decodeInput(InvoiceComments)
 const encoder = new TextEncoder()
 
 /**
- * Checks a posted invoice and makes what is stored of it. Fails with every fault. Pauses in large invoices, so that the process serves
+ * Checks a posted invoice and creates the stored form. Fails with every fault. Pauses in large invoices, so that the process serves
  * other calls.
  */
 export const readInvoice = Effect.fnUntraced(function*(input: unknown): Effect.fn.Return<ReadInvoice, InvalidInput> {

@@ -16,7 +16,7 @@ import { type ShipmentTimeline, makeShipmentTimelines } from "./ShipmentTimeline
 export const journeyLimits = { entries: 500, size: maxHistoryBytes }
 
 /** Most deliveries of one journey, and how many of the tenant's newest deliveries are searched for them. */
-export const journeyDeliveries = { limit: 50, newest: 2000 }
+const journeyDeliveries = { limit: 50, newest: 2000 }
 
 /** `reference`: a shipmentId, PRO, bill of lading or purchase order, in any spelling. */
 export const ShipmentSearchQuery = Schema.Struct({ reference: Schema.String })

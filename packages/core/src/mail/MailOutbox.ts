@@ -23,7 +23,7 @@ const firstPauseMillis = 60_000
 
 const longestPauseMillis = 3_600_000
 
-/** How long a mail is tried. */
+/** Time after which an unsent mail is removed. */
 const keepMillis = 86_400_000
 
 /** Stores mails in the caller's transaction and sends them afterwards, at least once. */

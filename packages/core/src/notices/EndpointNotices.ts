@@ -1,6 +1,6 @@
 /**
- * Tells customers by e-mail and webhook when their endpoint has failed for long, before attempts end, and when the service has paused their subscription. The engine
- * pauses a subscription at once after 410, and one to freight charges after a dead letter.
+ * Notifies customers by e-mail and webhook when their endpoint has failed for long, before attempts end, and when the service has paused their subscription.
+ * The engine pauses a subscription at once after 410, and one to freight charges after a dead letter.
  */
 import { Context, Effect, Layer } from "effect"
 import * as Clock from "effect/Clock"
@@ -28,15 +28,13 @@ const dayMillis = 86_400_000
 
 /** When customers get notices about an endpoint that fails, in milliseconds. */
 export class NoticeOptions extends Context.Reference<{
-  /**
-   * An endpoint has failed for long when its oldest entry, or its oldest delivery that waits for a retry, has waited for this time.
-   */
+  /** An endpoint has failed for long when its oldest entry, or its oldest delivery that waits for a retry, has waited for this time. */
   readonly failingAfterMillis: number
-  /** How long before the last attempt of the oldest delivery of a failing endpoint its customer is told, so that the customer can still act. */
+  /** How long before the last attempt of the oldest delivery of a failing endpoint the customer is notified, so that it can still act. */
   readonly endingBeforeMillis: number
 }>("@waybill/core/notices/NoticeOptions", { defaultValue: () => ({ failingAfterMillis: 4 * 3_600_000, endingBeforeMillis: 2 * 3_600_000 }) }) {}
 
-/** Tells customers by e-mail or webhook that an endpoint of theirs fails or was paused. */
+/** Notifies customers by e-mail or webhook that one of their endpoints fails or was paused. */
 export class EndpointNotices extends Context.Service<EndpointNotices, {
   readonly contact: (principal: Principal) => Effect.Effect<NoticeContactView, StorageError>
   readonly setContact: (principal: Principal, input: typeof NoticeContact.Encoded) => Effect.Effect<NoticeContactView, InvalidInput | QuotaExceeded | StorageError>
@@ -88,7 +86,7 @@ export class EndpointNotices extends Context.Service<EndpointNotices, {
        * The claim, the mail and the entry of the webhook are one transaction, so a notice is neither lost nor sent by two processes. A webhook whose
        * own endpoint fails does not report on it.
        */
-      const tell = Effect.fnUntraced(function*(tenantId: string, notice: Notice) {
+      const notify = Effect.fnUntraced(function*(tenantId: string, notice: Notice) {
         const { client, destinationId, endpointUrl } = notice.destination
         const { email, emailKinds, webhook, webhookKinds } = yield* contactsOf(tenantId, client)
         const now = yield* Clock.currentTimeMillis
@@ -110,23 +108,23 @@ export class EndpointNotices extends Context.Service<EndpointNotices, {
       })
 
       /** Unhealthy destinations by tenant, as of the last sweep. */
-      let troubled: ReadonlyMap<string, ReadonlyArray<TroubledDestination>> = new Map()
+      let unhealthy: ReadonlyMap<string, ReadonlyArray<TroubledDestination>> = new Map()
 
-      /** One read for all tenants: they are at most as many as the destinations that it names. */
+      /** One read for all tenants: there are at most as many as unhealthy destinations. */
       const tenants = ({ after }: ListRange) =>
         after === undefined
           ? Effect.map(control.troubles, ({ destinations }) => {
-            troubled = Map.groupBy(destinations, ({ tenantId }) => tenantId)
-            return [...troubled.keys()].sort()
+            unhealthy = Map.groupBy(destinations, ({ tenantId }) => tenantId)
+            return [...unhealthy.keys()].sort()
           })
           : Effect.succeed([])
 
       const step = Effect.fnUntraced(function*(tenantId: string) {
         const now = yield* Clock.currentTimeMillis
         yield* store.prune(tenantId, Math.floor(now / dayMillis) - 1)
-        const told = yield* completeAll((troubled.get(tenantId) ?? []).map((each) =>
-          Effect.flatMap(noticeOf(each, now), (notice) => notice === undefined ? Effect.succeed(false) : tell(tenantId, notice))))
-        return { done: told.filter(Boolean).length, more: false }
+        const notified = yield* completeAll((unhealthy.get(tenantId) ?? []).map((each) =>
+          Effect.flatMap(noticeOf(each, now), (notice) => notice === undefined ? Effect.succeed(false) : notify(tenantId, notice))))
+        return { done: notified.filter(Boolean).length, more: false }
       })
 
       const sweep = new TenantSweep("Notices of failing endpoints not sent", { tenants, step })

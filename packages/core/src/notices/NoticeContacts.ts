@@ -1,4 +1,4 @@
-/** Where a customer wants its notices: an e-mail address, and a webhook with a destination of its own. */
+/** Contacts of a customer for notices: an e-mail address, and a webhook with a destination of its own. */
 import { Effect, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import type { QuotaExceeded } from "../access/AccessErrors.ts"
@@ -16,7 +16,7 @@ import { MailOutbox } from "../mail/MailOutbox.ts"
 import { longestMailAddress, mailAddress } from "../mail/model/Mail.ts"
 import { HmacSecretId } from "../shared/Identifier.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
-import { mayLack } from "../shared/MayLack.ts"
+import { nullish } from "../shared/Nullish.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
@@ -43,7 +43,7 @@ export const NoticeContact = Schema.Struct({
     )
   ),
   emailKinds: Schema.optionalKey(NoticeKinds),
-  webhook: mayLack(NoticeWebhook),
+  webhook: nullish(NoticeWebhook),
   webhookKinds: Schema.optionalKey(NoticeKinds)
 }).annotate({ identifier: "NoticeContact" })
 

@@ -1,8 +1,8 @@
-/** Storage port: where customers want to be told of failing endpoints, and what they were told. */
+/** Storage port: contacts for notices about failing endpoints, and the notices that were sent. */
 import { Context, type Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 
-/** Source of notices by webhook, and what stands for an area in their subscriptions. */
+/** Source of the destinations of notices by webhook, which belong to no area. */
 export const noticeSource = "notices"
 
 /**
@@ -32,6 +32,9 @@ export interface NoticeContacts {
   readonly webhookId: string | undefined
   readonly webhookKinds: ReadonlyArray<NoticeKind> | undefined
 }
+
+/** The contacts of a client that has set none. */
+export const noNoticeContacts: NoticeContacts = { email: undefined, emailKinds: undefined, webhookId: undefined, webhookKinds: undefined }
 
 /** A notice that is sent as a webhook, in the order of the subscription that it is about. */
 export interface WebhookNotice {

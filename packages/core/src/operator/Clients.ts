@@ -15,7 +15,7 @@ import { monotonicMillis } from "../shared/MonotonicTime.ts"
 import { NoticeStore } from "../notices/NoticeStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { TenantSweep } from "../shared/TenantSweep.ts"
-import { blockedMillis, endingInTime } from "../shared/TimeLimit.ts"
+import { blockedMillis, withTimeLimit } from "../shared/TimeLimit.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { Subscriptions } from "./Subscriptions.ts"
@@ -152,7 +152,7 @@ export class Clients extends Context.Service<Clients, {
         const startedAt = yield* monotonicMillis
         const exits: Array<Exit.Exit<void, StorageError>> = []
         for (const client of due) {
-          exits.push(yield* Effect.exit(endingInTime("Clients.review", review(tenantId, client), reviewMillis)))
+          exits.push(yield* Effect.exit(withTimeLimit("Clients.review", review(tenantId, client), reviewMillis)))
           // one that fails is not the first one again
           positions.set(tenantId, client)
           if ((yield* monotonicMillis) - startedAt >= blockedMillis) break

@@ -44,7 +44,7 @@ export const Explanation = Schema.Struct({
 }).annotate({ identifier: "Explanation" })
 export type Explanation = typeof Explanation.Type
 
-/** Explains to operators what became of an event, shipment, bill or pickup for one subscription. */
+/** Explains to operators why an event, shipment, bill or pickup was or was not sent to one subscription. */
 export class Explanations extends Context.Service<Explanations, {
   /**
    * The query names one subject: an eventId, a shipmentId, a PRO or a pickup. For a shipment, the most urgent verdict of its entries wins. A
@@ -116,7 +116,7 @@ interface Asked {
   readonly value: string
 }
 
-/** What a message calls them. */
+/** Their names in messages. */
 const subjectNames = { eventId: "event", shipmentId: "id", pro: "PRO" } as const
 
 const subjects = ["eventId", "shipmentId", "pro", "pickupId"] as const

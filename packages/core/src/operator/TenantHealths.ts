@@ -31,7 +31,7 @@ export const HealthView = Schema.Struct({
 }).annotate({ identifier: "Health" })
 export type HealthView = typeof HealthView.Type
 
-/** Counts subscriptions in trouble, waiting entries and dead letters of each tenant. */
+/** Counts unhealthy subscriptions, waiting entries and dead letters of each tenant. */
 export class TenantHealths extends Context.Service<TenantHealths, {
   /**
    * Sorted by most unhealthy subscriptions, then most dead letters, then most waiting entries. The first 1,000 tenants by tenantId. Fails when

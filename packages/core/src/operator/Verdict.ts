@@ -6,7 +6,7 @@ import { breakerState } from "../delivery/model/Breaker.ts"
 import { grantOf, markAfter } from "../delivery/model/RateLimit.ts"
 import { formatInstant } from "../shared/Instant.ts"
 
-/** What became of a subject for a subscription. `dropped`: purged, beyond a quota, or too old; `before_subscription`: it happened earlier. */
+/** The result of a subject for a subscription. `dropped`: purged, beyond a quota, or too old; `before_subscription`: it happened earlier. */
 export const verdicts = ["delivered", "in_flight", "waiting", "dead", "dropped", "not_matched", "not_visible", "before_subscription"] as const
 /** One of `verdicts`. */
 export type VerdictName = typeof verdicts[number]

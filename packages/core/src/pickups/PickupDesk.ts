@@ -3,7 +3,7 @@ import { Context, Effect } from "effect"
 import type { PickupRequest } from "./model/PickupRequest.ts"
 import type { PickupDeskFailed } from "./PickupErrors.ts"
 
-/** What a desk decides on: a new pickup or a change of one. */
+/** A new pickup, or a change of one, for the desk to decide. */
 export interface PickupOrder {
   readonly tenantId: string
   /** Equal when the same request is retried. A desk that has already dispatched it must not send a second truck. */
@@ -38,7 +38,7 @@ export interface CancelledPickup {
   readonly request: PickupRequest
 }
 
-/** What a desk's call runs in. */
+/** Context of a call to the desk. */
 export interface PickupDeskCall<Tx = unknown> {
   /**
    * The transaction that stores the answer, so that the desk's own rows commit with it: the host's transaction as it was passed to

@@ -13,7 +13,7 @@ import type { PickupRequest } from "./model/PickupRequest.ts"
 /** Mails per client and minute, in one process: a request may name any address. */
 export const pickupMailsPerMinute = 60
 
-/** Whose request it is, and what names its mail: the same for each attempt. */
+/** The client of a request, and the id of its mail: the same for each attempt. */
 interface PickupMailKey {
   readonly tenantId: string
   readonly client: string
@@ -48,7 +48,7 @@ export const makePickupMail = (outbox: (typeof MailOutbox)["Service"]) => {
     if (to !== undefined && isMailAddress(to)) yield* put(key, to, "cancelled", cancellationMail(request, number))
   })
 
-  /** The answer to a request that is not decided yet, or that changes nothing: says what a reader of `confirmationEmail` gets. */
+  /** The answer to a request that is not decided yet, or that changes nothing: says what is sent to `confirmationEmail`. */
   const announced = (request: PickupRequest, answer: PickupAnswer, isDecided: boolean): PickupAnswer => {
     const to = given(request.confirmationEmail)
     if (to === undefined) return answer

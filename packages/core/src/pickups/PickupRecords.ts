@@ -98,7 +98,7 @@ export const makePickupRecords = ({ mail, signals, store, wakeups }: PickupRecor
     return { row: claimed(principal, row), pickup: pickupIn(row) }
   })
 
-  /** When a request no longer waits: stores its answer for retries, and wakes its call. */
+  /** Stores the answer of a request that no longer waits, for retries, and wakes its call. */
   const endWait = Effect.fnUntraced(function*(tenantId: string, before: FoundPickup, after: KeptPickup) {
     const { waiting } = before.pickup
     if (waiting === null || after.waiting?.id === waiting.id) return
@@ -109,7 +109,7 @@ export const makePickupRecords = ({ mail, signals, store, wakeups }: PickupRecor
     yield* signals.decided(tenantId, pickupId)
   })
 
-  /** When a request no longer waits: sends its answer by e-mail as well. */
+  /** Sends the answer of a request that no longer waits by e-mail as well. */
   const confirmed = Effect.fnUntraced(function*(tenantId: string, { pickup: { waiting }, row: { client, pickupId } }: FoundPickup, after: KeptPickup) {
     const { decided, entries } = after
     if (waiting === null || decided?.id !== waiting.id) return after

@@ -75,7 +75,7 @@ export class PortalAccess extends Context.Service<PortalAccess, {
   )
 }
 
-/** A portal needs no freight, so its caller has none, even if it were accepted elsewhere. */
+/** A portal shows no freight, so its caller has no accounts. */
 const customer = (tenantId: string, client: string): Principal => ({ tenantId, client, roles: ["customer"], accounts: [], origin: "key" })
 
 const decode = decodeInput(PortalLinkRequest, { closed: true })

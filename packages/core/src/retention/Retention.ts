@@ -21,10 +21,10 @@ const pauseMillis = 3_600_000
 /** A step prunes each store some times, with pauses. A store that is blocked ends with its statement. */
 const stepMillis = 1_800_000
 
-/** Entries of the audit log are of any tenant, also of those that were removed long ago. */
+/** Stands for all tenants in the sweep: the audit log also has entries of removed tenants. */
 const anyTenant = "*"
 
-/** The outbox gives a mail up after a day. One that is older was put in when there was a mail server, and there is none now. */
+/** The outbox removes a mail after a day. An older one was stored while a mail server was configured, and none is now. */
 const keepMailsMillis = 2 * 86_400_000
 
 /** How long delivery statistics by minute are kept: a day, and an hour so that a chart of a day has all of it. */

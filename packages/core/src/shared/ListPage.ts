@@ -57,7 +57,7 @@ export interface ListRange {
 }
 
 /** Rows of a store that ends a read early. */
-export interface RowsRead<Row> {
+interface RowsRead<Row> {
   readonly rows: ReadonlyArray<Row>
   /** Where it ended early: the page ends there too, and the next one continues after it. */
   readonly lookedTo: string | undefined

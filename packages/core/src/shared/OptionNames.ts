@@ -1,7 +1,7 @@
-/** Refuses options that a function does not have, for hosts without types: a misspelt option would leave its default without a word. */
+/** Refuses options that a function does not have, for hosts without types: a misspelt option would silently keep its default. */
 import { nearestName } from "./NearestName.ts"
 
-/** Throws a `TypeError` unless `options` is an object whose members are all `known`. A member without a value is as good as none. */
+/** Throws a `TypeError` unless `options` is an object whose members are all `known`. Members that are `undefined` are ignored. */
 export const checkOptionNames = (of: string, options: unknown, known: ReadonlyArray<string>): void => {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw new TypeError(`${of} takes an object with options: ${known.slice(0, 3).join(", ")} and others.`)

@@ -3,7 +3,7 @@
 const windowMillis = 60_000
 
 /** A rate and the burst that it allows. */
-export interface SpreadLimits {
+interface SpreadLimits {
   readonly perMinute: number
   /** Burst size, from 1 to `perMinute`. */
   readonly atOnce: number

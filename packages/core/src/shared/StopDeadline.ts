@@ -1,14 +1,14 @@
-/** A bound for the stop of all work. */
+/** A time limit for stopping. */
 import { Effect, Fiber, Option } from "effect"
 
-/** Milliseconds after requests and attempts in flight have ended: for outcomes, leases, statistics and connections. */
+/** Time for the last writes after requests and attempts in flight have ended: outcomes, leases, statistics and connections. */
 export const lastWritesMillis = 8_000
 
 /**
- * Waits for the stop at most this long, whatever it does: each last write to a database that does not answer would wait for its own deadline,
- * one after the other, or without an end on a pool without timeouts. What does not end in time goes on until the process exits.
+ * Waits for `stop` for at most `millis`. On a database that does not answer, each last write would wait for its own deadline, one after the other,
+ * or forever on a pool without timeouts. What has not ended continues until the process exits.
  */
-export const stoppedWithin = (millis: number, stop: Effect.Effect<unknown>): Effect.Effect<void> =>
+export const stopWithin = (millis: number, stop: Effect.Effect<unknown>): Effect.Effect<void> =>
   Effect.gen(function*() {
     const stopping = yield* Effect.forkDetach(stop, { startImmediately: true })
     if (Option.isSome(yield* Effect.timeoutOption(Fiber.await(stopping), millis))) return

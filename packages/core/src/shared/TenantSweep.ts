@@ -4,7 +4,7 @@ import { LineLimiter } from "./LineLimiter.ts"
 import type { ListRange } from "./ListPage.ts"
 import { monotonicMillis } from "./MonotonicTime.ts"
 import { StorageError } from "./StorageError.ts"
-import { endingInTime } from "./TimeLimit.ts"
+import { withTimeLimit } from "./TimeLimit.ts"
 
 /** Tenants per read. */
 const tenantsPerPage = 100
@@ -137,7 +137,7 @@ export class TenantSweep {
   private serve(tenantId: string): Effect.Effect<Exit.Exit<SweepStep, StorageError>> {
     const { step, stepMillis } = this.work
     return Effect.gen({ self: this }, function*() {
-      const exit = yield* Effect.exit(endingInTime("TenantSweep.step", step(tenantId), stepMillis))
+      const exit = yield* Effect.exit(withTimeLimit("TenantSweep.step", step(tenantId), stepMillis))
       if (Exit.isSuccess(exit)) {
         if (this.failing.delete(tenantId)) yield* Effect.annotateLogs(this.recovered, { tenant: tenantId })
       } else {

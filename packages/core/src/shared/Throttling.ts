@@ -1,7 +1,7 @@
 /** Background work that leaves most of the storage's time to other work. */
 import { Duration, Effect } from "effect"
 import type { StorageError } from "./StorageError.ts"
-import { endingInTime } from "./TimeLimit.ts"
+import { withTimeLimit } from "./TimeLimit.ts"
 
 /** Pause after each unit of work, as a multiple of the work's duration. */
 const pausePerMoment = 4
@@ -12,7 +12,7 @@ const longestPauseMillis = 1000
 /** Runs the work, one statement or a few, then pauses, unless `didWork` finds that the work did nothing. Fails if the work is blocked. */
 export const throttled = <A>(operation: string, work: Effect.Effect<A, StorageError>, didWork: (answer: A) => boolean = () => true): Effect.Effect<A, StorageError> =>
   Effect.gen(function*() {
-    const [took, answer] = yield* Effect.timed(endingInTime(operation, work))
+    const [took, answer] = yield* Effect.timed(withTimeLimit(operation, work))
     if (didWork(answer)) yield* Effect.sleep(Duration.min(Duration.times(took, pausePerMoment), Duration.millis(longestPauseMillis)))
     return answer
   })

@@ -6,7 +6,7 @@ import { StorageError } from "./StorageError.ts"
 export const blockedMillis = 30_000
 
 /** Interrupts work that does not end in time: an interrupted statement is cancelled on the server. */
-export const endingInTime = <A, E, R>(operation: string, work: Effect.Effect<A, E, R>, millis: number = blockedMillis): Effect.Effect<A, E | StorageError, R> =>
+export const withTimeLimit = <A, E, R>(operation: string, work: Effect.Effect<A, E, R>, millis: number = blockedMillis): Effect.Effect<A, E | StorageError, R> =>
   Effect.timeoutOrElse(work, {
     duration: millis,
     orElse: () => Effect.fail(new StorageError({ operation, cause: `No end within ${millis / 1000} seconds. Another transaction may hold locks.` }))

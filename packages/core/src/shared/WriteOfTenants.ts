@@ -1,4 +1,4 @@
-/** Writes of what a process gathered of many tenants, such as counts. */
+/** Writes what a process has gathered for many tenants, such as counts. */
 import { Effect } from "effect"
 import { StorageError } from "./StorageError.ts"
 
@@ -7,14 +7,14 @@ const tenantsAtOnce = 4
 /** How long the write of a tenant may take. Another transaction may hold locks. */
 const writeMillis = 10_000
 
-/** What was gathered of a tenant and not written. */
-export interface Unwritten<A> {
+/** What was gathered for a tenant and not written. */
+interface Unwritten<A> {
   readonly tenantId: string
   readonly gathered: A
   readonly error: StorageError
 }
 
-/** Writes what was gathered of each tenant. Returns what could not be written: a tenant whose write fails or is blocked loses only its own. */
+/** Writes what was gathered for each tenant. Returns what could not be written: a tenant whose write fails or is blocked loses only its own. */
 export const writeOfTenants = <A>(
   ofTenants: Iterable<readonly [tenantId: string, gathered: A]>,
   write: (tenantId: string, gathered: A) => Effect.Effect<unknown, StorageError>

@@ -12,7 +12,7 @@ import { isDateOnly } from "./model/FreightShapes.ts"
 import { type KeyedShipment, keysOf, keyOf, referencesOf } from "./model/LookupKey.ts"
 import type { PostedShipment } from "./model/PostedShipment.ts"
 import { registerAgain, registerShipment, type Registered } from "./model/Registration.ts"
-import { applyReport, type KnownShipment, silenceOf } from "./model/ShipmentState.ts"
+import { applyReport, type KnownShipment, whyNotNotified } from "./model/ShipmentState.ts"
 import { type StatusNotification, wordOf } from "./model/StatusNotification.ts"
 import { ignoreFarFutureTime, type ReportOutcome, type StatusReport } from "./model/StatusReport.ts"
 import { answerOf, publicOf } from "./model/VerifiedShipment.ts"
@@ -200,7 +200,7 @@ class Changes {
     const { moved, notifications, outcome } = applied
     return notifications.length > 0
       ? { outcome, moved, notified: notifications.map(wordOf) }
-      : { outcome, moved, notified: [], why: silenceOf(applied) }
+      : { outcome, moved, notified: [], why: whyNotNotified(applied) }
   }
 
   get written() {

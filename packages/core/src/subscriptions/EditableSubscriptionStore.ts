@@ -1,4 +1,4 @@
-/** What the storage ports of subscriptions have in common whose clients may change them. */
+/** The common part of the storage ports of subscriptions that their clients may change. */
 import type { Effect, Option } from "effect"
 import type { DestinationStatus } from "../delivery/DeliveryQueue.ts"
 import type { SubscriptionDocuments } from "../shared/Area.ts"

@@ -1,4 +1,4 @@
-/** Creates, reads, changes and removes subscriptions whose clients may change them. An area says what is different about its own. */
+/** Creates, reads, changes and removes subscriptions that their clients may change. Each area passes what differs in its own. */
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import type { NotPermitted } from "../access/AccessErrors.ts"

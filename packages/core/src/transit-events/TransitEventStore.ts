@@ -120,7 +120,7 @@ export class TransitEventStore extends Context.Service<TransitEventStore, {
    */
   readonly since: (tenantId: string, visibility: Visibility, position: string | undefined, limit: number) => Effect.Effect<StoredSince<StoredEvent>, StorageError>
   /** Stores a cursor. A cursor for page 2 starts over and deletes the client's earlier cursors for this query. */
-  readonly putCursor: (tenantId: string, queryKey: string, mark: PageCursor) => Effect.Effect<void, StorageError>
+  readonly putCursor: (tenantId: string, queryKey: string, cursor: PageCursor) => Effect.Effect<void, StorageError>
   /** The stored cursor nearest to a page, at or before it and younger than `cursorMillis`. */
   readonly findCursor: (tenantId: string, queryKey: string, page: number) => Effect.Effect<PageCursor | undefined, StorageError>
 }>()("@waybill/core/transit-events/TransitEventStore") {}

@@ -11,7 +11,7 @@ export const hook = "https://receiver.example/hook"
 /** The account of all published events, unless a test sets another one. */
 export const account = "A"
 
-export interface EngineOptions {
+interface EngineOptions {
   readonly delivery?: Partial<DeliveryOptionValues>
   /** The subscription's own `delivery` settings. */
   readonly policy?: Readonly<Record<string, number>>

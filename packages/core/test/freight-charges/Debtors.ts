@@ -16,7 +16,7 @@ export const wanted = {
 }
 
 /** The members of a received PFC object that tests use. */
-export interface ReceivedCharge {
+interface ReceivedCharge {
   readonly pfc: { readonly uniqueID: string; readonly function: string; readonly header: { readonly function: string }; readonly date: string; readonly isTest: boolean }
   readonly charges: {
     readonly preliminaryTotalCharges: number

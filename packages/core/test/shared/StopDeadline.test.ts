@@ -1,13 +1,13 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { stoppedWithin } from "../../src/shared/StopDeadline.ts"
+import { stopWithin } from "../../src/shared/StopDeadline.ts"
 
 const stopping = (stop: Effect.Effect<void>) =>
   Effect.gen(function*() {
     const lines: Array<unknown> = []
     const logger = Logger.layer([Logger.make(({ message }) => void lines.push(message))])
-    return { lines, fiber: yield* Effect.forkChild(Effect.provide(stoppedWithin(8_000, stop), logger), { startImmediately: true }) }
+    return { lines, fiber: yield* Effect.forkChild(Effect.provide(stopWithin(8_000, stop), logger), { startImmediately: true }) }
   })
 
 it.effect("a stop waits for last writes, and says nothing when they end in time", () =>

@@ -1,5 +1,5 @@
 /** The layers behind the methods and handlers: built at the first call, released by `stop`. */
-import { lastWritesMillis, LineLimiter, runBackground, StorageError, type StoragePorts, stoppedWithin, type Waybill } from "@waybill/core"
+import { lastWritesMillis, LineLimiter, runBackground, StorageError, type StoragePorts, stopWithin, type Waybill } from "@waybill/core"
 import { DeliveryOptions } from "@waybill/core/delivery"
 import { PickupDesk, Pickups } from "@waybill/core/pickups"
 import { Context, Effect, Exit, Fiber, Layer, Option, Scope, Stream } from "effect"
@@ -146,7 +146,7 @@ export class Service {
     )
     const stop = Effect.andThen(Effect.all([attempts, calls], { concurrency: "unbounded" }), Scope.close(scope, Exit.void))
     const { drainMillis } = Context.get(context, DeliveryOptions)
-    await Effect.runPromiseWith(context)(stoppedWithin(Math.max(callsMillis, drainMillis) + lastWritesMillis, stop))
+    await Effect.runPromiseWith(context)(stopWithin(Math.max(callsMillis, drainMillis) + lastWritesMillis, stop))
   }
 
   /** What the first call opened, or opens now: it has as long as any running call, and is then interrupted. On a pool without timeouts it could take forever. */
@@ -161,7 +161,7 @@ export class Service {
       return ended
     })
     const stop = Effect.timeoutOrElse(ended, { duration: callsMillis, orElse: () => interrupted })
-    await Effect.runPromise(Effect.provide(stoppedWithin(callsMillis + lastWritesMillis, stop), this.#logger))
+    await Effect.runPromise(Effect.provide(stopWithin(callsMillis + lastWritesMillis, stop), this.#logger))
     return built
   }
 

@@ -111,12 +111,12 @@ const arrayOf = (ast: SchemaAST.Arrays, admits: (value: unknown) => boolean): Ma
 }
 
 const objectOf = (ast: SchemaAST.Objects): Make => {
-  const members = ast.propertySignatures.map(({ name, type }) => ({ name: String(name), make: makeOf(type), mayLack: SchemaAST.isOptional(type) }))
+  const members = ast.propertySignatures.map(({ name, type }) => ({ name: String(name), make: makeOf(type), nullish: SchemaAST.isOptional(type) }))
   const values = ast.indexSignatures.map(({ type }) => makeOf(type))
   return (random, options) => {
     const object: Record<string, unknown> = {}
-    for (const { make, mayLack, name } of members) {
-      if (mayLack && options.full !== true && random.happens(0.6)) continue
+    for (const { make, nullish, name } of members) {
+      if (nullish && options.full !== true && random.happens(0.6)) continue
       object[name] = make(random, options)
     }
     for (const make of values) object["custom"] = make(random, options)

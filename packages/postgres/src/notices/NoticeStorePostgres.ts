@@ -1,5 +1,5 @@
 /** Notices to customers on Postgres. */
-import { type NoticeContacts, type NoticeKey, type NoticeKind, noticesPerPrune, NoticeStore, type WebhookNotice } from "@waybill/core"
+import { type NoticeContacts, type NoticeKey, type NoticeKind, noNoticeContacts, noticesPerPrune, NoticeStore, type WebhookNotice } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { bytea, int4, int8, only, optional, row, text, textArray, uuid } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
@@ -20,8 +20,6 @@ export const noticePayloads: PayloadSource = {
   judged: "one by one",
   visible: () => "true"
 }
-
-const nobody: NoticeContacts = { email: undefined, emailKinds: undefined, webhookId: undefined, webhookKinds: undefined }
 
 const kinds = optional(only<ReadonlyArray<NoticeKind>, ReadonlyArray<string>>(textArray))
 
@@ -95,7 +93,7 @@ export const layer = Layer.effect(
     const { schema, sql } = yield* database
     return operationsOf(NoticeStore, {
       contacts: (tenantId, client, forUpdate = false) =>
-        Effect.map(sql.rows(contactsRow, forUpdate ? lockContacts(schema, tenantId, client) : contactsOf(schema, tenantId, client)), ([found = nobody]) => found),
+        Effect.map(sql.rows(contactsRow, forUpdate ? lockContacts(schema, tenantId, client) : contactsOf(schema, tenantId, client)), ([found = noNoticeContacts]) => found),
       setContacts: (tenantId, client, contacts) =>
         sql.run(contacts.email === undefined && contacts.webhookId === undefined ? dropContacts(schema, tenantId, client) : putContacts(schema, tenantId, client, contacts)),
       endWebhook: (tenantId, client, webhookId) => sql.run(clearWebhook(schema, tenantId, client, webhookId)),

@@ -1,5 +1,5 @@
 /** Starts the service, runs it, and shuts it down in an order that loses nothing. */
-import { AccessOptions, lastWritesMillis, NoticeOptions, RetentionOptions, runBackground, runMails, stoppedWithin, Tenants, Waybill } from "@waybill/core"
+import { AccessOptions, lastWritesMillis, NoticeOptions, RetentionOptions, runBackground, runMails, stopWithin, Tenants, Waybill } from "@waybill/core"
 import { DeliveryOptions, Sealer } from "@waybill/core/delivery"
 import { FreightChargeOptions } from "@waybill/core/freight-charges"
 import { PickupDesk, Pickups } from "@waybill/core/pickups"
@@ -44,7 +44,7 @@ export const serve = (config: ServerConfig) =>
     const demo = config.demo ? yield* openDemo(config.dataDir) : undefined
     const drain = makeDrain(config.drainDelayMillis)
     // with both default drains within Docker's 25 s of `compose.yaml`
-    const working = yield* Effect.acquireRelease(Scope.make(), (scope, exit) => stoppedWithin(config.drainMillis + lastWritesMillis, Scope.close(scope, exit)))
+    const working = yield* Effect.acquireRelease(Scope.make(), (scope, exit) => stopWithin(config.drainMillis + lastWritesMillis, Scope.close(scope, exit)))
     const services = yield* buildOn(url, servicesLayer(config, keys, url, demo, drain.isDraining)).pipe(Scope.provide(working))
 
     // Stop both at the same time: no more requests, no more attempts.

@@ -1,5 +1,5 @@
 /** Notices to customers in memory. */
-import { type NoticeContacts, type NoticeKey, noticesPerPrune, NoticeStore } from "@waybill/core"
+import { type NoticeContacts, type NoticeKey, noNoticeContacts, noticesPerPrune, NoticeStore } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { DestinationTables } from "../delivery/DestinationTables.ts"
 import { entryIn } from "../shared/EntryIn.ts"
@@ -23,7 +23,7 @@ export const NoticeStoreMemory = {
       const of = (tenantId: string): TenantNotices => entryIn(tenants, tenantId, () => ({ contacts: new Map(), lastNotice: { value: 0 }, claims: new Map() }))
 
       return NoticeStore.of({
-        contacts: (tenantId, client) => operate(() => of(tenantId).contacts.get(client) ?? nobody),
+        contacts: (tenantId, client) => operate(() => of(tenantId).contacts.get(client) ?? noNoticeContacts),
         setContacts: (tenantId, client, contacts) =>
           operate(() => contacts.email === undefined && contacts.webhookId === undefined ? journal.drop(of(tenantId).contacts, client) : journal.put(of(tenantId).contacts, client, contacts)),
         endWebhook: (tenantId, client, webhookId) =>
@@ -55,7 +55,5 @@ export const NoticeStoreMemory = {
     })
   )
 }
-
-const nobody: NoticeContacts = { email: undefined, emailKinds: undefined, webhookId: undefined, webhookKinds: undefined }
 
 const nameOf = ({ day, kind, subscriptionId }: NoticeKey): string => `${subscriptionId} ${kind} ${day}`

@@ -50,7 +50,7 @@ export interface ListedApiKey extends Omit<StoredApiKey, "hash"> {
 }
 
 /** The parts of a presented key that locate its row. The key contains the tenant, so that no lookup crosses tenants. */
-export interface KeyAddress {
+interface KeyAddress {
   readonly tenantId: string
   readonly id: string
 }

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { LargeInteger } from "../../shared/Integer.ts"
 import { isObject } from "../../shared/Json.ts"
-import { mayLack } from "../../shared/MayLack.ts"
+import { nullish } from "../../shared/Nullish.ts"
 
 /** Every quota with its default. The names are part of the operator API and of error messages. SPEC-GAP-X6 */
 export const defaultLimits = {
@@ -67,14 +67,14 @@ const each = <S>(make: (schema: LimitSchema) => S) =>
   Object.fromEntries(quotas.map((quota) => [quota, make(limitOf(quota))])) as { readonly [Name in Quota]: S }
 
 /** Changes any quotas; `null` resets one to its default. */
-export const LimitsChange = Schema.Struct(each((limit) => mayLack(limit))).annotate({ identifier: "LimitsChange" })
+export const LimitsChange = Schema.Struct(each((limit) => nullish(limit))).annotate({ identifier: "LimitsChange" })
 export type LimitsChange = typeof LimitsChange.Type
 
 /** All quotas of a tenant. */
 export const LimitsShown = Schema.Struct(each((limit) => limit)).annotate({ identifier: "Limits" })
 
 /** Only changed quotas are stored, so that a new default applies to tenants that use the old one. */
-export const storedLimits = (text: string | undefined): Partial<Limits> => {
+const storedLimits = (text: string | undefined): Partial<Limits> => {
   const stored: unknown = text === undefined ? {} : JSON.parse(text)
   if (!isObject(stored)) return {}
   return Object.fromEntries(Object.entries(stored).filter(([name, value]) => name in defaultLimits && typeof value === "number"))

@@ -28,5 +28,5 @@ const ratedBy = (charge: ChargeJson): string => {
   ])
 }
 
-/** Whether what the charges are rated by differs between two versions. SPEC-GAP-E10 */
+/** Whether two versions differ in a member that determines the charges. SPEC-GAP-E10 */
 export const hasRevenueImpact = (before: ChargeJson, after: ChargeJson): boolean => ratedBy(before) !== ratedBy(after)

@@ -23,7 +23,7 @@ export interface TimelineEvent extends Omit<JourneyEntry, "at"> {
 }
 
 /** How much of a journey is returned. */
-export interface TimelineLimits {
+interface TimelineLimits {
   readonly entries: number
   /** Approximate total of JSON in characters. The newest entry is always included. */
   readonly size: number

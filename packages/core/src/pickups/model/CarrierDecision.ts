@@ -1,6 +1,6 @@
 /** The carrier's decision on a pickup that waits (intake). */
 import { Schema } from "effect"
-import { mayLack } from "../../shared/MayLack.ts"
+import { nullish } from "../../shared/Nullish.ts"
 import { CarrierText, KeptText } from "./KeptText.ts"
 
 /** 2 to 4 letters. */
@@ -10,11 +10,11 @@ const Scac = Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,4}$/u, { message:
 export const CarrierDecision = Schema.Struct({
   decision: Schema.Literals(["accept", "reject", "call"]).annotate({ message: "decision is accept, reject or call." }),
   /** Only with `accept`: becomes the carrierPickupNumber. If left out, Waybill issues one. */
-  confirmationNumber: mayLack(KeptText),
-  scac: mayLack(Scac),
-  carrierName: mayLack(CarrierText),
+  confirmationNumber: nullish(KeptText),
+  scac: nullish(Scac),
+  carrierName: nullish(CarrierText),
   /** For the shipper. */
-  message: mayLack(CarrierText)
+  message: nullish(CarrierText)
 }).annotate({ identifier: "CarrierDecision" })
 export type CarrierDecision = typeof CarrierDecision.Type
 /** A decision as it is sent. */

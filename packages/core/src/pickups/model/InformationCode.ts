@@ -1,6 +1,6 @@
 /** The published codes that explain a pickup's status. Carriers add codes and sub codes of their own. */
 import { Schema } from "effect"
-import { mayLack } from "../../shared/MayLack.ts"
+import { nullish } from "../../shared/Nullish.ts"
 import { CarrierText, KeptText } from "./KeptText.ts"
 
 interface PublishedCode {
@@ -75,9 +75,9 @@ export const informationCodes: Readonly<Record<string, PublishedCode>> = {
 /** A code as the carrier reports it. A published code needs no description. */
 export const ReportedInformationCode = Schema.Struct({
   code: KeptText,
-  codeDescription: mayLack(CarrierText),
-  subCode: mayLack(KeptText),
-  subCodeDescription: mayLack(CarrierText)
+  codeDescription: nullish(CarrierText),
+  subCode: nullish(KeptText),
+  subCodeDescription: nullish(CarrierText)
 }).annotate({ identifier: "ReportedPickupInformationCode" })
 
 /** A code as Waybill returns it. Without a code, the description is the status. */

@@ -17,12 +17,12 @@ export const PickupQuery = Schema.Struct({
 }).annotate({ identifier: "PickupQuery" })
 export type PickupQuery = typeof PickupQuery.Type
 
-/** What a lookup looks for. `pro` is in its compared form. */
+/** The key of a lookup. `pro` is normalised. */
 export type PickupLookup =
   | { readonly by: "number"; readonly number: string; readonly isTest: boolean }
   | { readonly by: "pro"; readonly pro: string; readonly isTest: boolean }
 
-/** Reads what a lookup looks for. */
+/** The key that a query asks for. */
 export const pickupLookup = ({ isTest, lookupType, lookupValue }: PickupQuery): PickupLookup => {
   const test = isTest.toLowerCase() === "true"
   return lookupType.toLowerCase() === "pro"

@@ -1,7 +1,7 @@
 /** A progress report on a pickup from the carrier's system (intake). */
 import { Schema } from "effect"
 import { type Fault, fault } from "../../shared/Fault.ts"
-import { mayLack } from "../../shared/MayLack.ts"
+import { nullish } from "../../shared/Nullish.ts"
 import { listUpTo } from "../../shared/UpTo.ts"
 import { DateTimeText } from "./DateText.ts"
 import { ReportedInformationCode } from "./InformationCode.ts"
@@ -13,19 +13,19 @@ const degrees = (what: string, most: number) =>
   Schema.Finite.check(Schema.isBetween({ minimum: -most, maximum: most }, { message: `${what} is a number from -${most} to ${most}.` }))
 
 const ReportedEquipment = Schema.Struct({
-  driverName: mayLack(CarrierText),
-  trailerNumber: mayLack(CarrierText),
-  gpsCoordinates: mayLack(Schema.Struct({ latitude: mayLack(degrees("latitude", 90)), longitude: mayLack(degrees("longitude", 180)) })),
-  stopsAway: mayLack(count)
+  driverName: nullish(CarrierText),
+  trailerNumber: nullish(CarrierText),
+  gpsCoordinates: nullish(Schema.Struct({ latitude: nullish(degrees("latitude", 90)), longitude: nullish(degrees("longitude", 180)) })),
+  stopsAway: nullish(count)
 })
 
 const ReportedShipment = Schema.Struct({
-  proNumber: mayLack(KeptText),
-  destinationPostalCode: mayLack(KeptText),
-  destinationCountry: mayLack(nameUpTo(100)),
-  handlingUnitQuantity: mayLack(count),
-  weight: mayLack(count),
-  referenceNumbers: mayLack(listUpTo(Schema.Struct({ referenceType: mayLack(CarrierText), referenceValue: mayLack(KeptText) }), 500))
+  proNumber: nullish(KeptText),
+  destinationPostalCode: nullish(KeptText),
+  destinationCountry: nullish(nameUpTo(100)),
+  handlingUnitQuantity: nullish(count),
+  weight: nullish(count),
+  referenceNumbers: nullish(listUpTo(Schema.Struct({ referenceType: nullish(CarrierText), referenceValue: nullish(KeptText) }), 500))
 })
 
 /** Members that are left out stay unchanged. `carrierPickupNumber` is for a pickup that has no number yet. */
@@ -33,11 +33,11 @@ export const PickupReport = Schema.Struct({
   status: Schema.optionalKey(Schema.String.check(Schema.makeFilter((text: string) =>
     readPickupStatus(text) !== undefined || `status is one of ${pickupStatusWords.join(", ")}.`
   ))),
-  informationCode: mayLack(ReportedInformationCode),
-  stopEta: mayLack(DateTimeText),
-  stopEtaTimeZone: mayLack(nameUpTo(100)),
-  equipmentInformation: mayLack(ReportedEquipment),
-  shipmentArray: mayLack(listUpTo(ReportedShipment, 500)),
+  informationCode: nullish(ReportedInformationCode),
+  stopEta: nullish(DateTimeText),
+  stopEtaTimeZone: nullish(nameUpTo(100)),
+  equipmentInformation: nullish(ReportedEquipment),
+  shipmentArray: nullish(listUpTo(ReportedShipment, 500)),
   carrierPickupNumber: Schema.optionalKey(KeptText)
 }).annotate({ identifier: "PickupReport" })
 export type PickupReport = typeof PickupReport.Type

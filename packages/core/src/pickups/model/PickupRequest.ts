@@ -3,7 +3,7 @@
  * The interface does not say what is required inside lists, so members that may be null may also be left out. SPEC-GAP-C3
  */
 import { Schema, SchemaGetter } from "effect"
-import { mayLack } from "../../shared/MayLack.ts"
+import { nullish } from "../../shared/Nullish.ts"
 import { listUpTo, textUpTo } from "../../shared/UpTo.ts"
 import { DateText } from "./DateText.ts"
 import { anyCase, KeptText, nameUpTo } from "./KeptText.ts"
@@ -40,102 +40,102 @@ const measure = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_00
 
 /** The origin of a pickup (area C, `org…` members). */
 export const PickupAddress = Schema.Struct({
-  orgAccountNumber: mayLack(account),
+  orgAccountNumber: nullish(account),
   orgAddressName: given("orgAddressName"),
   orgAddressLine1: given("orgAddressLine1"),
-  orgAddressLine2: mayLack(line),
+  orgAddressLine2: nullish(line),
   orgCity: given("orgCity"),
-  orgContactName: mayLack(line),
+  orgContactName: nullish(line),
   orgCountry: given("orgCountry"),
-  orgPhoneNumber: mayLack(line),
+  orgPhoneNumber: nullish(line),
   orgState: given("orgState"),
-  orgStoreNumber: mayLack(line),
+  orgStoreNumber: nullish(line),
   orgZip: zip.check(Schema.isPattern(/\S/u, { message: "orgZip must not be empty." }))
 }).annotate({ identifier: "PickupOriginAddress" })
 
 const DestinationAddress = Schema.Struct({
-  cneeAddressName: mayLack(line),
-  cneeAddressLine1: mayLack(line),
-  cneeAddressLine2: mayLack(line),
-  cneeCity: mayLack(line),
-  cneeContactName: mayLack(line),
-  cneeCountry: mayLack(line),
-  cneePhoneNumber: mayLack(line),
-  cneeState: mayLack(line),
-  cneeStoreNumber: mayLack(line),
-  cneeZip: mayLack(zip)
+  cneeAddressName: nullish(line),
+  cneeAddressLine1: nullish(line),
+  cneeAddressLine2: nullish(line),
+  cneeCity: nullish(line),
+  cneeContactName: nullish(line),
+  cneeCountry: nullish(line),
+  cneePhoneNumber: nullish(line),
+  cneeState: nullish(line),
+  cneeStoreNumber: nullish(line),
+  cneeZip: nullish(zip)
 }).annotate({ identifier: "PickupDestinationAddress" })
 
 const BillToAddress = Schema.Struct({
-  btAccountNumber: mayLack(account),
-  btAddressName: mayLack(line),
-  btAddressLine1: mayLack(line),
-  btAddressLine2: mayLack(line),
-  btCity: mayLack(line),
-  btContactName: mayLack(line),
-  btCountry: mayLack(line),
-  btPhoneNumber: mayLack(line),
-  btState: mayLack(line),
-  btStoreNumber: mayLack(line),
-  btZip: mayLack(zip)
+  btAccountNumber: nullish(account),
+  btAddressName: nullish(line),
+  btAddressLine1: nullish(line),
+  btAddressLine2: nullish(line),
+  btCity: nullish(line),
+  btContactName: nullish(line),
+  btCountry: nullish(line),
+  btPhoneNumber: nullish(line),
+  btState: nullish(line),
+  btStoreNumber: nullish(line),
+  btZip: nullish(zip)
 }).annotate({ identifier: "PickupBillToAddress" })
 
 const HandlingUnitDetail = Schema.Struct({
-  height: mayLack(measure),
-  length: mayLack(measure),
-  unitCount: mayLack(measure),
-  totalUnitCount: mayLack(measure),
-  totalLinearFeetofShipment: mayLack(measure),
-  unitType: mayLack(line),
-  width: mayLack(measure),
-  weight: mayLack(measure),
-  totalWeight: mayLack(measure)
+  height: nullish(measure),
+  length: nullish(measure),
+  unitCount: nullish(measure),
+  totalUnitCount: nullish(measure),
+  totalLinearFeetofShipment: nullish(measure),
+  unitType: nullish(line),
+  width: nullish(measure),
+  weight: nullish(measure),
+  totalWeight: nullish(measure)
 }).annotate({ identifier: "PickupHandlingUnitDetail" })
 /** Number and measures of handling units of one shipment (area C). The interface names no unit of length. */
 export type HandlingUnitDetail = typeof HandlingUnitDetail.Type
 
 const ReferenceNumber = Schema.Struct({
-  refPieceCount: mayLack(count),
-  referenceNumber: mayLack(KeptText),
-  referenceType: mayLack(line)
+  refPieceCount: nullish(count),
+  referenceNumber: nullish(KeptText),
+  referenceType: nullish(line)
 })
 
-const ShipmentService = Schema.Struct({ serviceCode: mayLack(line), serviceDescription: mayLack(line) })
+const ShipmentService = Schema.Struct({ serviceCode: nullish(line), serviceDescription: nullish(line) })
 
 const ShipmentDetail = Schema.Struct({
-  shipperRef: mayLack(KeptText),
-  proNumber: mayLack(KeptText),
-  crossRefPro: mayLack(KeptText),
-  deliveryBeginDate: mayLack(DateText),
-  deliveryDateType: mayLack(anyCase("deliveryDateType", deliveryDateTypes)),
-  deliveryEndDate: mayLack(DateText),
-  descriptionDetails: mayLack(listUpTo(line, 1000)),
-  additionalShipperInfo: mayLack(prose),
-  description: mayLack(prose),
-  freightClass: mayLack(line),
+  shipperRef: nullish(KeptText),
+  proNumber: nullish(KeptText),
+  crossRefPro: nullish(KeptText),
+  deliveryBeginDate: nullish(DateText),
+  deliveryDateType: nullish(anyCase("deliveryDateType", deliveryDateTypes)),
+  deliveryEndDate: nullish(DateText),
+  descriptionDetails: nullish(listUpTo(line, 1000)),
+  additionalShipperInfo: nullish(prose),
+  description: nullish(prose),
+  freightClass: nullish(line),
   hazmatCheck: Schema.Boolean,
-  individualPieceType: mayLack(line),
-  individualPieces: mayLack(count),
-  nmfc: mayLack(line),
-  nmfcSub: mayLack(line),
-  weight: mayLack(pounds),
-  grossShipmentWeight: mayLack(pounds),
-  netShipmentWeight: mayLack(pounds),
-  handlingUnitCount: mayLack(integer(0, 500)),
-  handlingUnitDetails: mayLack(listUpTo(HandlingUnitDetail, 500)),
-  handlingUnitType: mayLack(line),
-  hazmatContactName: mayLack(line),
-  hazmatContactPhoneNumber: mayLack(line),
-  hazmatContractNumber: mayLack(line),
-  referenceNumbers: mayLack(listUpTo(ReferenceNumber, 500)),
-  shipmentServices: mayLack(listUpTo(ShipmentService, 500)),
-  specialInstructionsDelivery: mayLack(prose),
-  specialInstructionsPickup: mayLack(prose)
+  individualPieceType: nullish(line),
+  individualPieces: nullish(count),
+  nmfc: nullish(line),
+  nmfcSub: nullish(line),
+  weight: nullish(pounds),
+  grossShipmentWeight: nullish(pounds),
+  netShipmentWeight: nullish(pounds),
+  handlingUnitCount: nullish(integer(0, 500)),
+  handlingUnitDetails: nullish(listUpTo(HandlingUnitDetail, 500)),
+  handlingUnitType: nullish(line),
+  hazmatContactName: nullish(line),
+  hazmatContactPhoneNumber: nullish(line),
+  hazmatContractNumber: nullish(line),
+  referenceNumbers: nullish(listUpTo(ReferenceNumber, 500)),
+  shipmentServices: nullish(listUpTo(ShipmentService, 500)),
+  specialInstructionsDelivery: nullish(prose),
+  specialInstructionsPickup: nullish(prose)
 }).annotate({ identifier: "PickupShipmentDetail" })
 /** One shipment of a pickup request (area C). */
 export type ShipmentDetail = typeof ShipmentDetail.Type
 
-const EmergencyContact = Schema.Struct({ emergName: mayLack(line), emergPhone: mayLack(line), emergEmail: mayLack(line) })
+const EmergencyContact = Schema.Struct({ emergName: nullish(line), emergPhone: nullish(line), emergEmail: nullish(line) })
 
 /** All members are required; those that may be null must still be present. */
 export const PickupRequest = Schema.Struct({
@@ -151,12 +151,12 @@ export const PickupRequest = Schema.Struct({
   trailerNumber: orNull(line),
   loadedBy: orNull(anyCase("loadedBy", ["shipper", "driver"])),
   sealNumber: orNull(line),
-  warehouseName: mayLack(line),
+  warehouseName: nullish(line),
   readyDate: orNull(DateText),
   readyTime: orNull(DateText),
   closeTime: orNull(DateText),
-  openDate: mayLack(DateText),
-  openTime: mayLack(DateText),
+  openDate: nullish(DateText),
+  openTime: nullish(DateText),
   pickupLocationTimeZone: orNull(line),
   dockDoorNumber: orNull(line),
   dockContactEmail: orNull(line),

@@ -6,7 +6,7 @@ import { HmacSecretId } from "../../shared/Identifier.ts"
 import type { WithLists } from "../../shared/InvalidInput.ts"
 import { InstantText } from "../../shared/Instant.ts"
 import { ListCursor, ListLimit } from "../../shared/ListPage.ts"
-import { mayLack } from "../../shared/MayLack.ts"
+import { nullish } from "../../shared/Nullish.ts"
 import { PickupChangeEntry } from "./PickupChange.ts"
 
 const Topics = Schema.Array(Schema.Literal("pickups").annotate({ message: "A topic is pickups." }))
@@ -31,7 +31,7 @@ export const PatchedPickupSubscription = Schema.Struct({ ...settings, status: Su
 const edited = {
   endpointUrl: Schema.optionalKey(EndpointUrl),
   hmacSecretId: Schema.optionalKey(HmacSecretId),
-  delivery: mayLack(DeliveryPatch)
+  delivery: nullish(DeliveryPatch)
 }
 
 /** Members of an operator's merge patch: operators pause and resume by calls of their own. */

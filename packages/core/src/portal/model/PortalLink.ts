@@ -18,7 +18,7 @@ const color = (name: string) => Schema.optionalKey(Schema.String.check(Schema.is
 /** The greatest rounding of buttons and fields, in pixels. */
 const maxRadius = 24
 
-/** How the page looks. No member can hold anything but what it is for: no CSS, no HTML, and no address of another scheme. */
+/** How the page looks. Members are validated, because the page renders them: no CSS, no HTML, no address of another scheme. */
 export const PortalTheme = Schema.Struct({
   name: Schema.optionalKey(
     Schema.String.check(Schema.isPattern(/^[^\p{Cc}\p{Cs}]*[^\s\p{Cc}\p{Cs}][^\p{Cc}\p{Cs}]*$/u, { message: "name is one line of text." }), Schema.isMaxLength(100, { message: "name has at most 100 characters." }))

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { parseInstant } from "../../shared/Instant.ts"
 import { Integer } from "../../shared/Integer.ts"
-import { mayLack } from "../../shared/MayLack.ts"
+import { nullish } from "../../shared/Nullish.ts"
 import { BrokerType, CountryCode, DimensionsUnit, NestedOrStacked, TerminalStatus, WeightUnit } from "./CodeLists.ts"
 
 /** Text that every store can hold: no control characters except tabs and line ends, no unpaired surrogates. */
@@ -73,56 +73,56 @@ export type ReferenceNumbers = typeof ReferenceNumbers.Type
 export const StandardAddress = Schema.Struct({
   addressName: plainText(200),
   addressLine1: plainText(200),
-  addressLine2: mayLack(plainText(200)),
+  addressLine2: nullish(plainText(200)),
   city: plainText(100),
   state: plainText(20),
   postalCode: plainText(20),
   country: CountryCode,
-  accountNumber: mayLack(plainText(100))
+  accountNumber: nullish(plainText(100))
 }).annotate({ identifier: "StandardAddress" })
 export type StandardAddress = typeof StandardAddress.Type
 
 /** A terminal (area A, terminalInfo). Members are in Pascal case, as published. SPEC-GAP-A25 */
 export const TerminalInfo = Schema.Struct({
   TerminalID: orNull(plainText(200)),
-  AddressLine1: mayLack(plainText(500)),
-  AddressLine2: mayLack(plainText(500)),
-  City: mayLack(plainText(200)),
-  State: mayLack(plainText(200)),
-  PostalCode: mayLack(plainText(40)),
-  Country: mayLack(CountryCode),
-  ContactName: mayLack(plainText(200)),
-  PhoneNumber: mayLack(plainText(50)),
-  EmailAddress: mayLack(plainText(200)),
-  TerminalStatus: mayLack(TerminalStatus)
+  AddressLine1: nullish(plainText(500)),
+  AddressLine2: nullish(plainText(500)),
+  City: nullish(plainText(200)),
+  State: nullish(plainText(200)),
+  PostalCode: nullish(plainText(40)),
+  Country: nullish(CountryCode),
+  ContactName: nullish(plainText(200)),
+  PhoneNumber: nullish(plainText(50)),
+  EmailAddress: nullish(plainText(200)),
+  TerminalStatus: nullish(TerminalStatus)
 }).annotate({ identifier: "TerminalInfo" })
 export type TerminalInfo = typeof TerminalInfo.Type
 
 /** One kind of goods in a shipment (area A, commodity). SPEC-GAP-A25 */
 export const Commodity = Schema.Struct({
-  description: mayLack(plainText(1000)),
-  weight: mayLack(Schema.Finite),
-  weightUnit: mayLack(WeightUnit),
-  pieces: mayLack(Schema.Finite),
-  packagingType: mayLack(plainText(50)),
-  classification: mayLack(Schema.Finite),
-  nmfc: mayLack(plainText(50)),
-  nmfcSub: mayLack(plainText(50)),
+  description: nullish(plainText(1000)),
+  weight: nullish(Schema.Finite),
+  weightUnit: nullish(WeightUnit),
+  pieces: nullish(Schema.Finite),
+  packagingType: nullish(plainText(50)),
+  classification: nullish(Schema.Finite),
+  nmfc: nullish(plainText(50)),
+  nmfcSub: nullish(plainText(50)),
   hazardous: Schema.optionalKey(Schema.Boolean),
-  hazardousDescription: mayLack(plainText(1000)),
-  hazmatContactName: mayLack(plainText(200)),
-  hazmatContactPhoneNumber: mayLack(plainText(50)),
-  nestedOrStacked: mayLack(NestedOrStacked)
+  hazardousDescription: nullish(plainText(1000)),
+  hazmatContactName: nullish(plainText(200)),
+  hazmatContactPhoneNumber: nullish(plainText(50)),
+  nestedOrStacked: nullish(NestedOrStacked)
 }).annotate({ identifier: "Commodity" })
 
 /** One pallet, crate or the like (area A, handlingUnit). SPEC-GAP-A25 */
 export const HandlingUnit = Schema.Struct({
-  index: mayLack(Integer),
-  count: mayLack(Schema.Finite),
-  type: mayLack(plainText(50)),
-  tareWeight: mayLack(Schema.Finite),
-  weight: mayLack(Schema.Finite),
-  weightUnit: mayLack(WeightUnit),
+  index: nullish(Integer),
+  count: nullish(Schema.Finite),
+  type: nullish(plainText(50)),
+  tareWeight: nullish(Schema.Finite),
+  weight: nullish(Schema.Finite),
+  weightUnit: nullish(WeightUnit),
   length: Schema.optionalKey(Schema.Finite),
   width: Schema.optionalKey(Schema.Finite),
   height: Schema.optionalKey(Schema.Finite),
@@ -136,9 +136,9 @@ const TimeText = Schema.String.check(
 
 /** When a time-critical delivery is due (area A, timeCriticalInfo). SPEC-GAP-A25 */
 export const TimeCriticalInfo = Schema.Struct({
-  date: mayLack(DateOrInstant),
-  windowStart: mayLack(TimeText),
-  windowEnd: mayLack(TimeText)
+  date: nullish(DateOrInstant),
+  windowStart: nullish(TimeText),
+  windowEnd: nullish(TimeText)
 }).annotate({ identifier: "TimeCriticalInfo" })
 
 /** A customs agent (area A, customsAgentBroker). SPEC-GAP-A25 */

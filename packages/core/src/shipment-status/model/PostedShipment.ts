@@ -4,12 +4,12 @@ import { CarrierNumber } from "../../access/model/CarrierNumbers.ts"
 import { type Fault, fault } from "../../shared/Fault.ts"
 import { AccountNumber, ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
-import { mayLack } from "../../shared/MayLack.ts"
+import { nullish } from "../../shared/Nullish.ts"
 import { Commodities, DateOrInstant, HandlingUnits, plainText, ReferenceNumbers, StandardAddress, TerminalInfo, TimeCriticalInfo } from "./FreightShapes.ts"
 import { describedFields, type ShipmentView, VerifiedShipment } from "./VerifiedShipment.ts"
 
 const known = VerifiedShipment.fields
-const flag = mayLack(Schema.Boolean)
+const flag = nullish(Schema.Boolean)
 
 const PostedReferences = ReferenceNumbers.mapFields(Struct.map(Schema.optionalKey))
 
@@ -31,25 +31,25 @@ export const PostedShipment = Schema.Struct({
   references: Schema.optionalKey(
     Schema.Array(Schema.Struct({ type: plainText(100), value: plainText(500) })).check(Schema.isMaxLength(200, { message: "At most 200 references." }))
   ),
-  pickupDate: mayLack(DateOrInstant),
+  pickupDate: nullish(DateOrInstant),
   /** Time at which the posted status applied. */
   occurredAt: Schema.optionalKey(InstantText),
   ...describedFields,
-  ReferenceNumbers: mayLack(PostedReferences),
-  UpdatedPro: mayLack(plainText(100)),
-  DESaccessorial: mayLack(Schema.Array(Schema.NullOr(plainText(50))).check(Schema.isMaxLength(200, { message: "At most 200 accessorials." }))),
-  DESLimitedAccess: mayLack(known.DESLimitedAccess.members[0]),
-  TimeCriticalType: mayLack(known.TimeCriticalType.members[0]),
-  TimeCriticalInfo: mayLack(TimeCriticalInfo),
-  Commodities: mayLack(Commodities),
-  HandlingUnits: mayLack(HandlingUnits),
-  ShipmentLocation: mayLack(StandardAddress),
-  ShipmentMilestoneStatus: mayLack(known.ShipmentMilestoneStatus),
-  ShipmentMilestoneStatusLong: mayLack(plainText(500)),
-  ShipmentTerminalInfo: mayLack(Schema.Struct({ ...TerminalInfo.fields, TerminalID: Schema.optionalKey(TerminalInfo.fields.TerminalID) })),
-  TimeZoneOfShipment: mayLack(known.TimeZoneOfShipment.members[0]),
-  UpdatedETA: mayLack(DateOrInstant),
-  OFDStopsAway: mayLack(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }, { message: "OFDStopsAway is an integer from 0." }))),
+  ReferenceNumbers: nullish(PostedReferences),
+  UpdatedPro: nullish(plainText(100)),
+  DESaccessorial: nullish(Schema.Array(Schema.NullOr(plainText(50))).check(Schema.isMaxLength(200, { message: "At most 200 accessorials." }))),
+  DESLimitedAccess: nullish(known.DESLimitedAccess.members[0]),
+  TimeCriticalType: nullish(known.TimeCriticalType.members[0]),
+  TimeCriticalInfo: nullish(TimeCriticalInfo),
+  Commodities: nullish(Commodities),
+  HandlingUnits: nullish(HandlingUnits),
+  ShipmentLocation: nullish(StandardAddress),
+  ShipmentMilestoneStatus: nullish(known.ShipmentMilestoneStatus),
+  ShipmentMilestoneStatusLong: nullish(plainText(500)),
+  ShipmentTerminalInfo: nullish(Schema.Struct({ ...TerminalInfo.fields, TerminalID: Schema.optionalKey(TerminalInfo.fields.TerminalID) })),
+  TimeZoneOfShipment: nullish(known.TimeZoneOfShipment.members[0]),
+  UpdatedETA: nullish(DateOrInstant),
+  OFDStopsAway: nullish(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }, { message: "OFDStopsAway is an integer from 0." }))),
   Reconsignment: flag,
   ShipmentShortage: flag,
   ShipmentDamage: flag,
@@ -58,12 +58,12 @@ export const PostedShipment = Schema.Struct({
   DelayReasonCode: known.DelayReasonCode,
   AppointmentRequired: flag,
   AppointmentStatus: known.AppointmentStatus,
-  AppointmentDate: mayLack(DateOrInstant),
-  PartnerCarrierName: mayLack(plainText(200)),
-  PartnerCarrierSCAC: mayLack(plainText(20)),
+  AppointmentDate: nullish(DateOrInstant),
+  PartnerCarrierName: nullish(plainText(200)),
+  PartnerCarrierSCAC: nullish(plainText(20)),
   CrossBorder: flag,
   CrossBorderStatus: known.CrossBorderStatus,
-  CrossBorderEntryNumber: mayLack(plainText(100)),
+  CrossBorderEntryNumber: nullish(plainText(100)),
   PODAvailable: flag
 }).annotate({ identifier: "PostedShipment" })
 export type PostedShipment = typeof PostedShipment.Type

@@ -124,7 +124,7 @@ const finished = (draft: Draft, outcome: ReportOutcome): Applied => {
 }
 
 /** Why a report without notifications causes none. SPEC-GAP-A24 */
-export const silenceOf = ({ known: { view }, outcome }: Applied): string => {
+export const whyNotNotified = ({ known: { view }, outcome }: Applied): string => {
   const milestone = view.ShipmentMilestoneStatus
   if (milestone === undefined) return "The shipment has no milestone yet. Subscribers are notified from its first milestone on."
   if (outcome === "late") return "It happened before the present milestone, so it is kept in the history only."

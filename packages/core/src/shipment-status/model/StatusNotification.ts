@@ -1,6 +1,6 @@
 /** Notifications to a shipment's subscribers: one of two published shapes, in the published spelling. SPEC-GAP-A28 */
 import { Schema } from "effect"
-import { mayLack } from "../../shared/MayLack.ts"
+import { nullish } from "../../shared/Nullish.ts"
 import {
   AppointmentChange,
   CustomsStatus,
@@ -12,7 +12,7 @@ import {
 } from "./CodeLists.ts"
 import { CustomsAgentBroker, DateOrInstant, plainText, ReferenceNumbers, TerminalInfo, UtcOffset } from "./FreightShapes.ts"
 
-const nullable = (maxLength: number) => mayLack(plainText(maxLength))
+const nullable = (maxLength: number) => nullish(plainText(maxLength))
 
 /** A physical movement. */
 export const DeliveryUpdate = Schema.Struct({
@@ -46,7 +46,7 @@ export const informationFields = {
   generalDescription: Schema.optionalKey(plainText(1000)),
   carrierSpecificDescription: Schema.optionalKey(plainText(1000)),
   customsAgent: Schema.optionalKey(CustomsAgentBroker),
-  customsStatus: mayLack(CustomsStatus),
+  customsStatus: nullish(CustomsStatus),
   customsEntryNumber: nullable(100)
 }
 
@@ -55,7 +55,7 @@ export const DeliveryInformation = Schema.Struct({
   proNumber: plainText(100),
   shipmentReferenceNumbers: ReferenceNumbers,
   deliveryInformation_messages: DeliveryMessage,
-  TimeZoneOfShipment: mayLack(UtcOffset),
+  TimeZoneOfShipment: nullish(UtcOffset),
   UpdatedETA: Schema.optionalKey(DateOrInstant),
   ...informationFields
 }).annotate({ identifier: "DeliveryInformation" })

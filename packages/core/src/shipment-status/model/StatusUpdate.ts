@@ -4,7 +4,7 @@ import { type Fault, fault } from "../../shared/Fault.ts"
 import { ShipmentId } from "../../shared/Identifier.ts"
 import { formatInstant, InstantText, parseInstant } from "../../shared/Instant.ts"
 import { withoutUndefined } from "../../shared/Json.ts"
-import { mayLack } from "../../shared/MayLack.ts"
+import { nullish } from "../../shared/Nullish.ts"
 import { DeliveryMessage, type FreightException, freightExceptions, ShipmentMilestoneStatus, type TerminalStatus, TerminalType } from "./CodeLists.ts"
 import { DateOrInstant, plainText, someText, TerminalInfo, UtcOffset } from "./FreightShapes.ts"
 import { informationFields } from "./StatusNotification.ts"
@@ -21,16 +21,16 @@ export const StatusUpdate = Schema.Struct({
   updateId: Schema.optionalKey(someText(200)),
   shipmentMilestoneStatus: Schema.optionalKey(ShipmentMilestoneStatus),
   deliveryInformation_messages: Schema.optionalKey(DeliveryMessage),
-  TimeZoneOfShipment: mayLack(UtcOffset),
-  UpdatedETA: mayLack(DateOrInstant),
-  notificationMessage: mayLack(plainText(2000)),
+  TimeZoneOfShipment: nullish(UtcOffset),
+  UpdatedETA: nullish(DateOrInstant),
+  notificationMessage: nullish(plainText(2000)),
   terminaltype: Schema.optionalKey(TerminalType),
-  terminalAddress: mayLack(Schema.Struct({ ...TerminalInfo.fields, TerminalID: Schema.optionalKey(TerminalInfo.fields.TerminalID) })),
-  trailerNumber: mayLack(plainText(100)),
-  countsToDelivery: mayLack(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }, { message: "countsToDelivery is an integer from 0." }))),
-  UpdatedPro: mayLack(plainText(100)),
-  PartnerCarrierName: mayLack(plainText(200)),
-  PartnerCarrierSCAC: mayLack(plainText(20)),
+  terminalAddress: nullish(Schema.Struct({ ...TerminalInfo.fields, TerminalID: Schema.optionalKey(TerminalInfo.fields.TerminalID) })),
+  trailerNumber: nullish(plainText(100)),
+  countsToDelivery: nullish(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }, { message: "countsToDelivery is an integer from 0." }))),
+  UpdatedPro: nullish(plainText(100)),
+  PartnerCarrierName: nullish(plainText(200)),
+  PartnerCarrierSCAC: nullish(plainText(20)),
   ...informationFields
 }).annotate({ identifier: "StatusUpdate" })
 export type StatusUpdate = typeof StatusUpdate.Type

@@ -27,7 +27,7 @@ export interface KnownEvent extends EventKey {
   readonly json: Readonly<Record<string, unknown>>
 }
 
-/** What happened to one event of a call; `index` is its place in the call. */
+/** The result of one event of a call; `index` is its place in the call. */
 export type Publication = StoredPublication | RefusedItem
 
 /** An event that is stored, by this call or an earlier one. */
@@ -68,7 +68,7 @@ export interface Repeat {
   readonly key: string
 }
 
-/** The events of a call, sorted by what is done with them. */
+/** The events of a call, sorted by result. */
 export interface Sorted {
   /** Events to store. */
   readonly newEvents: ReadonlyArray<ReadEvent>

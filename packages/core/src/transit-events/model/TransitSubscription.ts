@@ -4,7 +4,7 @@ import { DeliveryMetadata } from "../../delivery/model/DeliveryPolicy.ts"
 import { DeliveryPatch, EndpointUrl, SubscriptionStatus } from "../../delivery/model/WebhookSettings.ts"
 import { HmacSecretId, ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
-import { mayLack } from "../../shared/MayLack.ts"
+import { nullish } from "../../shared/Nullish.ts"
 import { EventTypes } from "./EventType.ts"
 
 /** Most shipments per subscription. */
@@ -35,15 +35,15 @@ export const PatchedSubscription = Schema.Struct({ ...settings, status: Subscrip
 export type PatchedSubscription = typeof PatchedSubscription.Type
 
 const FiltersPatch = Schema.Struct({
-  eventTypes: mayLack(EventTypes),
-  shipmentIds: mayLack(SubscriptionFilters.fields.shipmentIds.schema)
+  eventTypes: nullish(EventTypes),
+  shipmentIds: nullish(SubscriptionFilters.fields.shipmentIds.schema)
 }).annotate({ identifier: "SubscriptionFiltersPatch" })
 
 const patched = {
   endpointUrl: Schema.optionalKey(EndpointUrl),
   hmacSecretId: Schema.optionalKey(HmacSecretId),
-  filters: mayLack(FiltersPatch),
-  delivery: mayLack(DeliveryPatch)
+  filters: nullish(FiltersPatch),
+  delivery: nullish(DeliveryPatch)
 }
 
 /** Members of an operator's merge patch: operators pause and resume by calls of their own. */
