@@ -73,7 +73,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
     "2 ** Math.min(attempt - 1, 40)", "1"),
   // bytes and signatures
   mutant(attempts, "a retry gets a new webhook-id",
-    "  deliveryId: taken.deliveryId,\n", "  deliveryId: taken.attempt > 1 ? taken.deliveryId.replace(/.$/, \"f\") : taken.deliveryId,\n"),
+    "{ deliveryId: taken.deliveryId, timestampSeconds", "{ deliveryId: taken.attempt > 1 ? taken.deliveryId.replace(/.$/, \"f\") : taken.deliveryId, timestampSeconds"),
   mutant(attempts, "a retry has a new sentAt",
     "wrap(destination.envelope, taken.deliveryId, taken.sentAt, taken.body)", "wrap(destination.envelope, taken.deliveryId, taken.sentAt + taken.attempt - 1, taken.body)"),
   mutant(signature, "only the newest secret signs",

@@ -23,12 +23,12 @@ export const report = (finished: ReadonlyArray<Reported>, lines: LineLimiter): E
     let pauses = 0
     for (const { attempt, verdict } of finished) {
       counts.set(verdict.record.outcome, (counts.get(verdict.record.outcome) ?? 0) + 1)
-      if (verdict.state === "delivered") events += attempt.events
+      if (verdict.state === "delivered") events += attempt.taken.events
       metrics.attemptSeconds.updateUnsafe(verdict.record.durationMillis / 1000, context)
       if (verdict.state === "dead") {
         dead += 1
         yield* lines.log(
-          deadLettersOf(attempt.tenantId, attempt.destination.destinationId),
+          deadLettersOf(attempt.tenantId, verdict.destinationId),
           logDeadLetter(fieldsOf(attempt, verdict))
         )
       }
@@ -85,17 +85,8 @@ const logDeadLetter = (fields: Readonly<Record<string, unknown>>): Effect.Effect
 
 const deadLettersOf = (tenantId: string, destinationId: string): string => `Dead letter of subscription ${destinationId} in tenant ${tenantId}`
 
-const fieldsOf = (attempt: Attempt, verdict: Verdict): Readonly<Record<string, unknown>> => ({
-  tenant: attempt.tenantId,
-  subscription: attempt.destination.destinationId,
-  delivery: attempt.deliveryId,
-  attempt: attempt.attempt,
-  outcome: verdict.record.outcome,
+const fieldsOf = ({ taken, tenantId }: Attempt, { attempt, deliveryId: delivery, destinationId: subscription, record: { outcome } }: Verdict): Readonly<Record<string, unknown>> => {
   // the span of the attempt has ended
-  ...traceOf(attempt)
-})
-
-const traceOf = ({ traceparent }: Attempt): { readonly trace_id?: string } => {
-  const span = spanFrom(traceparent)
-  return span === undefined ? {} : { trace_id: span.traceId }
+  const span = spanFrom(taken.traceparent)
+  return { tenant: tenantId, subscription, delivery, attempt, outcome, ...(span === undefined ? {} : { trace_id: span.traceId }) }
 }

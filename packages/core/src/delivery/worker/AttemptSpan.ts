@@ -7,7 +7,7 @@ import type { AttemptOutcome } from "../model/AttemptOutcome.ts"
 
 /** Begins a child of the span that published the events, and returns what ends it; `undefined` if there was none. */
 export const beginSpan = (attempt: Attempt, context: Context.Context<never>): ((outcome: AttemptOutcome) => void) | undefined => {
-  const parent = spanFrom(attempt.traceparent)
+  const parent = spanFrom(attempt.taken.traceparent)
   if (parent === undefined) return undefined
   const span = Effect.runSyncWith(context)(Effect.makeSpan("POST", { parent, kind: "client", attributes: spanAttributesOf(attempt) }))
   return (outcome) => {
@@ -19,7 +19,7 @@ export const beginSpan = (attempt: Attempt, context: Context.Context<never>): ((
 }
 
 /** The path and query of an endpoint may hold a token of the receiver, so they are left out. */
-const spanAttributesOf = ({ attempt, deliveryId, destination, events, tenantId }: Attempt): Readonly<Record<string, unknown>> => {
+const spanAttributesOf = ({ destination, taken: { attempt, deliveryId, events }, tenantId }: Attempt): Readonly<Record<string, unknown>> => {
   const url = URL.parse(destination.endpointUrl)
   return {
     "http.request.method": "POST",

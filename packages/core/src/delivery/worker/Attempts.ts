@@ -4,18 +4,15 @@ import type { DeliveryOutcome, LoadedDestination, TakenDelivery } from "../Deliv
 import type { Hmac } from "../secrets/Hmac.ts"
 import { AttemptOutcome } from "../model/AttemptOutcome.ts"
 import { wrap } from "../model/Envelope.ts"
-import type { RequestBody } from "../model/RequestBody.ts"
 import { retrySeconds } from "../model/RetryDecision.ts"
 import { requestHeaders } from "../model/Signature.ts"
 import { requestOwner, type WebhookRequest } from "../WebhookSender.ts"
 
 /** One attempt of a taken delivery. */
-export interface Attempt extends Omit<TakenDelivery, "destinationId" | "sentAt" | "lastKey" | "body"> {
+export interface Attempt {
   readonly tenantId: string
   readonly destination: LoadedDestination
-  readonly body: RequestBody
-  /** Bytes of its events. */
-  readonly bytes: number
+  readonly taken: TakenDelivery
   /** Live signing keys, newest first. */
   readonly keys: ReadonlyArray<Uint8Array>
   /** Milliseconds that the store's clock is ahead of the worker's time. Timestamps use the store's clock. */
@@ -23,32 +20,13 @@ export interface Attempt extends Omit<TakenDelivery, "destinationId" | "sentAt" 
 }
 
 /** The effect of an attempt on its delivery and destination. */
-export interface Verdict extends Pick<DeliveryOutcome, "state" | "dueInMillis" | "notCounted"> {
+export interface Verdict extends DeliveryOutcome {
   readonly record: AttemptRecord
   /** For the breaker; `unknown`: the outcome does not depend on the destination. */
   readonly health: "up" | "down" | "unknown"
   /** Why the destination must be paused; `undefined`: no pause. */
   readonly pause: string | undefined
 }
-
-/** The attempt of a taken delivery, with the frozen bytes. */
-export const attemptOf = (
-  taken: TakenDelivery,
-  { destination, keys, storeAhead, tenantId }: Pick<Attempt, "tenantId" | "destination" | "keys" | "storeAhead">
-): Attempt => ({
-  tenantId,
-  destination,
-  keys,
-  storeAhead,
-  deliveryId: taken.deliveryId,
-  flight: taken.flight,
-  attempt: taken.attempt,
-  tries: taken.tries,
-  body: wrap(destination.envelope, taken.deliveryId, taken.sentAt, taken.body),
-  bytes: taken.body.length,
-  events: taken.events,
-  traceparent: taken.traceparent
-})
 
 const unsignable = AttemptOutcome.Failed({
   failure: "signing",
@@ -57,7 +35,7 @@ const unsignable = AttemptOutcome.Failed({
 
 /** The request of an attempt, signed at `startedAt` (worker time); or its outcome if it cannot be signed. */
 export const requestOf = (
-  { body, deliveryId, keys, destination, storeAhead, tenantId }: Attempt,
+  { destination, keys, storeAhead, taken, tenantId }: Attempt,
   hmac: Hmac["Service"],
   startedAt: number,
   deadlineMillis: number
@@ -65,29 +43,32 @@ export const requestOf = (
   if (keys.length === 0 && destination.signing === "required") return unsignable
   // receivers refuse timestamps that differ by minutes, and the clock of this process may be wrong
   const timestampSeconds = Math.floor((startedAt + storeAhead) / 1000)
-  const headers = requestHeaders(hmac.sha256, keys, { deliveryId, timestampSeconds, body }, destination.bodySignature)
+  const body = wrap(destination.envelope, taken.deliveryId, taken.sentAt, taken.body)
+  const headers = requestHeaders(hmac.sha256, keys, { deliveryId: taken.deliveryId, timestampSeconds, body }, destination.bodySignature)
   return { owner: requestOwner(tenantId, destination.client), url: destination.endpointUrl, headers, body, deadlineMillis }
 }
 
-/** Send again at once, with no effect on the destination. */
-const undecided = { state: "waiting", dueInMillis: 0, notCounted: false, health: "unknown", pause: undefined } as const
+/** The outcome of a delivery that is sent again at once. */
+export const undecided = ({ attempt, deliveryId, destinationId, flight }: TakenDelivery) =>
+  ({ destinationId, deliveryId, flight, attempt, state: "waiting", dueInMillis: 0, notCounted: false }) as const
 
 /** Decides the state of a delivery after an outcome, by its number of attempts. `at` and `endedAt`: worker time; the record has the store's. */
-export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number, endedAt: number, jitter: number): Verdict => {
-  const base = { attempt: attempt.attempt, at: at + attempt.storeAhead, durationMillis: Math.max(0, endedAt - at) }
+export const verdictOf = ({ destination, storeAhead, taken }: Attempt, outcome: AttemptOutcome, at: number, endedAt: number, jitter: number): Verdict => {
+  const base = { attempt: taken.attempt, at: at + storeAhead, durationMillis: Math.max(0, endedAt - at) }
+  const unchanged = { ...undecided(taken), health: "unknown", pause: undefined } as const
   switch (outcome._tag) {
     case "Accepted":
-      return { ...undecided, state: "delivered", record: { ...base, outcome: "accepted", status: outcome.status, ...excerptOf(outcome.excerpt) }, health: "up" }
+      return { ...unchanged, state: "delivered", record: { ...base, outcome: "accepted", status: outcome.status, ...excerptOf(outcome.excerpt) }, health: "up" }
     case "Gone":
-      return { ...undecided, record: { ...base, outcome: "gone", status: outcome.status, ...excerptOf(outcome.excerpt) }, pause: "The receiver answered 410 Gone." }
+      return { ...unchanged, record: { ...base, outcome: "gone", status: outcome.status, ...excerptOf(outcome.excerpt) }, pause: "The receiver answered 410 Gone." }
     case "Interrupted":
-      return { ...undecided, notCounted: true, record: { ...base, outcome: "interrupted", detail: "The sending process stopped before an answer came." } }
+      return { ...unchanged, notCounted: true, record: { ...base, outcome: "interrupted", detail: "The sending process stopped before an answer came." } }
     case "Failed": {
       const { detail, excerpt, failure, retryAfterSeconds, status } = outcome
       const record = { ...base, outcome: failure, ...(status === undefined ? {} : { status }), detail, ...excerptOf(excerpt) }
-      const seconds = retrySeconds(attempt.destination.policy, attempt.tries, jitter, retryAfterSeconds)
-      if (seconds !== undefined) return { ...undecided, dueInMillis: Math.ceil(seconds * 1000), record, health: "down" }
-      return { ...undecided, state: "dead", record, health: "down", pause: attempt.destination.whenDead === "pause" ? pausedByDeadLetter(attempt.tries) : undefined }
+      const seconds = retrySeconds(destination.policy, taken.tries, jitter, retryAfterSeconds)
+      if (seconds !== undefined) return { ...unchanged, dueInMillis: Math.ceil(seconds * 1000), record, health: "down" }
+      return { ...unchanged, state: "dead", record, health: "down", pause: destination.whenDead === "pause" ? pausedByDeadLetter(taken.tries) : undefined }
     }
   }
 }

@@ -1,7 +1,7 @@
 /** Buffers outcomes until they are written, and decides how long they may wait for a batch. */
 import { Effect, Latch } from "effect"
-import type { Attempt, Verdict } from "./Attempts.ts"
 import type { Destination } from "./Destination.ts"
+import type { Reported } from "../DeliveryReport.ts"
 import type { DeliveryOutcome } from "../DeliveryStore.ts"
 
 /** Failed attempts of this time (milliseconds) are written together, because nothing depends on them before the retry. */
@@ -28,7 +28,7 @@ export const enoughOf = (unwritten: number, inFlight: number): number => Math.mi
 export interface Ended {
   readonly destination: Destination
   readonly outcome: DeliveryOutcome
-  readonly sent: { readonly attempt: Attempt; readonly verdict: Verdict } | undefined
+  readonly sent: Reported | undefined
 }
 
 /** The unwritten outcomes of one worker. */

@@ -1,6 +1,6 @@
 /** Begins the attempts of taken deliveries, and updates destinations by their outcomes. */
 import { Effect } from "effect"
-import { type Attempt, attemptOf, pausedByDeadLetter, type Verdict } from "./Attempts.ts"
+import { type Attempt, pausedByDeadLetter, undecided, type Verdict } from "./Attempts.ts"
 import { attemptsBegin, begun, type Destination, failed, isFailing, ownerOf, pause, secretOpened, type SlotOwner, succeeded } from "./Destination.ts"
 import { reportPaused } from "../DeliveryReport.ts"
 import { type DeliveryOutcome, flightOf, type LoadedDestination, partitionOf, type TakenDelivery } from "../DeliveryStore.ts"
@@ -85,7 +85,7 @@ export class Sending {
         const promise = promised.get(destination)
         const isPromised = promise !== undefined && promise.attempts > 0
         const wasFailing = isPromised ? promise.wasFailing : isFailing(destination)
-        const attempt = attemptOf(delivery, { tenantId: tenant.tenantId, destination: settings, keys, storeAhead: parts.storeAhead ?? 0 })
+        const attempt = { tenantId: tenant.tenantId, destination: settings, taken: delivery, keys, storeAhead: parts.storeAhead ?? 0 }
         if (isPromised) {
           promise.attempts -= 1
           slots.returnBytes(promise.owner, promise.bytes, wasFailing)
@@ -125,10 +125,11 @@ export class Sending {
     const { parts } = this
     const { slots } = parts
     this.begun += 1
-    destination.bytesPerDelivery += (attempt.bytes - destination.bytesPerDelivery) / 8
-    destination.eventsPerDelivery += (attempt.events - destination.eventsPerDelivery) / 8
+    const { body, events } = attempt.taken
+    destination.bytesPerDelivery += (body.length - destination.bytesPerDelivery) / 8
+    destination.eventsPerDelivery += (events - destination.eventsPerDelivery) / 8
     attemptsBegin(destination, parts.storeTime(now), 1)
-    const end = slots.begin(ownerOf(destination), attempt.bytes, wasFailing)
+    const end = slots.begin(ownerOf(destination), body.length, wasFailing)
     parts.attempts.begin(attempt, (verdict) => {
       end()
       this.ended(destination, attempt, verdict)
@@ -141,14 +142,7 @@ export class Sending {
     work.makeRoom()
     if (destination.owned.lost) return
     slots.unwritten += 1
-    const isChanged = this.judge(destination, attempt, verdict)
-    const { deliveryId, flight } = attempt
-    const { dueInMillis, notCounted, record, state } = verdict
-    outcomes.add({
-      destination,
-      outcome: { destinationId: destination.destinationId, deliveryId, flight, attempt: attempt.attempt, state, dueInMillis, notCounted, record },
-      sent: { attempt, verdict }
-    }, isChanged)
+    outcomes.add({ destination, outcome: verdict, sent: { attempt, verdict } }, this.judge(destination, attempt, verdict))
   }
 
   /** Updates the health of the destination. Returns whether its breaker or a pause must be written. */
@@ -168,5 +162,4 @@ export class Sending {
   }
 }
 
-const unsent = ({ attempt, deliveryId, destinationId, flight }: TakenDelivery, state: "waiting" | "dead"): DeliveryOutcome =>
-  ({ destinationId, deliveryId, flight, attempt, state, dueInMillis: 0, notCounted: true, record: undefined })
+const unsent = (delivery: TakenDelivery, state: "waiting" | "dead"): DeliveryOutcome => ({ ...undecided(delivery), state, notCounted: true, record: undefined })

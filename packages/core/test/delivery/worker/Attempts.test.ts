@@ -9,10 +9,12 @@ import {
   Hmac,
   type LoadedDestination,
   parseSecret,
+  type TakenDelivery,
   type Verdict,
   verdictOf,
   type WebhookRequest,
-  type WebhookSender
+  type WebhookSender,
+  wrap
 } from "@waybill/core/delivery"
 import { eventBatchEnvelope } from "@waybill/core/transit-events"
 import { HmacNode, verifySignature } from "@waybill/testkit"
@@ -45,17 +47,23 @@ const destination: LoadedDestination = {
   moreWaiting: false
 }
 
-const attempt = (parts: Partial<Attempt> = {}): Attempt => ({
-  tenantId: "acme",
-  destination,
+const taken: TakenDelivery = {
+  destinationId: destination.destinationId,
   deliveryId: "0199c5a1-0000-7000-8000-000000000001",
   flight: "0199c5a1-0000-7000-8000-000000000000",
+  sentAt: 0,
   attempt: 1,
   tries: 1,
-  body: ["{\"events\":[", new TextEncoder().encode("{}"), "]}"],
-  bytes: 2,
   events: 1,
-  traceparent: undefined,
+  body: new TextEncoder().encode("{}"),
+  lastKey: "S1",
+  traceparent: undefined
+}
+
+const attempt = (parts: Partial<Attempt> = {}, numbers: Partial<TakenDelivery> = {}): Attempt => ({
+  tenantId: "acme",
+  destination,
+  taken: { ...taken, ...numbers },
   keys: [parseSecret(secret)!],
   storeAhead: 0,
   ...parts
@@ -95,8 +103,7 @@ const sent = Effect.fnUntraced(function*(each: Attempt, start = accepting) {
 describe("AttemptsInFlight", () => {
   it.effect("signs what it sends, with the time of this attempt", Effect.fnUntraced(function*() {
     yield* TestClock.setTime(1_763_626_500_900)
-    const each = attempt()
-    const { request } = yield* sent(each)
+    const { request } = yield* sent(attempt())
     assert.deepStrictEqual(
       { ...request!, headers: { ...request!.headers, "webhook-signature": "" } },
       {
@@ -104,11 +111,11 @@ describe("AttemptsInFlight", () => {
         url: "https://receiver.example/hook",
         headers: {
           "content-type": "application/json",
-          "webhook-id": each.deliveryId,
+          "webhook-id": taken.deliveryId,
           "webhook-timestamp": "1763626500",
           "webhook-signature": ""
         },
-        body: each.body,
+        body: wrap(eventBatchEnvelope, taken.deliveryId, taken.sentAt, taken.body),
         deadlineMillis: 15_000
       }
     )
@@ -172,7 +179,7 @@ describe("AttemptsInFlight", () => {
     assert.deepStrictEqual([verdict.state, verdict.notCounted, verdict.record.outcome], ["waiting", false, "protocol"])
     assert.isAbove(verdict.dueInMillis, 0)
     assert.notInclude(JSON.stringify(verdict.record), "a bug")
-    const { verdict: last } = yield* sent(attempt({ attempt: 12, tries: 12 }), defective)
+    const { verdict: last } = yield* sent(attempt({}, { attempt: 12, tries: 12 }), defective)
     assert.strictEqual(last.state, "dead")
   }, quietly, Effect.provide(HmacNode.layer)))
 
@@ -191,7 +198,7 @@ describe("AttemptsInFlight", () => {
 })
 
 describe("verdictOf", () => {
-  const verdict = (outcome: AttemptOutcome, parts: Partial<Attempt> = {}) => verdictOf(attempt(parts), outcome, 1000, 1250, 0.5)
+  const verdict = (outcome: AttemptOutcome, numbers: Partial<TakenDelivery> = {}, parts: Partial<Attempt> = {}) => verdictOf(attempt(parts, numbers), outcome, 1000, 1250, 0.5)
 
   it("takes any 2xx as acceptance (SPEC-GAP-D2)", () => {
     for (const status of [200, 201, 202, 204, 299]) {
@@ -223,8 +230,8 @@ describe("verdictOf", () => {
 
   it("pauses a destination after a dead letter if it is configured so, and no other", () => {
     const pausing = { destination: { ...destination, whenDead: "pause" as const } }
-    assert.strictEqual(verdict(failed, { ...pausing, tries: 12 }).pause, "A delivery was not accepted in 12 attempts.")
-    assert.isUndefined(verdict(failed, { ...pausing, tries: 11 }).pause)
+    assert.strictEqual(verdict(failed, { tries: 12 }, pausing).pause, "A delivery was not accepted in 12 attempts.")
+    assert.isUndefined(verdict(failed, { tries: 11 }, pausing).pause)
     assert.isUndefined(verdict(failed, { tries: 12 }).pause)
   })
 
