@@ -3,7 +3,7 @@
  * a destination until the clock reaches them again, possibly hours later, so they keep their distance from now.
  */
 import type { Destination } from "./Destination.ts"
-import type { LoadedDestination, WaitingDelivery } from "../DeliveryStore.ts"
+import type { LoadedDestination } from "../DeliveryStore.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
 
 /** Smaller changes (milliseconds) are ignored: they delay a destination by less than a retry. */
@@ -17,14 +17,11 @@ export const moveInstants = (destination: Destination, millis: number): void => 
   destination.unreadableUntil = moved(unreadableUntil, millis)
   destination.lookAt = moved(lookAt, millis)
   destination.usedAt = usedAt + millis
-  destination.waiting = destination.waiting.map((each) => movedDelivery(each, millis))
-  for (const [deliveryId, each] of destination.loading) if (each !== undefined) destination.loading.set(deliveryId, movedDelivery(each, millis))
+  destination.waiting = destination.waiting.map((each) => ({ ...each, dueAt: each.dueAt + millis }))
 }
 
 /** The instant after a change of the clock by `millis`. */
 export const moved = (instant: number | undefined, millis: number): number | undefined => instant === undefined ? undefined : instant + millis
-
-const movedDelivery = (delivery: WaitingDelivery, millis: number): WaitingDelivery => ({ ...delivery, dueAt: delivery.dueAt + millis })
 
 /** Limits stored instants to the latest that the policy allows from `now`: later ones were stored before the clock was set back. */
 export const withoutStoredFuture = (loaded: LoadedDestination, now: number): LoadedDestination => {

@@ -33,6 +33,14 @@ interface InFlight {
   waits?: true
 }
 
+/** A delivery that waits for its next attempt, in memory. */
+interface Waiting extends WaitingDelivery {
+  /** Event number of the worker when it began to wait; 0 if a load returned it. A load that began before does not replace it. */
+  readonly since: number
+  /** Whether a take that requested it did not return it. */
+  readonly leftOut: boolean
+}
+
 /** A pause that is not written yet. */
 export interface PendingPause {
   readonly reason: string
@@ -64,15 +72,10 @@ export interface Destination {
   settledAt: number
   /** Number of pending loads. */
   loads: number
-  /** Numbers of the last load that began, and of the last whose result was applied. */
-  lastLoad: number
-  loadedBy: number
-  /** Deliveries that began to wait during pending loads. */
-  readonly loading: Map<string, WaitingDelivery>
+  /** Event number of the last load whose result was applied, from when it began. */
+  loadedAt: number
   /** By due time. */
-  waiting: Array<WaitingDelivery>
-  /** Requested retries that a take did not return, since the last load. */
-  readonly leftOut: Set<string>
+  waiting: Array<Waiting>
   /** Whether the store has more waiting deliveries than the last load returned. */
   moreWaiting: boolean
   readonly inFlight: Map<string, InFlight>
@@ -113,11 +116,8 @@ export const makeDestination = (destinationId: string, owned: OwnedPartitionStat
   signalledAt: 0,
   settledAt: 0,
   loads: 0,
-  lastLoad: 0,
-  loadedBy: 0,
-  loading: new Map(),
+  loadedAt: 0,
   waiting: [],
-  leftOut: new Set(),
   moreWaiting: false,
   inFlight: new Map(),
   running: 0,
@@ -234,11 +234,9 @@ export const foundBy = (
     const named = new Set(asked.again)
     const leftOut = destination.waiting.filter(({ deliveryId }) => named.has(deliveryId) && !taken.has(deliveryId) && !gone.has(deliveryId))
     destination.waiting = destination.waiting.filter(({ deliveryId }) => !named.has(deliveryId))
-    for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: now + leftOutMillis })
+    for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: now + leftOutMillis, leftOut: true })
     // if two takes did not return it, its outcome may be written already
-    if (leftOut.some(({ deliveryId }) => destination.leftOut.has(deliveryId))) destination.stale = true
-    for (const deliveryId of asked.again) destination.leftOut.delete(deliveryId)
-    for (const { deliveryId } of leftOut) destination.leftOut.add(deliveryId)
+    if (leftOut.some((each) => each.leftOut)) destination.stale = true
     if (destination.waiting.length === 0 && destination.moreWaiting) destination.stale = true
   }
   if (asked !== undefined && asked.batches === 0) return
@@ -264,19 +262,15 @@ export const settled = (destination: Destination, deliveryId: string, waiting: W
   destination.inFlight.delete(deliveryId)
   // those of its shipment that wait as well go on, which is what an operator's recovery of many leaves
   if (waiting === undefined && flown?.first === false) requestLeftOut(destination)
-  if (waiting !== undefined) insertWaiting(destination, waiting)
-  if (waiting === undefined) destination.loading.delete(deliveryId)
-  else if (destination.loads > 0) destination.loading.set(deliveryId, waiting)
+  if (waiting !== undefined) insertWaiting(destination, { ...waiting, since: at, leftOut: false })
   if (!destination.blocked) return
   destination.blocked = false
   destination.behind = true
 }
 
 const requestLeftOut = (destination: Destination): void => {
-  const { leftOut, waiting } = destination
-  if (leftOut.size === 0) return
-  const isLeftOut = ({ deliveryId }: WaitingDelivery) => leftOut.has(deliveryId)
-  destination.waiting = [...waiting.filter(isLeftOut).map((each) => ({ ...each, dueAt: 0 })), ...waiting.filter((each) => !isLeftOut(each))]
+  const { waiting } = destination
+  destination.waiting = [...waiting.filter(({ leftOut }) => leftOut).map((each) => ({ ...each, dueAt: 0 })), ...waiting.filter(({ leftOut }) => !leftOut)]
 }
 
 const forgetWaiting = (destination: Destination, deliveryId: string): void => {
@@ -298,7 +292,7 @@ export const changeWritten = (destination: Destination, pause: PendingPause | un
 }
 
 /** Adds a waiting delivery in order of due time, unless it is there. */
-export const insertWaiting = (destination: Destination, waiting: WaitingDelivery): void => {
+export const insertWaiting = (destination: Destination, waiting: Waiting): void => {
   const list = destination.waiting
   if (list.some(({ deliveryId }) => deliveryId === waiting.deliveryId)) return
   let at = list.length
@@ -306,39 +300,25 @@ export const insertWaiting = (destination: Destination, waiting: WaitingDelivery
   list.splice(at, 0, waiting)
 }
 
-/** Starts a load and returns its number. */
-export const beginLoad = (destination: Destination): number => {
-  destination.stale = false
-  destination.loads += 1
-  return ++destination.lastLoad
-}
-
-/** Ends a load, after its result or its failure. */
-export const endLoad = (destination: Destination): void => {
-  destination.loads -= 1
-  if (destination.loads === 0) destination.loading.clear()
-}
-
-/** Replaces the state by the one that was loaded at `now`, except for newer changes by this worker. */
-export const loadInto = (destination: Destination, stored: LoadedDestination, load: number, now: number): void => {
+/** Replaces the state by the one that was loaded at `now`, except for changes by this worker since event number `since`, when the load began. */
+export const loadInto = (destination: Destination, stored: LoadedDestination, since: number, now: number): void => {
   // the result of a later load was applied first
-  if (load < destination.loadedBy) return
-  destination.loadedBy = load
+  if (since < destination.loadedAt) return
+  destination.loadedAt = since
   const loaded = withoutStoredFuture(stored, now)
   const before = destination.settings
   destination.settings = loaded
-  const { inFlight, loading } = destination
+  const { inFlight } = destination
   // where one is gone, a crash of the store may have lost its outcome: the next take notices that, also if only entries behind it wait
   if (destination.blocked && destination.waiting.some(({ deliveryId }) => !loaded.waiting.some((each) => each.deliveryId === deliveryId))) destination.behind = true
+  destination.waiting = destination.waiting.filter((each) => each.since > since)
   // one that ended during the load may be among them; a take leaves it out
-  destination.waiting = loaded.waiting.filter(({ deliveryId }) => !inFlight.has(deliveryId) && !loading.has(deliveryId))
-  for (const { deliveryId } of loaded.waiting) {
+  for (const { deliveryId, dueAt } of loaded.waiting) {
     const own = inFlight.get(deliveryId)
-    if (own !== undefined) own.waits = true
+    if (own === undefined) insertWaiting(destination, { deliveryId, dueAt, since: 0, leftOut: false })
+    else own.waits = true
   }
-  for (const waiting of loading.values()) if (!inFlight.has(waiting.deliveryId)) insertWaiting(destination, waiting)
   destination.moreWaiting = loaded.moreWaiting
-  destination.leftOut.clear()
   if (before === undefined) {
     destination.rateMark = latestRateMark(rateMarkOf(loaded, destination.owned.othersUntil), now)
     destination.bytesPerDelivery = loaded.policy.batchMaxSize * guessedEventBytes

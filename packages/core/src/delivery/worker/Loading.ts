@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { reportPaused } from "../DeliveryReport.ts"
-import { beginLoad, type Destination, endLoad, loadInto, pause, secretOpened } from "./Destination.ts"
+import { type Destination, loadInto, pause, secretOpened } from "./Destination.ts"
 import type { EngineState } from "./EngineState.ts"
 import type { OwnedTenant } from "./WorkSet.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
@@ -10,7 +10,11 @@ import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 /** Loads destinations, and pauses those whose client may no longer use their secret. */
 export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknown: ReadonlyArray<Destination>): Effect.Effect<void, StorageError> => {
   const { outcomes, services, store, work } = parts
-  const loads = new Map(unknown.map((destination) => [destination, beginLoad(destination)]))
+  const since = work.nextEvent()
+  for (const destination of unknown) {
+    destination.stale = false
+    destination.loads += 1
+  }
   return Effect.gen(function*() {
     const loaded = yield* store.load(tenant.tenantId, unknown.map(({ destinationId }) => destinationId)).pipe(Effect.onError(() => Effect.sync(() => {
       for (const destination of unknown) {
@@ -28,7 +32,7 @@ export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknow
       work.unready(destination)
       if (settings === undefined) destinationClosed(parts, tenant, destination)
       else {
-        loadInto(destination, settings, loads.get(destination)!, now)
+        loadInto(destination, settings, since, now)
         tenant.sources.add(settings.source)
         secretOpened(destination, !unreadable.has(settings), now)
         if (settings.secretRefused && settings.isActive) {
@@ -41,7 +45,7 @@ export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknow
       }
     }
   }).pipe(Effect.ensuring(Effect.sync(() => {
-    for (const destination of unknown) endLoad(destination)
+    for (const destination of unknown) destination.loads -= 1
   })))
 }
 

@@ -126,7 +126,7 @@ describe("a destination", () => {
       since: 2,
       taken: new Set()
     })
-    assert.deepStrictEqual(destination.waiting, [waiting("left", now + 1000)])
+    assert.deepStrictEqual(destination.waiting, [{ ...waiting("left", now + 1000), since: 0, leftOut: true }])
   })
 
   it("takes retries that waited for another delivery as soon as a retry has ended, and those that are not due yet later", () => {
@@ -242,7 +242,7 @@ describe("the breaker", () => {
 
   it("uses a due retry as the probe", () => {
     const destination = broken()
-    insertWaiting(destination, waiting("retry", now + 60_000))
+    insertWaiting(destination, { ...waiting("retry", now + 60_000), since: 0, leftOut: false })
     const plan = planOf(destination, now + 60_000, 1)
     assert.deepStrictEqual([plan.again.map(({ deliveryId }) => deliveryId), plan.batches], [["retry"], 0])
   })

@@ -7,10 +7,8 @@ import { type DeliveryPolicy, defaultPolicy, type LoadedDestination, type TakenF
 import { eventBatchEnvelope } from "@waybill/core/transit-events"
 import {
   attemptsBegin,
-  beginLoad,
   begun,
   type Destination,
-  endLoad,
   failed,
   foundBy,
   loadInto,
@@ -174,7 +172,7 @@ export class Life {
   private epoch = 1
   private readonly requests: Array<Request> = []
   private readonly lost: Array<Request> = []
-  private readonly loads: Array<{ readonly number: number; answer: LoadedDestination | undefined }> = []
+  private readonly loads: Array<{ readonly since: number; answer: LoadedDestination | undefined }> = []
   private readonly attempts: Array<string> = []
   private readonly writes: Array<Write> = []
 
@@ -183,7 +181,8 @@ export class Life {
     const { destination, lost } = this
     if (lost.length > 0) this.reclaim()
     if (destination.stale || destination.settings === undefined) {
-      this.loads.push({ number: beginLoad(destination), answer: undefined })
+      destination.stale = false
+      this.loads.push({ since: ++this.events, answer: undefined })
       return true
     }
     if (destination.taking) return false
@@ -239,8 +238,7 @@ export class Life {
     const load = at(this.loads, n)
     if (load === undefined) return
     this.loads.splice(this.loads.indexOf(load), 1)
-    loadInto(this.destination, load.answer ?? this.store.load(), load.number, this.now)
-    endLoad(this.destination)
+    loadInto(this.destination, load.answer ?? this.store.load(), load.since, this.now)
   }
 
   private answerWrite(n: number): void {

@@ -183,7 +183,7 @@ describe("a partition that is cleaned up", () => {
       (destination) => signalled(destination, "A", 1),
       (destination) => signalled(destination, undefined, 1),
       (destination) => destination.inFlight.set("one", { lastKey: "A", first: true }),
-      (destination) => destination.waiting.push({ deliveryId: "one", dueAt: now }),
+      (destination) => destination.waiting.push({ deliveryId: "one", dueAt: now, since: 0, leftOut: false }),
       (destination) => void (destination.taking = true),
       (destination) => void (destination.loads = 1),
       (destination) => void (destination.signalScheduled = true),
