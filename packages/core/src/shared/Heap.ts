@@ -12,11 +12,6 @@ export class Heap<A> {
     return this.#entries[0]
   }
 
-  /** All elements, in no order. */
-  [Symbol.iterator](): Iterator<A> {
-    return this.#entries.values()
-  }
-
   add(entry: A): void {
     const entries = this.#entries
     let place = entries.length

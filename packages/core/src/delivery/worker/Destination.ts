@@ -2,13 +2,13 @@
  * The state of one destination in its worker, and the attempts that may begin now. Plain data and pure functions: the engine reports events
  * and executes the decisions.
  *
- * All instants are by the store's clock.
+ * All instants are in the worker's time, which nobody sets: a changed clock of the store, or a failover to a machine with another clock, would
+ * stop a destination until the clock reaches its instants again. Only `settings` has them as they are stored.
  */
 import { compareText } from "../../shared/CodePoints.ts"
 import type { LoadedDestination, TakeFrom, TakenFrom, WaitingDelivery } from "../DeliveryStore.ts"
-import { latestRateMark, withoutStoredFuture } from "./ClockChange.ts"
 import { afterFailure, type Breaker, breakerState, closedBreaker } from "../model/Breaker.ts"
-import { grantOf, markAfter, markAfterOthers } from "../model/RateLimit.ts"
+import { grantOf, markAfter, markAfterOthers, rateWindowMillis } from "../model/RateLimit.ts"
 import type { OwnedPartitionState } from "./WorkSet.ts"
 
 /** The tenant and client whose slots an attempt uses. */
@@ -82,7 +82,8 @@ export interface Destination {
   /** Attempts that have not ended. */
   running: number
   breaker: Breaker
-  rateMark: number | undefined
+  /** Up to which instant its rate limit is used. */
+  rateMark: number
   /** Maximum number of attempts in flight: it grows with each success and halves with each failure. */
   window: number
   /** A pause that is not written yet; nothing is taken until then. */
@@ -122,14 +123,14 @@ export const makeDestination = (destinationId: string, owned: OwnedPartitionStat
   inFlight: new Map(),
   running: 0,
   breaker: closedBreaker,
-  rateMark: undefined,
+  rateMark: -Infinity,
   window: firstWindow,
   pause: undefined,
   unreadableUntil: undefined,
   taking: false,
   bytesPerDelivery: 0,
   eventsPerDelivery: 1,
-  usedAt: 0,
+  usedAt: -Infinity,
   lookAt: undefined,
   signalScheduled: false
 })
@@ -270,7 +271,7 @@ export const settled = (destination: Destination, deliveryId: string, waiting: W
 
 const requestLeftOut = (destination: Destination): void => {
   const { waiting } = destination
-  destination.waiting = [...waiting.filter(({ leftOut }) => leftOut).map((each) => ({ ...each, dueAt: 0 })), ...waiting.filter(({ leftOut }) => !leftOut)]
+  destination.waiting = [...waiting.filter(({ leftOut }) => leftOut).map((each) => ({ ...each, dueAt: -Infinity })), ...waiting.filter(({ leftOut }) => !leftOut)]
 }
 
 const forgetWaiting = (destination: Destination, deliveryId: string): void => {
@@ -301,11 +302,17 @@ export const insertWaiting = (destination: Destination, waiting: Waiting): void 
 }
 
 /** Replaces the state by the one that was loaded at `now`, except for changes by this worker since event number `since`, when the load began. */
-export const loadInto = (destination: Destination, stored: LoadedDestination, since: number, now: number): void => {
+export const loadInto = (
+  destination: Destination,
+  loaded: LoadedDestination,
+  { now, since, storeAhead }: { readonly now: number; readonly since: number; readonly storeAhead: number }
+): void => {
   // the result of a later load was applied first
   if (since < destination.loadedAt) return
   destination.loadedAt = since
-  const loaded = withoutStoredFuture(stored, now)
+  // a later one than the policy permits was stored before the clock was set back
+  const latest = now + loaded.policy.maxBackoffSeconds * 1000
+  const instantOf = (stored: number) => Math.min(stored - storeAhead, latest)
   const before = destination.settings
   destination.settings = loaded
   const { inFlight } = destination
@@ -315,17 +322,21 @@ export const loadInto = (destination: Destination, stored: LoadedDestination, si
   // one that ended during the load may be among them; a take leaves it out
   for (const { deliveryId, dueAt } of loaded.waiting) {
     const own = inFlight.get(deliveryId)
-    if (own === undefined) insertWaiting(destination, { deliveryId, dueAt, since: 0, leftOut: false })
+    if (own === undefined) insertWaiting(destination, { deliveryId, dueAt: instantOf(dueAt), since: 0, leftOut: false })
     else own.waits = true
   }
   destination.moreWaiting = loaded.moreWaiting
   if (before === undefined) {
-    destination.rateMark = latestRateMark(rateMarkOf(loaded, destination.owned.othersUntil), now)
+    // the mark of the previous owner; after a takeover, as if that owner had sent the maximum
+    const mark = Math.max((loaded.rateMark ?? -Infinity) - storeAhead, markAfterOthers(loaded.policy.rateLimitPerMinute, destination.owned.othersUntil))
+    // a later one was stored before the clock was set back
+    destination.rateMark = Math.min(mark, now + rateWindowMillis)
     destination.bytesPerDelivery = loaded.policy.batchMaxSize * guessedEventBytes
   }
   // outcomes of the old endpoint do not apply to the new one
   if (before === undefined || before.endpointUrl !== loaded.endpointUrl) {
-    destination.breaker = loaded.breaker
+    const { failures, openUntil } = loaded.breaker
+    destination.breaker = { failures, openUntil: openUntil === undefined ? undefined : instantOf(openUntil) }
     destination.window = firstWindow
   }
 }
@@ -341,9 +352,11 @@ export const secretOpened = (destination: Destination, isOpen: boolean, now: num
 /** Whether it must be loaded again before the next take. */
 export const needsLoad = ({ stale, unreadableUntil = Infinity }: Destination, now: number): boolean => stale || unreadableUntil <= now
 
-/** The mark of the previous owner; after a takeover, as if that owner had sent the maximum. */
-const rateMarkOf = ({ policy, rateMark }: LoadedDestination, othersUntil: number | undefined): number | undefined =>
-  othersUntil === undefined ? rateMark : Math.max(rateMark ?? 0, markAfterOthers(policy.rateLimitPerMinute, othersUntil))
+/**
+ * Whether its rate mark was stored before the clock was set back. Every load would delay the destination by a minute until the clock reaches the mark,
+ * so its owner keeps the destination in memory, and replaces the mark when it releases the partition.
+ */
+export const isMarkAhead = ({ settings }: Destination, storeNow: number): boolean => (settings?.rateMark ?? 0) > storeNow + rateWindowMillis
 
 /** Counts attempts that begin now for the rate limit. */
 export const attemptsBegin = (destination: Destination, now: number, attempts: number): void => {

@@ -25,7 +25,7 @@ export const dropUnsendable = (parts: EngineState, tenant: OwnedTenant): Effect.
       deliveries.push(...named.deliveries)
     })),
     Effect.flatMap((answer) => Effect.flatMap(monotonicMillis, (now) => {
-      learn(parts, tenant, named, answer, parts.storeTime(now))
+      learn(parts, tenant, named, answer, now)
       return answer.dropped > 0 ? reportDropped(tenant.tenantId, "not_visible", answer.dropped) : Effect.void
     }))
   )

@@ -3,7 +3,6 @@ import { type Context, Effect } from "effect"
 import { LineLimiter } from "../../shared/LineLimiter.ts"
 import { StorageError } from "../../shared/StorageError.ts"
 import type { UniqueIds } from "../../shared/UniqueIds.ts"
-import { leastClockChangeMillis } from "./ClockChange.ts"
 import { AttemptsInFlight } from "./AttemptsInFlight.ts"
 import type { ObserveAttempts } from "../statistics/StatisticsRecorder.ts"
 import { reportClockChange } from "../DeliveryReport.ts"
@@ -32,6 +31,9 @@ export interface EngineServices {
 /** Pause of a loop, and of a tenant, after a call has failed. */
 export const failurePauseMillis = 1000
 
+/** Smaller changes of the store's clock (milliseconds) are not reported. */
+const leastClockChangeMillis = 1_000
+
 /** The shared state of one worker. */
 export class EngineState {
   readonly store: DeliveryStore["Service"]
@@ -45,7 +47,7 @@ export class EngineState {
   readonly slots: Slots
   readonly attempts: AttemptsInFlight
   /** Difference between the store's clock and the worker's time, from the last responses. */
-  storeAhead: number | undefined
+  private ahead: number | undefined
   /** Worker time until which this worker's leases last. */
   leasedUntil = -Infinity
   stopping = false
@@ -60,18 +62,22 @@ export class EngineState {
     this.attempts = new AttemptsInFlight(services, context)
   }
 
+  /** How many milliseconds the store's clock is ahead of the worker's time. */
+  get storeAhead(): number {
+    return this.ahead ?? 0
+  }
+
   /** The store's clock at a moment of the worker's time. */
-  storeTime(now: number): number {
-    return now + (this.storeAhead ?? 0)
+  storeTime(at: number): number {
+    return at + this.storeAhead
   }
 
   /** Updates the clock difference from a response with `storeNow`, with the worker's times of request and response. Reports a changed clock. */
   learnTime(storeNow: number, asked: number, answered: number): Effect.Effect<void> {
-    const before = this.storeAhead ?? storeNow - answered
-    this.storeAhead = Math.min(Math.max(before, storeNow - answered), storeNow - asked)
-    const change = this.storeAhead - before
+    const before = this.ahead ?? storeNow - answered
+    this.ahead = Math.min(Math.max(before, storeNow - answered), storeNow - asked)
+    const change = this.ahead - before
     if (Math.abs(change) < leastClockChangeMillis) return Effect.void
-    this.work.clockChanged(change)
     return reportClockChange(change)
   }
 }

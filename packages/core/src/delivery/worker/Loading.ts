@@ -23,16 +23,16 @@ export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknow
         work.touch(destination)
       }
     })))
-    const asked = parts.storeTime(yield* monotonicMillis)
-    const unreadable = new Set(yield* Effect.filter(loaded, (each) => Effect.map(services.keysOf(tenant.tenantId, each, asked), (keys) => keys === undefined)))
-    const now = parts.storeTime(yield* monotonicMillis)
+    const answered = parts.storeTime(yield* monotonicMillis)
+    const unreadable = new Set(yield* Effect.filter(loaded, (each) => Effect.map(services.keysOf(tenant.tenantId, each, answered), (keys) => keys === undefined)))
+    const now = yield* monotonicMillis
     const byId = new Map(loaded.map((each) => [each.destinationId, each]))
     for (const destination of unknown) {
       const settings = byId.get(destination.destinationId)
       work.unready(destination)
       if (settings === undefined) destinationClosed(parts, tenant, destination)
       else {
-        loadInto(destination, settings, since, now)
+        loadInto(destination, settings, { now, since, storeAhead: parts.storeAhead })
         tenant.sources.add(settings.source)
         secretOpened(destination, !unreadable.has(settings), now)
         if (settings.secretRefused && settings.isActive) {

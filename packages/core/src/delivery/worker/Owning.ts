@@ -4,7 +4,7 @@ import { completeAll } from "../../shared/CompleteAll.ts"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { reportLost } from "../DeliveryReport.ts"
 import { partitionsPerTenant } from "../DeliveryStore.ts"
-import { isMarkAhead } from "./ClockChange.ts"
+import { isMarkAhead } from "./Destination.ts"
 import type { EngineState } from "./EngineState.ts"
 import type { OwnedPartitionState } from "./WorkSet.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
@@ -144,7 +144,7 @@ export class Owning {
     const held = parts.work.partitions.filter(({ leaving }) => !leaving)
     for (const partition of held) {
       const { taking, takingSignals } = partition.tenant
-      const quiet = parts.work.tidy(partition, parts.storeTime(now)) && !taking && !takingSignals
+      const quiet = parts.work.tidy(partition, now, parts.storeTime(now)) && !taking && !takingSignals
       if (!quiet) partition.quietSince = undefined
       else if ((partition.quietSince ??= now) + quietMillis <= now) partition.leaving = true
     }
@@ -197,7 +197,7 @@ export class Owning {
         Effect.flatMap(store.acquire(worker, tenantId, own.map(({ partition }) => partition)), (answer) =>
           Effect.flatMap(monotonicMillis, (answered) => {
             const learned = this.parts.learnTime(answer.now, asked, answered)
-            for (const each of answer.partitions) work.hold(isLeased ? { ...each, othersUntil: answer.now } : each, answer.now)
+            for (const each of answer.partitions) work.hold(isLeased ? { ...each, othersUntil: answer.now } : each, answered, this.parts.storeAhead)
             this.active += answer.partitions.length
             return learned
           }))))).pipe(Effect.onError(() =>
@@ -226,18 +226,19 @@ export class Owning {
     const going = work.partitions.filter(mayGo)
     return ofEachTenant(going, (tenantId, partitions) =>
       Effect.gen({ self: this }, function*() {
-        const now = this.parts.storeTime(yield* monotonicMillis)
+        const now = yield* monotonicMillis
+        const storeNow = this.parts.storeTime(now)
         const isWhole = work.tenants.get(tenantId)?.lostFlights.size === 0
         yield* store.release(
           tenantId,
           partitions.map((each) => {
             const { epoch, lastOutcome, othersUntil, partition } = each
-            return { tenantId, partition, epoch, lastOutcome, othersUntil, idle: isWhole && work.tidy(each, now) }
+            return { tenantId, partition, epoch, lastOutcome, othersUntil: othersUntil === -Infinity ? undefined : this.parts.storeTime(othersUntil), idle: isWhole && work.tidy(each, now, storeNow) }
           }),
           partitions.flatMap(({ destinations }) =>
             Array.from(destinations.values()).flatMap((each) => {
-              const { destinationId, rateMark: mark = now } = each
-              return mark > now || isMarkAhead(each, now) ? [{ destinationId, mark }] : []
+              const { destinationId, rateMark } = each
+              return rateMark > now || isMarkAhead(each, storeNow) ? [{ destinationId, mark: this.parts.storeTime(Math.max(rateMark, now)) }] : []
             })
           )
         )

@@ -74,7 +74,7 @@ export class Sending {
           keys = yield* parts.services.keysOf(tenant.tenantId, settings, parts.storeTime(now))
           keysOf = settings
           now = yield* monotonicMillis
-          secretOpened(destination, keys !== undefined, parts.storeTime(now))
+          secretOpened(destination, keys !== undefined, now)
           if (destination.owned.lost) continue
         }
         // another process may have the key; one that was suspended may have lost the partition, whose new owner sends this delivery
@@ -85,7 +85,7 @@ export class Sending {
         const promise = promised.get(destination)
         const isPromised = promise !== undefined && promise.attempts > 0
         const wasFailing = isPromised ? promise.wasFailing : isFailing(destination)
-        const attempt = { tenantId: tenant.tenantId, destination: settings, taken: delivery, keys, storeAhead: parts.storeAhead ?? 0 }
+        const attempt = { tenantId: tenant.tenantId, destination: settings, taken: delivery, keys, storeAhead: parts.storeAhead }
         if (isPromised) {
           promise.attempts -= 1
           slots.returnBytes(promise.owner, promise.bytes, wasFailing)
@@ -128,7 +128,7 @@ export class Sending {
     const { body, events } = attempt.taken
     destination.bytesPerDelivery += (body.length - destination.bytesPerDelivery) / 8
     destination.eventsPerDelivery += (events - destination.eventsPerDelivery) / 8
-    attemptsBegin(destination, parts.storeTime(now), 1)
+    attemptsBegin(destination, now, 1)
     const end = slots.begin(ownerOf(destination), body.length, wasFailing)
     parts.attempts.begin(attempt, (verdict) => {
       end()
@@ -156,7 +156,7 @@ export class Sending {
     if (verdict.health === "up") succeeded(destination, this.parts.options.destinationConcurrency)
     if (verdict.health === "down") {
       const pauseMillis = verdict.state === "waiting" ? verdict.dueInMillis : attempt.destination.policy.initialBackoffSeconds * 1000
-      failed(destination, verdict.record.at + verdict.record.durationMillis, pauseMillis)
+      failed(destination, verdict.record.at + verdict.record.durationMillis - attempt.storeAhead, pauseMillis)
     }
     return pauses || destination.breaker !== before
   }

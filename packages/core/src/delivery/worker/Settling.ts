@@ -69,14 +69,13 @@ export class Settling {
     const pauses = new Map(Array.from(own.changed, (destination) => [destination, destination.pause]))
     return Effect.uninterruptibleMask((restore) => Effect.gen({ self: this }, function*() {
       const asked = yield* monotonicMillis
-      const answer = yield* restore(store.settle(requestOf(tenant.tenantId, own, owned))).pipe(Effect.onError(() => Effect.sync(() => outcomes.putBack(own))))
+      const answer = yield* restore(store.settle(requestOf(this.parts, tenant.tenantId, own, owned))).pipe(Effect.onError(() => Effect.sync(() => outcomes.putBack(own))))
       const answered = yield* monotonicMillis
-      const now = this.parts.storeTime(answered)
       this.writeMillis += (answered - asked - this.writeMillis) / 4
       const written = this.keep(tenant, own, { owned, pauses }, answer)
       this.forget(written)
       for (const { destination, outcome } of written) {
-        settled(destination, outcome.deliveryId, waitingOf(outcome, now), this.parts.work.nextEvent())
+        settled(destination, outcome.deliveryId, waitingOf(outcome, answered), this.parts.work.nextEvent())
         this.parts.work.touch(destination)
       }
       this.parts.work.makeRoom()
@@ -127,7 +126,7 @@ export class Settling {
 const partitionsOf = ({ changed, ended }: OfTenant): ReadonlySet<OwnedPartitionState> =>
   new Set([...ended.map(({ destination }) => destination.owned), ...Array.from(changed, ({ owned }) => owned)])
 
-const requestOf = (tenantId: string, { changed, ended }: OfTenant, owned: ReadonlyArray<OwnedPartition>): SettleRequest => {
+const requestOf = (parts: EngineState, tenantId: string, { changed, ended }: OfTenant, owned: ReadonlyArray<OwnedPartition>): SettleRequest => {
   const counts = new Map<OpenFlight, number>()
   for (const each of ended) {
     const open = flightOf(each)
@@ -138,18 +137,18 @@ const requestOf = (tenantId: string, { changed, ended }: OfTenant, owned: Readon
     owned,
     outcomes: ended.map(({ outcome }) => outcome),
     ended: Array.from(counts).flatMap(([{ flight, left, partition }, count]) => left === count ? [{ partition, flight }] : []),
-    destinations: Array.from(changed, changeOf)
+    destinations: Array.from(changed, (destination) => changeOf(parts, destination))
   }
 }
 
 const flightOf = ({ destination: { owned }, outcome: { flight } }: Ended): OpenFlight | undefined => owned.flights.get(flight)
 
-const changeOf = (destination: Destination): DestinationChange => ({
-  destinationId: destination.destinationId,
-  endpointUrl: destination.settings?.endpointUrl ?? "",
-  breaker: destination.breaker,
-  pause: destination.pause?.reason,
-  always: destination.pause?.always ?? false
+const changeOf = (parts: EngineState, { breaker: { failures, openUntil }, destinationId, pause, settings }: Destination): DestinationChange => ({
+  destinationId,
+  endpointUrl: settings?.endpointUrl ?? "",
+  breaker: { failures, openUntil: openUntil === undefined ? undefined : parts.storeTime(openUntil) },
+  pause: pause?.reason,
+  always: pause?.always ?? false
 })
 
 const waitingOf = (outcome: Ended["outcome"], now: number): WaitingDelivery | undefined =>

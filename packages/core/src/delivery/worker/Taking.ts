@@ -65,7 +65,7 @@ export class Taking {
       work.workAvailable.closeUnsafe()
       // nothing may be sent until a renewal succeeds
       if (now >= this.parts.leasedUntil) return
-      work.runDueChecks(this.parts.storeTime(now))
+      work.runDueChecks(now)
       let failure: Cause.Cause<StorageError> | undefined
       for (const tenant of Array.from(work.demand)) {
         if (slots.free === 0) break
@@ -102,7 +102,7 @@ export class Taking {
     return Effect.flatMap(monotonicMillis, (now) => {
       const next = parts.work.nextCheckAt
       if (next === undefined || now >= parts.leasedUntil) return parts.work.workAvailable.await
-      return Effect.raceFirst(parts.work.workAvailable.await, Effect.sleep(Math.max(1, next - parts.storeTime(now))))
+      return Effect.raceFirst(parts.work.workAvailable.await, Effect.sleep(Math.max(1, next - now)))
     })
   }
 
@@ -116,7 +116,7 @@ export class Taking {
       // the response of the concurrent signal take may have been lost during the load
       yield* this.reclaimAll(tenant)
       const now = yield* monotonicMillis
-      const asked = this.choose(tenant, this.parts.storeTime(now))
+      const asked = this.choose(tenant, now)
       // the rest waits until an attempt ends, unless it must be loaded first
       if (tenant.ready.size > 0) work.waitingForSlots.add(tenant)
       goesOn = asked.length > 0 || tenant.unloaded.size > 0
@@ -140,7 +140,7 @@ export class Taking {
       const unknown = Array.from(heard).filter((destination) => tenant.unloaded.has(destination)).slice(0, destinationsPerTake)
       if (unknown.length > 0) yield* loadDestinations(this.parts, tenant, unknown)
       const now = yield* monotonicMillis
-      const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : this.choose(tenant, this.parts.storeTime(now), { among: heard, isSmall: true })
+      const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : this.choose(tenant, now, { among: heard, isSmall: true })
       if (asked.length > 0) yield* this.take(tenant, asked, now)
     }).pipe(Effect.ensuring(Effect.sync(() => {
       tenant.takingSignals = false
@@ -157,7 +157,7 @@ export class Taking {
   /** Chooses the next destinations among these or all, in turn by client. */
   private choose(
     tenant: OwnedTenant,
-    storeNow: number,
+    now: number,
     { among, isSmall = false }: { readonly among?: ReadonlySet<Destination>; readonly isSmall?: boolean } = {}
   ): ReadonlyArray<Asked> {
     const { slots, work } = this.parts
@@ -173,7 +173,7 @@ export class Taking {
       clients.push(turn)
       const destination = next.value
       if (among?.has(destination) === false) continue
-      if (needsLoad(destination, storeNow)) {
+      if (needsLoad(destination, now)) {
         destination.stale = true
         work.unready(destination)
         work.touch(destination)
@@ -183,7 +183,7 @@ export class Taking {
       if (tenant.guess !== undefined && !tenant.guess.has(destination.destinationId)) continue
       const most = Math.min(deliveriesPerTake - attempts, Math.max(1, Math.floor(events / destination.eventsPerDelivery)))
       const room = destination.taking || destination.owned.leaving ? 0 : Math.min(slots.of(destination, owner), most)
-      const plan = planOf(destination, storeNow, room)
+      const plan = planOf(destination, now, room)
       const wanted = plan.again.length + plan.batches
       const isLarge = wanted * destination.eventsPerDelivery >= largeTake
       if (isLarge && (isSmall || asked.length > 0)) continue
@@ -230,11 +230,12 @@ export class Taking {
         tenant.signalled = true
         for (const { destination } of asked) destination.behind = true
       })))
-      yield* parts.learnTime(answer.now, now, yield* monotonicMillis)
+      const answeredAt = yield* monotonicMillis
+      yield* parts.learnTime(answer.now, now, answeredAt)
       const taken = ofPartitions(answer, isHeld)
       // a refused partition that is still owned was fenced by this worker's own reclaim
       if (yield* this.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
-      const heard = this.learn(tenant, { asked, taken, since })
+      const heard = this.learn(tenant, { asked, taken, since, now: answeredAt })
       const unknown = this.unknownAmong(tenant, taken)
       // deliveries of destinations that cannot be loaded are returned to the store
       const loaded = unknown.length === 0 ? true : yield* Effect.match(loadDestinations(this.parts, tenant, unknown), { onFailure: () => false, onSuccess: () => true })
@@ -263,7 +264,7 @@ export class Taking {
     const sentAt = Math.floor(this.parts.storeTime(now))
     const owned = Array.from(tenant.partitions.values()).filter(({ leaving }) => !leaving)
     // attempts of a previous owner in the last minute are unknown
-    const isKnown = owned.every(({ othersUntil = -Infinity }) => othersUntil + rateWindowMillis <= sentAt)
+    const isKnown = owned.every(({ othersUntil }) => othersUntil + rateWindowMillis <= now)
     const hears = asked.length === 0
     const mayGuess = hears && tenant.sources.size > 0 && tenant.guess === undefined && isKnown && slots.used <= options.concurrency * fewPart
     const unrequested = mayGuess ? Math.min(Math.ceil(options.concurrency * unrequestedPart), slots.ofTenant(tenant.tenantId)) : 0
@@ -271,7 +272,7 @@ export class Taking {
     const skip: Array<string> = []
     if (unrequested > 0) {
       for (const destination of tenant.busy) {
-        if (isIdle(destination, sentAt)) tenant.busy.delete(destination)
+        if (isIdle(destination, now)) tenant.busy.delete(destination)
         else if (!named.has(destination)) skip.push(destination.destinationId)
       }
     }
@@ -301,7 +302,7 @@ export class Taking {
 
   private learn(
     tenant: OwnedTenant,
-    { asked, since, taken }: { readonly asked: ReadonlyArray<Asked>; readonly taken: Taken; readonly since: number }
+    { asked, now, since, taken }: { readonly asked: ReadonlyArray<Asked>; readonly taken: Taken; readonly since: number; readonly now: number }
   ): ReadonlySet<Destination> {
     const { work } = this.parts
     const byId = new Map(asked.map((each) => [each.destination.destinationId, each]))
@@ -311,7 +312,7 @@ export class Taking {
       const destination = work.destination(tenant.tenantId, found.destinationId)
       if (destination === undefined) continue
       const one = byId.get(found.destinationId)
-      foundBy(destination, { asked: one?.from, found, now: taken.now, since, taken: ids })
+      foundBy(destination, { asked: one?.from, found, now, since, taken: ids })
       if (destination.settings?.version !== found.version) destination.stale = true
       for (const key of found.unseenKeys) tenant.drops.keys.push({ destinationId: found.destinationId, key })
       for (const deliveryId of found.unseenDeliveries) tenant.drops.deliveries.push({ destinationId: found.destinationId, deliveryId })
@@ -389,4 +390,4 @@ function* take<A>(all: Iterable<A>, most: number): Iterable<A> {
 /** Whether a take may return unrequested deliveries of this destination. */
 const isIdle = (destination: Destination, now: number): boolean =>
   !destination.taking && destination.inFlight.size === 0 && destination.pause === undefined && destination.unreadableUntil === undefined &&
-  !isFailing(destination) && (destination.rateMark ?? 0) <= now && destination.cursor === undefined
+  !isFailing(destination) && destination.rateMark <= now && destination.cursor === undefined

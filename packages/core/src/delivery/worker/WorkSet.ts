@@ -1,8 +1,7 @@
 /** The work set of a worker: its partitions and destinations by tenant, and those that may send now. */
 import { Latch } from "effect"
 import { Heap } from "../../shared/Heap.ts"
-import { isMarkAhead, moved, moveInstants } from "./ClockChange.ts"
-import { type Destination, hasWork, makeDestination, signalled } from "./Destination.ts"
+import { type Destination, hasWork, isMarkAhead, makeDestination, signalled } from "./Destination.ts"
 import { type AcquiredPartition, type OwnedPartition, partitionOf, type WrittenOutcome } from "../DeliveryStore.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
 
@@ -11,8 +10,8 @@ export interface OwnedPartitionState extends OwnedPartition {
   readonly tenant: OwnedTenant
   epoch: number
   lastOutcome: WrittenOutcome | undefined
-  /** The last time at which a previous owner may have sent, by the store's clock, if it did not release the partition with its rate marks. */
-  othersUntil: number | undefined
+  /** The last time at which a previous owner may have sent, in the worker's time, if it did not release the partition with its rate marks; otherwise -Infinity. */
+  readonly othersUntil: number
   readonly destinations: Map<string, Destination>
   /** Its flights with unwritten outcomes, by id. */
   readonly flights: Map<string, OpenFlight>
@@ -63,9 +62,9 @@ export interface OwnedTenant {
   readonly drops: { readonly closed: Set<string>; readonly keys: Array<{ readonly destinationId: string; readonly key: string }>; readonly deliveries: Array<{ readonly destinationId: string; readonly deliveryId: string }> }
 }
 
-/** A check of a destination that is due at a time of the store's clock. */
+/** A check of a destination that is due at a worker time. */
 interface ScheduledCheck {
-  at: number
+  readonly at: number
   readonly destination: Destination
   /** Whether it counts as a signal: anything may have changed. */
   readonly isSignal: boolean
@@ -111,14 +110,14 @@ export class WorkSet {
     return destination
   }
 
-  /** Adds an acquired partition, without state of an earlier ownership. */
-  hold(acquired: AcquiredPartition, now: number): void {
+  /** Adds a partition that was acquired at `now`, without state of an earlier ownership. */
+  hold(acquired: AcquiredPartition, now: number, storeAhead: number): void {
     const { partition, tenantId } = acquired
     const tenant = this.tenants.get(tenantId) ?? makeTenant(tenantId)
     const before = tenant.partitions.get(partition)
     if (before !== undefined) this.lose(before)
     this.tenants.set(tenantId, tenant)
-    tenant.partitions.set(partition, makePartition(tenant, acquired, now))
+    tenant.partitions.set(partition, makePartition(tenant, acquired, now, storeAhead))
     tenant.signalled = true
     this.found(tenantId, acquired.destinations)
     this.want(tenant)
@@ -246,23 +245,12 @@ export class WorkSet {
     }
   }
 
-  /** Moves all instants after the store's clock was set by `millis`. */
-  clockChanged(millis: number): void {
-    for (const partition of this.partitions) {
-      partition.othersUntil = moved(partition.othersUntil, millis)
-      for (const destination of partition.destinations.values()) moveInstants(destination, millis)
-    }
-    // all move by the same amount, so the order of the heap stays
-    for (const check of this.scheduledChecks) check.at += millis
-    this.workAvailable.openUnsafe()
-  }
-
   /** Removes idle destinations without state to keep. Returns whether the partition is idle. */
-  tidy(partition: OwnedPartitionState, now: number): boolean {
+  tidy(partition: OwnedPartitionState, now: number, storeNow: number): boolean {
     let quiet = !hasDrops(partition.tenant)
     for (const [destinationId, destination] of partition.destinations) {
       if (destination.taking || destination.loads > 0 || destination.stale || destination.signalScheduled || destination.pause !== undefined || destination.sends && hasWork(destination) || destination.inFlight.size > 0) quiet = false
-      else if (destination.usedAt + rateWindowMillis <= now && destination.breaker.failures === 0 && destination.unreadableUntil === undefined && !isMarkAhead(destination, now)) {
+      else if (destination.usedAt + rateWindowMillis <= now && destination.breaker.failures === 0 && destination.unreadableUntil === undefined && !isMarkAhead(destination, storeNow)) {
         partition.destinations.delete(destinationId)
         this.setAside(destination)
       }
@@ -295,14 +283,19 @@ export const makeTenant = (tenantId: string): OwnedTenant => ({
   drops: { closed: new Set(), keys: [], deliveries: [] }
 })
 
-export const makePartition = (tenant: OwnedTenant, { epoch, othersUntil, partition, tenantId }: Omit<AcquiredPartition, "destinations">, now: number): OwnedPartitionState => ({
+export const makePartition = (
+  tenant: OwnedTenant,
+  { epoch, othersUntil = -Infinity, partition, tenantId }: Omit<AcquiredPartition, "destinations">,
+  now: number,
+  storeAhead: number
+): OwnedPartitionState => ({
   tenant,
   tenantId,
   partition,
   epoch,
   lastOutcome: undefined,
   // it was stored before the clock was set back if it is later
-  othersUntil: othersUntil === undefined ? undefined : Math.min(othersUntil, now),
+  othersUntil: Math.min(othersUntil - storeAhead, now),
   destinations: new Map(),
   flights: new Map(),
   calls: 0,

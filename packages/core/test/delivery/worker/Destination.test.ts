@@ -11,7 +11,7 @@ const now = 1_763_600_000_000
 /** A loaded destination with entries to send. */
 const ready = (loaded = makeLoaded()): Destination => {
   const destination = newDestination()
-  loadInto(destination, loaded, 1, now)
+  loadInto(destination, loaded, { since: 1, now, storeAhead: 0 })
   signalled(destination, "A", 1)
   return destination
 }
@@ -89,7 +89,7 @@ describe("a destination", () => {
 
   it("is scheduled for its next retry", () => {
     const destination = newDestination()
-    loadInto(destination, makeLoaded({}, { waiting: [waiting("later", now + 500)] }), 1, now)
+    loadInto(destination, makeLoaded({}, { waiting: [waiting("later", now + 500)] }), { since: 1, now, storeAhead: 0 })
     assert.deepStrictEqual(planOf(destination, now, 10), { again: [], batches: 0, lookAt: now + 500 })
   })
 
@@ -99,9 +99,9 @@ describe("a destination", () => {
     destination.behind = false
     destination.ahead = false
     destination.blocked = true
-    loadInto(destination, makeLoaded({}, { waiting: [later] }), 2, now)
+    loadInto(destination, makeLoaded({}, { waiting: [later] }), { since: 2, now, storeAhead: 0 })
     assert.strictEqual(planOf(destination, now, 1).batches, 0)
-    loadInto(destination, makeLoaded(), 3, now)
+    loadInto(destination, makeLoaded(), { since: 3, now, storeAhead: 0 })
     assert.strictEqual(planOf(destination, now, 1).batches, 1)
   })
 
@@ -205,7 +205,7 @@ describe("the window", () => {
   it("is reset for another endpoint", () => {
     const destination = ready()
     for (let n = 0; n < breakerThreshold; n++) failed(destination, now, 60_000)
-    loadInto(destination, makeLoaded({}, { endpointUrl: "https://moved.example/hook" }), 1, now)
+    loadInto(destination, makeLoaded({}, { endpointUrl: "https://moved.example/hook" }), { since: 1, now, storeAhead: 0 })
     assert.deepStrictEqual([destination.window, isFailing(destination), destination.breaker.failures], [2, false, 0])
     assert.strictEqual(planOf(destination, now, 10).batches, 2)
   })
@@ -213,7 +213,7 @@ describe("the window", () => {
   it("is not changed by other settings", () => {
     const destination = ready()
     for (let n = 0; n < breakerThreshold; n++) failed(destination, now, 60_000)
-    loadInto(destination, makeLoaded({ maxAttempts: 3 }), 1, now)
+    loadInto(destination, makeLoaded({ maxAttempts: 3 }), { since: 1, now, storeAhead: 0 })
     assert.deepStrictEqual([destination.window, isFailing(destination), destination.breaker.failures], [1, true, breakerThreshold])
   })
 })
@@ -273,7 +273,7 @@ describe("the rate", () => {
       // a killed owner leaves no mark; a stopped one hands its mark over
       const { rateMark } = destination
       destination = newDestination(does === "killed" ? at : undefined)
-      loadInto(destination, makeLoaded(policy, { rateMark: does === "killed" ? undefined : rateMark }), 1, at)
+      loadInto(destination, makeLoaded(policy, { rateMark: does === "killed" ? undefined : rateMark }), { since: 1, now: at, storeAhead: 0 })
       signalled(destination, "A", 1)
     }
     for (const [n, from] of sent.entries()) assert.isAtMost(sent.slice(n).filter((each) => each < from + 60_000).length, rateLimitPerMinute)

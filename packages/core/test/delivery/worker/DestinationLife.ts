@@ -44,7 +44,7 @@ export const makeLoaded = (policy: Partial<DeliveryPolicy> = {}, rest: Partial<L
 })
 
 export const newDestination = (othersUntil?: number): Destination =>
-  makeDestination("destination", makePartition(makeTenant("acme"), { tenantId: "acme", partition: 0, epoch: 1, othersUntil }, Infinity))
+  makeDestination("destination", makePartition(makeTenant("acme"), { tenantId: "acme", partition: 0, epoch: 1, othersUntil }, Infinity, 0))
 
 /** Entries that a take looks at. */
 const lookAt = 3
@@ -238,7 +238,7 @@ export class Life {
     const load = at(this.loads, n)
     if (load === undefined) return
     this.loads.splice(this.loads.indexOf(load), 1)
-    loadInto(this.destination, load.answer ?? this.store.load(), load.since, this.now)
+    loadInto(this.destination, load.answer ?? this.store.load(), { since: load.since, now: this.now, storeAhead: 0 })
   }
 
   private answerWrite(n: number): void {

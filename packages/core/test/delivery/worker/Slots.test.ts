@@ -15,7 +15,7 @@ const owner = (tenant: number, client: number): SlotOwner => ({ tenantId: `tenan
 
 const destinationOf = ({ client, tenantId }: SlotOwner, failing = false): Destination => {
   const settings: LoadedDestination = makeLoaded({}, { client })
-  return Object.assign(makeDestination("destination", makePartition(makeTenant(tenantId), { tenantId, partition: 0, epoch: 1, othersUntil: undefined }, 0)), { settings, breaker: { failures: failing ? 1 : 0, openUntil: undefined } })
+  return Object.assign(makeDestination("destination", makePartition(makeTenant(tenantId), { tenantId, partition: 0, epoch: 1, othersUntil: undefined }, 0, 0)), { settings, breaker: { failures: failing ? 1 : 0, openUntil: undefined } })
 }
 
 /** The owners take one slot each in turn, until none is admitted. */

@@ -22,7 +22,7 @@ const acquired = (parts: Partial<AcquiredPartition> = {}): AcquiredPartition => 
 
 const holding = (parts: Partial<AcquiredPartition> = {}): WorkSet => {
   const work = new WorkSet()
-  work.hold(acquired(parts), now)
+  work.hold(acquired(parts), now, 0)
   return work
 }
 
@@ -30,7 +30,7 @@ const tenantOf = (work: WorkSet) => work.tenants.get("acme")!
 
 const loaded = (work: WorkSet, n: number): Destination => {
   const destination = work.destination("acme", idOf(n))!
-  loadInto(destination, makeLoaded({}, { destinationId: idOf(n) }), 1, now)
+  loadInto(destination, makeLoaded({}, { destinationId: idOf(n) }), { since: 1, now, storeAhead: 0 })
   return destination
 }
 
@@ -44,20 +44,24 @@ describe("a partition that is acquired", () => {
 
   it("knows until when the previous owner may have sent if it was taken over, and nothing if it was released", () => {
     assert.strictEqual(holding({ othersUntil: now }).partition("acme", 0)!.othersUntil, now)
-    assert.isUndefined(holding().partition("acme", 0)!.othersUntil)
+    assert.strictEqual(holding().partition("acme", 0)!.othersUntil, -Infinity)
   })
 
-  it("counts no time as sent by others that is yet to come, and moves what they may have sent with the store's clock", () => {
+  it("counts no time as sent by others that is yet to come", () => {
     const work = holding({ othersUntil: now + 3_600_000 })
     assert.strictEqual(work.partition("acme", 0)!.othersUntil, now)
-    work.clockChanged(-5_000)
-    assert.strictEqual(work.partition("acme", 0)!.othersUntil, now - 5_000)
+  })
+
+  it("knows in its own time until when others may have sent", () => {
+    const work = new WorkSet()
+    work.hold(acquired({ othersUntil: 5_000 }), 1_000, 4_200)
+    assert.strictEqual(work.partition("acme", 0)!.othersUntil, 800)
   })
 
   it("discards its old state when it is acquired again", () => {
     const work = holding()
     const before = loaded(work, 1)
-    work.hold(acquired({ epoch: 2 }), now)
+    work.hold(acquired({ epoch: 2 }), now, 0)
     assert.isTrue(before.owned.lost)
     assert.isUndefined(work.find("acme", idOf(1)))
     assert.deepStrictEqual(ownershipOf(tenantOf(work).partitions.values()), [{ tenantId: "acme", partition: 0, epoch: 2, lastOutcome: undefined }])
@@ -79,14 +83,14 @@ describe("a partition that is lost", () => {
     const work = holding()
     const before = work.partition("acme", 0)!
     work.lose(before)
-    work.hold(acquired({ epoch: 2 }), now)
+    work.hold(acquired({ epoch: 2 }), now, 0)
     work.lose(before)
     assert.strictEqual(work.partition("acme", 0)!.epoch, 2)
   })
 
   it("does not change the tenant's other partitions", () => {
     const work = holding()
-    work.hold(acquired({ partition: 1 }), now)
+    work.hold(acquired({ partition: 1 }), now, 0)
     work.lose(work.partition("acme", 0)!)
     assert.deepStrictEqual(ownershipOf(tenantOf(work).partitions.values()).map(({ partition }) => partition), [1])
     assert.isUndefined(work.destination("acme", idOf(1)))
@@ -100,7 +104,7 @@ describe("a destination that may have something to send", () => {
     work.touch(destination)
     assert.isTrue(tenantOf(work).unloaded.has(destination))
     work.unready(destination)
-    loadInto(destination, makeLoaded(), 1, now)
+    loadInto(destination, makeLoaded(), { since: 1, now, storeAhead: 0 })
     work.touch(destination)
     assert.isFalse(tenantOf(work).unloaded.has(destination))
     assert.isTrue(tenantOf(work).ready.get("client")!.has(destination))
@@ -112,7 +116,7 @@ describe("a destination that may have something to send", () => {
 describe("tenants without free slots", () => {
   it("are scheduled again when an attempt ends, unless no partition of them is owned", () => {
     const work = holding()
-    work.hold(acquired({ tenantId: "other" }), now)
+    work.hold(acquired({ tenantId: "other" }), now, 0)
     const [acme, other] = [tenantOf(work), work.tenants.get("other")!]
     work.waitingForSlots.add(acme).add(other)
     work.lose(work.partition("other", 0)!)
@@ -153,7 +157,7 @@ describe("scheduledChecks", () => {
   it("are ignored for a destination that another worker owns", () => {
     const work = holding()
     work.lookAt(loaded(work, 1), now + 20)
-    work.hold(acquired({ epoch: 2 }), now)
+    work.hold(acquired({ epoch: 2 }), now, 0)
     work.runDueChecks(now + 20)
     assert.strictEqual(tenantOf(work).ready.size, 0)
   })
@@ -165,7 +169,7 @@ describe("a partition that is cleaned up", () => {
     const destination = loaded(work, 1)
     attemptsBegin(destination, now, 1)
     change(destination)
-    const isQuiet = work.tidy(work.partition("acme", 0)!, at)
+    const isQuiet = work.tidy(work.partition("acme", 0)!, at, at)
     return { isQuiet, isKept: work.find("acme", idOf(1)) !== undefined }
   }
 
@@ -208,7 +212,7 @@ describe("a partition that is cleaned up", () => {
     for (const drop of drops) {
       const work = holding()
       drop(tenantOf(work))
-      assert.isFalse(work.tidy(work.partition("acme", 0)!, now))
+      assert.isFalse(work.tidy(work.partition("acme", 0)!, now, now))
     }
   })
 
@@ -216,7 +220,7 @@ describe("a partition that is cleaned up", () => {
     const work = holding()
     const forgotten = loaded(work, 1)
     work.touch(forgotten)
-    assert.isTrue(work.tidy(work.partition("acme", 0)!, now + rateWindowMillis))
+    assert.isTrue(work.tidy(work.partition("acme", 0)!, now + rateWindowMillis, now + rateWindowMillis))
     assert.strictEqual(tenantOf(work).ready.size, 0)
     const known = loaded(work, 1)
     work.touch(forgotten)
