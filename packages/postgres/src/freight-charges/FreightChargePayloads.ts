@@ -2,6 +2,7 @@
 import { int8Array, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
+import { destinationOf } from "../delivery/LookupSql.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 
@@ -68,11 +69,7 @@ WITH kept AS MATERIALIZED (
     SELECT array_agg(c.notice_no ORDER BY c.place) FROM unnest(w.notices) WITH ORDINALITY AS c (notice_no, place) WHERE ${sees}
   ) AS notices
   FROM unnest(${uuidArray(windows.map(({ destinationId }) => destinationId))}, ${int8Array(windows.map(({ ref }) => ref))}) AS g (destination_id, window_no)
-  CROSS JOIN LATERAL (
-    SELECT l.client FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = ${own} AND l.destination_id = g.destination_id AND l.source = ${raw(`'${freightChargeWindowPayloads.source}'`)}
-    OFFSET 0
-  ) AS l
+  ${destinationOf(schema, tenantId, "g.destination_id", raw(`AND l.source = '${freightChargeWindowPayloads.source}'`))}
   CROSS JOIN LATERAL (
     SELECT w.closed_at, w.notices FROM ${schema}.freight_charge_windows AS w WHERE w.tenant_id = ${own} AND w.window_no = g.window_no
     OFFSET 0

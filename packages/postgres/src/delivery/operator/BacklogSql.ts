@@ -7,6 +7,7 @@ import { bool, float8, int8, optional, row, text, uuid } from "../../client/SqlR
 import { nothing, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { cancelRetries } from "../DestinationSql.ts"
 import { countDrops, recordDrops } from "../DropRecordsSql.ts"
+import { destinationOf } from "../LookupSql.ts"
 
 export const stepRow = row({ dropped: int8, more: bool, key: optional(text), sequence: optional(int8), ref: optional(int8) })
 
@@ -107,10 +108,7 @@ grouped AS MATERIALIZED (
 destinations AS MATERIALIZED (
   SELECT g.destination_id, l.client, l.dropped
   FROM (SELECT DISTINCT destination_id FROM grouped) AS g
-  CROSS JOIN LATERAL (
-    SELECT l.client, l.dropped FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = g.destination_id AND l.state <> 'closed'
-    OFFSET 0
-  ) AS l
+  ${destinationOf(schema, tenantId, "g.destination_id", raw("AND l.state <> 'closed'"))}
 )
 SELECT (extract(epoch FROM now()) * 1000)::float8 AS now, (SELECT count(*) FROM stretch) = ${lookedAtOnce} AS more,
        t.destination_id AS last_destination_id, t.key, t.sequence, t.ref, g.destination_id, g.place, g.entries, g.client, g.dropped

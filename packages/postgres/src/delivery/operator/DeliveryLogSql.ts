@@ -19,6 +19,7 @@ import {
 import { bool, bytea, float8, int4, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../../client/SqlRow.ts"
 import { concat, nothing, type Parameter, raw, type Statement, statement, type StatementPart, tenant } from "../../client/SqlStatement.ts"
 import { clientIsLive, tenantIsActive } from "../DeliveryGateSql.ts"
+import { destinationOf } from "../LookupSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { bodyOf } from "../PayloadSql.ts"
 import { endpointHostSql } from "./FilterSql.ts"
@@ -220,7 +221,7 @@ export const carryingDeliveries = (
   return statement`
 SELECT ${summaryRow.columns("d")}, l.source
 FROM (${among(statement`${schema}.deliveries`)} UNION ALL ${among(inFlight(schema, tenantId))}) AS d
-CROSS JOIN LATERAL (SELECT l.source FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id OFFSET 0) AS l
+${destinationOf(schema, tenantId, "d.destination_id")}
 WHERE EXISTS (SELECT FROM unnest(${textArray(pairs.map((each) => each.source))}, ${keys}) AS g (source, key) WHERE g.source = l.source AND g.key = ANY (d.keys))
 ORDER BY d.delivery_id DESC
 LIMIT ${int8(limit)}`
@@ -239,7 +240,7 @@ FROM (
   UNION ALL
   SELECT ${summary}, d.refs FROM ${inFlight(schema, tenantId)} AS d WHERE d.tenant_id = ${own} ${inFlightOf(deliveryId)}
 ) AS d
-CROSS JOIN LATERAL (SELECT l.* FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id OFFSET 0) AS l`
+${destinationOf(schema, tenantId, "d.destination_id")}`
 }
 
 /** Deliveries that are removed in one statement. */

@@ -5,6 +5,7 @@ import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "..
 import { holdsUnseen, mayBeSent } from "../DeliveryGateSql.ts"
 import { cancelRetries } from "../DestinationSql.ts"
 import { countDrops, recordDrops } from "../DropRecordsSql.ts"
+import { deliveryIn, destinationOf } from "../LookupSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { payloadRows } from "../PayloadSql.ts"
 
@@ -85,15 +86,8 @@ export const withdraw = (schema: Statement, sources: ReadonlyArray<PayloadSource
 WITH unseen AS MATERIALIZED (
   SELECT d.delivery_id, l.source
   FROM unnest(${uuidArray(deliveryIds)}) AS g (delivery_id)
-  CROSS JOIN LATERAL (
-    SELECT d.* FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.delivery_id = g.delivery_id AND coalesce(d.state, '') = 'waiting'
-    LIMIT 1
-  ) AS d
-  CROSS JOIN LATERAL (
-    SELECT l.source, l.client FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed'
-    LIMIT 1
-  ) AS l
+  ${deliveryIn(schema, tenantId, "waiting")}
+  ${destinationOf(schema, tenantId, "d.destination_id", raw("AND l.state <> 'closed'"))}
   WHERE d.destination_id = ANY (${uuidArray(destinations)}) AND ${raw(holdsUnseen(schema.text, sources, "l", "d"))}
 ),
 ended AS (
@@ -104,10 +98,7 @@ ended AS (
 INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
 SELECT ${own}, e.destination_id, p.key, p.sequence, r.ref, p.size
 FROM ended AS e
-CROSS JOIN LATERAL (
-  SELECT l.source FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = e.destination_id
-  LIMIT 1
-) AS l
+${destinationOf(schema, tenantId, "e.destination_id")}
 CROSS JOIN LATERAL unnest(e.refs) AS r (ref)
 CROSS JOIN LATERAL (${raw(placesOf(schema.text, sources))}) AS p
 ON CONFLICT DO NOTHING`

@@ -2,6 +2,7 @@
 import type { TakeRequest } from "@waybill/core/delivery"
 import { bytea, float8, int4, int4Array, int8, int8Array, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, ofAnyLength, raw, type Statement, statement, type StatementPart, tenant } from "../../client/SqlStatement.ts"
+import { deliveryIn, destinationOf } from "../LookupSql.ts"
 import { fenced } from "./PartitionSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { bodyOf } from "../PayloadSql.ts"
@@ -125,19 +126,10 @@ export const againRow = row({
 })
 
 /** Deliveries that are sent again, with their bytes. */
-export const sentAgain = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, again: ReadonlyArray<string>) => {
-  const own = tenant(tenantId)
-  return statement`
+export const sentAgain = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, again: ReadonlyArray<string>) => statement`
 SELECT d.destination_id, d.delivery_id, floor(extract(epoch FROM d.sent_at) * 1000)::float8 AS sent_at, d.attempt, d.tries, cardinality(d.refs) AS events,
        (SELECT max(k.key) FROM unnest(d.keys) AS k (key)) AS last_key, d.traceparent, x.body
 FROM unnest(${ofAnyLength(uuidArray(again))}) AS g (delivery_id)
-CROSS JOIN LATERAL (
-  SELECT d.* FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.delivery_id = g.delivery_id AND coalesce(d.state, '') = 'sending'
-  LIMIT 1
-) AS d
-CROSS JOIN LATERAL (
-  SELECT l.source FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id
-  LIMIT 1
-) AS l
+${deliveryIn(schema, tenantId, "sending")}
+${destinationOf(schema, tenantId, "d.destination_id")}
 CROSS JOIN LATERAL (${raw(bodyOf(schema.text, sources))}) AS x`
-}

@@ -3,6 +3,7 @@ import { type DestinationSigning, waitingPerDestination } from "@waybill/core/de
 import { bool, byteaArray, float8, float8Array, int4, int8, only, optional, row, text, timestamptzArray, uuidArray } from "../../client/SqlRow.ts"
 import { ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { settingsColumns, settingsRow } from "../DestinationSql.ts"
+import { destinationOf } from "../LookupSql.ts"
 import { endsOfVersions, secretUsableBy } from "../secrets/SecretSql.ts"
 
 export const loadedRow = row({
@@ -32,10 +33,7 @@ SELECT ${settingsRow.columns("l")}, l.envelope_open, l.envelope_close, l.signing
        l.breaker_failures, l.breaker_open_until, l.rate_mark, s.sealed, s.signs_until, s.body_signature, s.refused AS secret_refused,
        w.ids AS waiting_ids, w.due AS waiting_due, (extract(epoch FROM now()) * 1000)::float8 AS now
 FROM unnest(${ofAnyLength(uuidArray(destinationIds))}) AS g (destination_id)
-CROSS JOIN LATERAL (
-  SELECT l.* FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = g.destination_id AND l.state <> 'closed'
-  LIMIT 1
-) AS l
+${destinationOf(schema, tenantId, "g.destination_id", raw("AND l.state <> 'closed'"))}
 LEFT JOIN LATERAL (
   SELECT s.sealed, ${endsOfVersions(raw("s."))}, s.body_signature, ${raw(secretUsableBy(schema.text, "s", "l.client"))} IS NOT TRUE AS refused
   FROM ${schema}.secrets AS s

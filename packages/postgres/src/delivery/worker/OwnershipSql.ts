@@ -5,6 +5,7 @@ import { type Expression, ofAnyLength, raw, type Statement, statement, tenant } 
 import { clientIsLive, tenantIsActive } from "../DeliveryGateSql.ts"
 import { destinationsWith } from "../DestinationSql.ts"
 import { freeDestinations } from "./FreeDestinationSql.ts"
+import { destinationOf } from "../LookupSql.ts"
 import { fenced } from "./PartitionSql.ts"
 import { partitionOfSql } from "../DeliveryEntrySql.ts"
 
@@ -237,10 +238,7 @@ ${working(schema, tenantId)},
 sending AS (
   SELECT d.partition
   FROM working AS d
-  CROSS JOIN LATERAL (
-    SELECT l.client FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state = 'active'
-    LIMIT 1
-  ) AS l
+  ${destinationOf(schema, tenantId, "d.destination_id", raw("AND l.state = 'active'"))}
   WHERE d.partition = ANY (${idle}) AND ${raw(tenantIsActive(schema.text))} AND ${raw(clientIsLive(schema.text, "l.client"))}
 ),
 idle AS MATERIALIZED (

@@ -3,6 +3,7 @@ import { type DeliveryOutcome, type DestinationChange, partitionOf, type SettleR
 import { boolArray, float8Array, int4, int4Array, optional, row, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { freeDestinations } from "./FreeDestinationSql.ts"
+import { flownIn } from "../LookupSql.ts"
 import { fenced } from "./PartitionSql.ts"
 import { partitionOfSql } from "../DeliveryEntrySql.ts"
 
@@ -76,12 +77,7 @@ first AS (
     FULL JOIN (
       SELECT f.flight, f.sent_at, u.ordinal, u.destination_id, u.refs, u.keys, u.attempt, u.tries, u.traceparent
       FROM unnest(${ofAnyLength(int4Array([...flights.values()].map(({ partition }) => partition)))}, ${uuidArray([...flights.values()].map(({ flight }) => flight))}) AS g (partition, flight)
-      CROSS JOIN LATERAL (
-        SELECT f.flight, f.sent_at, f.deliveries FROM ${schema}.delivery_flights AS f
-        WHERE f.tenant_id = ${own} AND f.partition = g.partition AND f.flight = g.flight
-        LIMIT 1
-      ) AS f
-      CROSS JOIN LATERAL unnest(f.deliveries) AS u
+      ${flownIn(schema, tenantId)}
       WHERE g.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f)) AND u.delivery_id IS NULL
     ) AS f ON f.flight = e.flight AND f.ordinal = e.ordinal AND f.attempt = e.attempt
     OFFSET 0

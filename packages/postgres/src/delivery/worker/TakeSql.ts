@@ -3,6 +3,7 @@ import { flightOf, partitionOf, type TakeRequest } from "@waybill/core/delivery"
 import { bool, bytea, type Column, float8, int4, int4Array, int8, int8Array, optional, row, text, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, ofAnyLength, type Parameter, raw, type Statement, statement, tenant, value } from "../../client/SqlStatement.ts"
 import { accessOf, holdsUnseen, seenOnce, unseenKeys } from "../DeliveryGateSql.ts"
+import { flownIn } from "../LookupSql.ts"
 import { ownedNow } from "./PartitionSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { payloadOf } from "../PayloadSql.ts"
@@ -69,7 +70,7 @@ export const findForTake = (schema: Statement, all: ReadonlyArray<PayloadSource>
 WITH ${ownedNow(schema, tenantId, owned)}
 ${!hears ? nothing : statement`, signals AS MATERIALIZED (${nextSignals(schema, own, signals)})`}
 ${!finds ? nothing : statement`, wanted AS MATERIALIZED (${named(from)} ${guesses ? statement`UNION ALL (${signalled(request, signals)})` : nothing})`}
-${!finds || !flies ? nothing : statement`, flown AS MATERIALIZED (${keysInFlight(schema, own, from)})`}
+${!finds || !flies ? nothing : statement`, flown AS MATERIALIZED (${keysInFlight(schema, tenantId, from)})`}
 SELECT floor(extract(epoch FROM now()) * 1000)::float8 AS now, ARRAY(SELECT f.partition FROM fence AS f) AS owned,
        ${raw(hears ? "array_agg(s.destination_id), array_agg(s.key), array_agg(s.signal_no), array_agg(s.row_location::text)" : "NULL::uuid[], NULL::text[], NULL::int8[], NULL::text[]")},
        ${nulls(ofDestination)}
@@ -173,7 +174,7 @@ const heldKeys = (schema: Statement, own: Parameter, flies: boolean) => statemen
   ${flies ? raw("CROSS JOIN LATERAL (SELECT (SELECT f.keys FROM flown AS f) -> w.destination_id::text AS keys) AS f") : nothing}`
 
 /** The keys of named deliveries in flight, by their destinations. Each flight is read once. */
-const keysInFlight = (schema: Statement, own: Parameter, from: TakeRequest["from"]) => {
+const keysInFlight = (schema: Statement, tenantId: string, from: TakeRequest["from"]) => {
   const flown = from.flatMap(({ destinationId, inFlight }) => inFlight.map((id) => ({ id, flight: flightOf(id), partition: partitionOf(destinationId) })))
   const flights = uuidArray(flown.map(({ flight }) => flight))
   return statement`
@@ -181,12 +182,7 @@ const keysInFlight = (schema: Statement, own: Parameter, from: TakeRequest["from
   FROM (
     SELECT u.destination_id, jsonb_object_agg(k.key, '') AS keys
     FROM (SELECT DISTINCT g.* FROM unnest(${ofAnyLength(int4Array(flown.map(({ partition }) => partition)))}, ${flights}) AS g (partition, flight)) AS g
-    CROSS JOIN LATERAL (
-      SELECT f.flight, f.deliveries FROM ${schema}.delivery_flights AS f
-      WHERE f.tenant_id = ${own} AND f.partition = g.partition AND f.flight = g.flight
-      LIMIT 1
-    ) AS f
-    CROSS JOIN LATERAL unnest(f.deliveries) AS u
+    ${flownIn(schema, tenantId)}
     CROSS JOIN LATERAL unnest(u.keys) AS k (key)
     WHERE u.delivery_id IS NULL
       AND (f.flight, u.ordinal) IN (SELECT * FROM unnest(${flights}, ${int4Array(flown.map(({ id }) => Number.parseInt(id.slice(-4), 16)))}))
