@@ -130,9 +130,7 @@ const release = Effect.fnUntraced(function*(
   rateMarks: ReadonlyArray<{ readonly destinationId: string; readonly mark: number }>
 ) {
   yield* sql.run(ownership.lockLeases(schema, tenantId, released.map(({ partition }) => partition)))
-  const told = released.filter(({ othersUntil }) => othersUntil !== undefined)
-  if (told.length > 0) yield* sql.run(ownership.keepOthersUntil(schema, tenantId, told))
-  if (rateMarks.length > 0) yield* sql.run(ownership.keepRateMarks(schema, tenantId, released, rateMarks))
+  if (rateMarks.length > 0 || released.some(({ othersUntil }) => othersUntil !== undefined)) yield* sql.run(ownership.keepRates(schema, tenantId, released, rateMarks))
   yield* sql.run(ownership.releaseLeases(schema, tenantId, released))
 })
 

@@ -252,26 +252,19 @@ UPDATE ${schema}.delivery_leases AS l SET leased_until = '-infinity'
 WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f WHERE f.partition NOT IN (SELECT i.partition FROM idle AS i)))`
 }
 
-/** Stores until when previous owners may have sent. */
-export const keepOthersUntil = (schema: Statement, tenantId: string, released: ReadonlyArray<ReleasedPartition>) => statement`
-WITH ${fenced(schema, tenantId, released, "NO KEY UPDATE")}
-UPDATE ${schema}.delivery_partitions AS p SET others_until = r.others_until
-FROM unnest(${int4Array(released.map(({ partition }) => partition))}, ${float8Array(released.map(({ othersUntil = null }) => othersUntil))}) AS r (partition, others_until)
-WHERE p.tenant_id = ${tenant(tenantId)} AND p.partition = r.partition AND p.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f))`
-
 /**
- * When the allowance of each rate is used up to, for the owner that follows. Where a destination is locked by another transaction, that owner counts as if everything was used up
- * now, in all of the partition.
+ * Up to when each rate is used, and until when previous owners may have sent, for the owner that follows. Where a destination is locked by another transaction, that owner counts as
+ * if everything was used up now, in all of the partition.
  */
-export const keepRateMarks = (
+export const keepRates = (
   schema: Statement,
   tenantId: string,
-  owned: ReadonlyArray<OwnedPartition>,
+  released: ReadonlyArray<ReleasedPartition>,
   rateMarks: ReadonlyArray<{ readonly destinationId: string; readonly mark: number }>
 ) => {
   const [own, destinations] = [tenant(tenantId), uuidArray(rateMarks.map(({ destinationId }) => destinationId))]
   return statement`
-WITH ${fenced(schema, tenantId, owned, "NO KEY UPDATE")},
+WITH ${fenced(schema, tenantId, released, "NO KEY UPDATE")},
 ${freeDestinations(schema, tenantId, statement`unnest(${ofAnyLength(destinations)})`)},
 kept AS (
   UPDATE ${schema}.delivery_destinations AS d SET rate_mark = r.mark
@@ -279,6 +272,10 @@ kept AS (
   WHERE d.tenant_id = ${own} AND d.destination_id = r.destination_id
     AND d.destination_id = ANY (ARRAY(SELECT d.destination_id FROM destinations AS d WHERE ${partitionOfRow} IN (SELECT f.partition FROM fence AS f)))
 )
-UPDATE ${schema}.delivery_partitions AS p SET others_until = floor(extract(epoch FROM now()) * 1000)
-WHERE p.tenant_id = ${own} AND p.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f WHERE f.partition IN (SELECT ${partitionOfRow} FROM busy AS d)))`
+UPDATE ${schema}.delivery_partitions AS p SET others_until = r.others_until
+FROM (
+  SELECT g.partition, CASE WHEN g.partition IN (SELECT ${partitionOfRow} FROM busy AS d) THEN floor(extract(epoch FROM now()) * 1000) ELSE g.others_until END AS others_until
+  FROM unnest(${int4Array(released.map(({ partition }) => partition))}, ${float8Array(released.map(({ othersUntil = null }) => othersUntil))}) AS g (partition, others_until)
+) AS r
+WHERE p.tenant_id = ${own} AND p.partition = r.partition AND p.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f)) AND r.others_until IS NOT NULL`
 }
