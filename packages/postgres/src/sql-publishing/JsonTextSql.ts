@@ -1,8 +1,8 @@
 /** SQL functions that read and write JSON values as JavaScript does, so that stored bytes do not depend on who wrote them. */
+import { sqlFunction } from "./SqlFunction.ts"
 
 /** A number as JSON.parse reads it: the nearest double. Numbers beyond all doubles are infinite, and those below the smallest are 0. */
-const jsonNumber = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.json_number(value numeric) RETURNS float8
+const jsonNumber = sqlFunction("json_number(value numeric)", () => `RETURNS float8
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $function$
   SELECT CASE
     WHEN value >= 1.79769313486231580793728971405e308 THEN float8 'Infinity'
@@ -10,15 +10,14 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $function$
     WHEN abs(value) < 2.4703282292062327209e-324 THEN 0
     ELSE value::float8
   END
-$function$`
+$function$`)
 
 /**
  * A number as JSON.stringify writes it: the shortest digits, with an exponent from 1e21 and below 1e-6. Postgres leaves out digits that are
  * exactly halfway between two doubles, which JavaScript takes if they are read as this one: 600021200000000000000, where Postgres writes
  * 6.000211999999999e+20. Only whole numbers from 2^53 to 1e40 can be halfway in so few digits.
  */
-const jsonNumberText = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.json_number_text(value numeric) RETURNS text
+const jsonNumberText = sqlFunction("json_number_text(value numeric)", (schema) => `RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $function$
 DECLARE
   number float8 := ${schema}.json_number(value);
@@ -41,11 +40,10 @@ BEGIN
   END IF;
   RETURN trim_scale(number::text::numeric)::text;
 END
-$function$`
+$function$`)
 
 /** Any value, member by member. Names that are array indices come first, as in a JavaScript object. */
-const jsonPartsText = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.json_parts_text(value jsonb) RETURNS text
+const jsonPartsText = sqlFunction("json_parts_text(value jsonb)", (schema) => `RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $function$
 BEGIN
   CASE jsonb_typeof(value)
@@ -66,7 +64,7 @@ BEGIN
     ELSE RETURN value::text;
   END CASE;
 END
-$function$`
+$function$`)
 
 /**
  * The text that JSON.stringify gives for what JSON.parse read. Postgres' own text has blanks between the tokens, and may write numbers
@@ -74,8 +72,7 @@ $function$`
  * escaped quotes and backslashes are written as code points meanwhile. Patterns would take five times as long. Numbers such as 1e100000 are found
  * first, because Postgres' text has all their digits.
  */
-const jsonText = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.json_text(value jsonb) RETURNS text
+const jsonText = sqlFunction("json_text(value jsonb)", (schema) => `RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $function$
 DECLARE
   compact text;
@@ -99,18 +96,16 @@ BEGIN
   END IF;
   RETURN replace(replace(compact, '\\u0022', '\\"'), '\\u005c', '\\\\');
 END
-$function$`
+$function$`)
 
 /** Length as core counts it: a character beyond the basic plane counts twice. */
-const utf16Length = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.utf16_length(value text) RETURNS integer
+const utf16Length = sqlFunction("utf16_length(value text)", () => `RETURNS integer
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $function$
   SELECT char_length(value) + char_length(regexp_replace(value, '[^\\U00010000-\\U0010ffff]', '', 'g'))
-$function$`
+$function$`)
 
 /** An RFC 3339 date-time with an offset, cut to the millisecond; null for any other text. */
-const instantOf = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.instant_of(value text) RETURNS timestamptz
+const instantOf = sqlFunction("instant_of(value text)", () => `RETURNS timestamptz
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $function$
 DECLARE
   parts text[] := regexp_match(value,
@@ -143,13 +138,6 @@ BEGIN
     - make_interval(hours => offset_hours, mins => offset_minutes) * CASE WHEN parts[8] LIKE '-%' THEN -1 ELSE 1 END
   ) AT TIME ZONE 'UTC';
 END
-$function$`
+$function$`)
 
-export const jsonFunctions = [
-  { signature: "json_number(numeric)", create: jsonNumber },
-  { signature: "json_number_text(numeric)", create: jsonNumberText },
-  { signature: "json_parts_text(jsonb)", create: jsonPartsText },
-  { signature: "json_text(jsonb)", create: jsonText },
-  { signature: "utf16_length(text)", create: utf16Length },
-  { signature: "instant_of(text)", create: instantOf }
-]
+export const jsonFunctions = [jsonNumber, jsonNumberText, jsonPartsText, jsonText, utf16Length, instantOf]

@@ -5,19 +5,19 @@ import { raw } from "../client/SqlStatement.ts"
 import * as shipments from "../shared/ShipmentSql.ts"
 import * as events from "../transit-events/TransitEventSql.ts"
 import { eventRules } from "./EventRulesSql.ts"
+import { sqlFunction } from "./SqlFunction.ts"
 
 /** The statements of the event log, unchanged. Their values are the parameters of these functions. */
 const own = raw("$1")
 
-const findTransitEvents = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.find_transit_events(text, text[], text[])
-RETURNS TABLE (event_id text, shipment_id text, sequence bigint, body bytea)
+const findTransitEvents = sqlFunction("find_transit_events(text, text[], text[])", (schema) =>
+  `RETURNS TABLE (event_id text, shipment_id text, sequence bigint, body bytea)
 LANGUAGE plpgsql STABLE AS $function$
 #variable_conflict use_column
 BEGIN
 RETURN QUERY ${events.findEvents(raw(schema), own, { eventIds: raw("$2::text[]"), shipmentIds: raw("$3::text[]") }).text};
 END
-$function$`
+$function$`)
 
 const lockedShipments: shipments.ShipmentClaims = {
   tenant: own,
@@ -31,18 +31,16 @@ const lockedShipments: shipments.ShipmentClaims = {
   anyCarrier: raw("$8 IS NULL")
 }
 
-const lockShipments = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.lock_shipments(text, text[], integer[], bigint[], text[], text[], boolean[], text[])
-RETURNS TABLE (shipment_id text, first bigint, reassigned boolean, invoiced boolean, own boolean)
+const lockShipments = sqlFunction("lock_shipments(text, text[], integer[], bigint[], text[], text[], boolean[], text[])", (schema) =>
+  `RETURNS TABLE (shipment_id text, first bigint, reassigned boolean, invoiced boolean, own boolean)
 LANGUAGE plpgsql AS $function$
 #variable_conflict use_column
 BEGIN
 RETURN QUERY ${shipments.lockShipments(raw(schema), lockedShipments).text};
 END
-$function$`
+$function$`)
 
-const replaceAccounts = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.replace_accounts(text, text[]) RETURNS void
+const replaceAccounts = sqlFunction("replace_accounts(text, text[])", (schema) => `RETURNS void
 LANGUAGE plpgsql AS $function$
 BEGIN
 ${shipments.replaceAccounts(raw(schema), own, raw("$2::text[]")).text};
@@ -50,7 +48,7 @@ IF EXISTS (SELECT FROM ${schema}.shipments AS s WHERE s.tenant_id = $1 AND s.shi
 ${shipments.replaceInvoiceAccounts(raw(schema), own, { shipmentIds: raw("$2::text[]") }).text};
 END IF;
 END
-$function$`
+$function$`)
 
 const appendedEvents: events.AppendedEvents = {
   tenant: own,
@@ -63,20 +61,18 @@ const appendedEvents: events.AppendedEvents = {
   traceparent: raw("$8")
 }
 
-const appendTransitEvents = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.append_transit_events(text, text[], text[], bigint[], integer[], timestamptz[], bytea[], text)
-RETURNS SETOF text
+const appendTransitEvents = sqlFunction("append_transit_events(text, text[], text[], bigint[], integer[], timestamptz[], bytea[], text)", (schema) =>
+  `RETURNS SETOF text
 LANGUAGE plpgsql AS $function$
 BEGIN
 RETURN QUERY ${events.append(raw(schema), appendedEvents).text};
 END
-$function$`
+$function$`)
 
 /** The first fault of an event as `{pointer, detail}`; null if it is valid. */
-const transitEventFault = (schema: string) => {
+const transitEventFault = sqlFunction("transit_event_fault(event jsonb)", (schema) => {
   const { declarations, statements } = eventRules(schema)
-  return `
-CREATE OR REPLACE FUNCTION ${schema}.transit_event_fault(event jsonb) RETURNS text[]
+  return `RETURNS text[]
 LANGUAGE plpgsql STABLE AS $function$
 DECLARE
 fault text[];
@@ -90,26 +86,24 @@ ${statements.join("\n")}
 RETURN NULL;
 END
 $function$`
-}
+})
 
 /** The content of a stored event without id and sequence; null if it has characters that jsonb cannot hold. */
-const storedContent = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.stored_content(body bytea) RETURNS jsonb
+const storedContent = sqlFunction("stored_content(body bytea)", () => `RETURNS jsonb
 LANGUAGE plpgsql STABLE AS $function$
 BEGIN
   RETURN convert_from(body, 'UTF8')::jsonb - 'eventId' - 'sequence';
 EXCEPTION WHEN untranslatable_character OR invalid_text_representation THEN
   RETURN NULL;
 END
-$function$`
+$function$`)
 
 /**
  * The events that have the id of a stored event of their shipment, or of an earlier one of the call: whether the content is the same, like core compares
  * it. A sequence counts only if both have one.
  */
-const repeatedEvents = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.repeated_events(tenant text, ids text[], shipments text[], contents jsonb[], numbers bigint[])
-RETURNS TABLE (place integer, first integer, stored_number bigint, same boolean)
+const repeatedEvents = sqlFunction("repeated_events(tenant text, ids text[], shipments text[], contents jsonb[], numbers bigint[])", (schema) =>
+  `RETURNS TABLE (place integer, first integer, stored_number bigint, same boolean)
 LANGUAGE plpgsql STABLE AS $function$
 #variable_conflict use_column
 BEGIN
@@ -137,29 +131,25 @@ BEGIN
   WHERE k.event_id IS NOT NULL OR g.place > g.first
   ORDER BY g.place;
 END
-$function$`
+$function$`)
 
 /** The texts of a JSON list, each once, in the order of their first place. */
-const distinctTexts = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.distinct_texts(list jsonb) RETURNS text[]
+const distinctTexts = sqlFunction("distinct_texts(list jsonb)", () => `RETURNS text[]
 LANGUAGE sql IMMUTABLE AS $function$
   SELECT coalesce(array_agg(t.value ORDER BY t.first), '{}')
   FROM (SELECT min(e.value) AS value, min(e.ordinality) AS first FROM jsonb_array_elements_text(list) WITH ORDINALITY AS e GROUP BY e.value COLLATE "C") AS t
-$function$`
+$function$`)
 
 /** A UUID of version 7 for the milliseconds of an instant. `counter`, below 4096, orders the ids of one call. */
-const uniqueId = (schema: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.unique_id(millis bigint, counter integer) RETURNS text
+const uniqueId = sqlFunction("unique_id(millis bigint, counter integer)", () => `RETURNS text
 LANGUAGE sql VOLATILE AS $function$
   SELECT overlay(lpad(to_hex(millis), 12, '0') PLACING '-' FROM 9 FOR 0) || '-7' || lpad(to_hex(counter), 3, '0') || substr(gen_random_uuid()::text, 19)
-$function$`
+$function$`)
 
 /** Postgres' own form of JSON takes at most six times the bytes of the text, for lists of small numbers. */
 const maxColumnBytes = 8 * maxEventBytes
 
-const publishTransitEvents = (schema: string, channel: string) => `
-CREATE OR REPLACE FUNCTION ${schema}.publish_transit_events(tenant text, events jsonb)
-RETURNS TABLE (index integer, event_id text, sequence bigint, outcome text)
+const publishTransitEvents = sqlFunction("publish_transit_events(tenant text, events jsonb)", (schema, channel) => `RETURNS TABLE (index integer, event_id text, sequence bigint, outcome text)
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET extra_float_digits = 1
@@ -324,27 +314,8 @@ BEGIN
   FROM unnest(final_ids, final_numbers, originals) WITH ORDINALITY AS n (id, number, original, place)
   ORDER BY n.place;
 END
-$function$`
+$function$`)
 
-interface SqlFunction {
-  /** Name and types of its arguments. */
-  readonly signature: string
-  /** Takes the quoted schema, and the channel that wakes delivery workers. */
-  readonly create: (schema: string, channel: string) => string
-}
-
-/** The function that hosts call. */
-export const publishSignature = "publish_transit_events(text, jsonb)"
-
-export const publishFunctions: ReadonlyArray<SqlFunction> = [
-  { signature: "find_transit_events(text, text[], text[])", create: findTransitEvents },
-  { signature: "lock_shipments(text, text[], integer[], bigint[], text[], text[], boolean[], text[])", create: lockShipments },
-  { signature: "replace_accounts(text, text[])", create: replaceAccounts },
-  { signature: "append_transit_events(text, text[], text[], bigint[], integer[], timestamptz[], bytea[], text)", create: appendTransitEvents },
-  { signature: "transit_event_fault(jsonb)", create: transitEventFault },
-  { signature: "stored_content(bytea)", create: storedContent },
-  { signature: "repeated_events(text, text[], text[], jsonb[], bigint[])", create: repeatedEvents },
-  { signature: "distinct_texts(jsonb)", create: distinctTexts },
-  { signature: "unique_id(bigint, integer)", create: uniqueId },
-  { signature: publishSignature, create: publishTransitEvents }
+export const publishFunctions = [
+  findTransitEvents, lockShipments, replaceAccounts, appendTransitEvents, transitEventFault, storedContent, repeatedEvents, distinctTexts, uniqueId, publishTransitEvents
 ]

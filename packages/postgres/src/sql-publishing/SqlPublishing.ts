@@ -6,7 +6,7 @@ import { statement } from "../client/SqlStatement.ts"
 import { wakeChannel } from "../delivery/WakeupsPostgres.ts"
 import { asOneStatement, lockedForMigration, quoteSchema } from "../migrations/Migrations.ts"
 import { jsonFunctions } from "./JsonTextSql.ts"
-import { publishFunctions, publishSignature } from "./PublishFunctionSql.ts"
+import { publishFunctions } from "./PublishFunctionSql.ts"
 
 /** Its name among the migrations. */
 export const sqlPublishingName = "sql-publishing" as const
@@ -14,12 +14,15 @@ export const sqlPublishingName = "sql-publishing" as const
 /** Raised by every change of the functions, also by one that comes from core's schema or from a statement of the event log. */
 export const sqlPublishingVersion = 6
 
+/** The function that hosts call. */
+const publishSignature = "publish_transit_events(text, jsonb)"
+
 /** Creates or replaces the functions. Only the owner and granted roles may call them. */
 export const sqlPublishing = (schemaName: string): string => {
   const schema = quoteSchema(schemaName)
   const functions = [...jsonFunctions, ...publishFunctions]
   return [
-    ...functions.map(({ create }) => `${create(schema, wakeChannel(schemaName)).trim()};`),
+    ...functions.map(({ create }) => `${create(schema, wakeChannel(schemaName))};`),
     ...functions.map(({ signature }) => `REVOKE ALL ON FUNCTION ${schema}.${signature} FROM PUBLIC;`),
     `COMMENT ON FUNCTION ${schema}.${publishSignature} IS 'version ${sqlPublishingVersion}';`
   ].join("\n\n")
