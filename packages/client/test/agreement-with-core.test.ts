@@ -391,12 +391,7 @@ describe("Client and core agree", () => {
     const newest = delivery.formatSecret(random.bytes(24 + random.below(41)))
     const keys = [newest, secret].map((text) => delivery.parseSecret(text)!)
     const now = new Date(1_700_000_000_000)
-    const headers = {
-      "webhook-id": "0199-d",
-      "webhook-timestamp": "1700000000",
-      "webhook-signature": delivery.signatureHeader(hmac, keys, { deliveryId: "0199-d", timestampSeconds: 1_700_000_000, body: pieces }),
-      "x-signature": delivery.bodySignatureHeader(hmac, keys[0]!, pieces)
-    }
+    const headers = delivery.requestHeaders(hmac, keys, { deliveryId: "0199-d", timestampSeconds: 1_700_000_000, body: pieces }, true)
     for (const secrets of [newest, secret, [secret, newest]]) expect((await verifyDelivery({ secrets, headers, body, now })).deliveryId).toBe("0199-d")
     expect(await verifyXSignature({ secrets: [secret, newest], headers, body })).toEqual({ secretIndex: 1 })
   }))

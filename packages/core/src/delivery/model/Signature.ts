@@ -19,15 +19,15 @@ export const signatureHeader = (hmac: HmacSha256, keys: ReadonlyArray<Uint8Array
   return keys.map((key) => `v1,${hmac(key, signed)}`).join(" ")
 }
 
-/** The older `X-Signature` header: base64 of the HMAC over the body. It has no time, so it does not prevent replays. */
-export const bodySignatureHeader = (hmac: HmacSha256, key: Uint8Array, body: RequestBody): string => hmac(key, body)
-
-/** The headers of a request, unsigned without keys. `isBodySigned`: with the older header, too. */
+/**
+ * The headers of a request, unsigned without keys. `isBodySigned`: with the older `X-Signature` too, the HMAC of the body alone. That has no time, so it does not
+ * prevent replays.
+ */
 export const requestHeaders = (hmac: HmacSha256, keys: ReadonlyArray<Uint8Array>, content: SignedContent, isBodySigned: boolean): Readonly<Record<string, string>> => {
   const named = { "content-type": "application/json", "webhook-id": content.deliveryId, "webhook-timestamp": String(content.timestampSeconds) }
   if (keys.length === 0) return named
   const signed = { ...named, "webhook-signature": signatureHeader(hmac, keys, content) }
-  return isBodySigned ? { ...signed, "x-signature": bodySignatureHeader(hmac, keys[0]!, content.body) } : signed
+  return isBodySigned ? { ...signed, "x-signature": hmac(keys[0]!, content.body) } : signed
 }
 
 /** The bytes of a secret: `whsec_` and standard base64 of 24 to 64 bytes; `undefined` for other text. */

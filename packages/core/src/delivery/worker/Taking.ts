@@ -1,5 +1,5 @@
 /** Takes deliveries, one tenant at a time. */
-import { type Cause, Effect, Exit } from "effect"
+import { type Cause, Effect, Exit, Iterable } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { type Destination, foundBy, isFailing, needsLoad, ownerOf, type Plan, planOf, signalled, takeFromOf } from "./Destination.ts"
 import { reportLost } from "../DeliveryReport.ts"
@@ -150,7 +150,7 @@ export class Taking {
 
   /** Loads destinations that are unknown or have changed. */
   private load(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
-    const unknown = Array.from(take(tenant.unloaded, destinationsPerTake))
+    const unknown = Array.from(Iterable.take(tenant.unloaded, destinationsPerTake))
     return unknown.length === 0 ? Effect.void : loadDestinations(this.parts, tenant, unknown)
   }
 
@@ -377,14 +377,6 @@ const beginCall = (partitions: ReadonlyArray<OwnedPartitionState>): () => void =
 const ofPartitions = (taken: Taken, isHeld: (partition: number) => boolean): Taken => {
   const isOwn = ({ destinationId }: { readonly destinationId: string }) => isHeld(partitionOf(destinationId))
   return { ...taken, signals: taken.signals.filter(isOwn), from: taken.from.filter(isOwn), deliveries: taken.deliveries.filter(isOwn) }
-}
-
-function* take<A>(all: Iterable<A>, most: number): Iterable<A> {
-  let taken = 0
-  for (const one of all) {
-    if (taken++ === most) return
-    yield one
-  }
 }
 
 /** Whether a take may return unrequested deliveries of this destination. */

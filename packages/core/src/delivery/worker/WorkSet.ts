@@ -197,13 +197,9 @@ export class WorkSet {
 
   /** Wakes take loops after slots became free. */
   makeRoom(): void {
-    if (this.waitingForSlots.size > 0) this.requeueWaiting()
-    if (this.demand.size > 0) this.workAvailable.openUnsafe()
-  }
-
-  private requeueWaiting(): void {
     for (const tenant of this.waitingForSlots) if (this.tenants.get(tenant.tenantId) === tenant) this.demand.add(tenant)
     this.waitingForSlots.clear()
+    if (this.demand.size > 0) this.workAvailable.openUnsafe()
   }
 
   /** Marks the tenant as possibly having work. */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { bodySignatureHeader, formatSecret, type HmacSha256, parseSecret, signatureHeader } from "@waybill/core/delivery"
+import { formatSecret, type HmacSha256, parseSecret, requestHeaders, signatureHeader } from "@waybill/core/delivery"
 import { createHmac } from "node:crypto"
 
 const hmac: HmacSha256 = (key, pieces) => {
@@ -53,11 +53,11 @@ describe("signatureHeader (SPEC-GAP-D3)", () => {
   })
 })
 
-describe("bodySignatureHeader", () => {
+describe("X-Signature", () => {
   it("is base64 of the HMAC over the bare body", () => {
-    const key = bytes("key")
+    const content = { deliveryId: "id", timestampSeconds: 1, body: ["The quick brown fox ", bytes("jumps over the lazy dog")] }
     const expected = createHmac("sha256", "key").update("The quick brown fox jumps over the lazy dog").digest("base64")
-    assert.strictEqual(bodySignatureHeader(hmac, key, ["The quick brown fox ", bytes("jumps over the lazy dog")]), expected)
+    assert.strictEqual(requestHeaders(hmac, [bytes("key")], content, true)["x-signature"], expected)
     assert.strictEqual(expected, Buffer.from("f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8", "hex").toString("base64"))
   })
 })
