@@ -1,4 +1,4 @@
-/** SQL that finds one row for each row before it. LIMIT: one lookup in the primary key for each, whatever the planner expects. */
+/** SQL that finds one row for each row before it. LIMIT and OFFSET: one lookup in the primary key for each, whatever the planner expects. */
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 
 /** `l`: the destination of a row. */
@@ -6,6 +6,12 @@ export const destinationOf = (schema: Statement, tenantId: string, destinationId
   SELECT l.* FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = ${raw(destinationId)} ${condition}
   LIMIT 1
 ) AS l`
+
+/** Whether the destination `l` of a row `d` is there and fulfils a condition. */
+export const hasDestination = (schema: Statement, tenantId: string, condition: Statement): Statement => statement`EXISTS (
+  SELECT FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = d.destination_id AND ${condition}
+  OFFSET 0
+)`
 
 /** `d`: a delivery in this state, by an id `g.delivery_id`. */
 export const deliveryIn = (schema: Statement, tenantId: string, state: "sending" | "waiting"): Statement => statement`CROSS JOIN LATERAL (

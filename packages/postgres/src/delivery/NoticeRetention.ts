@@ -1,6 +1,7 @@
 /** Which notices of a source can be removed, and their removal: bytes that no waiting entry, no flight and no delivery that may be sent again refers to. */
 import { timestamptz } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { hasDestination } from "./LookupSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 
 /**
@@ -24,11 +25,7 @@ const oldestReference = (schema: Statement, tenantId: string, { source }: Pick<P
      FROM ${schema}.delivery_flights AS f
      CROSS JOIN LATERAL unnest(f.deliveries) AS d
      CROSS JOIN LATERAL unnest(d.refs) AS r (ref)
-     WHERE f.tenant_id = ${own} AND EXISTS (
-       SELECT FROM ${schema}.delivery_destinations AS l
-       WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.source = ${raw(`'${source}'`)}
-       OFFSET 0
-     ))
+     WHERE f.tenant_id = ${own} AND ${hasDestination(schema, tenantId, raw(`l.source = '${source}'`))})
   )`
 }
 

@@ -6,6 +6,7 @@
 import { type DeliveryMatch, type DeliveryQuery, mostPassedOver, totalCount } from "@waybill/core/delivery"
 import { bool, int8, row, text, textArray, timestamptz, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { concat, nothing, ofAnyLength, raw, type Statement, type StatementPart, statement, tenant } from "../../client/SqlStatement.ts"
+import { hasDestination } from "../LookupSql.ts"
 import { inFlight } from "../../shared/InFlightSql.ts"
 import { destinationsOf, firstIdAt, inPartitionOf, mostInTotal, stateGroups, summary, summaryColumns } from "./DeliveryLogSql.ts"
 import { lastOutcomeSql, ofAllDestinationsSql } from "./FilterSql.ts"
@@ -25,6 +26,10 @@ const isOpen = (state: DeliveryMatch["state"]) => state === undefined || state =
 const mostOf = ({ state }: DeliveryMatch, most: number) => state === "cancelled" || state === "dismissed" ? Math.min(most, 5) : most
 
 export const isOfDestinations = ({ client, destinationId, endpoint }: DeliveryMatch): boolean => client !== undefined || destinationId !== undefined || endpoint !== undefined
+
+/** For a delivery `d`. */
+const isOfOpen = (schema: Statement, tenantId: string, { client, endpoint }: Pick<DeliveryMatch, "client" | "endpoint">): Statement =>
+  client === undefined && endpoint === undefined ? nothing : statement`AND ${hasDestination(schema, tenantId, statement`l.state <> 'closed' ${destinationsOf({ client, endpoint })}`)}`
 
 export const chosenRow = row({ destinations: textArray, isFew: bool })
 
@@ -69,7 +74,7 @@ const recorded = (
   destinations: ReadonlyArray<string> | undefined,
   { look, order, rows }: Reading
 ): Statement => {
-  const { client, destinationId, endpoint, error, state } = query
+  const { destinationId, error, state } = query
   const own = tenant(tenantId)
   const range = rangeOf(query)
   const of = (condition: Statement) => statement`FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} ${condition} ${range}`
@@ -89,11 +94,7 @@ const recorded = (
   const hasError = statement`coalesce(${raw(lastOutcomeSql("d.attempts"))} = ${text(error ?? null)}, false)`
   if (destinations === undefined) {
     const conditions = [
-      client === undefined && endpoint === undefined ? nothing : statement`AND EXISTS (
-        SELECT FROM ${schema}.delivery_destinations AS l
-        WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed' ${destinationsOf({ client, endpoint })}
-        OFFSET 0
-      )`,
+      isOfOpen(schema, tenantId, query),
       destinationId === undefined ? nothing : statement`AND d.destination_id = ${uuid(destinationId)}`
     ]
     const isAny = !isOfDestinations(query)
@@ -125,14 +126,11 @@ const rangeOf = ({ after, order, since, until }: DeliveryMatch & Partial<Pick<De
 
 /** Those that are sent for the first time, and so have no outcome yet. */
 const flying = (schema: Statement, tenantId: string, query: Parameters<typeof rangeOf>[0], destinations: ReadonlyArray<string> | undefined): Statement => {
-  const { client, destinationId, endpoint } = query
+  const { destinationId } = query
   const own = tenant(tenantId)
   const isChosen = concat([
     destinationId === undefined ? nothing : statement`${inPartitionOf(destinationId)} AND d.destination_id = ${uuid(destinationId)}`,
-    client === undefined && endpoint === undefined ? nothing : destinations !== undefined ? statement`AND d.destination_id = ANY (${uuidArray(destinations)})`
-      : statement`AND EXISTS (
-        SELECT FROM ${schema}.delivery_destinations AS l
-        WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed' ${destinationsOf({ client, endpoint })} OFFSET 0)`
+    destinations === undefined ? isOfOpen(schema, tenantId, query) : statement`AND d.destination_id = ANY (${uuidArray(destinations)})`
   ])
   return statement`FROM ${inFlight(schema, tenantId)} AS d WHERE d.tenant_id = ${own} ${isChosen} ${rangeOf(query)}`
 }

@@ -3,6 +3,7 @@ import type { DeliveryState } from "@waybill/core/delivery"
 import { bool, only, row, text, timestamptz, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { inFlightOf } from "./DeliveryLogSql.ts"
+import { hasDestination } from "../LookupSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { payloadOf } from "../PayloadSql.ts"
 import { signalChanged } from "../DeliveryEntrySql.ts"
@@ -26,14 +27,10 @@ export const retriedRow = row({ state: only<DeliveryState>(text), whole: bool })
 export const lockRetried = (schema: Statement, tenantId: string, retried: string, sources: ReadonlyArray<PayloadSource>) => {
   const own = tenant(tenantId)
   return statement`
-SELECT d.state, d.state <> 'cancelled' AND EXISTS (
-  SELECT FROM ${schema}.delivery_destinations AS l
-  WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed' AND (
+SELECT d.state, d.state <> 'cancelled' AND ${hasDestination(schema, tenantId, statement`l.state <> 'closed' AND (
     SELECT count(x.order_id) = cardinality(d.refs) FROM unnest(d.refs) AS r (ref)
     LEFT JOIN LATERAL (${raw(payloadOf(schema.text, sources, "l.source", "r.ref"))}) AS x ON true
-  )
-  OFFSET 0
-) AS whole
+  )`)} AS whole
 FROM ${schema}.deliveries AS d
 WHERE d.tenant_id = ${own} AND d.delivery_id = ${uuid(retried)} AND d.state <> 'sending'
 FOR UPDATE`
@@ -73,9 +70,7 @@ const retryDeadLetters = (schema: Statement, tenantId: string, condition: Statem
   return statement`
 WITH recovered AS (
   UPDATE ${schema}.deliveries AS d SET ${again}
-  WHERE d.tenant_id = ${own} AND d.state = 'dead' ${condition} AND EXISTS (
-    SELECT FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed' OFFSET 0
-  )
+  WHERE d.tenant_id = ${own} AND d.state = 'dead' ${condition} AND ${hasDestination(schema, tenantId, raw("l.state <> 'closed'"))}
   RETURNING d.destination_id
 ),
 changed AS (

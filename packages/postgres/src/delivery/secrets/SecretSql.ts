@@ -3,6 +3,7 @@ import type { StoredSecret } from "@waybill/core/delivery"
 import { bool, byteaArray, int4, int8, optional, row, text, textArray, timestamptz, timestamptzArray } from "../../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { signalChanged } from "../DeliveryEntrySql.ts"
+import { lockDestinations } from "../DestinationSql.ts"
 
 /** The account in an account within a carrier (`accountWithin`), null in everything else. */
 const carriersAccount = "substring(owner.account from '^ [^ ]+ [^ ]+ (.*)$')"
@@ -64,14 +65,11 @@ SET sealed = EXCLUDED.sealed,
 
 /** The owners of some open destinations `l` load them again. */
 const raiseDestinations = (schema: Statement, tenantId: string, condition: Statement) => statement`
-WITH locked AS MATERIALIZED (
-  SELECT k.destination_id FROM ${schema}.delivery_destinations AS k
-  WHERE k.tenant_id = ${tenant(tenantId)} AND k.destination_id = ANY (ARRAY(
+WITH locked AS MATERIALIZED (${
+  lockDestinations(schema, tenantId, statement`= ANY (ARRAY(
     SELECT l.destination_id FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${tenant(tenantId)} AND l.state <> 'closed' AND ${condition}
-  ))
-  ORDER BY k.destination_id
-  FOR NO KEY UPDATE
-),
+  ))`)
+}),
 changed AS (
   UPDATE ${schema}.delivery_destinations AS l SET version = l.version + 1
   WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = ANY (ARRAY(SELECT destination_id FROM locked))

@@ -12,20 +12,12 @@ export interface Interrupted {
 
 const named = ({ flight }: Interrupted) => flight === undefined ? nothing : statement`AND flight = ${uuid(flight)}`
 
-const flown = (schema: Statement, tenantId: string, interrupted: Interrupted) => statement`
-  SELECT u.destination_id, u.delivery_id FROM ${schema}.delivery_flights AS f CROSS JOIN LATERAL unnest(f.deliveries) AS u
-  WHERE f.tenant_id = ${tenant(tenantId)} AND f.partition = ANY (${int4Array(interrupted.partitions)}) ${named(interrupted)}`
-
 /** What is sent again stands in a row too. A crash of the database may have left it there without its flight: commits of outcomes do not wait for the disk. */
 const sentAgain = (schema: Statement, tenantId: string, { partitions }: Interrupted) => statement`
+  UNION ALL
   SELECT d.destination_id, d.delivery_id FROM ${schema}.deliveries AS d
   WHERE d.tenant_id = ${tenant(tenantId)} AND d.state IN ('sending', 'waiting') AND d.due_at IS NULL
     AND ${raw(partitionOfSql("d.destination_id"))} = ANY (${int4Array(partitions)})`
-
-const all = (schema: Statement, tenantId: string, interrupted: Interrupted) =>
-  interrupted.flight === undefined
-    ? statement`${flown(schema, tenantId, interrupted)} UNION ALL ${sentAgain(schema, tenantId, interrupted)}`
-    : flown(schema, tenantId, interrupted)
 
 /**
  * Makes everything that was in flight wait, due now, and removes the flights. In a closed destination it is cancelled; in one that is closed at the same time, it waits until
@@ -39,9 +31,14 @@ export const interrupt = (schema: Statement, tenantId: string, interrupted: Inte
   const outcome = statement`CASE WHEN ${isClosed} THEN 'cancelled' ELSE 'waiting' END`
   const [dueAt, settledAt] = [statement`CASE WHEN ${isClosed} THEN NULL ELSE clock.now END`, statement`CASE WHEN ${isClosed} THEN clock.now END`]
   return statement`
-WITH closed AS MATERIALIZED (
+WITH flown AS MATERIALIZED (
+  SELECT u.destination_id, u.delivery_id FROM ${schema}.delivery_flights AS f CROSS JOIN LATERAL unnest(f.deliveries) AS u
+  WHERE f.tenant_id = ${own} AND f.partition = ANY (${partitions}) ${named(interrupted)}
+  ${interrupted.flight === undefined ? sentAgain(schema, tenantId, interrupted) : nothing}
+),
+closed AS MATERIALIZED (
   SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
-  WHERE l.tenant_id = ${own} AND l.destination_id = ANY (ARRAY(SELECT i.destination_id FROM (${all(schema, tenantId, interrupted)}) AS i)) AND l.state = 'closed'
+  WHERE l.tenant_id = ${own} AND l.destination_id = ANY (ARRAY(SELECT i.destination_id FROM flown AS i)) AND l.state = 'closed'
 ),
 first AS (
   INSERT INTO ${schema}.deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at, settled_at, traceparent)
@@ -55,7 +52,7 @@ again AS (
   SET state = ${outcome}, due_at = ${dueAt}, settled_at = ${settledAt}, attempt = d.attempt - ${uncounted}, tries = d.tries - ${uncounted}
   FROM (SELECT now() AS now) AS clock
   WHERE d.tenant_id = ${own} AND coalesce(d.state, '') = 'sending'
-    AND d.delivery_id = ANY (ARRAY(SELECT i.delivery_id FROM (${all(schema, tenantId, interrupted)}) AS i WHERE i.delivery_id IS NOT NULL))
+    AND d.delivery_id = ANY (ARRAY(SELECT i.delivery_id FROM flown AS i WHERE i.delivery_id IS NOT NULL))
 )
 DELETE FROM ${schema}.delivery_flights AS f
 WHERE f.tenant_id = ${own} AND f.partition = ANY (${partitions}) ${named(interrupted)}`

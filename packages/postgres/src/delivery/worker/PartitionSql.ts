@@ -45,11 +45,7 @@ const forgotten = (schema: Statement, tenantId: string, last: ReadonlyArray<{ re
       ) AS d ON true
       WHERE (d.state <> 'sending' OR d.attempt > o.attempt) IS NOT TRUE`
 
-/** A statement of its own, in front of others in a transaction. */
+/** A statement of its own. */
 export const lockFence = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>) => statement`
 WITH ${fenced(schema, tenantId, owned)}
 SELECT f.partition FROM fence AS f`
-
-export const readFence = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>) => statement`
-SELECT p.partition::int4 AS partition FROM ${schema}.delivery_partitions AS p
-WHERE p.tenant_id = ${tenant(tenantId)} AND p.partition = ANY (${partitionsOf(owned)}) AND ${isOwned(schema, tenantId, owned)}`

@@ -7,7 +7,7 @@ import type { PgClient } from "../../client/PgClient.ts"
 import { type Decoded, int4 } from "../../client/SqlRow.ts"
 import type { Statement } from "../../client/SqlStatement.ts"
 import { againRow, flownOf, flownRow, freeze, frozenRow, sentAgain } from "./FreezeSql.ts"
-import { readFence } from "./PartitionSql.ts"
+import { lockFence } from "./PartitionSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { entryState, findForTake, foundRow } from "./TakeSql.ts"
 
@@ -55,7 +55,7 @@ export const takeWith = (sql: PgClient, schema: Statement, sources: ReadonlyArra
   })
 
   const onlyWritten = Effect.fnUntraced(function*(request: TakeRequest, { again, deliveries, from, owned, signals }: FoundForTake) {
-    const held = new Set(yield* sql.rows(int4, readFence(schema, request.tenantId, request.owned)))
+    const held = new Set(yield* sql.rows(int4, lockFence(schema, request.tenantId, request.owned)))
     const refs = new Map((yield* sql.rows(flownRow, flownOf(schema, request))).map((each) => [each.ordinal, new Set(each.refs)]))
     const isHeld = ({ destinationId }: { readonly destinationId: string }) => held.has(partitionOf(destinationId))
     return {
