@@ -1,7 +1,7 @@
 /** Takes deliveries, one tenant at a time. */
 import { type Cause, Effect, Exit, Iterable } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
-import { type Destination, foundBy, isFailing, needsLoad, ownerOf, type Plan, planOf, signalled, takeFromOf } from "./Destination.ts"
+import { type Destination, foundBy, isFailing, needsLoad, planOf, signalled, takeFromOf } from "./Destination.ts"
 import { reportLost } from "../DeliveryReport.ts"
 import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "../DeliveryStore.ts"
 import { dropUnsendable } from "./Dropping.ts"
@@ -37,11 +37,8 @@ const lookAt = 5000
 /** The planned part of a take for one destination. */
 interface Asked {
   readonly destination: Destination
-  readonly plan: Plan
   readonly from: TakeFrom
-  readonly attempts: number
-  /** Reserved for all of them. */
-  readonly bytes: number
+  readonly promised: Promised
 }
 
 /** The loop that takes deliveries and starts their attempts. */
@@ -194,12 +191,13 @@ export class Taking {
       if (wanted === 0) continue
       destination.taking = true
       tenant.busy.add(destination)
-      slots.use(owner, wanted, isFailing(destination))
+      const wasFailing = isFailing(destination)
+      slots.use(owner, wanted, wasFailing)
       const mostBytes = this.bytesOf(plan.batches, destination)
-      const bytes = slots.useBytes(owner, mostBytes + plan.again.length * destination.bytesPerDelivery, isFailing(destination))
+      const bytes = slots.useBytes(owner, mostBytes + plan.again.length * destination.bytesPerDelivery, wasFailing)
       attempts += wanted
       events -= wanted * destination.eventsPerDelivery
-      asked.push({ destination, plan, from: takeFromOf(destination, plan, mostBytes), attempts: wanted, bytes })
+      asked.push({ destination, from: takeFromOf(destination, plan, mostBytes), promised: { attempts: wanted, bytes, owner, wasFailing } })
       if (isLarge) break
     }
     return asked
@@ -216,7 +214,7 @@ export class Taking {
     const { parts } = this
     const { slots, work } = parts
     const request = this.requestOf(tenant, asked, now)
-    const promised = new Map<Destination, Promised>(asked.map(({ attempts, bytes, destination }) => [destination, { attempts, bytes, owner: ownerOf(destination), wasFailing: isFailing(destination) }]))
+    const promised = new Map(asked.map((each) => [each.destination, each.promised]))
     const since = work.nextEvent()
     const held = new Map(tenant.partitions)
     const isHeld = (partition: number) => held.get(partition)?.lost === false
