@@ -13,45 +13,43 @@ export interface Reported {
   readonly verdict: Verdict
 }
 
+/** A written outcome. `sent` is undefined if the delivery was taken and not sent. */
+export interface Written {
+  readonly outcome: DeliveryOutcome
+  readonly sent: Reported | undefined
+}
+
 /** Counts attempts whose outcome is written, and logs dead letters and pauses; `lines` limits the log of dead letters. */
-export const report = (finished: ReadonlyArray<Reported>, lines: LineLimiter): Effect.Effect<void> =>
+export const report = (tenantId: string, written: ReadonlyArray<Written>, lines: LineLimiter): Effect.Effect<void> =>
   Effect.gen(function*() {
     const context = yield* Effect.context<never>()
     const counts = new Map<string, number>()
     let events = 0
     let dead = 0
     let pauses = 0
-    for (const { attempt, verdict } of finished) {
-      counts.set(verdict.record.outcome, (counts.get(verdict.record.outcome) ?? 0) + 1)
-      if (verdict.state === "delivered") events += attempt.taken.events
-      metrics.attemptSeconds.updateUnsafe(verdict.record.durationMillis / 1000, context)
-      if (verdict.state === "dead") {
+    for (const each of written) {
+      const { outcome: { destinationId, state }, sent } = each
+      if (state === "dead") {
         dead += 1
         yield* lines.log(
-          deadLettersOf(attempt.tenantId, verdict.destinationId),
-          logDeadLetter(fieldsOf(attempt, verdict))
+          `Dead letter of subscription ${destinationId} in tenant ${tenantId}`,
+          Effect.logWarning("Dead letter: delivery has no attempts left. Retry it, or recover the subscription.").pipe(Effect.annotateLogs(fieldsOf(tenantId, each)))
         )
       }
-      if (verdict.pause !== undefined) {
-        pauses += 1
-        yield* Effect.logWarning(`Subscription paused. ${verdict.pause}`).pipe(Effect.annotateLogs(fieldsOf(attempt, verdict)))
-      }
+      if (sent === undefined) continue
+      const { attempt, verdict: { pause, record } } = sent
+      counts.set(record.outcome, (counts.get(record.outcome) ?? 0) + 1)
+      if (state === "delivered") events += attempt.taken.events
+      metrics.attemptSeconds.updateUnsafe(record.durationMillis / 1000, context)
+      if (pause === undefined) continue
+      pauses += 1
+      yield* Effect.logWarning(`Subscription paused. ${pause}`).pipe(Effect.annotateLogs(fieldsOf(tenantId, each)))
     }
     if (dead > 0) yield* Metric.update(metrics.deadLettersTotal, dead)
     if (pauses > 0) yield* Metric.update(metrics.pausedDestinationsTotal, pauses)
     for (const [outcome, count] of counts) yield* Metric.update(Metric.withAttributes(metrics.attemptsTotal, { outcome }), count)
     if (events > 0) yield* Metric.update(metrics.deliveredEventsTotal, events)
   })
-
-/** Counts and logs a dead letter without an outcome: every process that sent it crashed. */
-export const reportCrashed = (tenantId: string, { attempt, deliveryId: delivery, destinationId: subscription }: DeliveryOutcome, lines: LineLimiter): Effect.Effect<void> =>
-  Effect.andThen(
-    Metric.update(metrics.deadLettersTotal, 1),
-    lines.log(
-      deadLettersOf(tenantId, subscription),
-      logDeadLetter({ tenant: tenantId, subscription, delivery, attempt, outcome: "interrupted" })
-    )
-  )
 
 /** Counts and logs a pause by the engine that no attempt caused. */
 export const reportPaused = (tenantId: string, subscription: string, reason: string): Effect.Effect<void> =>
@@ -80,13 +78,9 @@ export const reportDropped = (tenantId: string, reason: DropReason, entries: num
     Effect.logInfo("Entries dropped from the delivery queue, not sent.").pipe(Effect.annotateLogs({ tenant: tenantId, reason, entries }))
   )
 
-const logDeadLetter = (fields: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
-  Effect.logWarning("Dead letter: delivery has no attempts left. Retry it, or recover the subscription.").pipe(Effect.annotateLogs(fields))
-
-const deadLettersOf = (tenantId: string, destinationId: string): string => `Dead letter of subscription ${destinationId} in tenant ${tenantId}`
-
-const fieldsOf = ({ taken, tenantId }: Attempt, { attempt, deliveryId: delivery, destinationId: subscription, record: { outcome } }: Verdict): Readonly<Record<string, unknown>> => {
+const fieldsOf = (tenantId: string, { outcome: { attempt, deliveryId: delivery, destinationId: subscription, record }, sent }: Written): Readonly<Record<string, unknown>> => {
   // the span of the attempt has ended
-  const span = spanFrom(taken.traceparent)
-  return { tenant: tenantId, subscription, delivery, attempt, outcome, ...(span === undefined ? {} : { trace_id: span.traceId }) }
+  const span = spanFrom(sent?.attempt.taken.traceparent)
+  // a dead letter without an attempt: every process that sent it crashed
+  return { tenant: tenantId, subscription, delivery, attempt, outcome: record?.outcome ?? "interrupted", ...(span === undefined ? {} : { trace_id: span.traceId }) }
 }

@@ -1,8 +1,7 @@
 /** Buffers outcomes until they are written, and decides how long they may wait for a batch. */
 import { Effect, Latch } from "effect"
 import type { Destination } from "./Destination.ts"
-import type { Reported } from "../DeliveryReport.ts"
-import type { DeliveryOutcome } from "../DeliveryStore.ts"
+import type { Written } from "../DeliveryReport.ts"
 
 /** Failed attempts of this time (milliseconds) are written together, because nothing depends on them before the retry. */
 const failuresMillis = 25
@@ -24,11 +23,9 @@ export const gatherMillisOf = (writeMillis: number): number => Math.min(longestG
 /** Number of outcomes that are written without waiting for more: a full write, or two thirds of all attempts, so that the others stay in flight during the write. */
 export const enoughOf = (unwritten: number, inFlight: number): number => Math.min(outcomesPerWrite, Math.ceil((unwritten + inFlight) * 2 / 3))
 
-/** A delivery whose outcome is known. `sent` is undefined if it was taken and not sent. */
-export interface Ended {
+/** A delivery whose outcome is known. */
+export interface Ended extends Written {
   readonly destination: Destination
-  readonly outcome: DeliveryOutcome
-  readonly sent: Reported | undefined
 }
 
 /** The unwritten outcomes of one worker. */

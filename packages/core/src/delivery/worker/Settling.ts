@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { completeAll } from "../../shared/CompleteAll.ts"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { changeWritten, type Destination, settled, type PendingPause } from "./Destination.ts"
-import { report, reportCrashed } from "../DeliveryReport.ts"
+import { report } from "../DeliveryReport.ts"
 import type { DestinationChange, OwnedPartition, Settled, SettleRequest, WaitingDelivery } from "../DeliveryStore.ts"
 import type { EngineState } from "./EngineState.ts"
 import { type OpenFlight, type OwnedPartitionState, type OwnedTenant, ownershipOf } from "./WorkSet.ts"
@@ -80,9 +80,7 @@ export class Settling {
       }
       this.parts.work.makeRoom()
       const finished = written.flatMap(({ sent }) => sent === undefined ? [] : [sent])
-      yield* report(finished, this.parts.deadLetters)
-      const crashed = written.filter(({ outcome, sent }) => sent === undefined && outcome.state === "dead")
-      for (const { outcome } of crashed) yield* reportCrashed(tenant.tenantId, outcome, this.parts.deadLetters)
+      yield* report(tenant.tenantId, written, this.parts.deadLetters)
       yield* this.parts.services.observe(tenant.tenantId, finished)
       // V8 may keep what is left of this turn until it collects the whole heap, with all that it refers to (docs/decisions/0110)
       for (const list of [own.ended, written, finished]) list.length = 0
