@@ -235,6 +235,7 @@ const ofDeliveries = (schema: Sql.Statement) => ({
   ...ofLists(schema),
   "count destinations": log.countDestinations(schema, "t", { state: undefined }),
   "count destinations of an endpoint": log.countDestinations(schema, "t", { state: "active", endpoint }),
+  "destination overviews of some": log.destinationOverviews(schema, "t", { destinationIds: [id], state: undefined, after: undefined, limit: 1 }),
   "destination overviews in trouble": log.destinationOverviews(schema, "t", { inTrouble: true, state: undefined, after: undefined, limit: 1 }),
   "destination overviews of an endpoint": log.destinationOverviews(schema, "t", { endpoint, state: undefined, after: undefined, limit: 1 }),
   "find a delivery": log.findDelivery(schema, "t", id, sources),

@@ -103,6 +103,8 @@ export interface Health {
 
 /** Filters of the list of subscriptions; all given ones must match. */
 export interface OperatorSubscriptionQuery extends PageQuery {
+  /** Only these, at most 100. Unknown ids are left out. */
+  readonly subscriptionId?: ReadonlyArray<string> | undefined
   /** Only subscriptions of this client. A bare name means `key:<name>`. */
   readonly client?: string | undefined
   /** Only subscriptions in this state. */

@@ -11,6 +11,8 @@ export interface PortalSubscription extends OperatorSubscription {}
 
 /** Filters of the list of the customer's own subscriptions. */
 export interface PortalSubscriptionQuery extends PageQuery {
+  /** Only these, at most 100. Unknown ids are left out. */
+  readonly subscriptionId?: ReadonlyArray<string> | undefined
   readonly state?: SubscriptionState | undefined
 }
 

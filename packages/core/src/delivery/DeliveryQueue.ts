@@ -164,6 +164,7 @@ export const overviewAttempts = 100
 /** A filter of destinations. Omitted members match all. */
 export interface DestinationMatch {
   readonly client?: string | undefined
+  readonly destinationIds?: ReadonlyArray<string> | undefined
   readonly endpoint?: EndpointFilter | undefined
   /** Only those that `inTrouble` of a tenant's health counts. */
   readonly inTrouble?: boolean | undefined

@@ -11,12 +11,11 @@ import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { Count } from "../shared/Integer.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
+import { SubscriptionIds } from "./Subscriptions.ts"
 
 /** Maximum numbers of points in one series and in all series of a response. */
 export const pointsPerSeries = 1500
 const maxPoints = 10_000
-
-const maxSubscriptions = 100
 
 const maxStepSeconds = 86_400
 
@@ -26,9 +25,7 @@ const defaultPoints = 120
 
 /** Which attempts to count, and in which steps. `from` and `to` default to the last hour. */
 export const StatisticsQuery = Schema.Struct({
-  subscriptionId: Schema.optionalKey(
-    Schema.Array(Schema.String).check(Schema.isMaxLength(maxSubscriptions, { message: `At most ${maxSubscriptions} subscriptionIds in one call.` }))
-  ),
+  subscriptionId: Schema.optionalKey(SubscriptionIds),
   client: Schema.optionalKey(ClientIdentity),
   from: Schema.optionalKey(InstantText),
   to: Schema.optionalKey(InstantText),

@@ -32,8 +32,12 @@ import { decodeReplay, type ReplayCall, replayWith } from "./ReplayCall.ts"
 /** The states of a subscription of any area. `paused` keeps new entries waiting; `inactive` queues none. */
 export const subscriptionStates = ["active", "paused", "inactive"] as const satisfies ReadonlyArray<DestinationState>
 
+/** Subscriptions that one call names. */
+export const SubscriptionIds = Schema.Array(Schema.String).check(Schema.isMaxLength(100, { message: "At most 100 subscriptionIds in one call." }))
+
 /** A page of the subscriptions of all areas, by id. All filters must match. */
 export const SubscriptionListQuery = Schema.Struct({
+  subscriptionId: Schema.optionalKey(SubscriptionIds),
   client: Schema.optionalKey(ClientIdentity),
   state: Schema.optionalKey(Schema.Literals(subscriptionStates).annotate({ message: `state is one of ${subscriptionStates.join(", ")}.` })),
   endpoint: Schema.optionalKey(EndpointText),
@@ -309,7 +313,8 @@ const decodePurge = decodeInput(PurgeCall, { closed: true })
 
 const whatToPurge = "Name subscriptionIds, or at least one of client, endpoint and state."
 
-const matchOf = ({ client, endpoint, inTrouble, state }: Pick<typeof SubscriptionListQuery.Type, "client" | "endpoint" | "inTrouble" | "state">): DestinationMatch => ({
+const matchOf = ({ client, endpoint, inTrouble, state, subscriptionId }: Pick<typeof SubscriptionListQuery.Type, "client" | "endpoint" | "inTrouble" | "state" | "subscriptionId">): DestinationMatch => ({
+  destinationIds: subscriptionId?.filter(isUniqueId),
   client: client === undefined ? undefined : qualifiedClient(client),
   endpoint: endpoint === undefined ? undefined : endpointFilterOf(endpoint),
   inTrouble,

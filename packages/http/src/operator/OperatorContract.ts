@@ -319,6 +319,7 @@ export const OperatorContract = contract({
       description: "By subscriptionId, each with its delivery state and the reason for it, waiting entries, dead letters, and last attempt.",
       ...ofTenant,
       query: {
+        subscriptionId: { kind: "list", schema: SubscriptionListQuery.fields.subscriptionId.schema, description: "Only these subscriptions, 100 at most. Unknown ids are left out." },
         client: { kind: "text", schema: SubscriptionListQuery.fields.client.schema, description: "Only subscriptions of this client. A bare name means key:<name>." },
         state: { kind: "text", schema: SubscriptionListQuery.fields.state.schema, description: "Only subscriptions in this state." },
         endpoint: { kind: "text", schema: SubscriptionListQuery.fields.endpoint.schema, description: ofEndpoint },

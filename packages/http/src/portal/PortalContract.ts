@@ -37,6 +37,7 @@ export const PortalContract = contract({
       summary: "List the caller's subscriptions of every area",
       description: "By subscriptionId, each with its delivery state and the reason for it, waiting entries, dead letters, and last attempt.",
       query: {
+        subscriptionId: { kind: "list", schema: PortalSubscriptionQuery.fields.subscriptionId.schema, description: "Only these subscriptions, 100 at most. Unknown ids are left out." },
         state: { kind: "text", schema: PortalSubscriptionQuery.fields.state.schema, description: "Only subscriptions in this state." },
         ...pageOf(PortalSubscriptionQuery.fields)
       },

@@ -324,6 +324,8 @@ describe("subscriptions", () => {
       expect((await operate("GET", `s1/deliveries?client=${client}`)).json.data).toMatchObject([{ subscriptionId: subscription.id }])
     }
     expect((await operate("GET", "s1/subscriptions?client=jwt:carrier")).json.data).toEqual([])
+    expect((await operate("GET", `s1/subscriptions?subscriptionId=${subscription.id}&subscriptionId=unknown`)).json.data).toMatchObject([{ subscriptionId: subscription.id }])
+    expect((await operate("GET", "s1/subscriptions?subscriptionId=unknown")).json).toEqual({ data: [], nextCursor: null })
     expect((await operate("GET", "s1/subscriptions?state=active")).json).toEqual({ data: [], nextCursor: null })
     for (const [query, parameter] of [["state=closed", "state"], ["limit=0", "limit"], ["cursor=x", "cursor"]] as const) {
       const refused = await operate("GET", `s1/subscriptions?${query}`)

@@ -1,8 +1,12 @@
 /** The customer's deliveries, newest first, and one of them with its attempts and body. */
 import type { DeliveryState } from "@waybill/client/operator"
+import type { PortalClient } from "@waybill/client/portal"
+import type { ComponentProps } from "preact"
 import { noneText, plural } from "../model/words.ts"
 import { ActionResult, Answered, Empty } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
+import { SubscriptionName } from "../parts/SubscriptionName.tsx"
+import { useNames } from "../session/useNames.ts"
 import { useDialog } from "../session/useDialog.ts"
 import { DeliveryDetail } from "../views/DeliveryDetail.tsx"
 import { OfSubscription, StateChoice } from "../views/DeliveryFilters.tsx"
@@ -33,14 +37,12 @@ export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
         {({ data, nextCursor }) => (
           <>
             {data.length === 0 ? <Empty>{state === undefined && !nextCursor ? "No deliveries yet." : noneText("delivery", nextCursor)}</Empty> : (
-              <DeliveryRows
+              <NamedRows
                 question={hashOf(route)}
                 caption={`${plural(data.length, "delivery", "deliveries")}${nextCursor ? " on this page" : ""}`}
                 deliveries={data}
                 hrefOf={(deliveryId) => hashOf({ view: "delivery", deliveryId })}
-                subscription={subscriptionId === undefined
-                  ? (delivery) => <a href={hashOf({ view: "subscription", subscriptionId: delivery.subscriptionId })}><span class="id">…{delivery.subscriptionId.slice(-6)}</span></a>
-                  : undefined}
+                named={subscriptionId === undefined}
                 action={(delivery) => delivery.state === "dead" ? <RetryButton delivery={delivery} ask={ask} /> : null}
               />
             )}
@@ -51,6 +53,18 @@ export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
       {asked !== undefined && <RetryDialog retry={(deliveryId) => client.retryDelivery(deliveryId)} deliveries={[asked]} close={close} />}
     </>
   )
+}
+
+const NamedRows = ({ named, ...rows }: Omit<ComponentProps<typeof DeliveryRows>, "subscription"> & { readonly named: boolean }) => {
+  const names = useNames<PortalClient>(
+    named ? rows.deliveries.map(({ subscriptionId }) => subscriptionId) : [],
+    (client, subscriptionId, signal) => client.listSubscriptions({ subscriptionId, limit: subscriptionId.length }, { signal })
+  )
+  const nameOf = ({ subscriptionId }: { readonly subscriptionId: string }) => {
+    const { area, endpointUrl } = names.get(subscriptionId) ?? {}
+    return <SubscriptionName href={hashOf({ view: "subscription", subscriptionId })} area={area} endpointUrl={endpointUrl} subscriptionId={subscriptionId} />
+  }
+  return <DeliveryRows {...rows} subscription={named ? nameOf : undefined} />
 }
 
 export const Delivery = ({ deliveryId }: { readonly deliveryId: string }) => {

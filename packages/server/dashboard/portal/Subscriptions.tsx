@@ -1,12 +1,13 @@
 /** The customer's subscriptions: their state in words, what waits, and the last attempt. */
 import type { PortalSubscription } from "@waybill/client/portal"
 import { countText } from "../model/trouble.ts"
-import { hostOf, outcomeText, plural } from "../model/words.ts"
+import { outcomeText, plural } from "../model/words.ts"
 import { Answered, Empty, NewRowsWaiting } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
 import { Shown } from "../parts/Shown.tsx"
+import { SubscriptionName } from "../parts/SubscriptionName.tsx"
 import { Table } from "../parts/Table.tsx"
-import { AreaTag, Tag } from "../parts/Tags.tsx"
+import { Tag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
 import { useSteady } from "../session/useSteady.ts"
 import { hashOf, type Route } from "./routes.ts"
@@ -61,11 +62,7 @@ const cellsOf = (subscription: PortalSubscription) => {
   const { area, dead, endpointUrl, subscriptionId, waiting } = subscription
   const { detail, short, tone } = stateInWords(subscription)
   return [
-    <>
-      <a href={hashOf({ view: "subscription", subscriptionId })}><Shown text={hostOf(endpointUrl)} /></a>
-      <small class="signs"><span class="id">…{subscriptionId.slice(-6)}</span></small>
-      <AreaTag area={area} />
-    </>,
+    <SubscriptionName href={hashOf({ view: "subscription", subscriptionId })} area={area} endpointUrl={endpointUrl} subscriptionId={subscriptionId} />,
     <>
       <Tag tone={tone} text={short} />
       {tone !== "good" && <small class="signs"><Shown text={detail} /></small>}

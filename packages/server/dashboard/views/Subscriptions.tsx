@@ -116,7 +116,7 @@ const totalOf = (subscriptions: ReadonlyArray<OperatorSubscription>, what: "dead
 }
 
 const cellsOf = (tenantId: string, subscription: OperatorSubscription, points: ReadonlyArray<StatisticsPoint> | undefined) => [
-  <SubscriptionName href={hashOf({ view: "subscription", tenantId, subscriptionId: subscription.subscriptionId })} subscription={subscription} />,
+  <SubscriptionName {...subscription} href={hashOf({ view: "subscription", tenantId, subscriptionId: subscription.subscriptionId })} />,
   <>
     <SubscriptionTag subscription={subscription} />
     {subscription.reason !== null && <small class="signs"><Shown text={subscription.reason} /></small>}

@@ -85,8 +85,8 @@ const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest)
   if (tenantId === undefined) return paged(freight.tenants, (tenant) => tenant.tenantId)
   if (kind === "subscriptions" && id === undefined) {
     const found = freight.subscriptions.filter((each) => {
-      const { client, endpointUrl, lastAttempt, state } = each
-      return (query.get("state") ?? state) === state && (query.get("client") ?? client) === client && (query.get("inTrouble") !== "true" || isInTrouble(each)) &&
+      const { client, endpointUrl, lastAttempt, state, subscriptionId } = each
+      return (!query.has("subscriptionId") || query.getAll("subscriptionId").includes(subscriptionId)) && (query.get("state") ?? state) === state && (query.get("client") ?? client) === client && (query.get("inTrouble") !== "true" || isInTrouble(each)) &&
         (query.get("endpoint") ?? new URL(endpointUrl).host) === new URL(endpointUrl).host && (query.get("error") ?? lastAttempt?.outcome) === lastAttempt?.outcome
     })
     return paged(found, (subscription) => subscription.subscriptionId)

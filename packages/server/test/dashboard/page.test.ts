@@ -132,6 +132,20 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(violations.seen).toEqual([])
   })
 
+  it("names the subscription of every row, however many the tenant has, and asks for each once", async () => {
+    const { freight } = await startFakeApi()
+    for (let n = 6; n < 600; n++) freight.subscriptions.push(subscriptionSample(n))
+    freight.deliveries.push(deliverySample(100, { subscriptionId: idOf(599) }), deliverySample(101, { subscriptionId: idOf(700) }))
+    const { api, page } = await openView("#/t/acme/deliveries", { api: await startFakeApi(freight), controlledClock: true })
+    await page.getByRole("link", { name: "shipper-599.example", exact: true }).waitFor()
+    const ask = () => api.requests.filter(({ path, query }) => path === "/acme/subscriptions" && query.has("subscriptionId")).map(({ query }) => query.getAll("subscriptionId"))
+    expect(ask()).toEqual([[idOf(1), idOf(599), idOf(700)]])
+    freight.deliveries.push(deliverySample(102, { subscriptionId: idOf(598) }))
+    await advanceUntil(page, page.getByRole("link", { name: "shipper-598.example", exact: true }))
+    expect(ask().at(-1)).toEqual([idOf(598), idOf(700)])
+    expect(await page.getByRole("link", { name: `…${idOf(700).slice(-6)}`, exact: true }).count()).toBe(1)
+  })
+
   it("filters deliveries by state and time, also by keyboard", async () => {
     const { page } = await openView("#/t/acme/deliveries")
     const rows = page.getByRole("rowheader")

@@ -77,6 +77,7 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     await page.getByRole("link", { name: "Deliveries" }).click()
     await page.getByRole("rowheader").first().waitFor()
     expect(await page.getByRole("rowheader").count()).toBe(1)
+    await page.getByRole("cell").getByRole("link", { name: new URL(hook.url).host }).waitFor()
     expect(await faultsOf(page)).toEqual([])
     endpoint.status = 200
     await page.getByRole("button", { name: /^Retry delivery/ }).click()

@@ -48,8 +48,8 @@ export const destinationsInTrouble = (rows: DestinationRows, tenantId: string): 
     (state === "paused" && pausedBy !== "client") || (state === "active" && breaker.openUntil !== undefined) || withDead.has(destinationId))
 }
 
-const isOf = ({ settings }: Destination, { client, endpoint }: Pick<DestinationMatch, "client" | "endpoint">): boolean =>
-  (client === undefined || settings.client === client) && (endpoint === undefined || hasEndpoint(endpoint, settings.endpointUrl))
+const isOf = ({ destinationId, settings }: Destination, { client, destinationIds, endpoint }: Pick<DestinationMatch, "client" | "destinationIds" | "endpoint">): boolean =>
+  (destinationIds === undefined || destinationIds.includes(destinationId)) && (client === undefined || settings.client === client) && (endpoint === undefined || hasEndpoint(endpoint, settings.endpointUrl))
 
 const overviewOf = (destination: Destination, deliveries: ReadonlyArray<Delivery>, held: boolean): DestinationOverview => {
   const { envelope: _envelope, signing: _signing, state: _state, ...settings } = destination.settings

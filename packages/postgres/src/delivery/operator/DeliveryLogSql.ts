@@ -16,7 +16,7 @@ import {
   type PausedBy,
   totalCount
 } from "@waybill/core/delivery"
-import { bool, bytea, float8, int4, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../../client/SqlRow.ts"
+import { bool, bytea, float8, int4, int8, only, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { concat, nothing, type Parameter, raw, type Statement, statement, type StatementPart, tenant } from "../../client/SqlStatement.ts"
 import { clientIsLive, tenantIsActive } from "../DeliveryGateSql.ts"
 import { destinationOf } from "../LookupSql.ts"
@@ -94,8 +94,9 @@ const mostAttempts = raw(String(overviewAttempts))
 
 const openStates: ReadonlyArray<DestinationState> = ["active", "paused", "inactive"]
 
-/** Destinations of a client and with an endpoint. Each has an index that excludes closed ones. */
-export const destinationsOf = ({ client, endpoint }: Pick<DestinationMatch, "client" | "endpoint">): Statement => concat([
+/** Destinations of a client, with an endpoint, or with these ids. Each has an index; the first two exclude closed ones. */
+export const destinationsOf = ({ client, destinationIds, endpoint }: Pick<DestinationMatch, "client" | "destinationIds" | "endpoint">): Statement => concat([
+  destinationIds === undefined ? nothing : statement`AND l.destination_id = ANY (${uuidArray(destinationIds)})`,
   client === undefined ? nothing : statement`AND l.client = ${text(client)}`,
   endpoint === undefined ? nothing : statement`AND ${raw(endpointHostSql("l.endpoint_url"))} = ${text(endpoint.host)}`,
   endpoint?.url === undefined ? nothing : statement`AND l.endpoint_url = ${text(endpoint.url)}`
@@ -127,7 +128,7 @@ const allInTrouble = (schema: Statement, tenantId: string, after: Parameter, mos
   LIMIT ${most}`
 }
 
-const isOnlyInTrouble = ({ client, endpoint, inTrouble = false, state }: DestinationMatch): boolean => inTrouble && client === undefined && endpoint === undefined && state === undefined
+const isOnlyInTrouble = ({ inTrouble = false, ...others }: DestinationMatch): boolean => inTrouble && Object.values(others).every((value) => value === undefined)
 
 const matching = (schema: Statement, { inTrouble = false, ...match }: Omit<DestinationMatch, "state">): Statement => concat([
   destinationsOf(match),
@@ -161,8 +162,8 @@ export const destinationOverviews = (schema: Statement, tenantId: string, { afte
     WHERE l.tenant_id = ${own} ${state} AND l.state <> 'closed' AND l.destination_id > ${start} ${chosen}
     ORDER BY l.destination_id
     LIMIT ${most}`
-  const isChosen = match.client !== undefined || match.endpoint !== undefined
-  // indexes of a client and an endpoint have no closed ones; with neither, each state has the index without them
+  const isChosen = match.client !== undefined || match.endpoint !== undefined || match.destinationIds !== undefined
+  // these have indexes; with none of them, each state has the one without closed destinations
   const page = isOnlyInTrouble({ state, ...match }) ? statement`
   SELECT l.* FROM ${schema}.delivery_destinations AS l
   WHERE l.tenant_id = ${own} AND l.destination_id = ANY (ARRAY(${allInTrouble(schema, tenantId, start, most)}))` : state !== undefined ? inState(statement`AND l.state = ${text(state)}`) : isChosen ? inState(nothing) : statement`
