@@ -1,7 +1,7 @@
 /** A dialog that asks for confirmation before an action. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef, useState } from "preact/hooks"
-import { isKeyRefused, sentenceOf } from "../session/Server.ts"
+import { isKeyRefused, isUncertain, sentenceOf } from "../session/Server.ts"
 import { useAppState } from "../session/Context.ts"
 import { Shown } from "./Shown.tsx"
 
@@ -42,7 +42,7 @@ export const Dialog = ({ act, children, close, confirm, title }: DialogProps) =>
       closed(await act())
     } catch (failure) {
       if (isKeyRefused(failure)) app.keyRefused(failure)
-      setFailure(sentenceOf(failure))
+      setFailure(isUncertain(failure) ? `${sentenceOf(failure)} The action may have been done all the same: look at the data before you repeat it.` : sentenceOf(failure))
       setBusy(false)
     }
   }

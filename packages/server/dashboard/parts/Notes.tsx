@@ -7,13 +7,13 @@ import { Shown } from "./Shown.tsx"
 /** Shows the view once there is data for it. An error appears above it, and the last data stays. */
 export const Answered = <A,>({ children, missing, of }: {
   readonly of: Polled<A>
-  /** Message for an object that does not exist. */
-  readonly missing: string
+  /** Message for an object that does not exist, instead of the server's. */
+  readonly missing?: string
   readonly children: (data: A) => ComponentChildren
 }) => (
   <>
     {of.failure !== undefined && (
-      <p class="failure" role="status">{isNotFound(of.failure) ? missing : <Shown text={sentenceOf(of.failure)} />}</p>
+      <p class="failure" role="status"><Shown text={missing !== undefined && isNotFound(of.failure) ? missing : sentenceOf(of.failure)} /></p>
     )}
     {of.data === undefined || of.stale ? of.failure === undefined && <p aria-busy="true">Loading …</p> : children(of.data)}
   </>

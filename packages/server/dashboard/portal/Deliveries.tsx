@@ -33,7 +33,7 @@ export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
         )}
       </form>
       <ActionResult result={result} />
-      <Answered of={polled} missing="Page not found.">
+      <Answered of={polled}>
         {({ data, nextCursor }) => (
           <>
             {data.length === 0 ? <Empty>{state === undefined && !nextCursor ? "No deliveries yet." : noneText("delivery", nextCursor)}</Empty> : (

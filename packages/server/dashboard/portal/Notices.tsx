@@ -13,7 +13,7 @@ export const Notices = () => {
     <>
       <h1 tabIndex={-1}>Notices</h1>
       <p>You get a notice when attempts to an endpoint fail and end soon, when it has not accepted deliveries for hours, when a delivery has used up its attempts, and when the service has paused a subscription: at most one a day for each of them. It contains no freight data.</p>
-      <Answered of={polled} missing="Page not found.">{(contact) => <ContactForm contact={contact} saved={polled.refresh} />}</Answered>
+      <Answered of={polled}>{(contact) => <ContactForm contact={contact} saved={polled.refresh} />}</Answered>
     </>
   )
 }

@@ -35,7 +35,7 @@ export const Secrets = ({ route }: { readonly route: SecretsRoute }) => {
       <p>Each delivery is signed with the secret of its subscription. These belong to you alone; their values are not shown again.</p>
       <ActionResult result={result} />
       {shown !== undefined && <Once secret={shown} forget={() => setShown(undefined)} />}
-      <Answered of={polled} missing="Page not found.">
+      <Answered of={polled}>
         {({ data, nextCursor }) => (
           <>
             {data.length === 0 ? <Empty>No secret belongs to you alone. The company that sends the webhooks can give you one.</Empty> : (

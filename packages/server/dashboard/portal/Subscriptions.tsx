@@ -22,7 +22,7 @@ export const Subscriptions = ({ route }: { readonly route: SubscriptionsRoute })
   return (
     <>
       <h1 tabIndex={-1}>Subscriptions</h1>
-      <Answered of={polled} missing="Page not found.">
+      <Answered of={polled}>
         {({ data, nextCursor }) => (
           <>
             {data.length === 0 ? <Empty>No subscriptions yet. They appear here after you create one with the API.</Empty> : <Rows question={hashOf(route)} subscriptions={data} more={Boolean(nextCursor)} />}

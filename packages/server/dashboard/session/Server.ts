@@ -26,6 +26,9 @@ export const isKeyRefused = (failure: unknown): boolean =>
 
 export const isNotFound = (failure: unknown): boolean => failure instanceof WaybillProblem && failure.status === 404
 
+/** Whether an action may have been done although it failed here. */
+export const isUncertain = (failure: unknown): boolean => failure instanceof WaybillCallFailed || (failure instanceof WaybillProblem && failure.status >= 500)
+
 /** An error message of one or two sentences; it may quote external text. */
 export const sentenceOf = (failure: unknown): string => {
   if (failure instanceof WaybillProblem) {
@@ -36,9 +39,9 @@ export const sentenceOf = (failure: unknown): string => {
   if (failure instanceof WaybillCallFailed) {
     switch (failure.reason) {
       case "network":
-        return "The server cannot be reached."
+        return "The server cannot be reached. Check that it runs, and the network in between."
       case "timeout":
-        return "The server did not answer in time."
+        return "The server did not answer in time. Check its load and its database."
       default:
         return "The response is not from Waybill. Check for a proxy in between."
     }

@@ -39,5 +39,5 @@ export const BulkPurgeDialog = ({ close, filter, matching, tenantId }: BulkPurge
 const partsOf = ({ client, endpoint, state }: PurgeFilter): ReadonlyArray<string> => [
   ...client === undefined ? [] : [`client ${client}`],
   ...endpoint === undefined ? [] : [`endpoint ${hostOf(endpoint)}`],
-  ...state === undefined ? [] : [state]
+  ...state === undefined ? [] : [`state ${state}`]
 ]

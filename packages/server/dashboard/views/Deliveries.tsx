@@ -33,7 +33,7 @@ export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
       <h1 tabIndex={-1}>{state === "dead" ? "Dead letters" : "Deliveries"}</h1>
       <Filter route={route} />
       <ActionResult result={result} />
-      <Answered of={polled} missing="Tenant not found.">
+      <Answered of={polled}>
         {(page) => state === "dead" ? <DeadLetters route={route} page={page} ask={ask} /> : <Any route={route} page={page} />}
       </Answered>
       {typeof asked === "object" && "matching" in asked && <BulkDialog tenantId={tenantId} asked={asked} filter={filter} close={close} />}

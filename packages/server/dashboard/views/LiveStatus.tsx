@@ -30,7 +30,7 @@ export const LiveStatus = ({ connection: { failingSince }, setPaused, pausable, 
         {failing ? `not updated since ${since} UTC` : paused ? "paused" : "live"}
       </span>
       {(pausedByUser || failing) && <button type="button" class="secondary outline small" onClick={refresh}>Refresh</button>}
-      {pausable && <button type="button" class="secondary outline small" aria-pressed={pausedByUser} onClick={() => setPaused(!pausedByUser)}>Pause</button>}
+      {pausable && <button type="button" class="secondary outline small" aria-pressed={pausedByUser} onClick={() => setPaused(!pausedByUser)}>Pause updates</button>}
     </>
   )
 }

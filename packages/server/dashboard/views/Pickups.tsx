@@ -38,7 +38,7 @@ export const Pickups = ({ route }: { readonly route: PickupsRoute }) => {
         />
       </form>
       <ActionResult result={result} />
-      <Answered of={polled} missing="Tenant not found.">{(page) => <Page route={route} page={page} ask={ask} />}</Answered>
+      <Answered of={polled}>{(page) => <Page route={route} page={page} ask={ask} />}</Answered>
       {asked !== undefined && <DecisionDialog tenantId={tenantId} pickup={asked.pickup} decision={asked.decision} close={close} />}
     </>
   )

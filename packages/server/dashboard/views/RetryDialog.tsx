@@ -19,15 +19,16 @@ export const RetryDialog = ({ close, deliveries, retry }: RetryDialogProps) => {
   // The selection when the dialog opened, even if the list changes.
   const [chosen] = useState(deliveries)
   const many = plural(chosen.length, "delivery", "deliveries")
+  const one = `…${chosen[0]?.deliveryId.slice(-6)}`
 
   const act = async () => {
     const failures = await oneByOne(chosen, retry, () => setDone((done) => done + 1))
-    if (failures.length === 0) return chosen.length === 1 ? "The delivery is queued again." : `${many} are queued again.`
+    if (failures.length === 0) return chosen.length === 1 ? `Delivery ${one} is queued again.` : `${many} are queued again.`
     return `${chosen.length - failures.length} of ${many} are queued again. The others: ${[...new Set(failures)].join(" ")}`
   }
 
   return (
-    <Dialog title={chosen.length === 1 ? "Send this delivery again?" : `Send ${many} again?`} confirm={chosen.length === 1 ? "Send again" : `Send ${many} again`} act={act} close={close}>
+    <Dialog title={chosen.length === 1 ? `Send delivery ${one} again?` : `Send ${many} again?`} confirm={chosen.length === 1 ? "Send again" : `Send ${many} again`} act={act} close={close}>
       <p>The same bytes are sent under the same id, with a full series of attempts.</p>
       {chosen.some(({ state }) => state === "delivered") && (
         <p>The receiver accepted {chosen.length === 1 ? "it" : "some of them"} already. A receiver that removes duplicates skips what it has; another handles it twice.</p>

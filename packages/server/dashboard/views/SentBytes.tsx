@@ -48,7 +48,7 @@ export const SentBytes = ({ body, id }: { readonly id: string; readonly body: st
 
 const Indented = ({ body }: { readonly body: string }) => {
   const text = useMemo(() => indentJson(body), [body])
-  return text === undefined ? <p>Not JSON: shown as it is.</p> : <ShownBlock ourLines label="Body, indented" text={text} />
+  return text === undefined ? <><p>The body is not JSON, so it is shown as it was sent.</p><ShownBlock label="Body as sent" text={body} /></> : <ShownBlock ourLines label="Body, indented" text={text} />
 }
 
 const rowsFirst = 256

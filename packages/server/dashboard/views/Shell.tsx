@@ -49,8 +49,8 @@ const ErrorBoundary = ({ children }: { readonly children: ComponentChildren }) =
   const [error, again] = useErrorBoundary(() => forgetAnswers())
   return error === undefined ? <>{children}</> : (
     <>
-      <h1 tabIndex={-1}>Cannot be shown</h1>
-      <p class="failure" role="alert">Unexpected response from the server. Reload the page if the server was updated.</p>
+      <h1 tabIndex={-1}>This view cannot be shown</h1>
+      <p class="failure" role="alert">The server sent a response that this page does not understand. Reload the page: the server may have been updated.</p>
       <button type="button" onClick={again}>Try again</button>
     </>
   )

@@ -42,7 +42,7 @@ export const Shipments = ({ route }: { readonly route: Extract<Route, { readonly
         </form>
       </search>
       {reference !== "" && (
-        <Answered of={polled} missing="Tenant not found.">
+        <Answered of={polled}>
           {(found) => found.length === 0 ? <Empty>Nothing found for <Shown text={reference} />.</Empty> : <Found tenantId={tenantId} reference={reference} found={found} />}
         </Answered>
       )}

@@ -52,7 +52,7 @@ export const SubscriptionPage = ({ route }: { readonly route: SubscriptionRoute 
     <>
       <h1 tabIndex={-1}>Subscription <span class="id"><Shown text={subscriptionId} /></span></h1>
       <ActionResult result={result} />
-      <Answered of={polled} missing="Tenant not found.">
+      <Answered of={polled}>
         {({ subscription, ...seen }) => subscription === undefined ? <Empty>Subscription not found. It may have been deleted.</Empty> : <Seen {...seen} subscription={subscription} route={route} ask={ask} />}
       </Answered>
       {asked === "pause" && <PauseDialog {...dialog} />}
@@ -128,7 +128,7 @@ const SubscriptionFacts = ({ subscription }: { readonly subscription: OperatorSu
             <small>since <When at={subscription.since} /></small>
           </>
         ],
-        ...subscription.held ? [["Access", "none at present: its client's keys or its tenant. Nothing is sent."] as const] : [],
+        ...subscription.held ? [["Access", "none: its client has no valid key, or the tenant is suspended. Nothing is sent."] as const] : [],
         ...subscription.reason === null ? [] : [["Reason", <Shown text={subscription.reason} />] as const],
         ["Area", <AreaTag area={subscription.area} />],
         ["Client", <Shown text={subscription.client} />],

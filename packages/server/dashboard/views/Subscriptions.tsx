@@ -53,7 +53,7 @@ export const Subscriptions = ({ route }: { readonly route: SubscriptionsRoute })
       </form>
       <Charts tenantId={tenantId} client={owner} />
       <ActionResult result={result} />
-      <Answered of={polled} missing="Tenant not found.">{(page) => <Page route={route} page={page} ask={ask} />}</Answered>
+      <Answered of={polled}>{(page) => <Page route={route} page={page} ask={ask} />}</Answered>
       {asked !== undefined && <BulkPurgeDialog tenantId={tenantId} matching={asked.matching} filter={{ client: owner, endpoint, state: state as SubscriptionState | undefined }} close={close} />}
     </>
   )

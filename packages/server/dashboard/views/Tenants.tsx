@@ -32,7 +32,7 @@ export const Tenants = ({ route }: { readonly route: Extract<Route, { readonly v
   return (
     <>
       <h1 tabIndex={-1}>Tenants</h1>
-      <Answered of={polled} missing="Page not found.">
+      <Answered of={polled}>
         {({ data, nextCursor }) => (
           <>
             {data.length === 0 ? <Empty>There is no tenant yet. <code>PUT /operator/v1/tenants/…</code> makes one.</Empty> : (

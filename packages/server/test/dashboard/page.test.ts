@@ -174,7 +174,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     const rows = page.getByRole("rowheader")
     await eventually(async () => await rows.count() === 3 || undefined)
     await page.getByRole("button", { name: `Retry delivery ending in ${idOf(0x1002).slice(-6)}` }).click()
-    const dialog = page.getByRole("dialog")
+    const dialog = page.getByRole("dialog", { name: `Send delivery …${idOf(0x1002).slice(-6)} again?` })
     await dialog.waitFor()
     await page.keyboard.press("Escape")
     await dialog.waitFor({ state: "detached" })
@@ -183,19 +183,42 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
 
     await page.keyboard.press("Enter")
     await dialog.getByRole("button", { name: "Send again" }).click()
-    await page.getByText("The delivery is queued again.").first().waitFor()
+    await page.getByText(`Delivery …${idOf(0x1002).slice(-6)} is queued again.`).first().waitFor()
     await eventually(async () => await rows.count() === 2 || undefined)
 
     await page.getByRole("button", { name: "Select all on this page" }).click()
     await page.getByRole("button", { name: "Retry 2 selected" }).click()
     api.override = ({ method, path }) =>
       method === "POST" && path.includes(idOf(0x1001)) ? { status: 409, json: { status: 409, title: "Conflict", detail: "It was cancelled meanwhile." } } : undefined
-    await dialog.getByRole("button", { name: "Send 2 deliveries again" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Send 2 deliveries again" }).click()
     await page.getByText("1 of 2 deliveries are queued again. The others: It was cancelled meanwhile.").first().waitFor()
     expect(api.requests.filter(({ method }) => method === "POST").map(({ path }) => path)).toEqual(
       [0x1002, 0x1003, 0x1001].map((n) => `/acme/deliveries/${idOf(n)}/retry`)
     )
     expect(violations.seen).toEqual([])
+  })
+
+  it("says that an action may have been done when its answer is lost", async () => {
+    const { api, page } = await openView(`#/t/acme/deliveries/${idOf(0x1001)}`)
+    await page.getByRole("button", { name: "Retry" }).click()
+    api.override = ({ method }) => method === "POST" ? "lost" : undefined
+    await page.getByRole("button", { name: "Send again" }).click()
+    await page.getByRole("alert").filter({ hasText: /^The server cannot be reached\. .+ The action may have been done all the same: look at the data before you repeat it\.$/ }).waitFor()
+    api.override = ({ method }) => method === "POST" ? { status: 409, json: { status: 409, title: "Conflict", detail: "It was dismissed." } } : undefined
+    await page.getByRole("button", { name: "Send again" }).click()
+    await page.getByRole("alert").filter({ hasText: /^It was dismissed\.$/ }).waitFor()
+  })
+
+  it("shows which tenant the server does not know, and what to do", async () => {
+    const api = await startFakeApi()
+    const detail = "No tenant acmee. Check its id, or create it with PUT /operator/v1/tenants/acmee or tenants.put."
+    api.override = ({ path }) => path.startsWith("/acmee") ? { status: 404, json: { status: 404, title: "Not found", code: "tenant_not_found", detail } } : undefined
+    const { page } = await openView("#/t/acmee/subscriptions", { api })
+    for (const view of ["Subscriptions", "Deliveries", "Dead letters", "Pickups"]) {
+      await page.getByRole("link", { name: view, exact: true }).click()
+      await page.getByRole("heading", { name: view, level: 1 }).waitFor()
+      await page.getByText(detail).waitFor()
+    }
   })
 
   it("dismisses selected dead letters of a client after a confirmation that names their number", async () => {
@@ -250,6 +273,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await page.getByRole("button", { name: "Purge all that match" }).click()
     const dialog = page.getByRole("dialog")
     await dialog.getByRole("heading", { name: `Purge ${matching} subscriptions?` }).waitFor()
+    await dialog.getByText("Everything that matches: state active.").waitFor()
     await dialog.getByRole("button", { name: "Purge all" }).click()
     await page.getByText(`${7 * matching} entries dropped.`).first().waitFor()
     const steps = api.requests.filter(({ method }) => method === "POST")
@@ -355,6 +379,15 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(violations.seen).toEqual([])
   })
 
+  it("shows a body that is not JSON as it was sent, also where it should be indented", async () => {
+    const api = await startFakeApi()
+    api.freight.deliveries.push(deadLetter(201, { body: "not JSON" }))
+    const { page } = await openView(`#/t/acme/deliveries/${idOf(0x1000 + 201)}`, { api })
+    await page.getByRole("button", { name: "Indented" }).click()
+    await page.getByText("The body is not JSON").waitFor()
+    expect(await page.getByRole("region", { name: "Body as sent" }).innerText()).toBe("not JSON")
+  })
+
   it("explains why a subscription did not receive an event, and what is not known", async () => {
     const { api, page } = await openView(`#/t/acme/subscriptions/${idOf(2)}`)
     await page.getByRole("link", { name: "Explain a missing delivery" }).click()
@@ -444,7 +477,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     const { page } = await openView(`#/t/acme/subscriptions/${idOf(4)}`, { api, controlledClock: true })
     await advanceUntil(page, () => api.requests.length >= 7)
     expect(most).toBe(1)
-    await page.getByRole("button", { name: "Pause", exact: true }).click()
+    await page.getByRole("button", { name: "Pause updates" }).click()
     await page.getByText("paused", { exact: true }).first().waitFor()
     const before = api.requests.length
     await page.clock.runFor(600_000)
@@ -470,7 +503,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await advanceUntil(page, page.getByText("2 new. They appear when you leave the list."))
     expect(await at()).toEqual(before)
     expect(await page.getByRole("row").nth(1).innerText()).toContain("cancelled")
-    await page.getByRole("button", { name: "Pause", exact: true }).focus()
+    await page.getByRole("button", { name: "Pause updates" }).focus()
     await page.mouse.move(600, 5)
     await advanceUntil(page, links.first().filter({ hasText: instantOf(301).slice(11, 19) }))
   })

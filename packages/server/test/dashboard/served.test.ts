@@ -71,7 +71,7 @@ describe("the dashboard, served by the program", { timeout: 60_000 }, () => {
     works = true
     await page.getByRole("button", { name: "Retry" }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click()
-    await page.getByText("The delivery is queued again.").first().waitFor()
+    await page.getByText(/^Delivery …[0-9a-f]{6} is queued again\.$/).first().waitFor()
     await page.getByText("delivered", { exact: true }).waitFor()
     expect(hook.receptions.map(({ body, id }) => [id, body])).toEqual([[sent!.id, sent!.body], [sent!.id, sent!.body]])
 

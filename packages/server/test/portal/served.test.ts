@@ -48,7 +48,7 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
   it("opens with a link, shows its client's data only, retries a dead letter, sends a test event and rotates a secret", async () => {
     const { endpoint, hook, link, operator, program, rival, shop, url } = await opened()
     expect(link.url).toBe(`${url}/portal/#token=${link.token}`)
-    const { context, page, violations } = await visit(url, { viewport: { width: 360, height: 740 } })
+    const { context, page, violations } = await visit(url, { viewport: { width: 320, height: 740 } })
     await context.addInitScript(axe.source)
     const requests: Array<string> = []
     page.on("request", (request) => requests.push(`${request.url()} ${request.headers()["referer"] ?? ""}`))
@@ -82,7 +82,7 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     endpoint.status = 200
     await page.getByRole("button", { name: /^Retry delivery/ }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click()
-    await page.getByText("The delivery is queued again.").first().waitFor()
+    await page.getByText(/^Delivery …[0-9a-f]{6} is queued again\.$/).first().waitFor()
     const sent = await eventually(async () => hook.receptions.filter(({ path }) => path === "/shop")[1])
     await page.getByRole("rowheader").getByRole("link").click()
     await page.getByRole("region", { name: "Body as sent" }).waitFor()
