@@ -54,10 +54,11 @@ export const styleOf = (theme: PortalTheme): ThemeStyle => {
   }
 }
 
-/** Sets variables through the style object, which the page's policy allows; it allows no style in text. */
+/** Sets variables through the style object, which the page's policy allows; it allows no style in text. Replaces the theme of a link that the tab had before. */
 export const applyTheme = (theme: PortalTheme): void => {
   const { classes, scheme, variables } = styleOf(theme)
   const root = document.documentElement
+  for (const name of ["style", "class", "data-theme"]) root.removeAttribute(name)
   for (const [name, value] of Object.entries(variables)) root.style.setProperty(name, value)
   if (scheme !== undefined) root.dataset["theme"] = scheme
   root.classList.add(...classes)

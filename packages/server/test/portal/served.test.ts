@@ -198,6 +198,14 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     await page.unroute("**/portal/v1/session")
     await page.getByRole("button", { name: "Try again" }).click()
     await page.getByRole("heading", { name: "Open this page with a link" }).waitFor()
+    // another customer's link in the same tab, without a theme
+    const accent = () => page.evaluate(() => document.documentElement.style.getPropertyValue("--portal-accent"))
+    const second = async (theme: object) => (await operator.createPortalLink("acme", { client: "rival", ...theme })).url!
+    await page.goto(await second({ theme: { accent: "#0b5fff" } }))
+    await page.getByRole("heading", { name: "Subscriptions" }).waitFor()
+    expect(await accent()).toBe("#0b5fff")
+    await page.goto(await second({}))
+    await eventually(async () => await accent() === "" || undefined)
   })
 
   it("is shown in a frame of the origins that the settings name, and of no other", async () => {
