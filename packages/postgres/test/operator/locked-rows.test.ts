@@ -35,10 +35,13 @@ const makeAreaPrunes = Effect.fnUntraced(function*(tenantId: string) {
       `INSERT INTO @shipment_statuses (tenant_id, shipment_id, state, verified, public, covered, pickup_at, delivered_at) VALUES ($1, $2, '{}', '', '', true, $3, $3)`,
       [tenantId, `S${n}`, new Date(long)]
     )
-    yield* rows(
-      "INSERT INTO @pickups (tenant_id, pickup_id, accounts, status, waits, doc, is_test, client, created_at) VALUES ($1, $2, '{}', 'new', false, '{}', false, 'client', $3)",
-      [tenantId, idOf(n), new Date(long)]
-    )
+    for (const [pickup, client, createdAt] of [[n, "client", long], [n + 2, `client ${n}`, long + day]] as const) {
+      yield* rows(
+        "INSERT INTO @pickups (tenant_id, pickup_id, accounts, status, waits, doc, is_test, client, created_at) VALUES ($1, $2, '{}', 'new', false, '{}', false, $3, $4)",
+        [tenantId, idOf(pickup), client, new Date(createdAt)]
+      )
+    }
+    yield* rows("INSERT INTO @pickup_usage (tenant_id, client, bytes) VALUES ($1, $2, 0)", [tenantId, `client ${n}`])
     yield* rows("INSERT INTO @pickup_answers (tenant_id, client, key, fingerprint, answer, answered_at) VALUES ($1, 'client', $2, '', '', $3)", [tenantId, `key ${n}`, new Date(long)])
   }
   yield* rows("INSERT INTO @pickup_usage (tenant_id, client, bytes) VALUES ($1, 'client', 0)", [tenantId])
@@ -49,6 +52,7 @@ const makeAreaPrunes = Effect.fnUntraced(function*(tenantId: string) {
     { table: "freight_charge_subscriptions", first: `id = '${idOf(1)}'`, prune: bills.prune(tenantId, { ended: 0, noticed: long + day }) },
     { table: "shipments", first: "shipment_id = 'S1'", prune: statuses.prune(tenantId, { delivered: long + day, noticed: 0 }) },
     { table: "pickups", first: `pickup_id = '${idOf(1)}'`, prune: pickups.prune(tenantId, { ordered: long + day, answered: 0 }) },
+    { table: "pickup_usage", first: "client = 'client 1'", prune: pickups.prune(tenantId, { ordered: long + 2 * day, answered: 0 }) },
     { table: "pickup_answers", first: "key = 'key 1'", prune: pickups.prune(tenantId, { ordered: 0, answered: long + day }) }
   ]
 })

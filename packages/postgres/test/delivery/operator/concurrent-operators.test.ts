@@ -54,6 +54,15 @@ layer(testStorage(), { excludeTestServices: true })("operators' calls", (it) => 
     assert.deepStrictEqual(yield* statesOf(tenantId, ids), ["cancelled", "cancelled"])
   }))
 
+  it.effect("keep a dead letter that they retry while retention removes the others", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const { ids, tenantId } = yield* setup("dead")
+    const commit = yield* openTransaction(queue.retry(tenantId, ids[0]!))
+    assert.strictEqual(yield* queue.prune(tenantId, Date.now() + 600_000), 1)
+    yield* commit
+    assert.deepStrictEqual(yield* statesOf(tenantId, ids.slice(0, 1)), ["waiting"])
+  }))
+
   it.effect("do not change deliveries that a concurrent take retries", Effect.fnUntraced(function*() {
     const queue = yield* DeliveryQueue
     const control = yield* DeliveryControl
