@@ -55,8 +55,8 @@ export const tablesOfTenants = (schemaName: string) => statement`
 SELECT quote_ident(c.relname) AS relation
 FROM pg_class AS c
 JOIN pg_namespace AS n ON n.oid = c.relnamespace
-JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
-WHERE n.nspname = ${schemaName} AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> ALL (${textArray(staying)})
+JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'tenant_id'
+WHERE n.nspname = ${schemaName} AND c.relkind = 'r' AND c.relname <> ALL (${textArray(staying)})
 ORDER BY c.relname`
 
 /** Returns how many rows were deleted. */

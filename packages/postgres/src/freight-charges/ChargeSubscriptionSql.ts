@@ -19,13 +19,12 @@ export const coveredAccount = (schema: Statement, tenantId: string, client: stri
 SELECT coalesce(
          (SELECT account FROM unnest(coalesce(${accounts}, s.accounts)) AS account
           WHERE s.accounts IS NULL OR account = ANY (s.accounts)
-          ORDER BY account LIMIT 1),
+          LIMIT 1),
          ''
        ) AS account
 FROM ${schema}.freight_charge_subscriptions AS s
 WHERE s.tenant_id = ${tenant(tenantId)} AND s.client = ${client} AND s.cancelled_at IS NULL
   AND (${accounts} IS NULL OR s.accounts IS NULL OR s.accounts && ${accounts})
-ORDER BY s.id
 LIMIT 1`
 }
 
@@ -39,7 +38,7 @@ WITH stored AS (
   VALUES (${own}, ${id}, ${client}, ${doc}, ${webhookUrl}, ${textArray(accounts)}, ${timestamptz(createdAt)})
 )
 INSERT INTO ${schema}.freight_charge_routes (tenant_id, route, subscription_id, client)
-SELECT DISTINCT ${own}::text, route, ${id}, ${client}::text FROM unnest(${textArray(routes)}) AS route`
+SELECT ${own}::text, route, ${id}, ${client}::text FROM unnest(${textArray(routes)}) AS route`
 }
 
 export const addInFlight = (schema: Statement, tenantId: string, id: string, bills: ReadonlyArray<InFlightBill>) => statement`
@@ -82,7 +81,7 @@ export const subscriptionRow = row({
 const selectSubscriptions = (schema: Statement, tenantId: string) => statement`
 SELECT s.id, s.client, s.doc, s.created_at, s.cancelled_at, l.state, l.state_reason, l.state_since, l.paused_by
 FROM ${schema}.freight_charge_subscriptions AS s
-LEFT JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = s.tenant_id AND l.destination_id = s.id AND l.state <> 'closed'
+LEFT JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = s.tenant_id AND l.destination_id = s.id
 WHERE s.tenant_id = ${tenant(tenantId)}`
 
 export const findSubscription = (schema: Statement, tenantId: string, client: string, id: string) =>

@@ -50,9 +50,10 @@ SELECT pg_advisory_xact_lock(hashtext('waybill invoice ' || ${tenant(tenantId)} 
 
 export const invoiceRow = row({ uniqueId: text, dot: text, mc: text, shipmentId: text, invoiceNumber: text, accounts: textArray, body: bytea })
 
-export const selectForUpdate = (schema: Statement, tenantId: string, { dot, mc }: InvoiceCarrier, uniqueId: string) => statement`
+/** Runs under `lockInvoice`. */
+export const selectInvoice = (schema: Statement, tenantId: string, { dot, mc }: InvoiceCarrier, uniqueId: string) => statement`
 SELECT ${invoiceRow.columns("t")} FROM ${schema}.invoices AS t
-WHERE t.tenant_id = ${tenant(tenantId)} AND t.unique_id = ${uniqueId} AND t.dot = ${dot} AND t.mc = ${mc} FOR UPDATE`
+WHERE t.tenant_id = ${tenant(tenantId)} AND t.unique_id = ${uniqueId} AND t.dot = ${dot} AND t.mc = ${mc}`
 
 /** The newest invoice with this id that the viewer may see. */
 export const findInvoice = (schema: Statement, tenantId: string, viewer: InvoiceViewer, uniqueId: string) => statement`

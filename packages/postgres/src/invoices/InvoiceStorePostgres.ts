@@ -25,7 +25,7 @@ export const layer = Layer.effect(
 
     const lock = Effect.fnUntraced(function*(tenantId: string, carrier: InvoiceCarrier, uniqueId: string) {
       yield* takeLock(tenantId, statements.lockInvoice(tenantId, carrier, uniqueId))
-      return first(yield* sql.rows(statements.invoiceRow, statements.selectForUpdate(schema, tenantId, carrier, uniqueId)))
+      return first(yield* sql.rows(statements.invoiceRow, statements.selectInvoice(schema, tenantId, carrier, uniqueId)))
     })
 
     /**

@@ -105,7 +105,7 @@ dropped AS (
 ),
 named AS (
   INSERT INTO ${schema}.pickup_pros (tenant_id, pro, pickup_id)
-  SELECT DISTINCT ${tenant(tenantId)}::text, pro, ${pickupId} FROM unnest(${pros}) AS pro
+  SELECT ${tenant(tenantId)}::text, pro, ${pickupId} FROM unnest(${pros}) AS pro
   ON CONFLICT DO NOTHING
 )${listed(schema, tenantId, { pickupId, accounts }, at, change)},
 ${addBytes(usageOf(schema, tenantId, pickup.client), bytes)}
@@ -278,7 +278,7 @@ WITH seen AS MATERIALIZED (
 ),
 counted AS MATERIALIZED (
   SELECT u.client, u.part FROM ${schema}.pickup_usage AS u
-  WHERE u.tenant_id = ${own} AND u.client = ANY (ARRAY(SELECT DISTINCT client FROM seen))
+  WHERE u.tenant_id = ${own} AND u.client = ANY (ARRAY(SELECT client FROM seen))
   FOR UPDATE SKIP LOCKED
 ),
 locked AS MATERIALIZED (

@@ -17,10 +17,10 @@ VALUES (${tenant(tenantId)}, ${uuid(id)}, ${client}, ${doc}, ${matched}, ${times
 
 const updateSubscription = (schema: Statement, tenantId: string, { doc, id, matched, updatedAt }: SubscriptionRow) => statement`
 UPDATE ${schema}.pickup_subscriptions SET doc = ${doc}, matched = ${matched}, updated_at = ${timestamptz(updatedAt)}
-WHERE tenant_id = ${tenant(tenantId)} AND id = ${uuid(id)} AND deleted_at IS NULL`
+WHERE tenant_id = ${tenant(tenantId)} AND id = ${uuid(id)}`
 
 const emptySubscription = (schema: Statement, tenantId: string, id: string) => statement`
-UPDATE ${schema}.pickup_subscriptions SET deleted_at = now(), doc = '{}', matched = false
+UPDATE ${schema}.pickup_subscriptions SET deleted_at = now(), doc = '{}'
 WHERE tenant_id = ${tenant(tenantId)} AND id = ${uuid(id)}`
 
 const seesPickup = (schema: Statement, tenantId: string, client: string, pickupId: string) => statement`

@@ -117,7 +117,7 @@ dropped AS (
     AND ia.unique_id = ANY (ARRAY(SELECT unique_id FROM given)) AND ia.account <> ALL (g.accounts)
 )
 INSERT INTO ${schema}.invoice_accounts (tenant_id, account, unique_id, dot, mc)
-SELECT DISTINCT ${tenant}::text, account, g.unique_id, g.dot, g.mc
+SELECT ${tenant}::text, account, g.unique_id, g.dot, g.mc
 FROM given AS g CROSS JOIN unnest(g.accounts) AS account
 ON CONFLICT DO NOTHING`
 

@@ -35,7 +35,7 @@ export const updateSubscription = (
 ) => statement`
 UPDATE ${schema}.transit_subscriptions
 SET doc = ${doc}, type_mask = ${int4(typeMask)}, shipment_ids = ${textArray(shipmentIds)}, updated_at = ${timestamptz(updatedAt)}
-WHERE tenant_id = ${tenant(tenantId)} AND id = ${uuid(id)} AND deleted_at IS NULL`
+WHERE tenant_id = ${tenant(tenantId)} AND id = ${uuid(id)}`
 
 export const deleteRoutes = (schema: Statement, tenantId: string, id: string) =>
   statement`DELETE FROM ${schema}.transit_routes WHERE tenant_id = ${tenant(tenantId)} AND subscription_id = ${uuid(id)}`
