@@ -11,7 +11,7 @@ export const httpAreas = [shipmentStatusArea, invoicesArea, pickupsArea, transit
 /** Name of an area in options such as `basePaths`. */
 export type AreaKey = typeof httpAreas[number]["key"]
 
-/** What settings and pages say of an area. */
+/** Summary of an area, for settings and pages. */
 export interface AreaOverview {
   /** Its name in options. */
   readonly key: AreaKey

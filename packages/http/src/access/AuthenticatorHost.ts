@@ -59,7 +59,7 @@ export type HostAuthenticate = HostLogin["authenticate"]
 /** The framework's own request of the current call. */
 export const HostRequest = Context.Reference<unknown>("@waybill/http/access/HostRequest", { defaultValue: () => undefined })
 
-/** Callers are who the host's own `authenticate` says. */
+/** Authenticates callers by the host's own `authenticate`. */
 export const AuthenticatorHost = {
   /** `schemes` describe the credentials in the OpenAPI document and in 401 responses. */
   layer: (authenticate: HostAuthenticate, schemes: SecuritySchemesByName = {}): Layer.Layer<Authenticator, never, AccessPorts> =>
@@ -100,16 +100,16 @@ const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
         headers: Object.entries(headers).flatMap(([name, value]): Array<[string, string]> => value === undefined ? [] : [[name, value]])
       })
       const host = yield* HostRequest
-      const said = yield* Effect.tryPromise({
+      const answer = yield* Effect.tryPromise({
         // a host without types may answer without a promise
         try: async () => authenticate(request, host),
         catch: (cause) => new AuthenticationUnavailable({ operation: "authenticate of the host", cause })
       })
-      if (said === undefined || said === null) {
+      if (answer === undefined || answer === null) {
         const presented = headers["authorization"] !== undefined || headers["x-api-key"] !== undefined || headers["cookie"] !== undefined
         return yield* (presented ? invalidCredentials(unknownCaller) : anonymous)
       }
-      const principal = isHostOperator(said) ? operatorNamed(String(said.client ?? ""), "token", said.readOnly === true) : yield* Effect.orDie(Effect.mapError(principalOf(said), unusable))
+      const principal = isHostOperator(answer) ? operatorNamed(String(answer.client ?? ""), "token", answer.readOnly === true) : yield* Effect.orDie(Effect.mapError(principalOf(answer), unusable))
       if (!isOperator(principal) && Option.isNone(yield* admit(principal.tenantId))) return yield* invalidCredentials("host principal of an unknown tenant")
       yield* rememberAccess(principal)
       return principal
@@ -130,8 +130,8 @@ const Customer = Schema.Struct({
 
 const decode = decodeInput(Customer)
 
-export const isHostOperator = (said: HostPrincipal | HostOperator): said is HostOperator =>
-  Array.isArray(said.roles) && (said.roles as ReadonlyArray<string>).includes("operator")
+export const isHostOperator = (answer: HostPrincipal | HostOperator): answer is HostOperator =>
+  Array.isArray(answer.roles) && (answer.roles as ReadonlyArray<string>).includes("operator")
 
 /** Validates the host's principal once: a principal without a tenant must not reach a store. */
 export const principalOf = ({ accounts = [], client, dot, mc, origin = "token", roles, tenantId }: HostPrincipal): Effect.Effect<Principal, InvalidInput> =>

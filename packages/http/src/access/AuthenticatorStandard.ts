@@ -30,7 +30,7 @@ type Failure = Unauthenticated | TenantSuspended | AuthenticationUnavailable | S
 /** The same object for every anonymous call, because the stack trace of a new error takes a quarter of the call's processor time. */
 const noCredentials = new Unauthenticated({ presented: false })
 
-/** Callers are known by API keys, operator keys and JWTs. */
+/** Authenticates callers by API keys, operator keys and JWTs. */
 export const AuthenticatorStandard = {
   /**
    * The same credentials for every area. SPEC-GAP-X1

@@ -1,4 +1,4 @@
-/** What counters and shares of a client are kept by. */
+/** The key of the counters and shares of a client. */
 import type { Principal } from "@waybill/core"
 
 /** A text for each client of each tenant. */

@@ -30,7 +30,7 @@ const Claims = Schema.Struct({
   mc: Schema.optionalKey(CarrierNumber)
 })
 
-/** Providers list the roles of all their applications; those of others say nothing here. */
+/** Providers list the roles of all their applications; unknown ones are ignored. */
 const knownRoles = ["carrier", "customer", "operator"] as const
 
 const algorithmRefused = "JWT algorithm is not allowed"

@@ -12,7 +12,7 @@ export interface PresentedCredentials {
 /** `reason` is for the log. */
 export const invalidCredentials = (reason: string) => new Unauthenticated({ presented: true, reason })
 
-/** Beside an API key another scheme is for someone else, such as a proxy on the way that checks a password. */
+/** Beside an API key, another scheme is for another program, such as a proxy that checks a password. */
 export const presentedIn = (headers: PresentedRequest["headers"]): PresentedCredentials => {
   const apiKey = headers["x-api-key"]
   const authorization = headers["authorization"]

@@ -70,7 +70,7 @@ const recordedCall = <A, E, R>(spec: AuditSpec, given: ReadonlyArray<unknown>, c
     log.around(callOf(spec, given), Effect.result(call), (exit) => {
       if (Exit.isFailure(exit)) return { status: 0 }
       const { value: result } = exit
-      return Result.isFailure(result) ? { status: statusOf(result.failure) } : { status: 200, objectId: madeBy(result.success, spec, given) }
+      return Result.isFailure(result) ? { status: statusOf(result.failure) } : { status: 200, objectId: createdId(result.success, spec, given) }
     }))
 
 const recordedMethod = (run: Run, spec: AuditSpec, method: Method): Method => async (...given) => {
@@ -80,8 +80,8 @@ const recordedMethod = (run: Run, spec: AuditSpec, method: Method): Method => as
   return result.success
 }
 
-/** The id of an object that the result names, if the arguments did not. */
-const madeBy = (value: unknown, { id: member = "id", object }: AuditSpec, [, second]: ReadonlyArray<unknown>): string | undefined => {
+/** The id of a created object, which the arguments do not name. */
+const createdId = (value: unknown, { id: member = "id", object }: AuditSpec, [, second]: ReadonlyArray<unknown>): string | undefined => {
   const made = object === "tenant" || typeof second === "string" ? undefined : (value as Readonly<Record<string, unknown>> | undefined)?.[member]
   return typeof made === "string" ? made : undefined
 }

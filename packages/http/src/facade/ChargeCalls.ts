@@ -11,10 +11,10 @@ export const chargesWithin = (run: Run, around: Around): WaybillChargesWithin =>
   return {
     freightCharges: { publish: reportOf(run, FreightChargeIntake, around) },
     chargeSubscriptions: {
-      create: (said, subscription) => subscriptions(said, (all, principal) => all.create(principal, plain(subscription))),
-      get: (said, id) => subscriptions(said, (all, principal) => all.get(principal, id)),
-      cancel: (said, id) => subscriptions(said, (all, principal) => all.cancel(principal, id)),
-      inFlight: (said, id) => run(around(Effect.flatMap(as(said, ChargeSubscriptions, (all, principal) => all.inFlight(principal, id)), (bills) =>
+      create: (caller, subscription) => subscriptions(caller, (all, principal) => all.create(principal, plain(subscription))),
+      get: (caller, id) => subscriptions(caller, (all, principal) => all.get(principal, id)),
+      cancel: (caller, id) => subscriptions(caller, (all, principal) => all.cancel(principal, id)),
+      inFlight: (caller, id) => run(around(Effect.flatMap(as(caller, ChargeSubscriptions, (all, principal) => all.inFlight(principal, id)), (bills) =>
         Effect.map(Stream.runCollect(Stream.mapEffect(Stream.chunks(bills), (some) => mapPaced(some, parsed<PreliminaryFreightCharge>))), (pieces) => pieces.flat()))))
     }
   }
@@ -22,5 +22,5 @@ export const chargesWithin = (run: Run, around: Around): WaybillChargesWithin =>
 
 /** Waits for the receiver's server, so it joins no transaction. */
 export const webhookTestOf = (run: Run): WebhookTestMethods => ({
-  testWebhook: (said, test) => run(as(said, ChargeSubscriptions, (all, principal) => all.testWebhook(principal, plain(test))))
+  testWebhook: (caller, test) => run(as(caller, ChargeSubscriptions, (all, principal) => all.testWebhook(principal, plain(test))))
 })

@@ -11,17 +11,17 @@ export const eventsWithin = (run: Run, around: Around): WaybillEventsWithin => {
   return {
     events: { publish: reportOf(run, TransitEventIntake, around) },
     subscriptions: {
-      create: (said, subscription) => subscriptions(said, (all, principal) => all.create(principal, plain(subscription))),
-      list: (said, query = {}) => subscriptions(said, (all, principal) => all.list(principal, plain(query))),
-      get: (said, id) => subscriptions(said, (all, principal) => all.get(principal, id)),
-      patch: (said, id, patch) => subscriptions(said, (all, principal) => all.patch(principal, id, plain(patch))),
-      remove: (said, id) => subscriptions(said, (all, principal) => all.remove(principal, id))
+      create: (caller, subscription) => subscriptions(caller, (all, principal) => all.create(principal, plain(subscription))),
+      list: (caller, query = {}) => subscriptions(caller, (all, principal) => all.list(principal, plain(query))),
+      get: (caller, id) => subscriptions(caller, (all, principal) => all.get(principal, id)),
+      patch: (caller, id, patch) => subscriptions(caller, (all, principal) => all.patch(principal, id, plain(patch))),
+      remove: (caller, id) => subscriptions(caller, (all, principal) => all.remove(principal, id))
     }
   }
 }
 
 export const eventReadsOf = (run: Run): EventReadMethods => ({
-  list: (said, query = {}) =>
-    run(Effect.flatMap(as(said, TransitEvents, (all, principal) => all.list(principal, plain(query))), (page) =>
+  list: (caller, query = {}) =>
+    run(Effect.flatMap(as(caller, TransitEvents, (all, principal) => all.list(principal, plain(query))), (page) =>
       Effect.map(mapPaced(page.data, parsed<TransitEvent>), (data) => ({ ...page, data }))))
 })

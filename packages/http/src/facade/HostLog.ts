@@ -19,12 +19,12 @@ export interface LogEntry {
 export const loggerOf = (log: ((entry: LogEntry) => void) | undefined): Layer.Layer<never> => {
   const write = log === undefined ? writeLine : (entry: LogEntry) => give(log, entry)
   const logger = Logger.make<unknown, void>(({ cause, date, fiber, logLevel, message }) => {
-    const [said, ...more] = Array.isArray(message) ? message as ReadonlyArray<unknown> : [message]
+    const [text, ...more] = Array.isArray(message) ? message as ReadonlyArray<unknown> : [message]
     const errors = [...more.map((each) => Cause.isCause(each) ? Cause.squash(each) : each), ...(cause.reasons.length > 0 ? [Cause.squash(cause)] : [])]
     write({
       level: logLevel.toLowerCase() as LogEntry["level"],
       at: date.toISOString(),
-      message: String(said),
+      message: String(text),
       fields: fiber.getRef(References.CurrentLogAnnotations),
       cause: errors.length === 0 ? undefined : withoutSecrets(errors.map(textOf).join("; ")),
       error: errors.find(isOfHost)
@@ -54,7 +54,7 @@ const writeLine = ({ at, cause, fields, level, message }: LogEntry): void => {
 
 const maxCauses = 6
 
-/** Errors of a database driver may quote the statement's values, so their text ends where they are classified. */
+/** Causes of these are left out: errors of a database driver may quote the statement's values. */
 const isSqlError = (error: object): boolean => "_tag" in error && error._tag === "SqlError"
 
 const chainOf = (error: unknown): ReadonlyArray<unknown> => {

@@ -11,35 +11,35 @@ export const invoicesWithin = (run: Run, around: Around): WaybillInvoicesWithin 
   const documents = callsOf(run, InvoiceDocuments, around)
   return {
     invoices: {
-      create: (said, invoice) => invoices(said, (all, principal) => all.create(principal, plain(invoice))),
-      replace: (said, id, invoice, comments) => invoices(said, (all, principal) => all.replace(principal, id, plain(invoice), plain(comments))),
-      remove: (said, id, options) => invoices(said, (all, principal) => all.remove(principal, id, plain(options)))
+      create: (caller, invoice) => invoices(caller, (all, principal) => all.create(principal, plain(invoice))),
+      replace: (caller, id, invoice, comments) => invoices(caller, (all, principal) => all.replace(principal, id, plain(invoice), plain(comments))),
+      remove: (caller, id, options) => invoices(caller, (all, principal) => all.remove(principal, id, plain(options)))
     },
     documents: {
-      upload: (said, upload) => documents(said, (all, principal) => all.upload(principal, plain(upload))),
-      remove: (said, invoiceNumber, options) => documents(said, (all, principal) => all.remove(principal, invoiceNumber, plain(options)))
+      upload: (caller, upload) => documents(caller, (all, principal) => all.upload(principal, plain(upload))),
+      remove: (caller, invoiceNumber, options) => documents(caller, (all, principal) => all.remove(principal, invoiceNumber, plain(options)))
     }
   }
 }
 
 export const invoiceReadsOf = (run: Run): InvoiceReadMethods => ({
-  list: (said, query = {}) =>
-    run(Effect.flatMap(as(said, Invoices, (all, principal) => all.list(principal, plain(query))), ({ data, nextCursor }) =>
+  list: (caller, query = {}) =>
+    run(Effect.flatMap(as(caller, Invoices, (all, principal) => all.list(principal, plain(query))), ({ data, nextCursor }) =>
       Effect.map(mapPaced(data, parsed<Invoice>), (invoices) => ({ data: invoices, nextCursor })))),
-  get: (said, id, from) =>
-    run(Effect.map(as(said, Invoices, (all, principal) => all.get(principal, id, plain(from))), ({ body, warnings }) => ({ invoice: parsed(body), warnings }))),
-  history: (said, id, from) => run(as(said, Invoices, (all, principal) => all.history(principal, id, plain(from))))
+  get: (caller, id, from) =>
+    run(Effect.map(as(caller, Invoices, (all, principal) => all.get(principal, id, plain(from))), ({ body, warnings }) => ({ invoice: parsed(body), warnings }))),
+  history: (caller, id, from) => run(as(caller, Invoices, (all, principal) => all.history(principal, id, plain(from))))
 })
 
 export const documentReadsOf = (run: Run): DocumentReadMethods => ({
-  list: (said, query = {}) =>
-    run(Effect.map(as(said, InvoiceDocuments, (all, principal) => all.list(principal, plain(query))), ({ data, nextCursor }) => ({
+  list: (caller, query = {}) =>
+    run(Effect.map(as(caller, InvoiceDocuments, (all, principal) => all.list(principal, plain(query))), ({ data, nextCursor }) => ({
       data: data.map(documentsView),
       nextCursor
     }))),
-  get: (said, invoiceNumber, from) =>
-    run(Effect.map(as(said, InvoiceDocuments, (all, principal) => all.get(principal, invoiceNumber, plain(from))), documentsView)),
-  history: (said, invoiceNumber, from) => run(as(said, InvoiceDocuments, (all, principal) => all.history(principal, invoiceNumber, plain(from))))
+  get: (caller, invoiceNumber, from) =>
+    run(Effect.map(as(caller, InvoiceDocuments, (all, principal) => all.get(principal, invoiceNumber, plain(from))), documentsView)),
+  history: (caller, invoiceNumber, from) => run(as(caller, InvoiceDocuments, (all, principal) => all.history(principal, invoiceNumber, plain(from))))
 })
 
 const documentsView = ({ documents, record }: StoredDocuments): DocumentsView => ({

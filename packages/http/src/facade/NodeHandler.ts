@@ -49,7 +49,7 @@ export const toNodeHandler = (waybill: Pick<Waybill, "handler">, { mountPath }: 
       return writeLost(res)
     }
     const isDecoded = body instanceof Uint8Array && Number(req.headers["content-length"] ?? body.byteLength) !== body.byteLength
-    const request = webRequestOf(req, { target: req.originalUrl ?? req.url, body, isDecoded, signal: brokenOff(res) })
+    const request = webRequestOf(req, { target: req.originalUrl ?? req.url, body, isDecoded, signal: abortSignalOf(res) })
     if (request === undefined) {
       res.writeHead(405, { allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", "content-length": 0 }).end()
       return
@@ -65,7 +65,7 @@ export const toNodeHandler = (waybill: Pick<Waybill, "handler">, { mountPath }: 
 }
 
 /** Aborted when the caller leaves before it has the whole response. */
-export const brokenOff = (res: ServerResponse): AbortSignal => {
+export const abortSignalOf = (res: ServerResponse): AbortSignal => {
   const aborted = new AbortController()
   res.once("close", () => {
     if (!res.writableFinished) aborted.abort()
@@ -73,11 +73,11 @@ export const brokenOff = (res: ServerResponse): AbortSignal => {
   return aborted.signal
 }
 
-export interface WebRequestParts {
+interface WebRequestParts {
   /** Path and query as requested. */
   readonly target: string | undefined
   readonly body: Uint8Array | ReadableStream<Uint8Array> | undefined
-  /** The host decompressed the body: the headers about its bytes are those of others. */
+  /** The host decompressed the body, so `content-encoding` and `content-length` no longer apply. */
   readonly isDecoded: boolean
   readonly signal: AbortSignal
 }
@@ -103,7 +103,7 @@ const bodyOf = (req: NodeRequest): Uint8Array | ReadableStream<Uint8Array> | und
   if (!hasBody(req)) return undefined
   const kept = req.rawBody ?? (req.body instanceof Uint8Array ? req.body : undefined)
   if (kept !== undefined) return typeof kept === "string" ? new TextEncoder().encode(kept) : kept
-  return wasRead(req) ? "lost" : lazily(req)
+  return wasRead(req) ? "lost" : streamOnDemand(req)
 }
 
 /** Requests of HTTP/2 have a `stream`, and may have a body without a header that says so. */
@@ -117,7 +117,7 @@ export const hasBody = ({ headers, method, stream }: IncomingMessage & { readonl
 export const wasRead = (body: Readable): boolean => body.readableDidRead || body.readableEnded
 
 /** Reads only on demand, so that Node discards the body of requests that are refused by their headers. */
-export const lazily = (req: Readable): ReadableStream<Uint8Array> => {
+export const streamOnDemand = (req: Readable): ReadableStream<Uint8Array> => {
   let chunks: AsyncIterator<Uint8Array> | undefined
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {

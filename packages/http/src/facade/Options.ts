@@ -2,11 +2,11 @@
 import {
   AccessOptions,
   checkOptionNames,
-  decodeInput,
+  decodePortalTheme,
   type Mail,
   Mailer,
   MailFailed,
-  PortalTheme,
+  type PortalTheme,
   RetentionOptions,
   type RetentionWindows,
   type StorageAdapter,
@@ -169,12 +169,10 @@ const settingsOf = ({ delivery = {}, mail, othersLookupsPerMinute, pickupDesk, p
 /** Throws when they are invalid: what is in them is sent to browsers. */
 const portalPageOf = ({ pageUrl, theme = {} }: PortalSettings) => {
   if (pageUrl !== undefined && !/^https?:$/.test(URL.parse(pageUrl)?.protocol ?? "")) throw new RangeError("portal.pageUrl is an address such as https://freight.example.com/portal/.")
-  const checked = Effect.runSync(Effect.result(decodeTheme(theme, ["portal", "theme"])))
+  const checked = Effect.runSync(Effect.result(decodePortalTheme(theme, ["portal", "theme"])))
   if (Result.isFailure(checked)) throw new RangeError(checked.failure.message)
   return { address: pageUrl, theme: checked.success }
 }
-
-const decodeTheme = decodeInput(PortalTheme, { closed: true })
 
 /** Also for callers without types; the transport validates the keys. */
 const sealingKeysOf = (keys: WaybillOptions["sealingKeys"] | undefined): TransportHttpOptions["sealingKeys"] =>

@@ -11,27 +11,27 @@ export const pickupsWithin = (run: Run, around: Around): WaybillPickupsWithin =>
   const subscriptions = callsOf(run, PickupSubscriptions, around)
   return {
     pickups: {
-      create: (said, request, options) =>
-        pickups(said, (all, principal) => all.create(principal, withNulls(plain(request)), plain(options) as PickupOptions | undefined)),
-      update: (said, number, request) => pickups(said, (all, principal) => all.update(principal, number, withNulls(plain(request), number))),
-      cancel: (said, number) => pickups(said, (all, principal) => all.cancel(principal, number)),
-      report: (said, pickupId, report) => pickups(said, (all, principal) => all.report(principal, pickupId, plain(report))),
-      decide: (said, pickupId, decision) => pickups(said, (all, principal) => all.decide(principal, pickupId, plain(decision)))
+      create: (caller, request, options) =>
+        pickups(caller, (all, principal) => all.create(principal, withNulls(plain(request)), plain(options) as PickupOptions | undefined)),
+      update: (caller, number, request) => pickups(caller, (all, principal) => all.update(principal, number, withNulls(plain(request), number))),
+      cancel: (caller, number) => pickups(caller, (all, principal) => all.cancel(principal, number)),
+      report: (caller, pickupId, report) => pickups(caller, (all, principal) => all.report(principal, pickupId, plain(report))),
+      decide: (caller, pickupId, decision) => pickups(caller, (all, principal) => all.decide(principal, pickupId, plain(decision)))
     },
     pickupSubscriptions: {
-      create: (said, subscription) => subscriptions(said, (all, principal) => all.create(principal, plain(subscription))),
-      list: (said, query = {}) => subscriptions(said, (all, principal) => all.list(principal, plain(query))),
-      get: (said, id) => subscriptions(said, (all, principal) => all.get(principal, id)),
-      patch: (said, id, patch) => subscriptions(said, (all, principal) => all.patch(principal, id, plain(patch))),
-      remove: (said, id) => subscriptions(said, (all, principal) => all.remove(principal, id))
+      create: (caller, subscription) => subscriptions(caller, (all, principal) => all.create(principal, plain(subscription))),
+      list: (caller, query = {}) => subscriptions(caller, (all, principal) => all.list(principal, plain(query))),
+      get: (caller, id) => subscriptions(caller, (all, principal) => all.get(principal, id)),
+      patch: (caller, id, patch) => subscriptions(caller, (all, principal) => all.patch(principal, id, plain(patch))),
+      remove: (caller, id) => subscriptions(caller, (all, principal) => all.remove(principal, id))
     }
   }
 }
 
 export const pickupReadsOf = (run: Run): PickupReadMethods => ({
-  visibility: (said, query) => run(as(said, Pickups, (all, principal) => all.visibility(principal, plain(query)))),
-  changes: (said, query = {}) =>
-    run(Effect.flatMap(as(said, Pickups, (all, principal) => all.changes(principal, plain(query))), ({ data, nextCursor }) =>
+  visibility: (caller, query) => run(as(caller, Pickups, (all, principal) => all.visibility(principal, plain(query)))),
+  changes: (caller, query = {}) =>
+    run(Effect.flatMap(as(caller, Pickups, (all, principal) => all.changes(principal, plain(query))), ({ data, nextCursor }) =>
       Effect.map(mapPaced(data, parsed<PickupChangeEntry>), (entries) => ({ data: entries, nextCursor })))),
-  record: (said, pickupId) => run(as(said, Pickups, (all, principal) => all.record(principal, pickupId)))
+  record: (caller, pickupId) => run(as(caller, Pickups, (all, principal) => all.record(principal, pickupId)))
 })

@@ -18,7 +18,7 @@ export const pickupDeskLayer = (desk: HostPickupDesk | WaitingPickupDesk): Layer
   return Layer.succeed(PickupDesk, service)
 }
 
-/** Calls over HTTP end after minutes at the latest, in the service or in a proxy before it. */
+/** The service, or a proxy in front of it, ends calls over HTTP after some minutes. */
 const maxWaitSeconds = 300
 
 const waitMillisOf = ({ waitSeconds }: WaitingPickupDesk): number => {

@@ -23,7 +23,7 @@ import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import { plainItems } from "./Plain.ts"
 
 /** All use cases that a host can call. */
-export type CallServices = Waybill.Services
+type CallServices = Waybill.Services
 
 export type Run = <A>(effect: Effect.Effect<A, ServiceFailure, CallServices>) => Promise<A>
 
@@ -40,8 +40,8 @@ export const as = <I extends CallServices, S, A, E extends ServiceFailure>(
 
 /** Calls of one service. */
 export const callsOf = <I extends CallServices, S>(run: Run, service: Context.Key<I, S>, around: Around) =>
-  <A, E extends ServiceFailure>(said: HostPrincipal, call: (service: S, principal: Principal) => Effect.Effect<A, E>): Promise<A> =>
-    run(around(as(said, service, call)))
+  <A, E extends ServiceFailure>(caller: HostPrincipal, call: (service: S, principal: Principal) => Effect.Effect<A, E>): Promise<A> =>
+    run(around(as(caller, service, call)))
 
 /** Signature of all intake calls of core. */
 interface Intake<Item, Key> {
@@ -53,9 +53,9 @@ interface Intake<Item, Key> {
 }
 
 export const reportOf = <I extends CallServices, Item, Key>(run: Run, intake: Context.Key<I, Intake<Item, Key>>, around: Around) =>
-  (said: HostPrincipal, items: ReadonlyArray<unknown>, options: IntakeOptions = {}): Promise<ReadonlyArray<ItemResult<Key>>> =>
+  (caller: HostPrincipal, items: ReadonlyArray<unknown>, options: IntakeOptions = {}): Promise<ReadonlyArray<ItemResult<Key>>> =>
     run(around(Effect.map(
-      as(said, intake, (found, principal) => Effect.flatMap(plainItems<Item>(items, maxItemsPerCall), (list) => found.report(principal, list, options))),
+      as(caller, intake, (found, principal) => Effect.flatMap(plainItems<Item>(items, maxItemsPerCall), (list) => found.report(principal, list, options))),
       ({ results }) => results
     )))
 

@@ -12,22 +12,22 @@ export const shipmentsWithin = (run: Run, around: Around): WaybillShipmentsWithi
   return {
     shipments: { register: reportOf(run, ShipmentIntake, around), report: reportOf(run, StatusUpdateIntake, around) },
     statusSubscriptions: {
-      subscribe: (said, subscription) => subscriptions(said, (all, principal) => all.subscribe(principal, plain(subscription))),
-      unsubscribe: (said, id) => subscriptions(said, (all, principal) => all.unsubscribe(principal, id))
+      subscribe: (caller, subscription) => subscriptions(caller, (all, principal) => all.subscribe(principal, plain(subscription))),
+      unsubscribe: (caller, id) => subscriptions(caller, (all, principal) => all.unsubscribe(principal, id))
     }
   }
 }
 
 export const lookupsOf = (run: Run): LookupMethods => ({
-  verified: (said, by) =>
-    run(Effect.map(as(said, ShipmentStatuses, (all, principal) => Effect.andThen(checkedLookup(by), all.verified(principal, by))), (found) =>
+  verified: (caller, by) =>
+    run(Effect.map(as(caller, ShipmentStatuses, (all, principal) => Effect.andThen(checkedLookup(by), all.verified(principal, by))), (found) =>
       found._tag === "Verified" ? { own: true, shipment: parsed(found.body.bytes) } : { own: false, shipment: parsed(found.body.bytes) })),
   public: ({ client = "", tenantId }, by) =>
     run(Effect.map(ofTenant(tenantId, ShipmentStatuses, (all) => Effect.andThen(Effect.andThen(served(tenantId), checkedLookup(by)), all.public({ tenantId, client: anonymousClientNamed(client) }, by))), ({ bytes }) => parsed(bytes))),
-  pickedUp: (said, range) =>
-    run(Effect.flatMap(as(said, ShipmentStatuses, (all, principal) => all.pickedUp(principal, plain(range))), (found) => mapPaced(found, ({ bytes }) => parsed<VerifiedShipment>(bytes)))),
-  record: (said, shipmentId) =>
-    run(Effect.map(as(said, ShipmentStatuses, (all, principal) => all.record(principal, shipmentId)), (record) => ({
+  pickedUp: (caller, range) =>
+    run(Effect.flatMap(as(caller, ShipmentStatuses, (all, principal) => all.pickedUp(principal, plain(range))), (found) => mapPaced(found, ({ bytes }) => parsed<VerifiedShipment>(bytes)))),
+  record: (caller, shipmentId) =>
+    run(Effect.map(as(caller, ShipmentStatuses, (all, principal) => all.record(principal, shipmentId)), (record) => ({
       ...record,
       shipment: parsed(record.shipment.bytes)
     })))

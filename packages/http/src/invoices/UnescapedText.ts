@@ -9,7 +9,7 @@ const meanings = new Map(Object.entries({ "\"": "\"", "\\": "\\", "/": "/", b: "
 /** Stands for every character outside ASCII. */
 const foreign = 0xff
 
-export interface ReadCharacters {
+interface ReadCharacters {
   /** Bytes, one per character, up to the end of the string or chunk; `undefined` when this is not JSON. */
   readonly characters: Uint8Array | undefined
   readonly ended: boolean

@@ -24,7 +24,7 @@ export type UploadPart =
   | { readonly _tag: "Refused"; readonly why: UploadFault; readonly path: FilePath | undefined }
 
 /** `notJson`: a file's text is not a JSON string. `notBase64`: the string is not base64. `tooMany`: its list is full. */
-export type UploadFault = "notJson" | "notBase64" | "tooDeep" | "tooLarge" | "tooMany"
+type UploadFault = "notJson" | "notBase64" | "tooDeep" | "tooLarge" | "tooMany"
 
 /** An object or array that is not closed yet. */
 interface Frame {

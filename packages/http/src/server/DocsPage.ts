@@ -17,7 +17,7 @@ table { border-collapse: collapse; width: 100%; } td, th { text-align: left; ver
 
 export const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-export interface DocsPageOptions {
+interface DocsPageOptions {
   /** Address of the document, relative to the page. */
   readonly openApiPath: string
   readonly server: string

@@ -30,7 +30,7 @@ export interface OpenApiOperation extends Json {
   readonly responses: Readonly<Record<string, Json>>
 }
 
-export interface OpenApiOptions {
+interface OpenApiOptions {
   readonly version: string
   /** The URL that every path follows. */
   readonly server: string
@@ -145,7 +145,7 @@ const inComponents = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => {
   return parsed
 }
 
-/** What many schemas contain is one object, so that it is compared by identity. */
+/** Shared parts of schemas are one object, so that they are compared by identity. */
 const placed = new Map<string, JsonSchema.JsonSchema>()
 
 /**

@@ -8,7 +8,7 @@ export interface ReadinessCheck {
   readonly name: string
   /** Fails while the process is not ready. The failure is logged, not shown. */
   readonly check: Effect.Effect<unknown, unknown>
-  /** The process is ready also while this check fails. What fails then logs it itself. */
+  /** The process is ready also while this check fails. The check logs its failure itself. */
   readonly isOptional?: boolean
 }
 
@@ -24,7 +24,7 @@ export class Readiness extends Context.Reference<{
 /** Passes while the storage answers. */
 export const storageCheck = (access: AccessStore["Service"]): ReadinessCheck => ({ name: "storage", check: access.findTenant("readiness") })
 
-export interface CheckedReadiness {
+interface CheckedReadiness {
   readonly status: "ready" | "not_ready"
   readonly checks: ReadonlyArray<{ readonly name: string; readonly ok: boolean }>
 }

@@ -75,7 +75,7 @@ export const makeSystemHandlers = Effect.gen(function*() {
       Effect.as(lines.log("Metrics of unhealthy subscriptions", Effect.logWarning("Metrics of unhealthy subscriptions not available.", cause)), noUnhealthy))
   )
 
-  /** Customers may reach public metrics, and no tenant is to be named there. */
+  /** Public metrics name no tenant, because customers may reach them. */
   return (documents: Documents, { namesTenants }: { readonly namesTenants: boolean }): Handlers => ({
     health: () => Effect.succeed(json({ status: "ok" })),
     readiness: () => Effect.map(checked, (asked) => json(asked, { status: asked.status === "ready" ? 200 : 503 })),

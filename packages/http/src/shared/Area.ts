@@ -1,4 +1,4 @@
-/** What the server needs to know of an area. */
+/** The descriptor of an area over HTTP. */
 import { Effect } from "effect"
 import { type ContractSpec, type HandlersOf, mount, type MountedContract } from "./Contract.ts"
 

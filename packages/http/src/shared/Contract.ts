@@ -152,12 +152,12 @@ export const contract = <const C extends ContractDraft>(spec: C): Contracted<C> 
 export const shapeOf = (spec: ContractSpec): ProblemShape => spec.shape ?? problemDetails
 
 /** The names between braces. */
-export type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [Key in Name]: string } & PathParams<Rest>
   : unknown
 
 /** A parsed request. */
-export interface CallOf<E extends EndpointSpec> {
+interface CallOf<E extends EndpointSpec> {
   readonly principal: E["access"] extends "public" | "anonymous" ? undefined : Principal
   readonly anonymous: E["access"] extends "anonymous" ? AnonymousCaller : undefined
   /** The portal link of the call, if it has one. */

@@ -3,7 +3,7 @@ import type { Problem } from "./ProblemDetails.ts"
 
 type Tagged = { readonly _tag: string }
 
-/** What a problem says besides the message of its failure. */
+/** Members of a problem besides the message of its failure. */
 export type FailureDetails = Partial<Omit<Problem, "code">>
 
 /** The status, the code, and the details of a failure that has some. */

@@ -96,7 +96,7 @@ export const bounded = (fault: ProblemFault): ProblemFault => ({
   ...(fault.pointer === undefined ? {} : { pointer: cut(fault.pointer, 1024) })
 })
 
-/** An error for those who read one text: its location in front, such as `filters.eventTypes.0`, unless the text begins with it; instead of a pointer in front. */
+/** An error as one text. Its location, such as `filters.eventTypes.0`, replaces a pointer in front, unless the text begins with it. */
 export const placed = ({ detail, header, parameter, pointer = "" }: ProblemFault): string => {
   const place = parameter ?? header ?? pointer.replace(/^\//, "").replaceAll("/", ".")
   if (place === "" || detail.startsWith(`${place} `)) return detail

@@ -3,7 +3,7 @@ import { nearestName } from "@waybill/core"
 import type { Schema } from "effect"
 import type { ProblemFault } from "./ProblemDetails.ts"
 
-export interface QueryParameter {
+interface QueryParameter {
   /**
    * How the text becomes a value. A `list` may be repeated (`a=1&a=2`) or comma-separated; every other kind may occur
    * once. An `instant` whose `+` was decoded as a blank is repaired. `pairs` is the whole query: every decoded name
@@ -33,7 +33,7 @@ export type QueryOf<P> = {
 
 type ValueOf<P> = P extends { readonly kind: "pairs" } ? Pairs : P extends QueryParameter ? P["schema"]["Encoded"] : never
 
-export interface ReadQuery {
+interface ReadQuery {
   readonly values: Readonly<Record<string, unknown>>
   readonly faults: ReadonlyArray<ProblemFault>
 }

@@ -2,7 +2,7 @@
 import type { HttpServerRequest } from "effect/http"
 
 /** The used members of Node's request. It keeps the first of several Host headers and ignores the others. */
-export interface NodeRequestHead {
+interface NodeRequestHead {
   readonly url?: string | undefined
   readonly rawHeaders: ReadonlyArray<string>
   readonly headers: { readonly [name: string]: string | ReadonlyArray<string> | undefined }

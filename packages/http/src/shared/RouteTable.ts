@@ -13,14 +13,14 @@ export interface Route {
 }
 
 /** A known path: its routes by method, and the methods for `Allow`. */
-export interface PathRoutes {
+interface PathRoutes {
   readonly contract: ContractSpec
   readonly template: string
   readonly routes: ReadonlyMap<string, Route>
   readonly allow: string
 }
 
-export type RouteMatch =
+type RouteMatch =
   | { readonly _tag: "Matched"; readonly pathRoutes: PathRoutes; readonly params: Readonly<Record<string, string>> }
   /** No route; `contract` is the one whose base path contains the path. */
   | { readonly _tag: "NotFound"; readonly contract: ContractSpec | undefined; readonly readable: boolean }

@@ -1,4 +1,4 @@
-/** What the documents say of a caller's own subscriptions. Those in area D and those of carriers to pickups are created, changed and deleted alike. */
+/** Descriptions of a caller's own subscriptions in OpenAPI documents. Those in area D and those of carriers to pickups are created, changed and deleted alike. */
 import { Schema } from "effect"
 
 /** Of calls that concern one subscription. */

@@ -13,7 +13,7 @@ import { type Operation, operationOf, operations } from "./Operations.ts"
 import type { Subject } from "./Subject.ts"
 import { nothing, send, startFixture, subjectNames, wordOf, type Fixture } from "./Fixture.ts"
 
-export interface MatrixOptions {
+interface MatrixOptions {
   readonly service?: TestServiceOptions
   /** Calls that change data run in a new fixture for each caller, unless that is too slow. */
   readonly freshWorlds?: boolean

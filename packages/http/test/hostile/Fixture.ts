@@ -8,7 +8,7 @@ import { type Operation, operationOf } from "./Operations.ts"
 import { type Subject, subjectNamed } from "./Subject.ts"
 
 export const subjectNames = ["mine", "near", "far"] as const
-export type SubjectName = typeof subjectNames[number]
+type SubjectName = typeof subjectNames[number]
 
 /** All data of a subject contains its word; followed by `papers` or `own` in data that fewer callers may see. */
 export const wordOf: Readonly<Record<SubjectName, string>> = { mine: "qmine", near: "qnear", far: "qaway" }

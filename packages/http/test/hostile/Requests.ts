@@ -9,7 +9,7 @@ import type { Subject } from "./Subject.ts"
 
 export type Intent = "valid" | "almost" | "garbage"
 
-export interface FuzzRequest {
+interface FuzzRequest {
   readonly intent: Intent
   readonly request: Request
   readonly method: string

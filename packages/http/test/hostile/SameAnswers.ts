@@ -9,7 +9,7 @@ import { type Operation, operations } from "./Operations.ts"
 import { requestWith } from "./Requests.ts"
 import { type Subject, subjectNamed } from "./Subject.ts"
 
-export interface ComparedServices {
+interface ComparedServices {
   readonly storages: readonly [WaybillStorage<any>, WaybillStorage<any>]
   readonly seed: number
   readonly calls: number

@@ -9,7 +9,7 @@ export interface SpecimenOptions {
   readonly text?: () => string
 }
 
-export type Specimen = (random: FuzzRandom, options?: SpecimenOptions) => unknown
+type Specimen = (random: FuzzRandom, options?: SpecimenOptions) => unknown
 
 type Make = (random: FuzzRandom, options: SpecimenOptions) => unknown
 

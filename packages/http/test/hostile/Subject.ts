@@ -53,7 +53,7 @@ export const subjectNamed = (word: string, of: Pick<Subject, "tenantId" | "accou
 })
 
 /** Ids in the service's format that do not exist. */
-export const unknownIds = {
+const unknownIds = {
   pickupId: "999999999",
   subscriptionId: "0199ffff-0000-7000-8000-00000000d000",
   chargeSubscriptionId: "0199ffff-0000-7000-8000-00000000e000",

@@ -15,7 +15,7 @@ export const pdfChunks = function*(size: number): Iterable<Uint8Array> {
   }
 }
 
-export interface CountedBody {
+interface CountedBody {
   readonly stream: ReadableStream<Uint8Array>
   /** Bytes that were read so far. */
   readonly pulled: () => number

@@ -1,5 +1,5 @@
 /** All environment variables of the server. `waybill --help` prints this list. */
-import { decodeInput, PortalTheme, TenantId } from "@waybill/core"
+import { decodePortalTheme, type PortalTheme, TenantId } from "@waybill/core"
 import { DeliveryOptions } from "@waybill/core/delivery"
 import { type AreaKey, areaOverviews, parseEgressAllow, parseOperatorKeys } from "@waybill/http"
 import { InvalidSchemaName, quoteSchema } from "@waybill/postgres"
@@ -108,8 +108,6 @@ const frameAncestors = (value: string): Result.Result<ReadonlyArray<string>, str
   return wrong === undefined ? Result.succeed(origins) : Result.fail(`has ${shown(wrong)}. Write origins, such as https://app.example.com, separated by commas`)
 }
 
-const decodeTheme = decodeInput(PortalTheme, { closed: true })
-
 const portalTheme = (value: string): Result.Result<PortalTheme, string> => {
   let json: unknown
   try {
@@ -117,7 +115,7 @@ const portalTheme = (value: string): Result.Result<PortalTheme, string> => {
   } catch {
     return Result.fail(`is not JSON. Write it like {"name":"Acme Freight","accent":"#0b5fff"}`)
   }
-  return Result.mapError(Effect.runSync(Effect.result(decodeTheme(json))), ({ message }) => `cannot be used. ${message.replace(/\.$/, "")}`)
+  return Result.mapError(Effect.runSync(Effect.result(decodePortalTheme(json))), ({ message }) => `cannot be used. ${message.replace(/\.$/, "")}`)
 }
 
 const timeZone = (value: string) =>

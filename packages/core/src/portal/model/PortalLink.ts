@@ -1,6 +1,7 @@
 /** A link that opens the portal of one client. */
 import { Schema } from "effect"
 import { ClientIdentity } from "../../shared/Identifier.ts"
+import { decodeInput } from "../../shared/InvalidInput.ts"
 
 /** How long a portal link works, if the operator says nothing: one hour. */
 export const defaultLinkSeconds = 3_600
@@ -36,6 +37,9 @@ export const PortalTheme = Schema.Struct({
   )
 }).annotate({ identifier: "PortalTheme" })
 export type PortalTheme = typeof PortalTheme.Type
+
+/** Reads a theme from a setting. Fails with every fault. */
+export const decodePortalTheme = decodeInput(PortalTheme, { closed: true })
 
 /** Body of `POST …/portal-links`. */
 export const PortalLinkRequest = Schema.Struct({
