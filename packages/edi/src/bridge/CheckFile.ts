@@ -17,12 +17,12 @@ const invoice = readInput(Invoice)
 const request = readInput(PickupRequest)
 const decision = readInput(CarrierDecision)
 
-/** What intake would say of one item. Pointers are inside the item. */
+/** The faults that intake would report for one item. Pointers are inside the item. */
 type Check<Item> = (item: Item) => ReadonlyArray<HandlerFault>
 
 const faultsOf = (result: Result.Result<unknown, InvalidInput>): ReadonlyArray<HandlerFault> => result._tag === "Failure" ? result.failure.faults : []
 
-/** What does not depend on the time: an order whose window is over is refused when it comes. */
+/** All faults except that the window is over, which depends on the time of arrival. */
 const orderFaults = ({ accounts = [] }: PartnerProfile): Check<EdiPickupOrder> => (order) => {
   const read = request(withNulls(order.request))
   if (read._tag === "Failure") return read.failure.faults
@@ -41,7 +41,7 @@ const maxRemembered = 1_000_000
 interface Kind<Item> {
   readonly check: Check<Item>
   readonly idOf: (item: Item) => string | undefined
-  /** What is wrong with the same id and other content; by default it is a duplicate. */
+  /** The fault of a known id with other content; by default it is a duplicate. */
   readonly conflict?: ((id: string) => string) | undefined
 }
 

@@ -1,17 +1,17 @@
-/** Where the bridge puts what it reads: functions of the host. */
+/** Functions of the host that store what the bridge reads. */
 import type { Invoice } from "@waybill/core/invoices"
 import type { EdiPickupAnswer } from "../pickups/Answers.ts"
 import type { EdiPickupOrder } from "../pickups/Orders.ts"
 import type { EdiEvent } from "../transit-events/TransitEvents214.ts"
 
-/** The place of a fault in what a handler was given, and what it is. */
+/** A fault in the items of a handler, with its place. */
 export interface HandlerFault {
   /** JSON pointer, such as `/events/3/location/city` or `/3/location/city`. */
   readonly pointer?: string | undefined
   readonly detail?: string | undefined
 }
 
-/** What a handler did with an item. */
+/** The result of one item. */
 export interface HandlerResult {
   readonly result: "accepted" | "duplicate" | "refused"
   /** Of a refused item. */
@@ -24,7 +24,7 @@ export interface HandlerResult {
  */
 export type Handler<Item> = (items: ReadonlyArray<Item>) => Promise<ReadonlyArray<HandlerResult>>
 
-/** What is done with the content of each kind of set. A set without a handler is refused. */
+/** The handler for each kind of set. A set without a handler is refused. */
 export interface EdiHandlers {
   /** 214. */
   readonly transitEvents?: Handler<EdiEvent> | undefined
@@ -36,7 +36,7 @@ export interface EdiHandlers {
   readonly pickupAnswers?: Handler<EdiPickupAnswer> | undefined
 }
 
-/** The faults of a refusal; `undefined` for any other error, which the next attempt may not meet. */
+/** The faults of a refusal; `undefined` for any other error, after which the file may be read again. */
 export const refusalIn = (error: unknown): ReadonlyArray<HandlerFault> | undefined => {
   if (typeof error !== "object" || error === null) return undefined
   const { code, errors, faults, message, status } = error as { readonly [name: string]: unknown }

@@ -1,8 +1,8 @@
-/** What became of a file: a result for each transaction set, and counts. */
+/** The results of a file: one for each transaction set, and counts. */
 import type { SetFindings } from "../mapping/ReadSet.ts"
 import type { EdiFault } from "../x12/EdiFault.ts"
 
-/** What became of a set. */
+/** The outcome of a set. */
 export type SetOutcome = "accepted" | "duplicate" | "refused"
 
 /** One item of a set, such as an event. */
@@ -14,7 +14,7 @@ export interface RecordResult {
   readonly result: "accepted" | "duplicate"
 }
 
-/** What became of a set, with its faults. */
+/** The result of a set, with its faults. */
 export interface SetResult extends SetFindings {
   /** Interchange, group and set control numbers, with the sender and the date: the same file again has the same keys. */
   readonly key: string
@@ -23,7 +23,7 @@ export interface SetResult extends SetFindings {
   readonly interchange: string
   readonly group: string
   readonly controlNumber: string
-  /** `duplicate`: everything in it was known. */
+  /** `duplicate`: all of its items were known. */
   readonly outcome: SetOutcome
   readonly records: ReadonlyArray<RecordResult>
 }
@@ -44,7 +44,7 @@ export interface Acknowledgement {
   readonly text: string
 }
 
-/** What became of a file. */
+/** The result of a file. */
 export interface FileReport {
   readonly interchanges: number
   readonly accepted: number

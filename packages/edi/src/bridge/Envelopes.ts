@@ -1,4 +1,4 @@
-/** Envelopes of what goes to a partner. */
+/** Envelopes of files for a partner. */
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { usualDelimiters } from "../x12/Delimiters.ts"
 import type { EnvelopeOptions } from "../x12/SegmentWriter.ts"

@@ -1,5 +1,5 @@
 /**
- * Reads a partner's file and gives what it says to handlers. A set is stored as a whole or refused as a whole, a repeated file is a duplicate,
+ * Reads a partner's file and passes its items to handlers. A set is stored as a whole or refused as a whole, a repeated file is a duplicate,
  * and everything is acknowledged.
  */
 import { makePace } from "@waybill/core"
@@ -19,7 +19,7 @@ import type { Acknowledgement, FileReport, ReceivedAcknowledgement, SetResult } 
 import { envelopeOf } from "./Envelopes.ts"
 import { type ReadItem, type ReadItems, setReaders } from "./SetReaders.ts"
 
-/** A file of a partner, and what is done with its content. */
+/** A file of a partner, and the handlers of its items. */
 export interface ReceiveOptions {
   readonly partner: PartnerProfile
   readonly chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>
@@ -41,7 +41,7 @@ const maxFaults = 100
 const longestPiece = 65_536
 /** Segments of an acknowledgement that are written at once. */
 const segmentsPerTurn = 200
-/** Most acknowledgements that wait for control numbers, which cost much one by one. */
+/** Most acknowledgements that wait for control numbers, which are slow to take one by one. */
 const maxWaiting = 100
 /** Most interchanges of a file, and most groups: each of them is acknowledged. */
 const maxInterchanges = 10_000
@@ -56,7 +56,7 @@ interface Pending {
   results: ReadonlyArray<"accepted" | "duplicate">
 }
 
-/** What acknowledges an interchange: a TA1 segment or none, and the sets. */
+/** The acknowledgement of an interchange: a TA1 segment or none, and the sets. */
 interface Unnumbered {
   readonly control: ReadonlyArray<WrittenSegment>
   readonly sets: ReadonlyArray<WrittenSet>
@@ -95,7 +95,7 @@ class FileReceiving {
   #pending: Array<Pending> = []
   #items = 0
   #segments = 0
-  /** Lets others work, if it is their turn. */
+  /** Yields to other work when the time slice is used up. */
   readonly turn = makeTurns()
   #refusal: EdiFault | undefined
   #group: GroupAcknowledgement | undefined
@@ -149,7 +149,7 @@ class FileReceiving {
         this.#group = undefined
         return
       case "interchange-end":
-        // an answer would be answered with another one, without end
+        // acknowledging acknowledgements would never end
         if (event.isAcknowledgement) return this.#note(event.faults)
         return this.#acknowledge(event.interchange, [...this.#refused === undefined ? [] : [this.#refused], ...event.faults])
     }
@@ -172,7 +172,7 @@ class FileReceiving {
     const notAgreed: EdiFault = { level: "set", code: setFaults.notSupported, segment: "ST", position: 1, element: 1, value: set.id, detail: `Transaction set ${set.id} has not been agreed with ${partner.partner}.` }
     const before = this.#refused !== undefined ? [this.#refused] : envelope.length > 0 ? envelope : agreed ? [] : [notAgreed]
     const read = before.length === 0 ? await this.#inTurns(reader!.read(set, partner)) : nothingRead
-    // what it says is in `read`: segments take many times the memory of their text
+    // its content is in `read`: segments take many times the memory of their text
     this.#pending.push({ set: { ...set, segments: [] }, read, faults: [...before, ...read.faults], handler: reader?.handler, results: [] })
     this.#items += read.items.length
     this.#segments += set.segments.length
@@ -187,7 +187,7 @@ class FileReceiving {
     }
   }
 
-  /** Stores what waits: together, or set by set if something of it is refused. */
+  /** Stores the pending sets: together, or one by one if an item is refused. */
   async #flush(): Promise<void> {
     const pending = this.#pending
     this.#pending = []
@@ -205,7 +205,7 @@ class FileReceiving {
     }
   }
 
-  /** False if something of it is refused; a single set then has the faults. */
+  /** Returns false if an item is refused; a single set then has the faults. */
   async #store(name: keyof EdiHandlers, sets: ReadonlyArray<Pending>): Promise<boolean> {
     const items = sets.flatMap(({ read }) => read.items)
     const handler = this.#options.handlers[name] as Handler<unknown>

@@ -17,7 +17,7 @@ export interface ReadItems extends SetFindings {
   readonly items: ReadonlyArray<ReadItem>
 }
 
-export interface SetReader {
+interface SetReader {
   readonly handler: keyof EdiHandlers
   readonly read: (set: TransactionSet, partner: PartnerProfile) => Steps<ReadItems>
 }

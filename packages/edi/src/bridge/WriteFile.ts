@@ -1,4 +1,4 @@
-/** Writes files for a partner. What a set cannot carry is listed. */
+/** Writes files for a partner. Lists the members that a set cannot carry. */
 import type { Invoice } from "@waybill/core/invoices"
 import { write210 } from "../invoices/Invoices210.ts"
 import { mapping210 } from "../invoices/Mapping210.ts"
@@ -19,11 +19,11 @@ export interface WriteOptions {
   readonly at: Date
 }
 
-/** What of an item is not in the file. */
+/** The members of an item that are not in the file. */
 export interface NotWritten {
   /** Index of the item. */
   readonly index: number
-  /** Nothing of it was written. */
+  /** Whether the whole item was left out. */
   readonly refused: boolean
   readonly members: ReadonlyArray<LostMember>
 }

@@ -5,19 +5,19 @@ import type { Group } from "../x12/Interchange.ts"
 import { elementFaults } from "../x12/EdiFault.ts"
 import { own } from "./Members.ts"
 
-/** What a codec may look at while it reads. */
+/** The context in which a codec reads. */
 export interface ReadContext {
   readonly partner: PartnerProfile
   readonly group: Group
   /** The text of another element in the same loop or around it; empty if it is absent. */
   readonly look: (segment: string, element: number) => string
-  /** Tells people about something that was read but looks wrong. `index`: of the rule's elements. */
+  /** Adds a warning about an element that was read but looks wrong. `index`: of the rule's elements. */
   readonly warn: (index: number, detail: string) => void
-  /** The element at this index has no place after all: it is kept and listed. */
+  /** The element at this index has no member: it is kept and listed. */
   readonly keep: (index: number) => void
 }
 
-/** What a codec may look at while it writes. */
+/** The context in which a codec writes. */
 export interface WriteContext {
   readonly partner: PartnerProfile
   readonly version: string
@@ -27,7 +27,7 @@ export interface WriteContext {
   readonly lose: (index: number, reason: string) => void
 }
 
-/** Members in the order of the rule; or what is wrong with the element at an index. */
+/** Members in the order of the rule; or the fault of the element at an index. */
 export type Read = ReadonlyArray<unknown> | { readonly wrong: number; readonly code: string; readonly detail: string }
 
 /** Turns texts of elements into values and back. */
@@ -83,10 +83,10 @@ export const remark: Codec = {
   }
 }
 
-/** A text that is the same in every set. It is read and says nothing. */
+/** A text that is the same in every set. Reading ignores it. */
 export const constant = (value: string): Codec => ({ note: `always ${value}`, read: () => [], write: () => [value] })
 
-/** A code and what it stands for. Codes that are not in the table are kept. */
+/** A code and its meaning. Codes that are not in the table are kept. */
 export const coded = (table: Readonly<Record<string, string>>): Codec => {
   const back = new Map<string, string>()
   for (const [code, meaning] of Object.entries(table)) if (!back.has(meaning)) back.set(meaning, code)
@@ -105,14 +105,14 @@ export const coded = (table: Readonly<Record<string, string>>): Codec => {
   }
 }
 
-/** Where the partner profile has names and codes of its own, and what the reason says after a name that has no code. */
+/** Where the partner profile has its own names and codes, and the end of the reason for a name without a code. */
 interface Agreement {
   readonly agreed: (partner: PartnerProfile) => Readonly<Record<string, string>> | undefined
   readonly isCode: RegExp
   readonly missing: string
 }
 
-/** A code with a usual name, or the partner's own. Codes without a name stay what they are; names without a code are not written. */
+/** A code with a usual name, or the partner's own. Codes without a name stay unchanged; names without a code are not written. */
 export const named = (usual: Readonly<Record<string, string>>, { agreed, isCode, missing }: Agreement): Pick<Codec, "read" | "write"> => ({
   read: ([code = ""], { partner }) => [Object.entries(agreed(partner) ?? {}).find(([, written]) => written === code)?.[0] ?? own(usual, code) ?? code],
   write: ([name], { lose, partner }) => {

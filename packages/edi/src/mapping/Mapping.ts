@@ -20,7 +20,7 @@ export interface ElementRule {
   readonly only?: Direction
   /** Oldest version that has the elements, such as `005010`. Older sets are written without them. */
   readonly since?: string
-  /** What the other side loses. */
+  /** The information that the other side loses. */
   readonly lost?: string
 }
 

@@ -3,7 +3,7 @@ import { type Codec, country, identifier, text } from "./Codec.ts"
 import type { LoopRule, Rule, SegmentRule } from "./Mapping.ts"
 
 /** Members of an address. */
-export interface AddressMembers {
+interface AddressMembers {
   readonly line1: string
   readonly line2?: string
   readonly city: string

@@ -1,4 +1,4 @@
-/** Reads the records of a transaction set by its mapping. What has no place is kept and listed. */
+/** Reads the records of a transaction set by its mapping. Elements without a rule are kept and listed. */
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults, excerptOf, maxFaultsPerSet, segmentFaults, setFaults } from "../x12/EdiFault.ts"
 import type { TransactionSet } from "../x12/Interchange.ts"
@@ -20,7 +20,7 @@ export interface KeptElement extends ElementPlace {
   readonly value: string
 }
 
-/** Something that was read, and that people may want to look at. */
+/** An element that was read but looks wrong. */
 export interface EdiWarning extends ElementPlace {
   readonly detail: string
 }
@@ -34,7 +34,7 @@ export interface ReadRecord {
   readonly sources: ReadonlyMap<string, ElementPlace>
 }
 
-/** What was found in a set beside its records. */
+/** The faults, kept elements and warnings of a set. */
 export interface SetFindings {
   /** They refuse the set. */
   readonly faults: ReadonlyArray<EdiFault>
@@ -42,12 +42,12 @@ export interface SetFindings {
   readonly kept: ReadonlyArray<KeptElement>
 }
 
-/** What a set became, and what has no place. */
+/** The records of a set, with its findings. */
 export interface ReadSetResult extends SetFindings {
   readonly records: ReadonlyArray<ReadRecord>
 }
 
-/** What a set with one record became. */
+/** The result of a set with one record. */
 export interface ReadOne<A> extends SetFindings {
   /** Absent if faults refuse the set. */
   readonly value: A | undefined
@@ -72,7 +72,7 @@ interface Draft {
   readonly sources: Map<string, ElementPlace>
 }
 
-/** Reads a set by its mapping. What is wrong with it is in `faults`, which refuse the set. */
+/** Reads a set by its mapping. Any of its `faults` refuses the set. */
 export const readSet = (mapping: Mapping, set: TransactionSet, partner: PartnerProfile): ReadSetResult => finish(readSetInSteps(mapping, set, partner))
 
 /** Work that may pause at every step. */

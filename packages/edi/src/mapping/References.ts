@@ -14,7 +14,7 @@ const referenceQualifiers: Readonly<Record<string, string>> = {
   SN: "SEAL"
 }
 
-/** Qualifiers without a name stay what they are; names without a qualifier are not written. */
+/** Qualifiers without a name stay unchanged; names without a qualifier are not written. */
 export const referenceType: Codec = {
   note: `${coded(referenceQualifiers).note}; other qualifiers stay as they are`,
   ...named(referenceQualifiers, {

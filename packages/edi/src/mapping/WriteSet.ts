@@ -41,8 +41,8 @@ export const writeSet = (mapping: Mapping, record: unknown, partner: PartnerProf
   const writing: Writing = { record, partner, version, used: new Set(), lost: [], missing: [] }
   const { segments } = writeRules(writing, mapping.rules, record, "")
   if (writing.missing.length > 0) return { refused: writing.missing }
-  const told = new Set([...writing.used, ...writing.lost.map(({ member }) => member), ...Object.keys(mapping.notWritten)])
-  const unwritten = leaves(record).filter(([path]) => !isWithin(path, told)).map(([path]): LostMember => ({ member: path, reason: "the set has no element for it" }))
+  const reported = new Set([...writing.used, ...writing.lost.map(({ member }) => member), ...Object.keys(mapping.notWritten)])
+  const unwritten = leaves(record).filter(([path]) => !isWithin(path, reported)).map(([path]): LostMember => ({ member: path, reason: "the set has no element for it" }))
   return { set: { id: mapping.set, segments }, lost: [...writing.lost, ...unwritten] }
 }
 

@@ -1,5 +1,5 @@
 /**
- * What was sent to a partner of one kind of set, and how far. A file is kept together with the position after it before it is sent, so that a
+ * The progress of sending one kind of set to a partner. A file is kept together with the position after it before it is sent, so that a
  * crash sends the same file again, with the same control numbers, and never its contents in another one.
  */
 import { link, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
@@ -7,13 +7,13 @@ import { join } from "node:path"
 import { codeOf } from "../transports/FileErrors.ts"
 import { makeDirectory } from "../transports/MakeDirectory.ts"
 
-/** A step of what was sent: where the feed continues, and the file of the step. */
+/** One step: where the feed continues, and the file of the step. */
 export interface OutgoingEntry {
   /** From 1. */
   readonly number: number
   /** Where the feed continues. */
   readonly position: string
-  /** What goes to the partner; absent if nothing did. */
+  /** The file for the partner; absent if nothing was written. */
   readonly file?: OutgoingFile | undefined
   readonly isSent: boolean
   /** Milliseconds since it was kept. */
@@ -26,7 +26,7 @@ export interface OutgoingFile {
   readonly text: string
 }
 
-/** How far a partner was sent to. A file is kept before it is sent, so that a crash sends the same file again, with the same control numbers. */
+/** How far the feed was sent. A file is kept before it is sent, so that a crash sends the same file again, with the same control numbers. */
 export interface OutgoingLog {
   readonly last: () => Promise<OutgoingEntry | undefined>
   /** False if another process was faster: there is an entry with this number. */

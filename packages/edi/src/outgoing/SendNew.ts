@@ -1,10 +1,10 @@
-/** Sends what is new to a partner: pages of a feed become files, each sent at least once and in order. */
+/** Sends new items to a partner: pages of a feed become files, each sent at least once and in order. */
 import type { NotWritten, WrittenFile } from "../bridge/WriteFile.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import type { EdiTransport } from "../transports/EdiTransport.ts"
 import type { OutgoingEntry, OutgoingLog } from "./OutgoingLog.ts"
 
-/** A page of what is new, with where to go on. */
+/** A page of new items, and where the next one starts. */
 export interface FeedPage<Item> {
   readonly items: ReadonlyArray<Item>
   readonly position: string
@@ -30,14 +30,14 @@ export interface SendNewOptions<Item> {
   readonly partner: PartnerProfile
   readonly transport: Pick<EdiTransport, "controlNumbers" | "send">
   readonly log: OutgoingLog
-  /** What is new since a position. Without one it returns the present end. */
+  /** New items since a position. Without one it returns the present end. */
   readonly next: (position: string | undefined) => Promise<FeedPage<Item>>
   readonly write: (items: ReadonlyArray<Item>, options: { readonly partner: PartnerProfile; readonly controlNumber: number; readonly at: Date }) => WrittenFile
   readonly onFile?: ((file: SentFile) => void) | undefined
   readonly now?: (() => Date) | undefined
   /** Most files of one call. Default 20. */
   readonly limit?: number | undefined
-  /** Kept between calls, so that the next look compares only what came since. */
+  /** Kept between calls, so that the next call compares only later items. */
   readonly idle?: IdlePosition | undefined
   /** After this time, a file that another process kept and did not send is sent here. Default 60,000. */
   readonly staleMillis?: number | undefined
@@ -91,7 +91,7 @@ const send = async <Item>({ log, transport }: Pick<SendNewOptions<Item>, "log" |
   await log.sent(number)
 }
 
-/** The file before is sent first. False: the process that kept it is perhaps sending it. */
+/** Sends the previous file first. Returns false while another process may be sending it. */
 const isDone = async <Item>(options: SendNewOptions<Item>, { age, file, isSent, number }: OutgoingEntry): Promise<boolean> => {
   const { staleMillis = 60_000 } = options
   if (isSent || file === undefined) return true

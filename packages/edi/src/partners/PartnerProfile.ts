@@ -1,4 +1,4 @@
-/** What has been agreed with a trading partner, as data. One profile is one partner, in both directions. */
+/** The agreement with a trading partner, as data. One profile is one partner, in both directions. */
 import { Schema } from "effect"
 import { AccountNumber, InvalidInput, readInput } from "@waybill/core"
 import { CarrierNumberText } from "@waybill/core/invoices"

@@ -46,7 +46,7 @@ interface Times {
 type Texts = ReadonlyArray<Readonly<Record<string, string>>>
 type Item = Readonly<Record<string, unknown>>
 
-/** What a line of freight says of itself; `unit` and `cubicFeet` are of the whole order in Waybill's data. */
+/** A line of freight; `unit` and `cubicFeet` are of the whole order in Waybill's data. */
 interface Freight extends Item {
   readonly weight?: number
   readonly unit?: string
@@ -75,7 +75,7 @@ interface Stop extends Size, Times {
 
 type Address = Item & { readonly stop?: Stop }
 
-/** What the mappings of the three sets read. */
+/** The members that the mappings of the three sets read. */
 interface Tender {
   readonly scac: string
   readonly shipmentNumber?: string
@@ -248,7 +248,7 @@ const detailsOf = (tender: Tender, isHazardous: boolean): ReadonlyArray<object> 
   const lines = freight.map(({ cubicFeet: _volume, unit: _unit, ...line }, index) => ({ hazmatCheck: isElsewhere && index === 0, ...line }))
   if (lines.length === 0) return [{ ...shipment, hazmatCheck: isHazardous }]
   const { proNumber: _pro, shipperRef, ..._once } = shipment
-  // what is said of the whole shipment is said once
+  // members of the whole shipment are in the first line only
   return lines.map((line, index) => index === 0 ? { ...shipment, ...line } : { ...shipperRef === undefined ? {} : { shipperRef }, ...line })
 }
 

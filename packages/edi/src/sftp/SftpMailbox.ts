@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { FileEntryWithStats } from "ssh2"
 import { type EdiMailbox, isFileName, isUnfinished, longestFileName, MailboxError, type MailboxFile } from "../transports/EdiMailbox.ts"
-import { firstLeftOut, type LeftOut, type OnLeftOut } from "../transports/LeftOut.ts"
+import { firstSkipped, type SkippedEntry, type OnSkipped } from "../transports/SkippedEntry.ts"
 import { SftpSession, statusOf, statuses } from "./SftpSession.ts"
 
 /** Server, user, keys and folders. */
@@ -33,7 +33,7 @@ export interface SftpOptions {
   /** How long a file has to be unchanged before it is fetched, because its writer may still be writing. Default 2,000. */
   readonly quietMillis?: number | undefined
   /** Entries of `receiveFrom` that are never fetched. Those that are not complete, and the folder `moveTo`, are not among them. */
-  readonly onLeftOut?: OnLeftOut | undefined
+  readonly onSkipped?: OnSkipped | undefined
 }
 
 const defaultMaxFileBytes = 256 * 1024 * 1024
@@ -47,15 +47,15 @@ const pieceBytes = 32 * 1024
 /** One connection at a time, opened by the first call. The mailbox can be used again after `close`. */
 export const sftpMailbox = (options: SftpOptions): EdiMailbox => new SftpMailbox(options)
 
-/** Connects and looks at the folders, without a change. Says what it found; rejects with a `MailboxError`. */
+/** Connects and lists the folders, and changes nothing. Returns what it found as lines; rejects with a `MailboxError`. */
 export const checkSftp = async (options: SftpOptions): Promise<ReadonlyArray<string>> => {
   const session = await SftpSession.open(options)
   try {
     const { moveTo, receiveFrom, sendTo } = options
     const found = [`${options.user} is logged in.`]
     if (receiveFrom !== undefined) {
-      const { files, leftOut } = filesIn(await session.list(receiveFrom, maxEntries), options)
-      found.push(`${receiveFrom}: files that can be fetched: ${files.length}.`, ...firstLeftOut(leftOut).map(({ name, reason }) => `${join(receiveFrom, name)} is never fetched: ${reason}`))
+      const { files, skipped } = filesIn(await session.list(receiveFrom, maxEntries), options)
+      found.push(`${receiveFrom}: files that can be fetched: ${files.length}.`, ...firstSkipped(skipped).map(({ name, reason }) => `${join(receiveFrom, name)} is never fetched: ${reason}`))
     }
     for (const folder of [moveTo, sendTo]) {
       if (folder === undefined) continue
@@ -74,7 +74,7 @@ interface Seen extends MailboxFile {
 
 interface Found {
   readonly files: Array<Seen>
-  readonly leftOut: ReadonlyArray<LeftOut>
+  readonly skipped: ReadonlyArray<SkippedEntry>
 }
 
 class SftpMailbox implements EdiMailbox {
@@ -90,8 +90,8 @@ class SftpMailbox implements EdiMailbox {
 
   readonly waiting = async (limit: number): Promise<ReadonlyArray<MailboxFile>> => {
     if (this.#options.receiveFrom === undefined) return []
-    const { files: before, leftOut } = await this.#list(this.#options.receiveFrom)
-    this.#options.onLeftOut?.(firstLeftOut(leftOut))
+    const { files: before, skipped } = await this.#list(this.#options.receiveFrom)
+    this.#options.onSkipped?.(firstSkipped(skipped))
     if (before.length === 0) return []
     await sleep(this.#options.quietMillis ?? 2_000)
     const after = new Map((await this.#list(this.#options.receiveFrom)).files.map((file) => [file.name, versionOf(file)]))
@@ -206,16 +206,16 @@ class SftpMailbox implements EdiMailbox {
 /** What a listing has, by name: a server may name an entry twice. */
 const filesIn = (entries: ReadonlyArray<FileEntryWithStats>, options: SftpOptions): Found => {
   const files = new Map<string, Seen>()
-  const leftOut = new Map<string, LeftOut>()
+  const skipped = new Map<string, SkippedEntry>()
   for (const entry of entries) {
     const { attrs: { mtime, size }, filename } = entry
     // the folder itself and its parent are among them
     if (isUnfinished(filename) || (options.receiveFrom !== undefined && join(options.receiveFrom, filename) === options.moveTo)) continue
     const reason = refusalOf(entry, options)
     if (reason === undefined) files.set(filename, { name: filename, bytes: size, at: mtime })
-    else leftOut.set(filename, { name: filename.slice(0, longestFileName), reason })
+    else skipped.set(filename, { name: filename.slice(0, longestFileName), reason })
   }
-  return { files: [...files.values()], leftOut: [...leftOut.values()] }
+  return { files: [...files.values()], skipped: [...skipped.values()] }
 }
 
 /** Why an entry is never fetched, and what to do. */

@@ -57,7 +57,7 @@ export const codeOfOffset = (minutes: number): string | undefined => {
 const countriesOfStates: ReadonlySet<string> = new Set(["", "US", "USA", "CA", "CAN"])
 
 /** MS1-02 and MS1-03: where a local time was read off a clock. */
-export interface ClockPlace {
+interface ClockPlace {
   readonly state: string
   /** Empty where it is not named. */
   readonly country: string
@@ -69,7 +69,7 @@ const zoneOf = ({ country, state }: ClockPlace, { times = {} }: PartnerProfile):
   return countriesOfStates.has(country.trim().toUpperCase()) && Object.hasOwn(zonesOfStates, state) ? zonesOfStates[state] : undefined
 }
 
-export interface ZonedTime {
+interface ZonedTime {
   readonly text: string
   /** Where the offset comes from. */
   readonly source: "code" | "state" | "profile"

@@ -139,7 +139,7 @@ const kindOf = (status: string, appointment: string, partner: ReadContext["partn
   return agreed !== undefined && agreed !== known?.type ? "occurred" : known?.time ?? "occurred"
 }
 
-/** What is expected was reported when the group was written. */
+/** An estimate has the time at which its group was written. */
 const undated = { wrong: 0, code: elementFaults.date, detail: "AT7-05 is an expected time, and GS-04 and GS-05 do not say when it was reported." }
 
 const membersOf = (kind: TimeKind, at: string, occurredAt: string, timeCode: string | undefined): ReadonlyArray<unknown> => [

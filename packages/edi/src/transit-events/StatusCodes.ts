@@ -1,5 +1,5 @@
 /**
- * The codes of AT7: what each says of a shipment. One code is one event type; what a milestone is follows from the type, its place and custody.
+ * The codes of AT7 and their meaning. One code is one event type; the milestone follows from the type, its place and custody.
  * Codes are of 1650 and 1652, which 004010, 005010 and 008010 share. Partners redefine some: profiles have overrides.
  */
 import type { EventType } from "@waybill/core/transit-events"
@@ -8,7 +8,7 @@ import type { EventType } from "@waybill/core/transit-events"
 export interface StatusMeaning {
   readonly type: EventType
   readonly status: string
-  /** What the time of the code is: when it happened, or an estimate of the delivery, or another estimate. */
+  /** The meaning of the time: when it happened, or an estimate of the delivery, or another estimate. */
   readonly time?: "delivery-estimate" | "estimate"
   readonly exception?: "damaged" | "short" | "lost" | "reconsigned"
   readonly custody?: "partner"
@@ -109,7 +109,7 @@ export const delayReasons: Readonly<Record<string, string>> = {
 /** Element 33, Q7-01, for exceptions that events have. */
 export const ladingExceptions: Readonly<Record<string, NonNullable<StatusMeaning["exception"]>>> = { D: "damaged", S: "short" }
 
-/** Nothing special: the only reason that says nothing. */
+/** Normal status: no reason. */
 export const normalStatus = "NS"
 /** The same for appointments. */
 export const normalAppointment = "NA"

@@ -65,7 +65,7 @@ interface Attributes {
   readonly edi?: { readonly statusCode?: string; readonly exceptions?: ReadonlyArray<{ readonly code?: string }> }
 }
 
-/** What Q7 says. */
+/** The exception in Q7. */
 const exceptionIn = (attributes: Attributes | undefined): string | undefined => {
   return (attributes?.edi?.exceptions ?? []).map(({ code }) => own(ladingExceptions, code)).find((exception) => exception !== undefined)
 }

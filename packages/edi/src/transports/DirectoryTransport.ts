@@ -12,7 +12,7 @@ import type { EdiSpool } from "./EdiSpool.ts"
 import type { EdiTransport } from "./EdiTransport.ts"
 import { claimNumbers } from "./ControlNumbers.ts"
 import { codeOf, FileNotRead, ignoreMissing } from "./FileErrors.ts"
-import { firstLeftOut, type LeftOut, type OnLeftOut } from "./LeftOut.ts"
+import { firstSkipped, type SkippedEntry, type OnSkipped } from "./SkippedEntry.ts"
 import { makeDirectory } from "./MakeDirectory.ts"
 
 /** Folders of a directory, and when a file in it is complete. */
@@ -22,10 +22,10 @@ export interface DirectoryOptions {
   readonly now?: (() => number) | undefined
   /** Folder of the files to read. Default `inbox`. */
   readonly inbox?: string | undefined
-  /** Entries of a folder that are looked at, for those that are read or sent make room for others. Default 10,000. */
+  /** Most entries of a folder that one call reads. Files that are read or sent make room for others. Default 10,000. */
   readonly maxEntries?: number | undefined
   /** Entries of the inbox that are never read. Those that are not complete are not among them. */
-  readonly onLeftOut?: OnLeftOut | undefined
+  readonly onSkipped?: OnSkipped | undefined
 }
 
 const kindOf = (entry: Dirent): string =>
@@ -42,7 +42,7 @@ const claimMillis = 15 * 60 * 1000
 const longestKeptName = 200
 
 /** Exchanges files through folders of a directory. */
-export const directoryTransport = (directory: string, { inbox: from = "inbox", maxEntries = 10_000, now = Date.now, onLeftOut, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport & EdiSpool => {
+export const directoryTransport = (directory: string, { inbox: from = "inbox", maxEntries = 10_000, now = Date.now, onSkipped, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport & EdiSpool => {
   const folder = async (name: string): Promise<string> => {
     const path = join(directory, name)
     await makeDirectory(path)
@@ -50,7 +50,7 @@ export const directoryTransport = (directory: string, { inbox: from = "inbox", m
   }
 
   /** Oldest first. A folder to which partners write may have any number of entries. */
-  const filesIn = async (name: string, leftOut: Array<LeftOut> = []): Promise<ReadonlyArray<{ readonly name: string; readonly at: number }>> => {
+  const filesIn = async (name: string, skipped: Array<SkippedEntry> = []): Promise<ReadonlyArray<{ readonly name: string; readonly at: number }>> => {
     const path = await folder(name)
     const found: Array<{ readonly name: string; readonly at: number }> = []
     let looked = 0
@@ -62,16 +62,16 @@ export const directoryTransport = (directory: string, { inbox: from = "inbox", m
       const file = entry.isFile() ? await lstat(join(path, entry.name)).catch(ignoreMissing) : undefined
       // a writer may set a time that is far ahead, but not when the file system saw its last change
       if (file !== undefined) found.push({ name: entry.name, at: Math.min(file.mtimeMs, file.ctimeMs) })
-      else if (!entry.isFile()) leftOut.push({ name: entry.name, reason: kindOf(entry) })
-      else if (entry.name.includes("\ufffd")) leftOut.push({ name: entry.name, reason: "Its name is not UTF-8. Rename it." })
+      else if (!entry.isFile()) skipped.push({ name: entry.name, reason: kindOf(entry) })
+      else if (entry.name.includes("\ufffd")) skipped.push({ name: entry.name, reason: "Its name is not UTF-8. Rename it." })
     }
     return found.sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1))
   }
 
   const waiting = async (limit: number): Promise<ReadonlyArray<string>> => {
-    const leftOut: Array<LeftOut> = []
-    const files = await filesIn(from, leftOut)
-    onLeftOut?.(firstLeftOut(leftOut))
+    const skipped: Array<SkippedEntry> = []
+    const files = await filesIn(from, skipped)
+    onSkipped?.(firstSkipped(skipped))
     return files.filter(({ at }) => now() - Math.floor(at) >= quietMillis).slice(0, limit).map(({ name }) => name)
   }
 
@@ -175,7 +175,7 @@ const spoolIn = ({ directory, filesIn, folder, from, now, put }: Folders): EdiSp
   }
 }
 
-/** A link that took the place of a file after the look leads to a file of somebody else, and a pipe has no end. */
+/** Opens no link and no pipe: one may have replaced the file since the folder was read. */
 async function* contentOf(path: string, onRead?: (version: string) => void): AsyncGenerator<Uint8Array> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: unknown) => {
     throw codeOf(error) === "ENOENT" ? new FileNotRead(`${path} is gone.`, true) : error

@@ -11,7 +11,7 @@ export interface EdiMailbox {
   readonly waiting: (limit: number) => Promise<ReadonlyArray<MailboxFile>>
   /** Fails if the file does not have the length that `waiting` gave it. */
   readonly read: (file: MailboxFile) => AsyncIterable<Uint8Array>
-  /** We have the file: it no longer waits. Nothing happens if it is gone. */
+  /** Removes a file that was stored here. Does nothing if it is gone. */
   readonly taken: (name: string) => Promise<void>
   /** Puts a file for the partner, who never sees a part of it. The same file again replaces nothing. */
   readonly send: (name: string, content: AsyncIterable<Uint8Array>) => Promise<void>
@@ -19,7 +19,7 @@ export interface EdiMailbox {
   readonly close: () => Promise<void>
 }
 
-/** What went wrong in a mailbox. */
+/** Kinds of errors of a mailbox. */
 export type MailboxProblem =
   /** The host has another key than the partner profile names. Nothing was sent to it. */
   | "host_key"
@@ -32,7 +32,7 @@ export type MailboxProblem =
   /** A secret or another setting of our own is missing or wrong. */
   | "settings"
 
-/** What went wrong at the partner's end. The message has no secret. */
+/** An error at the partner's end. The message has no secret. */
 export class MailboxError extends Error {
   override readonly name = "MailboxError"
   readonly problem: MailboxProblem

@@ -4,7 +4,7 @@ export interface EdiTransport {
   /** Names of complete files that wait, oldest first; at most `limit`. */
   readonly waiting: (limit: number) => Promise<ReadonlyArray<string>>
   readonly read: (name: string) => AsyncIterable<Uint8Array>
-  /** Takes a file that was read away, and keeps it with its report. Nothing happens if it is gone already. */
+  /** Moves a file that was read, and stores its report beside it. Does nothing if it is gone. */
   readonly keep: (name: string, outcome: "done" | "failed", report: string) => Promise<void>
   /** Puts a file for the partner. The partner never sees a part of it. */
   readonly send: (name: string, text: string) => Promise<void>

@@ -47,7 +47,7 @@ export const exchangeFiles = async ({ limit = 100, mailbox, onFile, receive = tr
   const abort = () => void mailbox.close()
   signal?.addEventListener("abort", abort)
   try {
-    // first what is ours to give: the partner may wait for an acknowledgement
+    // sends first: the partner may wait for an acknowledgement
     for (const name of await spool.outgoing(limit)) await exchange({ name, direction: "sent" }, () => sendOne(mailbox, spool, name))
     if (!receive) return counts
     for (const file of await mailbox.waiting(limit)) await exchange({ name: file.name, direction: "received" }, () => receiveOne(mailbox, spool, file))

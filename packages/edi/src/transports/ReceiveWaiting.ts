@@ -18,7 +18,7 @@ export interface UnreadFile {
   readonly error: unknown
 }
 
-/** Where files wait, and what is done with them. */
+/** Where files wait, and their handlers. */
 export interface ReceiveWaitingOptions {
   readonly partner: PartnerProfile
   readonly transport: EdiTransport

@@ -1,5 +1,5 @@
 /**
- * Acknowledgements of what was read: 997, or 999 for partners with version 5010 and newer, and TA1 for envelopes. They say what was accepted and
+ * Acknowledgements of files that were read: 997, or 999 for partners with version 5010 and newer, and TA1 for envelopes. They say what was accepted and
  * name the segment and element of what was not.
  */
 import { type EdiFault, excerptOf, interchangeFaults, segmentFaults, setFaults } from "./EdiFault.ts"
@@ -15,7 +15,7 @@ export const maxNamedSets = 10_000
 /** Segments of a file's acknowledgements. Beyond them refused sets are named without the places of their faults. */
 const maxSegments = 20_000
 
-/** What the acknowledgements of a file name so far. A file may have any number of groups. */
+/** How much the acknowledgements of a file have named so far. A file may have any number of groups. */
 export interface NamedSoFar {
   sets: number
   segments: number

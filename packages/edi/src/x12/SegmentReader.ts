@@ -15,7 +15,7 @@ export interface RawSegment {
 /** Elements of a segment; no segment of the standard has a hundred. A segment with more has one beyond them here. */
 export const maxElements = 1000
 
-export type Token = RawSegment | { readonly fault: EdiFault }
+type Token = RawSegment | { readonly fault: EdiFault }
 
 /** The length of ISA without its terminator; every element of it has a fixed length. */
 const isaLength = 105

@@ -4,7 +4,7 @@ import { type Direction, isLoop, type Mapping, type Rule, type SegmentRule, type
 import { within } from "../../src/mapping/Members.ts"
 
 /** A row of the table of a mapping in `docs/edi.md`. */
-export interface MappingRow {
+interface MappingRow {
   /** Such as `AT7-05, 06, 07`, with its loop in front. */
   readonly element: string
   readonly name: string

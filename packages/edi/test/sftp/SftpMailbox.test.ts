@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { checkSftp, sftpMailbox, type SftpOptions } from "@waybill/edi/sftp"
-import { directoryTransport, type EdiMailbox, type ExchangedFile, exchangeFiles, type FailedFile, type LeftOut, MailboxError } from "@waybill/edi/transports"
+import { directoryTransport, type EdiMailbox, type ExchangedFile, exchangeFiles, type FailedFile, type SkippedEntry, MailboxError } from "@waybill/edi/transports"
 import { directory } from "../Directory.ts"
 import { noSshd, otherKey, type Sshd, startSshd, wireTo } from "./Sshd.ts"
 
@@ -71,8 +71,8 @@ describe.skipIf(noSshd !== undefined)(`files on an SFTP server${noSshd ?? ""}`, 
     mkdirSync(join(folder, "folder.edi"))
     mkdirSync(join(folder, "taken"))
     symlinkSync(join(folder, "quiet.edi"), join(folder, "link.edi"))
-    const seen: Array<ReadonlyArray<LeftOut>> = []
-    const options = optionsFor(sshd, { moveTo: join(folder, "taken"), quietMillis: 400, maxFileBytes: 999_999, onLeftOut: (entries) => seen.push(entries) })
+    const seen: Array<ReadonlyArray<SkippedEntry>> = []
+    const options = optionsFor(sshd, { moveTo: join(folder, "taken"), quietMillis: 400, maxFileBytes: 999_999, onSkipped: (entries) => seen.push(entries) })
     const mailbox = sftpMailbox(options)
     const found = mailbox.waiting(10)
     for (let size = 2; await Promise.race([found.then(() => false), new Promise((resolve) => setTimeout(resolve, 20, true))]); size++) writeFileSync(join(folder, "growing.edi"), "a".repeat(size))
@@ -85,11 +85,11 @@ describe.skipIf(noSshd !== undefined)(`files on an SFTP server${noSshd ?? ""}`, 
       "link.edi": "It is a link. Ask the partner to put the file itself in its place.",
       "too-large.edi": "It has 1000000 bytes, and at most 999999 are fetched. Raise maxFileMegabytes in the partner profile, or ask the partner for smaller files."
     }
-    const leftOut = Object.entries(reasons).map(([name, reason]) => ({ name, reason }))
-    expect(seen).toEqual([leftOut, leftOut])
+    const skipped = Object.entries(reasons).map(([name, reason]) => ({ name, reason }))
+    expect(seen).toEqual([skipped, skipped])
     const checked = await checkSftp(options)
     expect(checked).toContain(`${folder}: files that can be fetched: 2.`)
-    expect(checked.filter((line) => line.includes("is never fetched"))).toEqual(leftOut.map(({ name, reason }) => `${join(folder, name)} is never fetched: ${reason}`))
+    expect(checked.filter((line) => line.includes("is never fetched"))).toEqual(skipped.map(({ name, reason }) => `${join(folder, name)} is never fetched: ${reason}`))
   })
 
   it("are refused from a host with another key, before anything is sent to it", async () => {

@@ -79,7 +79,7 @@ const fingerprintIn = (line: string): string => `SHA256:${createHash("sha256").u
 export const otherKey = (): string => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs1", format: "pem" }) as string
 
 /** A network that can fail between both. */
-export interface Wire {
+interface Wire {
   readonly port: number
   /** Bytes from now on, in both directions, until the connection is cut or nothing moves any more. */
   fault: { readonly after: number; readonly kind: "cut" | "hang" } | undefined

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renam
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import type { EdiHandlers } from "@waybill/edi"
-import { directoryTransport, type LeftOut, outgoingLog, type ReceivedFile, receiveWaiting, type UnreadFile } from "@waybill/edi/transports"
+import { directoryTransport, type SkippedEntry, outgoingLog, type ReceivedFile, receiveWaiting, type UnreadFile } from "@waybill/edi/transports"
 import { startTestWaybill } from "@waybill/testkit"
 import { directory } from "../Directory.ts"
 import { fileOf, partnerOf } from "../Partner.ts"
@@ -55,8 +55,8 @@ describe("a hostile inbox", () => {
 
   it("names what it never reads", async () => {
     const path = directory("inbox")
-    const seen: Array<ReadonlyArray<LeftOut>> = []
-    const transport = directoryTransport(path, { quietMillis: 0, onLeftOut: (leftOut) => seen.push(leftOut) })
+    const seen: Array<ReadonlyArray<SkippedEntry>> = []
+    const transport = directoryTransport(path, { quietMillis: 0, onSkipped: (skipped) => seen.push(skipped) })
     writeFileSync(join(path, "inbox/.hidden"), "")
     expect(await transport.waiting(10)).toEqual([])
     writeFileSync(Buffer.concat([Buffer.from(join(path, "inbox/caf")), Buffer.from([0xe9])]), good)

@@ -2,7 +2,7 @@
 import { type AttemptFailure, sendWebhook, type WebhookSender } from "@waybill/core/delivery"
 import type { HttpSettings, SecretReference, SftpSettings, TransportSettings } from "@waybill/edi"
 import type { SftpOptions } from "@waybill/edi/sftp"
-import { type EdiMailbox, type HttpAnswer, httpMailbox, type HttpPost, MailboxError, type OnLeftOut } from "@waybill/edi/transports"
+import { type EdiMailbox, type HttpAnswer, httpMailbox, type HttpPost, MailboxError, type OnSkipped } from "@waybill/edi/transports"
 import { Effect, Redacted, Struct } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
@@ -13,9 +13,9 @@ import { messageOf } from "../ErrorMessage.ts"
 export type Post = (request: HttpPost) => Promise<HttpAnswer>
 
 /** A new mailbox is needed when `version` is another one. */
-export interface MailboxSource {
+interface MailboxSource {
   readonly version: string
-  readonly open: (onLeftOut: OnLeftOut) => EdiMailbox
+  readonly open: (onSkipped: OnSkipped) => EdiMailbox
 }
 
 /** `undefined` if nothing is to be exchanged: the partner's files come by requests to this server only. */
@@ -34,7 +34,7 @@ const valueOf = (secret: Redacted.Redacted | undefined) => secret === undefined 
 const sftpOf = async (folder: string, settings: SftpSettings): Promise<MailboxSource> => {
   const secrets = await sftpSecrets(folder, settings)
   const { sftpMailbox } = await sftp()
-  return sourceOf(settings, secrets, (onLeftOut) => sftpMailbox({ ...sftpOptions(settings, secrets), onLeftOut }))
+  return sourceOf(settings, secrets, (onSkipped) => sftpMailbox({ ...sftpOptions(settings, secrets), onSkipped }))
 }
 
 /** Loaded by servers with such a partner only. */

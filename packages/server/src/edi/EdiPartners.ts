@@ -11,7 +11,7 @@ export interface Partner {
   readonly profile: PartnerProfile
 }
 
-/** What the folder of a partner holds at most. */
+/** Limits of the folder of a partner. */
 export interface EdiLimits {
   /** How long files that were read or sent are kept. */
   readonly keepMillis: number
@@ -40,7 +40,7 @@ export const principalOf = ({ profile, tenantId }: Partner): Principal => ({
 })
 
 /** Folders of partners, and folders of tenants that cannot be read. */
-export interface EdiFolders {
+interface EdiFolders {
   readonly partners: ReadonlyArray<{ readonly tenantId: string; readonly partner: string }>
   readonly unreadable: ReadonlyArray<{ readonly tenantId: string; readonly problem: string }>
 }
@@ -48,7 +48,7 @@ export interface EdiFolders {
 /** Rejects if the directory itself cannot be read. */
 export const foldersIn = async (directory: string): Promise<EdiFolders> => {
   const names = async (path: string) => (await readdir(path, { withFileTypes: true })).filter((entry) => entry.isDirectory() && !entry.name.startsWith(".")).map(({ name }) => name)
-  // the directory is created at the first look, and folders of partners may go at any time
+  // the directory is created by the first poll, and folders of partners may go at any time
   const present = (path: string) => names(path).catch((error: { readonly code?: unknown }) => error.code === "ENOENT" ? [] : Promise.reject(error))
   const found = await Promise.all((await present(directory)).map(async (tenantId): Promise<EdiFolders> => {
     try {

@@ -1,12 +1,12 @@
-/** Problems that last while folders are looked at every few seconds. Each is logged once, until it changes or has ended. */
-import type { LeftOut } from "@waybill/edi/transports"
+/** Problems that last over many polls. Each is logged once, until it changes or has ended. */
+import type { SkippedEntry } from "@waybill/edi/transports"
 import { Cause, Effect } from "effect"
 import { messageOf } from "../ErrorMessage.ts"
 
 export class EdiProblems {
   private readonly known = new Map<string, string>()
 
-  /** Runs an effect. If it fails, logs the line with its cause, unless it failed with the same message the last time. `name`: of what is done. */
+  /** Runs an effect. If it fails, logs the line with its cause, unless it failed with the same message the last time. `name`: of the work. */
   logged<A, E, R>(name: string, effect: Effect.Effect<A, E, R>, line: (cause: Cause.Cause<E>) => Effect.Effect<void>): Effect.Effect<void, never, R> {
     return Effect.matchCauseEffect(effect, {
       onSuccess: () => Effect.sync(() => void this.known.delete(name)),
@@ -21,8 +21,8 @@ export class EdiProblems {
   }
 }
 
-/** Logs the entries of a folder that were not left out by the look before. `known` are the lines of that look; returns those of this one. */
-export const logLeftOut = Effect.fnUntraced(function*(known: ReadonlySet<string>, entries: ReadonlyArray<LeftOut>) {
+/** Logs the entries of a folder that the poll before did not skip. `known` are the lines of that poll; returns those of this one. */
+export const logSkipped = Effect.fnUntraced(function*(known: ReadonlySet<string>, entries: ReadonlyArray<SkippedEntry>) {
   const lines = new Set<string>()
   for (const { name, reason } of entries) {
     const line = `${name}: ${reason}`

@@ -1,4 +1,4 @@
-/** Stores what partners send: each kind of set goes where a call of the same kind would go. */
+/** Stores what partners send: each kind of set is handled like the call of its kind. */
 import { type Principal, TransitEventIntake } from "@waybill/core"
 import { Invoices } from "@waybill/core/invoices"
 import { pickupKeyMillis, Pickups, PickupStore, withNulls } from "@waybill/core/pickups"

@@ -1,4 +1,4 @@
-/** Writes what is new for a partner: statuses (214) and invoices (210) on its accounts, and answers (990) to its orders. */
+/** Writes new items for a partner: statuses (214) and invoices (210) on its accounts, and answers (990) to its orders. */
 import { AuditLog, type Principal } from "@waybill/core"
 import { type Invoice, Invoices } from "@waybill/core/invoices"
 import { type PickupChangeEntry, type PickupRecord, Pickups } from "@waybill/core/pickups"
@@ -83,7 +83,7 @@ const answerIn = (record: PickupRecord, entry: PickupChangeEntry): ReadonlyArray
 
 const logOf = ({ folder }: Partner, set: WrittenSet) => outgoingLog(join(folder, "outgoing", set))
 
-/** Where the feeds are when the partner is new: what comes later is sent. */
+/** Stores where the feeds end when the partner is new: later items are sent. */
 export const startSending = Effect.fnUntraced(function*(partner: Partner) {
   const outgoing = yield* outgoingOf(partner)
   for (const set of partner.profile.writes ?? []) yield* Effect.promise(() => startOutgoing({ log: logOf(partner, set), next: outgoing[set].next }))
@@ -107,7 +107,7 @@ export const sendTo = Effect.fnUntraced(function*(partner: Partner, { idle, prob
   }
 })
 
-/** What the log says about the items of a file that are not in it as they are. Other members without an element are usual, and are not logged. */
+/** Log lines about items that a file carries incompletely. Other members without an element are usual, and are not logged. */
 const problemsIn = ({ notWritten }: SentFile) => {
   const refused = notWritten.filter((item) => item.refused)
   const uncoded = notWritten.filter((item) => !item.refused && item.members.some(isCodeOfCharge))

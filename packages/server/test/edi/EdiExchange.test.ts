@@ -8,9 +8,9 @@ import { createServer, type IncomingMessage } from "node:http"
 import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { onTestFinished } from "vitest"
-import { exchangeDue, type Standings } from "../../src/edi/EdiExchange.ts"
+import { dueExchanges, type PartnerStates } from "../../src/edi/EdiExchange.ts"
 import { defaultEdiLimits } from "../../src/edi/EdiPartners.ts"
-import { lookAtPartners } from "../../src/edi/EdiWorker.ts"
+import { pollPartners } from "../../src/edi/EdiWorker.ts"
 import { directory } from "../program/Program.ts"
 import { noSshd, startSshd, transportTo } from "./Sshd.ts"
 
@@ -28,8 +28,8 @@ const partnerFolder = (root: string, tenantId: string, transport: unknown) => {
 const names = (...path: ReadonlyArray<string>) => readdirSync(join(...path)).sort()
 
 /** Runs every exchange that is due, and returns their number. */
-const exchange = Effect.fnUntraced(function*(root: string, standings: Standings) {
-  const due = yield* exchangeDue(root, standings)
+const exchange = Effect.fnUntraced(function*(root: string, states: PartnerStates) {
+  const due = yield* dueExchanges(root, states)
   yield* Effect.all(due, { concurrency: 8 })
   return due.length
 })
@@ -90,22 +90,22 @@ describe("exchanges of EDI files with partners", () => {
     writeFileSync(join(folder, "key"), sshd.privateKey)
     writeFileSync(join(sshd.root, "from-partner/a.edi"), file)
     mkdirSync(join(sshd.root, "from-partner/archive"))
-    const standings: Standings = new Map()
-    assert.strictEqual(yield* exchange(root, standings), 1)
+    const states: PartnerStates = new Map()
+    assert.strictEqual(yield* exchange(root, states), 1)
     assert.deepStrictEqual([names(folder, "inbox"), names(sshd.root, "taken")], [["a.edi"], ["a.edi"]])
     // its writer has finished
     utimesSync(join(folder, "inbox/a.edi"), 0, 0)
-    yield* lookAtPartners(root, new Map())
+    yield* pollPartners(root, new Map())
     assert.deepStrictEqual(names(folder, "outbox"), ["acme-000000001.edi"])
-    assert.strictEqual(yield* exchange(root, standings), 0)
+    assert.strictEqual(yield* exchange(root, states), 0)
     yield* TestClock.adjust(60_000)
-    assert.strictEqual(yield* exchange(root, standings), 1)
+    assert.strictEqual(yield* exchange(root, states), 1)
     assert.include(readFileSync(join(sshd.root, "to-partner/acme-000000001.edi"), "utf8"), "AK9*A*1*1*1")
     assert.deepStrictEqual(log.filter((line) => line.startsWith("EDI file exchanged.")), ["EDI file exchanged. a.edi", "EDI file exchanged. acme-000000001.edi"])
     writeFileSync(join(folder, "inbox/b.edi"), file)
     writeFileSync(join(sshd.root, "from-partner/c.edi"), file)
     yield* TestClock.adjust(60_000)
-    yield* Effect.all(yield* exchangeDue(root, standings, { ...defaultEdiLimits, maxWaitingFiles: 1 }))
+    yield* Effect.all(yield* dueExchanges(root, states, { ...defaultEdiLimits, maxWaitingFiles: 1 }))
     assert.deepStrictEqual(names(sshd.root, "from-partner"), ["archive", "c.edi"], "with a full inbox")
     assert.deepStrictEqual(log.filter((line) => line.startsWith("EDI file skipped.")), ["EDI file skipped. archive It is a directory. Ask the partner to put its files into the folder itself."])
   }), noSshd !== undefined)
@@ -117,12 +117,12 @@ describe("exchanges of EDI files with partners", () => {
     const folder = partnerFolder(root, tenant.tenantId, { kind: "sftp", host: "127.0.0.1", port: 1, user: "waybill", hostKeys: [`SHA256:${"A".repeat(43)}`], password: { file: "password" }, sendTo: "/in" })
     writeFileSync(join(folder, "password"), "hunter2-hunter2\n")
     writeFileSync(join(folder, "outbox/acme-1.edi"), file)
-    const standings: Standings = new Map()
+    const states: PartnerStates = new Map()
     // a clock that is set back by hours changes no pause
     yield* TestClock.setTime(3 * 3_600_000)
     let tries = 0
     for (let minute = 0; minute < 15; minute++) {
-      tries += yield* exchange(root, standings)
+      tries += yield* exchange(root, states)
       yield* TestClock.setTime(0)
       yield* TestClock.adjust(60_000)
     }
@@ -134,11 +134,11 @@ describe("exchanges of EDI files with partners", () => {
     assert.notInclude(log.join(), "hunter2")
     rmSync(join(folder, "password"))
     yield* TestClock.adjust(15 * 60_000)
-    yield* exchange(root, standings)
+    yield* exchange(root, states)
     assert.match(log[1]!, /^EDI partner not reachable, trying again\. settings The secret .*password cannot be read/u)
     rmSync(folder, { recursive: true })
-    yield* exchange(root, standings)
-    assert.strictEqual(standings.size, 0)
+    yield* exchange(root, states)
+    assert.strictEqual(states.size, 0)
   }))
 
   test("are made one at a time, at the latest after 15 minutes, and no sooner than the profile says", (log) => Effect.gen(function*() {
@@ -147,11 +147,11 @@ describe("exchanges of EDI files with partners", () => {
     for (const [everySeconds, expected] of [[60, [0, 2, 6, 14, 29, 44, 59]], [1_800, [0, 30, 60]]] as const) {
       const folder = partnerFolder(root, tenant.tenantId, { kind: "http", sendTo: "https://example.com/", authorization: { file: "empty" }, everySeconds })
       writeFileSync(join(folder, "empty"), "\n")
-      const standings: Standings = new Map()
+      const states: PartnerStates = new Map()
       const minutes: Array<number> = []
       for (let minute = 0; minute <= 60; minute++) {
-        const due = yield* exchangeDue(root, standings)
-        assert.lengthOf(yield* exchangeDue(root, standings), 0, "while one runs")
+        const due = yield* dueExchanges(root, states)
+        assert.lengthOf(yield* dueExchanges(root, states), 0, "while one runs")
         yield* Effect.all(due)
         if (due.length > 0) minutes.push(minute)
         yield* TestClock.adjust(60_000)
@@ -173,14 +173,14 @@ describe("exchanges of EDI files with partners", () => {
       writeFileSync(join(folder, "outbox", name), `${file}${name}`)
       utimesSync(join(folder, "outbox", name), index, index)
     }
-    const standings: Standings = new Map()
-    yield* exchange(root, standings)
+    const states: PartnerStates = new Map()
+    yield* exchange(root, states)
     // the partner took the first, refused the second, and then could not answer
     assert.deepStrictEqual([names(folder, "sent"), names(folder, "outbox"), names(folder, "sending")], [["1.edi"], ["2.edi", "3.edi"], []])
     assert.include(partner.posted[0]!, { body: `${file}1.edi` })
     assert.include(partner.posted[0]!.headers, { "authorization": "Bearer hunter2", "content-type": "application/edi-x12", "idempotency-key": "1.edi" })
     yield* TestClock.adjust(10_000)
-    yield* exchange(root, standings)
+    yield* exchange(root, states)
     assert.deepStrictEqual([names(folder, "sent"), names(folder, "outbox")], [["1.edi", "2.edi", "3.edi"], []])
     const host = new URL(partner.url).host
     assert.deepStrictEqual(log.filter(isProblem), [
@@ -191,7 +191,7 @@ describe("exchanges of EDI files with partners", () => {
     process.env["WAYBILL_EDI_SECRET_ACME"] = "Bearer rotated"
     writeFileSync(join(folder, "outbox/4.edi"), file)
     yield* TestClock.adjust(10_000)
-    yield* exchange(root, standings)
+    yield* exchange(root, states)
     assert.include(partner.posted.at(-1)!.headers, { "authorization": "Bearer rotated", "idempotency-key": "4.edi" })
   }))
 
@@ -201,10 +201,10 @@ describe("exchanges of EDI files with partners", () => {
     const root = directory()
     const folder = partnerFolder(root, tenant.tenantId, { kind: "http", sendTo: partner.url, everySeconds: 5 })
     writeFileSync(join(folder, "inbox/a.edi"), file)
-    const standings: Standings = new Map()
+    const states: PartnerStates = new Map()
     for (const name of ["1.edi", "2.edi"]) {
       writeFileSync(join(folder, "outbox", name), file)
-      yield* Effect.all(yield* exchangeDue(root, standings, { ...defaultEdiLimits, maxWaitingFiles: 1 }))
+      yield* Effect.all(yield* dueExchanges(root, states, { ...defaultEdiLimits, maxWaitingFiles: 1 }))
       yield* TestClock.adjust(5_000)
     }
     assert.deepStrictEqual(names(folder, "sent"), ["1.edi", "2.edi"])

@@ -5,7 +5,7 @@ import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { mkdirSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { lookAtPartners, type Standings } from "../../src/edi/EdiWorker.ts"
+import { pollPartners, type PartnerStates } from "../../src/edi/EdiWorker.ts"
 import { directory } from "../program/Program.ts"
 import { fileOf, partnerFolder, profile, put, reportOf, segmentsIn, sentTo } from "./EdiFolder.ts"
 
@@ -25,7 +25,7 @@ const receive = Effect.fnUntraced(function*(files: Readonly<Record<string, strin
   const root = directory()
   const folder = partnerFolder(root, tenant.tenantId, shipper)
   for (const [name, text] of Object.entries({ ...files, "good.edi": good })) put(folder, name, text)
-  for (let count = 0; count < 2; count++) yield* lookAtPartners(root, new Map())
+  for (let count = 0; count < 2; count++) yield* pollPartners(root, new Map())
   const { data } = yield* pickups.changes(tenant.carrier, {})
   const ordered = data.map((body) => (JSON.parse(decoder.decode(body)) as PickupChangeEntry).request.shipmentDetails![0]!.shipperRef)
   const names = (kept: "done" | "failed") => readdirSync(folder).includes(kept) ? readdirSync(join(folder, kept)).filter((name) => !name.endsWith(".jsonl")).sort() : []
@@ -76,14 +76,14 @@ describe("hostile files of an EDI partner", () => {
     mkdirSync(join(folder, "inbox/archive"))
     const lines: Array<string> = []
     const logger = Logger.map(Logger.formatJson, (line) => void lines.push(line))
-    const standings: Standings = new Map()
-    for (let count = 0; count < 3; count++) yield* Effect.provide(lookAtPartners(root, standings), Logger.layer([logger]))
+    const states: PartnerStates = new Map()
+    for (let count = 0; count < 3; count++) yield* Effect.provide(pollPartners(root, states), Logger.layer([logger]))
     const annotationsOf = (message: string) => lines.map((line) => JSON.parse(line) as { readonly message: string; readonly annotations: object }).filter((line) => line.message === message).map(({ annotations }) => annotations)
     assert.containSubset(annotationsOf("EDI file read, with faults."), [{ file: "empty.edi", fault: "ISA: The file has no interchange." }, { file: "set.edi", fault: "B2A at segment 3: The set has no B2A." }])
     const skipped = (name: string) => ({ tenant: tenant.tenantId, partner: "acme", file: name, reason: "It is a directory. Put its files into the inbox itself, and move it away." })
     assert.deepStrictEqual(annotationsOf("EDI file skipped."), [skipped("archive")])
     mkdirSync(join(folder, "inbox/old"))
-    yield* Effect.provide(lookAtPartners(root, standings), Logger.layer([logger]))
+    yield* Effect.provide(pollPartners(root, states), Logger.layer([logger]))
     assert.deepStrictEqual(annotationsOf("EDI file skipped."), [skipped("archive"), skipped("old")], "each of them once")
   }))
 

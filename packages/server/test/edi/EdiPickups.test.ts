@@ -6,7 +6,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
-import { lookAtPartners } from "../../src/edi/EdiWorker.ts"
+import { pollPartners } from "../../src/edi/EdiWorker.ts"
 import { directory } from "../program/Program.ts"
 import { fileOf, partnerFolder, profile, put, reportOf, segmentsIn, sentTo } from "./EdiFolder.ts"
 
@@ -36,11 +36,11 @@ describe("pickups of an EDI partner", () => {
     const pickups = yield* Pickups
     const root = directory()
     const folder = partnerFolder(root, tenant.tenantId, shipper)
-    const standings = new Map()
-    const look = lookAtPartners(root, standings)
+    const states = new Map()
+    const look = pollPartners(root, states)
     yield* look
     const entries = Effect.map(pickups.changes(tenant.carrier, {}), ({ data }) => data.map((body) => JSON.parse(decoder.decode(body)) as PickupChangeEntry))
-    return { entries, folder, look, standings, pickups, root, tenant }
+    return { entries, folder, look, states, pickups, root, tenant }
   })
 
   test("are ordered once by a repeated 204, for its client and accounts, and answered once with 990", Effect.gen(function*() {
@@ -149,7 +149,7 @@ describe("pickups of an EDI partner", () => {
     const { folder, look, root } = yield* partner
     put(folder, "a.edi", tender("SHIP-77"))
     yield* look
-    yield* lookAtPartners(root, new Map())
+    yield* pollPartners(root, new Map())
     assert.lengthOf(sentTo(folder, "990"), 1)
     assert.deepStrictEqual(readdirSync(join(folder, "outgoing/990")).sort(), ["000000000001.json", "000000000002.json", "000000000002.sent"])
   }))

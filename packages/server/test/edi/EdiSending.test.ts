@@ -5,7 +5,7 @@ import type { EventType } from "@waybill/core/transit-events"
 import { invoiceSample, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
-import { lookAtPartners } from "../../src/edi/EdiWorker.ts"
+import { pollPartners } from "../../src/edi/EdiWorker.ts"
 import { directory } from "../program/Program.ts"
 import { partnerFolder, profile, segmentsIn, sentTo } from "./EdiFolder.ts"
 
@@ -21,7 +21,7 @@ describe("the server writes for an EDI partner", () => {
     const invoices = yield* Invoices
     const root = directory()
     const folder = partnerFolder(root, tenant.tenantId, written)
-    const look = lookAtPartners(root, new Map())
+    const look = pollPartners(root, new Map())
     const report = (shipmentId: string, type: EventType, accounts = ["A-1"]) =>
       events.report(tenant.carrier, [reportedEvent(shipmentId, { type, accounts, eventId: `${shipmentId} ${type}`, more: { shipment: { shipmentId, scac: "WAYB", references: [{ type: "PRO", value: shipmentId }], origin: {}, destination: {} } } })])
     const bill = (uniqueID: string, accounts = ["A-1"], secondCharge?: string) => {
@@ -99,8 +99,8 @@ describe("the server writes for an EDI partner", () => {
     const { folder, look, report, root } = yield* partner()
     yield* look
     for (let count = 0; count < 250; count++) yield* report(`S${count}`, "PICKED_UP")
-    yield* lookAtPartners(root, new Map())
-    yield* lookAtPartners(root, new Map())
+    yield* pollPartners(root, new Map())
+    yield* pollPartners(root, new Map())
     const pros = segmentsIn(sentTo(folder, "214"), "B10").map((segment) => segment.split("*")[1])
     assert.deepStrictEqual([pros.length, new Set(pros).size], [250, 250])
   }))

@@ -10,7 +10,7 @@ import { cpSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { openEdiCarrier } from "../../src/demo/DemoEdi.ts"
 import { defaultEdiLimits } from "../../src/edi/EdiPartners.ts"
-import { lookAtPartners, looksDue, type Standings } from "../../src/edi/EdiWorker.ts"
+import { pollPartners, duePolls, type PartnerStates } from "../../src/edi/EdiWorker.ts"
 import { journeyFrom } from "../../src/demo/DemoJourney.ts"
 import { directory } from "../program/Program.ts"
 import { fileOf, partnerFolder, profile, put, reportOf } from "./EdiFolder.ts"
@@ -29,7 +29,7 @@ describe("the EDI worker", () => {
     yield* (yield* ShipmentIntake).report({ ...tenant.carrier, dot: "1234567" }, postedShipment("0123456789"))
     put(folder, "a.edi", status)
     put(folder, "b.edi", invoice("26378"))
-    yield* lookAtPartners(root, new Map())
+    yield* pollPartners(root, new Map())
     assert.deepStrictEqual(readdirSync(join(folder, "done")).sort(), ["a.edi", "a.edi.report.jsonl", "b.edi", "b.edi.report.jsonl"])
     assert.lengthOf(readdirSync(join(folder, "outbox")), 2)
     const page = yield* (yield* TransitEvents).list(tenant.carrier, {})
@@ -46,10 +46,10 @@ describe("the EDI worker", () => {
     const root = directory()
     const folder = partnerFolder(root, tenant.tenantId)
     put(folder, "a.edi", invoice("26378"))
-    yield* lookAtPartners(root, new Map())
+    yield* pollPartners(root, new Map())
     put(folder, "again.edi", invoice("26378"))
     put(folder, "b.edi", invoice("26379"))
-    yield* lookAtPartners(root, new Map())
+    yield* pollPartners(root, new Map())
     assert.include(reportOf(join(folder, "done"), "again.edi"), "\"duplicates\":1")
     assert.include(reportOf(join(folder, "failed"), "b.edi"), "exists already with other content")
   }))
@@ -63,7 +63,7 @@ describe("the EDI worker", () => {
     const read = Effect.suspend(() => {
       put(folder, "a.edi", status)
       put(folder, "b.edi", invoice("26378"))
-      return lookAtPartners(root, new Map())
+      return pollPartners(root, new Map())
     })
     yield* read
     yield* TestWaybill.pass("800 days")
@@ -81,10 +81,10 @@ describe("the EDI worker", () => {
     const folder = partnerFolder(root, tenant.tenantId)
     put(folder, "a.edi", status)
     yield* tenants.suspend(tenant.tenantId)
-    yield* lookAtPartners(root, new Map())
+    yield* pollPartners(root, new Map())
     assert.deepStrictEqual(readdirSync(join(folder, "inbox")), ["a.edi"])
     yield* tenants.resume(tenant.tenantId)
-    yield* lookAtPartners(root, new Map())
+    yield* pollPartners(root, new Map())
     assert.deepStrictEqual(readdirSync(join(folder, "inbox")), [])
   }))
 
@@ -95,11 +95,11 @@ describe("the EDI worker", () => {
     const wrong = partnerFolder(join(root), `${tenant.tenantId}-x`, { partner: "acme" })
     const folder = partnerFolder(root, tenant.tenantId)
     put(folder, "a.edi", status)
-    const standings: Standings = new Map()
-    yield* lookAtPartners(root, standings)
+    const states: PartnerStates = new Map()
+    yield* pollPartners(root, states)
     assert.deepStrictEqual(readdirSync(join(folder, "inbox")), [])
-    assert.include(standings.get(wrong)?.problem, "/them: This field is required.")
-    assert.lengthOf([...standings.values()].filter(({ problem }) => problem !== undefined), 2)
+    assert.include(states.get(wrong)?.problem, "/them: This field is required.")
+    assert.lengthOf([...states.values()].filter(({ problem }) => problem !== undefined), 2)
   }))
 
   test("reads the partners of other tenants when the folder of one cannot be read, and logs that once, and once what fails at every look", Effect.gen(function*() {
@@ -111,14 +111,14 @@ describe("the EDI worker", () => {
     put(folder, "a.edi", status)
     const lines: Array<string> = []
     const logger = Logger.layer([Logger.make(({ message }) => void lines.push(String([message].flat()[0])))])
-    const standings: Standings = new Map()
-    yield* Effect.provide(lookAtPartners(root, standings), logger)
+    const states: PartnerStates = new Map()
+    yield* Effect.provide(pollPartners(root, states), logger)
     assert.deepStrictEqual(readdirSync(join(folder, "inbox")), [])
     assert.include(lines[0], "EDI partners of a tenant not read: ")
     lines.length = 0
     const broken = Layer.succeed(TransitEvents, TransitEvents.of({ ...yield* TransitEvents, since: () => Effect.die("the feed is broken") }))
     writeFileSync(join(folder, "profile.json"), JSON.stringify({ ...profile, writes: ["214"], accounts: ["A-1"] }))
-    for (let n = 0; n < 3; n++) yield* lookAtPartners(root, standings).pipe(Effect.provide([logger, broken]))
+    for (let n = 0; n < 3; n++) yield* pollPartners(root, states).pipe(Effect.provide([logger, broken]))
     assert.deepStrictEqual(lines, ["EDI folder of a partner not checked, trying again."])
   }))
 
@@ -137,12 +137,12 @@ describe("the EDI worker", () => {
       ...intake,
       report: (principal, events) => principal.client === "key:edi-acme" ? Effect.andThen(Deferred.await(released), intake.report(principal, events)) : intake.report(principal, events)
     })
-    const standings: Standings = new Map()
+    const states: PartnerStates = new Map()
     yield* Effect.gen(function*() {
-      const looks = yield* looksDue(root, standings)
-      assert.lengthOf(looks, 2)
+      const polls = yield* duePolls(root, states)
+      assert.lengthOf(polls, 2)
       const first = yield* Deferred.make<void>()
-      const fibers = yield* Effect.forEach(looks, (look) => Effect.forkScoped(Effect.ensuring(look, Deferred.succeed(first, undefined))))
+      const fibers = yield* Effect.forEach(polls, (look) => Effect.forkScoped(Effect.ensuring(look, Deferred.succeed(first, undefined))))
       yield* Deferred.await(first)
       assert.deepStrictEqual([readdirSync(join(slow, "inbox")), readdirSync(join(folder, "inbox"))], [["a.edi"], []])
       yield* Deferred.succeed(released, undefined)
@@ -160,16 +160,16 @@ describe("the EDI worker", () => {
       cpSync(source, folder, { recursive: true })
       writeFileSync(join(folder, "profile.json"), JSON.stringify({ ...profile, partner: `p-${count}` }))
     }
-    const standings: Standings = new Map()
+    const states: PartnerStates = new Map()
     const looked = new Set<string>()
     for (let count = 0; count < 5; count++) {
-      const looks = yield* looksDue(root, standings)
-      const running = [...standings].filter(([, { isRunning }]) => isRunning)
+      const polls = yield* duePolls(root, states)
+      const running = [...states].filter(([, { isRunning }]) => isRunning)
       assert.deepStrictEqual(running.map(([, { tenantId }]) => tenantId).sort(), ["many", "many", "many", "many", "other"])
       for (const [folder] of running) looked.add(folder)
       // while they run, no other look is due
-      assert.lengthOf(yield* looksDue(root, standings), 0)
-      yield* Effect.all(looks)
+      assert.lengthOf(yield* duePolls(root, states), 0)
+      yield* Effect.all(polls)
       yield* TestClock.adjust("2 seconds")
     }
     // each had its turn
@@ -184,11 +184,11 @@ describe("the EDI worker", () => {
     const intake = yield* TransitEventIntake
     let tries = 0
     const failing = TransitEventIntake.of({ ...intake, report: () => Effect.suspend(() => Effect.die(new Error(`failure ${tries += 1}`))) })
-    const standings: Standings = new Map()
+    const states: PartnerStates = new Map()
     put(folder, "a.edi", status)
     yield* Effect.gen(function*() {
       for (let seconds = 0; seconds < 60; seconds += 2) {
-        yield* lookAtPartners(root, standings)
+        yield* pollPartners(root, states)
         if (seconds === 0) yield* TestClock.setTime(0)
         yield* TestClock.adjust("2 seconds")
       }
@@ -196,43 +196,43 @@ describe("the EDI worker", () => {
     // after 2, 4, 8, 16 seconds
     assert.strictEqual(tries, 5)
     put(folder, "b.edi", invoice("26378"))
-    yield* lookAtPartners(root, standings)
+    yield* pollPartners(root, states)
     assert.deepStrictEqual(readdirSync(join(folder, "inbox")), ["a.edi"])
     yield* TestClock.adjust("1 minute")
-    yield* lookAtPartners(root, standings)
-    assert.deepStrictEqual([readdirSync(join(folder, "inbox")), [...standings.get(folder)!.unread]], [[], []])
+    yield* pollPartners(root, states)
+    assert.deepStrictEqual([readdirSync(join(folder, "inbox")), [...states.get(folder)!.unread]], [[], []])
   }))
 
   test("reads no files of a partner whose outbox is full, and all of them when there is room", Effect.gen(function*() {
     const tenant = yield* TestWaybill.tenant()
     const root = directory()
     const folder = partnerFolder(root, tenant.tenantId)
-    const standings: Standings = new Map()
-    const look = lookAtPartners(root, standings, { ...defaultEdiLimits, maxWaitingFiles: 1 })
+    const states: PartnerStates = new Map()
+    const look = pollPartners(root, states, { ...defaultEdiLimits, maxWaitingFiles: 1 })
     put(folder, "a.edi", status)
     yield* look
     const [acknowledgement] = readdirSync(join(folder, "outbox"))
     put(folder, "b.edi", invoice("26378"))
     yield* look
-    assert.deepStrictEqual([readdirSync(join(folder, "inbox")), standings.get(folder)!.isFull], [["b.edi"], true])
+    assert.deepStrictEqual([readdirSync(join(folder, "inbox")), states.get(folder)!.isFull], [["b.edi"], true])
     rmSync(join(folder, "outbox", acknowledgement!))
     yield* look
-    assert.deepStrictEqual([readdirSync(join(folder, "inbox")), standings.get(folder)!.isFull], [[], false])
+    assert.deepStrictEqual([readdirSync(join(folder, "inbox")), states.get(folder)!.isFull], [[], false])
   }))
 
   test("removes files that were read, with their reports, after their days", Effect.gen(function*() {
     const tenant = yield* TestWaybill.tenant()
     const root = directory()
     const folder = partnerFolder(root, tenant.tenantId)
-    const standings: Standings = new Map()
+    const states: PartnerStates = new Map()
     put(folder, "a.edi", status)
     yield* TestClock.setTime(Date.now())
-    yield* lookAtPartners(root, standings)
+    yield* pollPartners(root, states)
     yield* TestClock.adjust("364 days")
-    yield* lookAtPartners(root, standings)
+    yield* pollPartners(root, states)
     assert.deepStrictEqual(readdirSync(join(folder, "done")), ["a.edi", "a.edi.report.jsonl"])
     yield* TestClock.adjust("2 days")
-    yield* lookAtPartners(root, standings)
+    yield* pollPartners(root, states)
     assert.deepStrictEqual(readdirSync(join(folder, "done")), [])
     assert.lengthOf(readdirSync(join(folder, "outbox")), 1)
   }))
@@ -247,7 +247,7 @@ describe("the EDI worker", () => {
     for (let count = 0; count < 2; count++) {
       yield* Effect.promise(() => publish(events))
       for (const [index, name] of readdirSync(inbox).sort().entries()) utimesSync(join(inbox, name), 1_000 + index, 1_000 + index)
-      yield* lookAtPartners(root, new Map())
+      yield* pollPartners(root, new Map())
     }
     const page = yield* (yield* TransitEvents).list(tenant.carrier, { pageSize: 500 })
     assert.strictEqual(page.totalCount, events.length)
