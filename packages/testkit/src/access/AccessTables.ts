@@ -2,7 +2,7 @@
 import type { ClientAccess, Role, StoredApiKey, Tenant } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
-import { routeIn } from "../shared/Routes.ts"
+import { setIn } from "../shared/EntryIn.ts"
 import { TenantRows } from "../shared/TenantRows.ts"
 
 export interface TenantRow extends Omit<Tenant, "state"> {
@@ -129,7 +129,7 @@ export class AccessRows extends TenantRows<TenantAccess> {
     for (const account of before.accounts) {
       if (!after.accounts.has(account)) this.journal.remove(byAccount.get(account)!, client)
     }
-    for (const account of after.accounts) this.journal.add(routeIn(byAccount, account), client)
+    for (const account of after.accounts) this.journal.add(setIn(byAccount, account), client)
   }
 
   /** The accounts of a client, of all sources. */

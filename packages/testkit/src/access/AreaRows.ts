@@ -1,4 +1,4 @@
-/** What the rows of all areas have in common. */
+/** The common part of the rows of all areas. */
 import { Effect } from "effect"
 import { type AccessRows, AccessTables } from "./AccessTables.ts"
 import { type ShipmentRows, ShipmentTables } from "./ShipmentTables.ts"

@@ -2,7 +2,7 @@
 import { isOwn } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
-import { routeIn } from "../shared/Routes.ts"
+import { setIn } from "../shared/EntryIn.ts"
 import { TenantRows } from "../shared/TenantRows.ts"
 
 /** `undefined` leaves accounts and carrier unchanged. */
@@ -76,11 +76,11 @@ export class ShipmentRows extends TenantRows<TenantShipments> {
   claim(tenantId: string, { accounts, carrier, shipmentId, written }: ShipmentClaim, writer: ReadonlyArray<string> | undefined): void {
     const own = this.of(tenantId)
     const before = this.grantsOf(tenantId, shipmentId)
-    for (const grant of before) this.journal.remove(routeIn(own.byAccount, grant), shipmentId)
+    for (const grant of before) this.journal.remove(setIn(own.byAccount, grant), shipmentId)
     if (accounts !== undefined) this.journal.put(own.accounts, shipmentId, accounts)
     if (carrier !== undefined && (writer === undefined || !own.written.has(shipmentId))) this.journal.put(own.carriers, shipmentId, carrier)
     const after = this.grantsOf(tenantId, shipmentId)
-    for (const grant of after) this.journal.add(routeIn(own.byAccount, grant), shipmentId)
+    for (const grant of after) this.journal.add(setIn(own.byAccount, grant), shipmentId)
     if (written === true) this.journal.add(own.written, shipmentId)
   }
 }

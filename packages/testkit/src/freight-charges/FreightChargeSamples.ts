@@ -66,7 +66,7 @@ export const freightCharge = (uniqueID: string, overrides: ChargeOverrides = {})
   }
 }
 
-/** What differs from the sample of a reported bill. */
+/** Members that differ from the sample of a reported bill. */
 export interface BillChangeOverrides extends ChargeOverrides {
   /** The debtors, if there are several or the debtor is not the bill-to account. */
   readonly accounts?: ReadonlyArray<string>

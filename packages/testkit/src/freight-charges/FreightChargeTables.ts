@@ -12,7 +12,7 @@ import type {
 import { Context, Layer } from "effect"
 import { type DestinationRows, type EntryPart, joinedPayloads } from "../delivery/DestinationTables.ts"
 import { AreaRows, areaRows } from "../access/AreaRows.ts"
-import { routeIn } from "../shared/Routes.ts"
+import { setIn } from "../shared/EntryIn.ts"
 
 interface StoredBill extends BillRow {
   readonly storedAt: number
@@ -58,12 +58,12 @@ export class FreightChargeRows extends AreaRows<TenantCharges> {
     this.dropBill(tenantId, bill.billId)
     const { bills, byAccount } = this.of(tenantId)
     this.journal.put(bills, bill.billId, { ...bill, storedAt: now })
-    for (const account of bill.accounts) this.journal.add(routeIn(byAccount, account), bill.billId)
+    for (const account of bill.accounts) this.journal.add(setIn(byAccount, account), bill.billId)
   }
 
   dropBill(tenantId: string, billId: string): void {
     const { bills, byAccount } = this.of(tenantId)
-    for (const account of bills.get(billId)?.accounts ?? []) this.journal.remove(routeIn(byAccount, account), billId)
+    for (const account of bills.get(billId)?.accounts ?? []) this.journal.remove(setIn(byAccount, account), billId)
     this.journal.drop(bills, billId)
   }
 
@@ -93,7 +93,7 @@ export class FreightChargeRows extends AreaRows<TenantCharges> {
     const { byClient, subscriptions } = this.of(tenantId)
     const row = { record, inFlight: [], cancelledAt: undefined, closedThrough: -Infinity, windows: new Map(), closed: new Map() }
     this.journal.put(subscriptions, record.id, row)
-    this.journal.add(routeIn(byClient, record.client), record.id)
+    this.journal.add(setIn(byClient, record.client), record.id)
   }
 
   addInFlight(tenantId: string, id: string, bills: ReadonlyArray<InFlightBill>): void {
@@ -103,7 +103,7 @@ export class FreightChargeRows extends AreaRows<TenantCharges> {
 
   cancel(tenantId: string, row: ChargeSubscriptionRow, now: number): void {
     this.journal.set(row, "cancelledAt", now)
-    this.journal.remove(routeIn(this.of(tenantId).byClient, row.record.client), row.record.id)
+    this.journal.remove(setIn(this.of(tenantId).byClient, row.record.client), row.record.id)
     for (const closesAt of row.windows.keys()) this.journal.drop(row.windows, closesAt)
   }
 

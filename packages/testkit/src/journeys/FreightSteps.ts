@@ -108,22 +108,22 @@ export const billed = (name: string, afterHours: number, freight: Freight, chang
 }
 
 /** The reason for a version of a bill, as in its change log. */
-export const because = (eventCategoryName: string, eventCode: string): Pick<BillDetails, "changeLog"> => ({ changeLog: [{ eventCategoryName, eventCode }] })
+export const reasonOf = (eventCategoryName: string, eventCode: string): Pick<BillDetails, "changeLog"> => ({ changeLog: [{ eventCategoryName, eventCode }] })
 
-interface PaperDetails extends Omit<BillDetails, "changeLog"> {
+interface DocumentDetails extends Omit<BillDetails, "changeLog"> {
   /** Documents besides bill of lading and proof of delivery. */
-  readonly papers?: ReadonlyArray<DocumentType>
+  readonly documents?: ReadonlyArray<DocumentType>
 }
 
 /** The bill is final, and the carrier sends its invoice and supporting documents. */
-export const paperSteps = (freight: Freight, afterHours: number, { papers = [], ...cost }: PaperDetails = {}): ReadonlyArray<JourneyStep> => {
+export const documentSteps = (freight: Freight, afterHours: number, { documents = [], ...cost }: DocumentDetails = {}): ReadonlyArray<JourneyStep> => {
   const { dot: DOT, mc: MC } = laneOf(freight)
   const named = { shipmentID: freight.shipmentId, DOT, MC, invoiceNumber: `F${freight.proNumber}`, accounts: [cost.account ?? freight.account] }
   const total = totalOf(freight, cost).toFixed(2)
   const invoice = invoiceSample({ ...named, uniqueID: `INV-${freight.proNumber}`, costs: [total], total, ...invoiceMembers(freight, afterHours + 1, named.invoiceNumber, cost) })
   const upload = documentsSample({
     ...named,
-    documents: (["BOL", "POD", ...papers] as const).map((documentType, at) => ({ documentType, files: [fileSample("PDF", 2_000, at)] })),
+    documents: (["BOL", "POD", ...documents] as const).map((documentType, at) => ({ documentType, files: [fileSample("PDF", 2_000, at)] })),
     more: { uniqueID: `DOC-${freight.proNumber}`, ...(freight.lane === undefined ? {} : { invoiceDate: dateOf(freight, afterHours + 1) }) }
   })
   return [

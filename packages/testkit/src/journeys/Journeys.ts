@@ -1,6 +1,6 @@
 /** Nine journeys as data. Each is ordered (C), booked (A), moved (D), charged (E), invoiced and proven (B). */
 import { consigneeOf, dateOf, type Freight, laneOf, momentOf } from "./Freight.ts"
-import { because, billed, type EventDetails, happened, paperSteps, pickupSteps, registered } from "./FreightSteps.ts"
+import { reasonOf, billed, type EventDetails, happened, documentSteps, pickupSteps, registered } from "./FreightSteps.ts"
 import type { JourneyStep } from "./JourneyStep.ts"
 
 type Steps = ReadonlyArray<JourneyStep>
@@ -42,7 +42,7 @@ const booked = (freight: Freight, changes: Parameters<typeof registered>[3] = {}
 const reweighed = (freight: Freight): Steps =>
   freight.load !== undefined && freight.load.reweighed === freight.load.weight
     ? []
-    : [billed("reweighed", 12, freight, "updated", { reweighed: true, ...because("Reweigh", "RWE") })]
+    : [billed("reweighed", 12, freight, "updated", { reweighed: true, ...reasonOf("Reweigh", "RWE") })]
 
 const plainLtl = (freight: Freight): Steps => [
   booked(freight),
@@ -51,7 +51,7 @@ const plainLtl = (freight: Freight): Steps => [
   atDeliveryTerminal(freight, 27),
   outForDelivery(freight, 44),
   ...handedOver(freight, 48),
-  ...paperSteps(freight, 50, { reweighed: true })
+  ...documentSteps(freight, 50, { reweighed: true })
 ]
 
 const interline = (freight: Freight): Steps => {
@@ -64,7 +64,7 @@ const interline = (freight: Freight): Steps => {
     happened("arrived at the partner's terminal", 30, freight, "ARRIVED_AT_TERMINAL", { location: deliveryTerminal, attributes: { ...attributes, terminalType: "interline" } }),
     outForDelivery(freight, 44),
     ...handedOver(freight, 48),
-    ...paperSteps(freight, 50)
+    ...documentSteps(freight, 50)
   ]
 }
 
@@ -81,10 +81,10 @@ const attempted = (freight: Freight, name: string, delayReasonCode: string, gene
       attributes: { delayReasonCode, updatedEta: dateOf(freight, 72), generalDescription }
     }),
     happened("back at delivery terminal", 50, freight, "ARRIVED_AT_TERMINAL", { location: deliveryTerminal, attributes: { terminalType: "delivery" } }),
-    billed("redelivery charged", 51, freight, "updated", { extra: redelivery, ...because("Redelivery", "RDL") }),
+    billed("redelivery charged", 51, freight, "updated", { extra: redelivery, ...reasonOf("Redelivery", "RDL") }),
     outForDelivery(freight, 68, {}, "out for redelivery"),
     ...handedOver(freight, 72),
-    ...paperSteps(freight, 74, { extra: redelivery })
+    ...documentSteps(freight, 74, { extra: redelivery })
   ]
 }
 
@@ -102,7 +102,7 @@ const damaged = (freight: Freight): Steps => [
   happened("noted damaged", 28, freight, "EXCEPTION", { location: laneOf(freight).deliveryTerminal, attributes: { exception: "damaged" } }),
   outForDelivery(freight, 44),
   ...handedOver(freight, 48),
-  ...paperSteps(freight, 50, { papers: ["INSP", "IMG"] })
+  ...documentSteps(freight, 50, { documents: ["INSP", "IMG"] })
 ]
 
 const reconsigned = (freight: Freight): Steps => {
@@ -112,11 +112,11 @@ const reconsigned = (freight: Freight): Steps => {
     ...loaded(freight),
     happened("reconsigned", 20, freight, "EXCEPTION", { ...to, attributes: { exception: "reconsigned" } }),
     registered("booked to the new consignee", 20.5, freight, to),
-    billed("reconsignment charged", 21, freight, "updated", { extra: reconsignment, ...because("Reconsignment", "RCC") }),
+    billed("reconsignment charged", 21, freight, "updated", { extra: reconsignment, ...reasonOf("Reconsignment", "RCC") }),
     atDeliveryTerminal(freight, 27, to),
     outForDelivery(freight, 44, to),
     ...handedOver(freight, 48, to),
-    ...paperSteps(freight, 50, { extra: reconsignment })
+    ...documentSteps(freight, 50, { extra: reconsignment })
   ]
 }
 
@@ -131,7 +131,7 @@ const crossBorder = (freight: Freight): Steps => {
     happened("cleared by customs", 26, freight, "CUSTOMS_CLEARED", { ...to, location: borderTerminal, attributes: { customsStatus: "Cleared Customs", ...entry } }),
     outForDelivery(freight, 44, to),
     ...handedOver(freight, 48, to),
-    ...paperSteps(freight, 50, { papers: ["COMM"] })
+    ...documentSteps(freight, 50, { documents: ["COMM"] })
   ]
 }
 
@@ -154,20 +154,20 @@ const lateWithAppointment = (freight: Freight): Steps => [
       appointmentDate: momentOf(freight, 76)
     }
   },
-  billed("appointment charged", 53, freight, "updated", { extra: appointment, ...because("Appointments", "APTD") }),
+  billed("appointment charged", 53, freight, "updated", { extra: appointment, ...reasonOf("Appointments", "APTD") }),
   outForDelivery(freight, 73),
   ...handedOver(freight, 76),
-  ...paperSteps(freight, 78, { extra: appointment })
+  ...documentSteps(freight, 78, { extra: appointment })
 ]
 
 const partyChange = (freight: Freight): Steps => [
   booked(freight, { accounts: [freight.account, freight.nextAccount] }),
   ...loaded(freight),
-  billed("billed to somebody else", 20, freight, "updated", { account: freight.nextAccount, ...because("BOL Name or Address Changes", "CBL") }),
+  billed("billed to somebody else", 20, freight, "updated", { account: freight.nextAccount, ...reasonOf("BOL Name or Address Changes", "CBL") }),
   atDeliveryTerminal(freight, 27),
   outForDelivery(freight, 44),
   ...handedOver(freight, 48),
-  ...paperSteps(freight, 50, { account: freight.nextAccount })
+  ...documentSteps(freight, 50, { account: freight.nextAccount })
 ]
 
 const journeys = {

@@ -136,7 +136,7 @@ const laneOf = (customer: NetworkCustomer, carrier: NetworkCarrier, random: Netw
 }
 
 /** The same for the same seed and numbers. */
-export const worldOf = (seed: string, { carriers, customers }: { readonly carriers: number; readonly customers: number }): NetworkPlan => {
+export const networkPlanOf = (seed: string, { carriers, customers }: { readonly carriers: number; readonly customers: number }): NetworkPlan => {
   const random = new NetworkRandom(seed, "world")
   const carrying = allCarriers.slice(0, carriers)
   const known = customersOf(customers, random)

@@ -85,13 +85,13 @@ const nextAccountOf = ({ customers }: NetworkPlan, { account, customer }: Networ
 }
 
 /** The shipment of this number, from 0. */
-export const shipmentOf = (world: NetworkPlan, shape: Shape, number: number): NetworkShipment => {
+export const shipmentOf = (plan: NetworkPlan, shape: Shape, number: number): NetworkShipment => {
   const random = new NetworkRandom(shape.seed, `shipment ${number}`)
-  const lane = random.oneOf(world.lanes)
+  const lane = random.oneOf(plan.lanes)
   const journey = journeyOf(lane, shape, random)
   const load = loadOf(lane, number, random)
   const { at, pickedUpAt } = timetableOf(orderedAt(shape, number), lane, random)
-  const nextAccount = journey === "party change" ? nextAccountOf(world, lane, random) : lane.account
+  const nextAccount = journey === "party change" ? nextAccountOf(plan, lane, random) : lane.account
   const proNumber = proNumberOf(lane.carrier.proForm, firstSerial(shape.seed) + number)
   return {
     journey,

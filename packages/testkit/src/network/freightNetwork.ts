@@ -4,7 +4,7 @@ import { millisOf } from "../journeys/Freight.ts"
 import { type JourneyName, journeySteps } from "../journeys/Journeys.ts"
 import type { JourneyCall, JourneyStep } from "../journeys/JourneyStep.ts"
 import { orderedAt, type Shape, shipmentCount, shipmentOf } from "./Shipments.ts"
-import { mostCarriers, type NetworkCarrier, type NetworkCustomer, type NetworkLane, type NetworkPlan, worldOf } from "./NetworkPlan.ts"
+import { mostCarriers, type NetworkCarrier, type NetworkCustomer, type NetworkLane, type NetworkPlan, networkPlanOf } from "./NetworkPlan.ts"
 
 /** How much freight there is and when. */
 export interface NetworkOptions {
@@ -51,8 +51,8 @@ export const freightNetwork = (options: NetworkOptions): FreightNetwork => {
   whole("customers", customers, 1, 100_000)
   whole("carriers", carriers, 1, mostCarriers)
   if (!(exceptions >= 0 && exceptions <= 1)) throw new RangeError(`exceptions is a share from 0 to 1, not ${exceptions}.`)
-  const world = worldOf(shape.seed, { carriers, customers })
-  return { ...world, [Symbol.iterator]: () => callsOf(world, shape) }
+  const plan = networkPlanOf(shape.seed, { carriers, customers })
+  return { ...plan, [Symbol.iterator]: () => callsOf(plan, shape) }
 }
 
 const whole = (what: string, value: number, least: number, most: number) => {
@@ -72,7 +72,7 @@ interface Ahead {
 /** Steps of freight that rests longer than this are dropped from memory: most freight in transit rests over nights and weekends. */
 const heldMillis = 8 * 3_600_000
 
-function* callsOf(world: NetworkPlan, shape: Shape): Generator<NetworkCall, void, undefined> {
+function* callsOf(plan: NetworkPlan, shape: Shape): Generator<NetworkCall, void, undefined> {
   const queue = new Heap<Ahead>((one, other) => one.at < other.at || (one.at === other.at && one.shipment < other.shipment))
   const count = shipmentCount(shape)
   for (let begun = 0;;) {
@@ -83,15 +83,15 @@ function* callsOf(world: NetworkPlan, shape: Shape): Generator<NetworkCall, void
     }
     const due = queue.take()
     if (due === undefined) return
-    const { at, calls = shipmentCalls(world, shape, due.shipment), next, shipment } = due
+    const { at, calls = shipmentCalls(plan, shape, due.shipment), next, shipment } = due
     yield calls[next]!
     const following = calls[next + 1]
     if (following !== undefined) queue.add({ at: following.at, shipment, next: next + 1, calls: following.at - at > heldMillis ? undefined : calls })
   }
 }
 
-const shipmentCalls = (world: NetworkPlan, shape: Shape, number: number): ReadonlyArray<NetworkCall> => {
-  const { freight, journey, lane } = shipmentOf(world, shape, number)
+const shipmentCalls = (plan: NetworkPlan, shape: Shape, number: number): ReadonlyArray<NetworkCall> => {
+  const { freight, journey, lane } = shipmentOf(plan, shape, number)
   return journeySteps(journey, freight).map((step) => {
     const { afterHours, ...call } = step
     return { ...call, at: millisOf(freight, afterHours), by: byWhom(step, lane), shipmentId: freight.shipmentId, journey }

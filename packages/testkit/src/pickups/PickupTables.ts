@@ -15,7 +15,7 @@ import {
 import { Context, Layer } from "effect"
 import { AreaRows, areaRows } from "../access/AreaRows.ts"
 import { newestWithin } from "../shared/NewestFirst.ts"
-import { routeIn } from "../shared/Routes.ts"
+import { setIn } from "../shared/EntryIn.ts"
 
 interface StoredAnswer extends AnsweredRequest {
   readonly storedAt: number
@@ -79,7 +79,7 @@ class PickupRows extends AreaRows<TenantPickups> {
     const { byNumber, byPro, rows } = this.of(tenantId)
     this.journal.put(rows, row.pickupId, row)
     if (row.number !== undefined) this.journal.put(byNumber, sideKey(row.number, row.isTest), row.pickupId)
-    for (const pro of row.pros) this.journal.add(routeIn(byPro, sideKey(pro, row.isTest)), row.pickupId)
+    for (const pro of row.pros) this.journal.add(setIn(byPro, sideKey(pro, row.isTest)), row.pickupId)
   }
 
   private unlink(tenantId: string, pickupId: string): void {
@@ -87,7 +87,7 @@ class PickupRows extends AreaRows<TenantPickups> {
     const before = rows.get(pickupId)
     if (before === undefined) return
     if (before.number !== undefined) this.journal.drop(byNumber, sideKey(before.number, before.isTest))
-    for (const pro of before.pros) this.journal.remove(routeIn(byPro, sideKey(pro, before.isTest)), pickupId)
+    for (const pro of before.pros) this.journal.remove(setIn(byPro, sideKey(pro, before.isTest)), pickupId)
     this.journal.drop(rows, pickupId)
   }
 

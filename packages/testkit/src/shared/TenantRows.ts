@@ -1,4 +1,4 @@
-/** What the rows of all memory stores have in common. */
+/** The common part of the rows of all memory stores. */
 import { entryIn } from "./EntryIn.ts"
 import type { Journal } from "./Journal.ts"
 

@@ -77,7 +77,7 @@ export const postedShipment = (shipmentId: string, overrides: Partial<PostedShip
 }
 
 /** Fields that belong to a milestone. */
-const standing = (milestone: Milestone, stopsAway: 1 | 2 | 3 | null): Partial<VerifiedShipment> =>
+const milestoneFields = (milestone: Milestone, stopsAway: 1 | 2 | 3 | null): Partial<VerifiedShipment> =>
   milestone === "Interline"
     ? { PartnerCarrierName: "Partner Freight", PartnerCarrierSCAC: "PRTN" }
     : milestone === "Out for Delivery"
@@ -103,7 +103,7 @@ export const arbitraryVerifiedShipment: Arbitrary.Arbitrary<VerifiedShipment> = 
     verifiedShipment(pro, {
       ReferenceNumbers: { ...verifiedShipment(pro).ReferenceNumbers, poNumber: po },
       ShipmentMilestoneStatus: milestone,
-      ...standing(milestone, stopsAway),
+      ...milestoneFields(milestone, stopsAway),
       ConsigneeAddress: consignee,
       EstimatedDeliveryDate: estimate,
       UpdatedETA: late === undefined ? estimate : `2026-11-26${estimate.slice(10)}`,

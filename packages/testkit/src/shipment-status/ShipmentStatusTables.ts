@@ -12,9 +12,9 @@ import type {
 import { Context, Layer } from "effect"
 import { AreaRows, areaRows } from "../access/AreaRows.ts"
 import { lowerBound } from "../shared/Journal.ts"
-import { routeIn } from "../shared/Routes.ts"
+import { setIn } from "../shared/EntryIn.ts"
 
-export interface StatusRow extends StatusWrite {
+interface StatusRow extends StatusWrite {
   readonly keys: ReadonlyArray<string>
   readonly references: ReadonlyArray<string>
 }
@@ -53,8 +53,8 @@ class ShipmentStatusRows extends AreaRows<TenantStatuses> {
     const { byKey, statuses } = this.of(tenantId)
     const before = statuses.get(write.shipmentId)
     const row = { ...write, keys: write.keys ?? before?.keys ?? [], references: write.references ?? before?.references ?? [] }
-    for (const key of before?.keys ?? []) this.journal.remove(routeIn(byKey, key), row.shipmentId)
-    for (const key of row.keys) this.journal.add(routeIn(byKey, key), row.shipmentId)
+    for (const key of before?.keys ?? []) this.journal.remove(setIn(byKey, key), row.shipmentId)
+    for (const key of row.keys) this.journal.add(setIn(byKey, key), row.shipmentId)
     this.journal.put(statuses, row.shipmentId, row)
     this.owners.setStatus(tenantId, row.shipmentId, true)
   }
@@ -88,12 +88,12 @@ class ShipmentStatusRows extends AreaRows<TenantStatuses> {
   putSubscription(tenantId: string, record: StatusSubscriptionRecord): void {
     const { byReference, subscriptions } = this.of(tenantId)
     this.journal.put(subscriptions, record.id, record)
-    for (const reference of record.references) this.journal.add(routeIn(byReference, reference), record.id)
+    for (const reference of record.references) this.journal.add(setIn(byReference, reference), record.id)
   }
 
   dropSubscription(tenantId: string, record: StatusSubscriptionRecord): void {
     const { byReference, subscriptions } = this.of(tenantId)
-    for (const reference of record.references) this.journal.remove(routeIn(byReference, reference), record.id)
+    for (const reference of record.references) this.journal.remove(setIn(byReference, reference), record.id)
     this.journal.drop(subscriptions, record.id)
   }
 
@@ -131,7 +131,7 @@ class ShipmentStatusRows extends AreaRows<TenantStatuses> {
   /** Removes the status of the shipment; its events stay. */
   forget(tenantId: string, row: StatusRow): void {
     const { byKey, history, statuses } = this.of(tenantId)
-    for (const key of row.keys) this.journal.remove(routeIn(byKey, key), row.shipmentId)
+    for (const key of row.keys) this.journal.remove(setIn(byKey, key), row.shipmentId)
     this.journal.drop(statuses, row.shipmentId)
     this.owners.setStatus(tenantId, row.shipmentId, false)
     this.journal.drop(history, row.shipmentId)

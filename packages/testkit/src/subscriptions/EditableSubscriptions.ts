@@ -1,4 +1,4 @@
-/** What the memory stores of subscriptions have in common whose clients may change them. */
+/** The common part of the memory stores of subscriptions that their clients may change. */
 import { compareText, type StoredSubscriptionRow, type SubscriptionRow } from "@waybill/core"
 import { Effect, Option } from "effect"
 import { DestinationTables } from "../delivery/DestinationTables.ts"

@@ -4,7 +4,7 @@ import { type NewEvent, type PageCursor, type SubscriptionRecord, textOfKey } fr
 import { Context, Layer } from "effect"
 import { AreaRows, areaRows } from "../access/AreaRows.ts"
 import { lowerBound } from "../shared/Journal.ts"
-import { routeIn } from "../shared/Routes.ts"
+import { setIn } from "../shared/EntryIn.ts"
 
 export interface EventRow extends NewEvent {
   readonly storedAt: number
@@ -94,8 +94,8 @@ export class TransitEventRows extends AreaRows<TenantEvents> {
   private routesOf(tenantId: string, record: SubscriptionRecord): ReadonlyArray<Set<string>> {
     const { byClient, byShipment } = this.of(tenantId)
     if (!record.matched) return []
-    if (record.shipmentIds === undefined) return [routeIn(byClient, record.client)]
-    return record.shipmentIds.map((shipmentId) => routeIn(byShipment, shipmentId))
+    if (record.shipmentIds === undefined) return [setIn(byClient, record.client)]
+    return record.shipmentIds.map((shipmentId) => setIn(byShipment, shipmentId))
   }
 
   /** Queues the stored events for every matching subscription. The cost depends on the matches, not on all subscriptions. */
