@@ -1,4 +1,4 @@
-/** Calls the implementation under test, whatever it does: every call has a deadline, and time, calls and bytes are limited. */
+/** Calls the implementation under test. Every call has a deadline, and time, calls and bytes are limited. */
 import { bytesUpTo } from "./BytesUpTo.ts"
 import type { Credentials } from "./Fixtures.ts"
 import { type Area, Violation } from "./Rule.ts"
@@ -78,7 +78,7 @@ export class ApiCaller {
     return this.#deadline - Date.now()
   }
 
-  /** Waits and calls again where it is told to by 429. */
+  /** Calls again after the wait that a 429 asks for. */
   async call(area: Area, method: string, path: string, options: CallOptions = {}): Promise<Exchange> {
     for (let waits = 0; ; waits++) {
       const exchange = await this.#once(area, method, path, options)

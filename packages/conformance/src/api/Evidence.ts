@@ -6,7 +6,7 @@ const maxBodyLength = 2_000
 
 const shortened = (text: string): string => text.length > maxBodyLength ? `${text.slice(0, maxBodyLength)}… (${text.length} characters)` : text
 
-/** Headers that hold a secret, or help nobody. */
+/** Headers that hold a secret, or say nothing about the result. */
 const hiddenHeaders = new Set(["x-api-key", "authorization", "cookie", "set-cookie", "connection", "keep-alive"])
 
 const headerLines = (headers: Iterable<readonly [string, string | ReadonlyArray<string> | undefined]>): string =>

@@ -1,4 +1,4 @@
-/** What the check cannot find out or create by itself: credentials, and things of the implementation that exist. */
+/** Input that the check cannot create: credentials, and existing data of the implementation. */
 import { Result, Schema } from "effect"
 
 const text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(10_000))

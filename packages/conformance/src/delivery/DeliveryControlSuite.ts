@@ -1,4 +1,4 @@
-/** What a `DeliveryControl` promises operators who act on destinations and deliveries, and look for what became of a subject. */
+/** Conformance of `DeliveryControl`: how operators act on destinations and deliveries, and trace a subject. */
 import { backlogStep, DeliveryControl, DeliveryQueue, DeliveryStore, type DestinationOverview, pauseByClient, pauseByOperator, pauseForPurge, purgeReason } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"

@@ -1,4 +1,4 @@
-/** What a `DeliveryQueue` and a `DeliveryControl` promise operators who look for deliveries by a filter and change those that match. */
+/** Conformance of `DeliveryQueue` and `DeliveryControl`: how operators find and change deliveries by a filter. */
 import { type DeliveryMatch, type DeliveryQuery, DeliveryControl, DeliveryQueue, type DestinationMatch, endpointFilterOf, mostPassedOver } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-/** What a worker may send, holds and drops after any changes of access, against a model of the rules in a few lines. */
+/** Conformance of `DeliveryStore`: what a worker sends, holds and drops after changes of access, compared with a model. */
 import { AccessStore, type StoragePorts, Transaction } from "@waybill/core"
 import { DeliveryQueue } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
@@ -80,7 +80,7 @@ const drawSource = (random: SeededRandom, live: boolean): Source =>
   ({ seesAll: random.share(0.15), accounts: draw(random, ["A", "B", "C"]), live })
 
 /** One tenant whose store and model get the same calls. */
-class Told {
+class StoreAndModel {
   readonly tenantId = freshTenant()
   readonly model: Model
   private readonly random: SeededRandom
@@ -133,7 +133,7 @@ class Told {
   }
 
   /** Sends everything that may be sent, and compares: what each destination is sent, and how much is dropped. */
-  readonly compare = Effect.fnUntraced(function*(this: Told, says: string) {
+  readonly compare = Effect.fnUntraced(function*(this: StoreAndModel, says: string) {
     const { model, tenantId } = this
     const { dropped, sent } = yield* drain(tenantId)
     const found = byDestination(sent, eventIdsOf)
@@ -152,7 +152,7 @@ class Told {
   })
 
   /** Freezes some of what waits as one delivery of each destination, which waits for its next attempt from then on. */
-  readonly freezeSome = Effect.fnUntraced(function*(this: Told) {
+  readonly freezeSome = Effect.fnUntraced(function*(this: StoreAndModel) {
     const { random, model, tenantId } = this
     const worker = yield* acquire(tenantId)
     for (const [at, own] of model.destinations.entries()) {
@@ -168,21 +168,21 @@ class Told {
 
 const schedule = Effect.fnUntraced(function*(seed: number) {
   const random = new SeededRandom(seed, "gate")
-  const told = new Told(random)
-  const { model, tenantId } = told
+  const both = new StoreAndModel(random)
+  const { model, tenantId } = both
   yield* (yield* AccessStore).putTenant({ tenantId, name: "Acme", hosts: [] })
   for (const [n, destination] of model.destinations.entries()) {
-    yield* told.putAccess(destination, "key", { ...drawSource(random, true), accounts: ["A", "B", "C"].filter(() => random.share(0.7)) })
+    yield* both.putAccess(destination, "key", { ...drawSource(random, true), accounts: ["A", "B", "C"].filter(() => random.share(0.7)) })
     yield* subscribe(tenantId, { n: n + 1, client: destination.client, policy: { batchMaxSize: random.between(1, 5) } })
   }
-  for (const shipmentId of ["S1", "S2", "S3", "S4"]) yield* told.publish(shipmentId)
-  if (random.share(0.8)) yield* told.freezeSome()
-  for (let change = random.between(1, 8); change > 0; change--) yield* told.change()
-  yield* told.compare(`seed ${seed}, after the changes`)
+  for (const shipmentId of ["S1", "S2", "S3", "S4"]) yield* both.publish(shipmentId)
+  if (random.share(0.8)) yield* both.freezeSome()
+  for (let change = random.between(1, 8); change > 0; change--) yield* both.change()
+  yield* both.compare(`seed ${seed}, after the changes`)
   // access is back, with what each had last
-  yield* told.suspend(false)
-  for (const destination of model.destinations) for (const [origin, source] of destination.sources) yield* told.putAccess(destination, origin, { ...source, live: true })
-  yield* told.compare(`seed ${seed}, with access again`)
+  yield* both.suspend(false)
+  for (const destination of model.destinations) for (const [origin, source] of destination.sources) yield* both.putAccess(destination, origin, { ...source, live: true })
+  yield* both.compare(`seed ${seed}, with access again`)
   return model.did
 })
 

@@ -1,4 +1,4 @@
-/** What a `DeliveryStore` keeps back: what a client may not see at the moment of sending. */
+/** Conformance of `DeliveryStore`: access is checked at the moment of sending. */
 import { AccessStore } from "@waybill/core"
 import { DeliveryQueue, DeliveryStore, type SecretOwner, SecretStore } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"

@@ -1,4 +1,4 @@
-/** The promises of a `DeliveryQueue` to operators who list destinations and the deliveries of a shipment. */
+/** Conformance of `DeliveryQueue`: lists of destinations and of the deliveries of a shipment. */
 import { AccessStore } from "@waybill/core"
 import { defaultPolicy, DeliveryQueue, type DestinationOverview, type DestinationQuery, endpointFilterOf, overviewCount, type TakenDelivery } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"

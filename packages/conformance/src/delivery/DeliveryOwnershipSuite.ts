@@ -1,4 +1,4 @@
-/** What a `DeliveryStore` promises of partitions: one owner at a time, and nothing lost when the owner changes. */
+/** Conformance of `DeliveryStore`: a partition has one owner at a time, and nothing is lost when the owner changes. */
 import { DeliveryStore, type WrittenOutcome } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"

@@ -1,4 +1,4 @@
-/** What a `DeliveryQueue` promises subscriptions and operators: destinations, and deliveries that are seen, sent again and removed. */
+/** Conformance of `DeliveryQueue`: destinations, and deliveries that are read, sent again and removed. */
 import { type DeliveryQuery, DeliveryQueue, type DeliveryState } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Option } from "effect"

@@ -1,4 +1,4 @@
-/** The promises of a `DeliveryStore` about outcomes, retries and drops. */
+/** Conformance of `DeliveryStore`: outcomes, retries and drops. */
 import { type DeliveryOutcome, type DeliveryState, DeliveryStore, purgeStep } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"

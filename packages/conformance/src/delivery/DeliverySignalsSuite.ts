@@ -1,4 +1,4 @@
-/** What a `DeliveryStore` promises of signals: who leaves them, and what a take does with them. */
+/** Conformance of `DeliveryStore`: which writes leave signals, and how a take consumes them. */
 import { DeliveryStore, SecretStore } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-/** What a `DeliveryStore` promises of taking and loading: order, batches, keys in flight. */
+/** Conformance of `DeliveryStore`: takes and loads in order, in batches, without keys in flight. */
 import { DeliveryControl, deliveryIdOf, DeliveryStore, flightOf, pauseByOperator, SecretStore, type TakenDelivery, waitingPerDestination } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"

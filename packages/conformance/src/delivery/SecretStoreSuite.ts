@@ -1,4 +1,4 @@
-/** What a `SecretStore` promises. */
+/** Conformance of `SecretStore`. */
 import { accessOf, AccessStore } from "@waybill/core"
 import { DeliveryStore, type SecretOwner, SecretStore, secretUsableBy, type StoredSecret } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"

@@ -1,4 +1,4 @@
-/** What `Wakeups` promises. Hints may be lost, so each is given until it arrives. */
+/** Conformance of `Wakeups`. Hints may be lost, so each is given until it arrives. */
 import { Wakeups } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"

@@ -1,4 +1,4 @@
-/** What a `DeliveryStore` keeps back of each source: what a client may not see at the moment of sending, new or again. */
+/** Conformance of `DeliveryStore` for each source: access is checked at the moment of sending, of new and repeated deliveries. */
 import { noticeSource, NoticeStore, type StoragePorts, Transaction } from "@waybill/core"
 import { DeliveryQueue, DeliveryStore } from "@waybill/core/delivery"
 import { ChargeSubscriptionStore } from "@waybill/core/freight-charges"

@@ -1,4 +1,4 @@
-/** What the stores of all areas' subscriptions promise about documents; each area's own suite includes it. */
+/** Conformance of the documents of subscriptions; each area's own suite includes it. */
 import type { StorageError, StoragePorts } from "@waybill/core"
 import { assert } from "@effect/vitest"
 import type { Effect } from "effect"

@@ -5,7 +5,7 @@ import { ShipmentStatusStore, type StatusHistoryEntry, type StatusNotice, Status
 import { Effect } from "effect"
 import { bytesOf, idOf, destinationSettings, occurredAt } from "../StorageFixtures.ts"
 
-export type StatusFixture = Partial<StatusWrite> & Pick<StatusWrite, "shipmentId">
+type StatusFixture = Partial<StatusWrite> & Pick<StatusWrite, "shipmentId">
 
 export const statusOf = (fixture: StatusFixture): StatusWrite => ({
   state: "{}",
@@ -19,7 +19,7 @@ export const statusOf = (fixture: StatusFixture): StatusWrite => ({
   ...fixture
 })
 
-export interface NoticeFixture {
+interface NoticeFixture {
   readonly shipmentId: string
   readonly sequence: number
   readonly body?: string
@@ -32,7 +32,7 @@ export const noticeOf = ({ body, sequence, shipmentId }: NoticeFixture): StatusN
   body: bytesOf(body ?? `${shipmentId}/${sequence}`)
 })
 
-export interface ReportFixture {
+interface ReportFixture {
   /** The accounts of the shipments. */
   readonly accounts?: ReadonlyArray<string>
   readonly history?: ReadonlyArray<StatusHistoryEntry>
@@ -52,7 +52,7 @@ export const report = Effect.fnUntraced(function*(tenantId: string, fixtures: Re
   ))
 })
 
-export interface FollowerFixture {
+interface FollowerFixture {
   readonly n?: number
   readonly client?: string
   readonly references: ReadonlyArray<string>

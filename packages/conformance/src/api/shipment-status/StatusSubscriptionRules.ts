@@ -58,25 +58,25 @@ interface Notifications {
   readonly ended: Inbox
   readonly foreign: Inbox | undefined
   /** The customer's subscription to the foreign shipment. */
-  readonly curious: Inbox | undefined
+  readonly unpermitted: Inbox | undefined
 }
 
 const expected = 2
 
 const notify = async (context: RuleContext): Promise<Notifications> => {
   const { clients, foreignShipment, webhook } = context.fixtures
-  const [own, signed, ended, foreign, curious] = [context.inbox(), context.inbox(), context.inbox(), context.inbox(), context.inbox()] as const
+  const [own, signed, ended, foreign, unpermitted] = [context.inbox(), context.inbox(), context.inbox(), context.inbox(), context.inbox()] as const
   own.answers((nth) => nth === 0 ? 500 : 200)
   await subscribed(context, bodyOf(context, own.url))
   if (webhook !== undefined) await subscribed(context, { ...bodyOf(context, signed.url), hmacSecretId: webhook.hmacSecretId }).catch(() => {})
   expectStatus(await unsubscribing(context, await subscribed(context, bodyOf(context, ended.url))), 200)
   if (clients?.other !== undefined) await subscribed(context, bodyOf(context, foreign.url), "other")
-  if (foreignShipment !== undefined) await subscribed(context, { ...bodyOf(context, curious.url), referenceNumbers: [foreignShipment.proNumber] })
+  if (foreignShipment !== undefined) await subscribed(context, { ...bodyOf(context, unpermitted.url), referenceNumbers: [foreignShipment.proNumber] })
   await context.trigger("a")
   await own.until(() => accepted(own.posts).length >= expected, context.waitMillis)
   await own.untilQuiet(context.quietMillis, context.waitMillis)
   if (webhook !== undefined) await signed.until(() => signed.posts.length > 0, context.quietMillis)
-  return { own, signed, ended, foreign: clients?.other === undefined ? undefined : foreign, curious: foreignShipment === undefined ? undefined : curious }
+  return { own, signed, ended, foreign: clients?.other === undefined ? undefined : foreign, unpermitted: foreignShipment === undefined ? undefined : unpermitted }
 }
 
 const about = sharing("notifications", notify)
@@ -125,9 +125,9 @@ const notificationRules = rulesOf("a", "Area A webhook notifications", followed,
   must("notification-foreign", "notifies nobody of a shipment that it has no access to", {
     source: "published requirements of area A: notifications go to verified stakeholders only",
     needs: ["other", "foreignShipment", ...followed]
-  }, about(({ curious, foreign }) => {
+  }, about(({ unpermitted, foreign }) => {
     expectSilent(foreign!.posts, "the other customer has no access to the shipment")
-    return expectSilent(curious!.posts, "the customer has no access to the shipment")
+    return expectSilent(unpermitted!.posts, "the customer has no access to the shipment")
   }))
 ])
 
