@@ -34,9 +34,9 @@ export interface Slot {
 }
 
 /** Runs an operation on the store, then updates the reference model. */
-export type RunOperation = <A, E>(effect: Effect.Effect<A, E, SimulatedPorts>, then: (value: A) => void | Promise<void>) => void | Promise<void>
+type RunOperation = <A, E>(effect: Effect.Effect<A, E, SimulatedPorts>, then: (value: A) => void | Promise<void>) => void | Promise<void>
 
-export interface AccessChangesParts {
+interface AccessChangesParts {
   readonly ledger: Ledger
   readonly store: SimulatedStore
   readonly random: SeededRandom

@@ -12,7 +12,7 @@ interface LedgerShipment {
 }
 
 /** The client of a subscription. */
-export interface Recipient {
+interface Recipient {
   readonly tenantId: string
   readonly client: string
 }

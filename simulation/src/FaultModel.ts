@@ -15,7 +15,7 @@ import type { SimulationContext } from "./SimulationContext.ts"
  */
 export type CallEnd = "answered" | "answer lost" | "request lost" | "abandoned"
 
-export interface CallPlan {
+interface CallPlan {
   readonly answer: CallEnd
   readonly requestMillis: number
   readonly answerMillis: number

@@ -12,7 +12,7 @@ const calls: ReadonlyArray<StoreCall> = ["renew", "look", "acquire", "acquire", 
 const ends: ReadonlyArray<CallEnd> = ["answer lost", "request lost", "abandoned"]
 const behaviours: ReadonlyArray<ReceiverBehaviour> = ["fails", "fails", "busy", "gone", "hangs", "refuses", "lossy", "mixed", "mixed"]
 
-export interface FaultTargets {
+interface FaultTargets {
   readonly simulation: SimulationContext
   readonly faultModel: FaultModel
   readonly receivers: Receivers

@@ -95,7 +95,7 @@ export interface LedgerKey {
 export const destinationKeyOf = (tenantId: string, destinationId: string): string => `${tenantId}/${destinationId}`
 
 /** An event with its JSON as text. */
-export interface PublishedEvent extends Pick<NewEvent, "eventId" | "shipmentId" | "sequence"> {
+interface PublishedEvent extends Pick<NewEvent, "eventId" | "shipmentId" | "sequence"> {
   readonly body: string
 }
 

@@ -13,7 +13,7 @@ import type { SimulationContext } from "./SimulationContext.ts"
 
 export const interventions = ["pause", "resume", "stop", "resume", "remove", "add", "rotate", "rotate", "move", "retry", "retry", "recover"] as const
 
-export type Intervention = typeof interventions[number]
+type Intervention = typeof interventions[number]
 
 export const tenantOf = (tenant: number): string => `tenant-${tenant}`
 

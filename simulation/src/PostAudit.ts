@@ -143,7 +143,7 @@ export class PostAudit {
   }
 
   /** Attempts keep the distance of the rate, also across owners: half an attempt too many is one. */
-  private compareRhythm(destination: LedgerDestination, at: number): void {
+  private comparePace(destination: LedgerDestination, at: number): void {
     const limit = destination.settings.policy.rateLimitPerMinute
     const burst = Math.max(1, Math.floor(limit * burstShare))
     const spacing = windowMillis / (limit - burst + 1)
@@ -157,7 +157,7 @@ export class PostAudit {
     const at = pausedAt >= learnedAt ? pausedAt : this.simulation.storeNow
     destination.sends.push(at)
     const limit = destination.settings.policy.rateLimitPerMinute
-    this.compareRhythm(destination, at)
+    this.comparePace(destination, at)
     const times = destination.sends.filter((each) => each > at - windowMillis && each <= at)
     if (times.length > limit) {
       this.simulation.violate("Attempts in sixty seconds are within the rate limit", `${destination.name}: ${times.length} of ${limit}, the first ${at - Math.min(...times)} ms ago`)

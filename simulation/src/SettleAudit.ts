@@ -19,7 +19,7 @@ export interface Answered {
 /** By `permitOf`. */
 export type Outcomes = ReadonlyMap<string, Answered>
 
-export interface SettleCall {
+interface SettleCall {
   readonly who: string
   readonly request: SettleRequest
   readonly outcomes: Outcomes

@@ -47,7 +47,7 @@ export interface Shape {
   readonly realHmac: boolean
 }
 
-export interface DestinationShape {
+interface DestinationShape {
   readonly tenant: number
   readonly policy: DeliveryPolicy
   readonly whenDead: "continue" | "pause"

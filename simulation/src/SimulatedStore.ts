@@ -7,15 +7,13 @@ import { type Context, Context as Contexts, Effect, type Exit, Option, Exit as E
 import * as Clock from "effect/Clock"
 import type { Ledger, LedgerDelivery, LedgerDestination } from "./Ledger.ts"
 import type { LedgerPartition } from "./PartitionLedger.ts"
-import type { SimulationContext } from "./SimulationContext.ts"
+import { nanosOf, type SimulationContext } from "./SimulationContext.ts"
 
 /** The ports that an adapter has to provide. All its times must come from Effect's `Clock`. */
 export type SimulatedPorts = Transaction | AccessStore | SecretStore | DeliveryStore | DeliveryQueue | DeliveryControl | TransitEventStore | TransitSubscriptionStore | StorageCrash
 
 /** Signals are consumed within a poll. */
 const quietMillis = 6_000
-
-const nanos = (millis: number): bigint => BigInt(Math.floor(millis)) * 1_000_000n
 
 export class SimulatedStore {
   readonly delivery: DeliveryStore["Service"]
@@ -119,10 +117,10 @@ export class SimulatedStore {
 const storeClock = (simulation: SimulationContext, aheadMillis = 0): Clock.Clock => ({
   currentTimeMillisUnsafe: () => simulation.storeNow + aheadMillis,
   currentTimeMillis: Effect.sync(() => simulation.storeNow + aheadMillis),
-  currentTimeNanosUnsafe: () => nanos(simulation.storeNow + aheadMillis),
-  currentTimeNanos: Effect.sync(() => nanos(simulation.storeNow + aheadMillis)),
-  monotonicTimeNanosUnsafe: () => nanos(simulation.now),
-  monotonicTimeNanos: Effect.sync(() => nanos(simulation.now)),
+  currentTimeNanosUnsafe: () => nanosOf(simulation.storeNow + aheadMillis),
+  currentTimeNanos: Effect.sync(() => nanosOf(simulation.storeNow + aheadMillis)),
+  monotonicTimeNanosUnsafe: () => nanosOf(simulation.now),
+  monotonicTimeNanos: Effect.sync(() => nanosOf(simulation.now)),
   // a sleep of the store takes real time, and the schedule waits for it
   sleep: (duration) => Effect.promise(() => new Promise((resolve) => setTimeout(resolve, Number(duration))))
 })

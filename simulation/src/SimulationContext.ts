@@ -50,6 +50,8 @@ export interface SimulationViolation {
 /** The store's clock when a schedule begins, in milliseconds since 1970. */
 export const storeEpoch = 1_763_600_000_000
 
+export const nanosOf = (millis: number): bigint => BigInt(Math.floor(millis)) * 1_000_000n
+
 export class SimulationContext {
   readonly queue: EventQueue
   /** Chooses latencies, and the order of events with the same time. */

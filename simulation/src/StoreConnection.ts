@@ -22,10 +22,10 @@ type Store = DeliveryStore["Service"]
 export type StoreCall = keyof Store
 
 /** Called when the store has settled outcomes. */
-export type OnSettled = () => void
+type OnSettled = () => void
 
 /** Called during a take, before and after the store runs it, with its deliveries and destinations. */
-export type OnTake = (tenantId: string, deliveryIds: ReadonlyArray<string>, destinations: ReadonlyArray<LedgerDestination>) => void
+type OnTake = (tenantId: string, deliveryIds: ReadonlyArray<string>, destinations: ReadonlyArray<LedgerDestination>) => void
 
 interface StoreRequest<A> {
   readonly process: WorkerProcess

@@ -1,4 +1,4 @@
-/** What some schedules have much of: most rare errors need several events of a few kinds within a short time. */
+/** Conditions that some schedules concentrate on: most rare errors need several events of a few kinds within a short time. */
 import type { SeededRandom } from "@waybill/conformance/fixtures"
 import type { DeliveryPolicy } from "@waybill/core/delivery"
 import type { SimulationShape } from "./Shape.ts"
@@ -30,7 +30,7 @@ const effects = {
   "pauses": {}
 } satisfies Readonly<Record<string, Effects>>
 
-export type Trait = keyof typeof effects
+type Trait = keyof typeof effects
 
 export type Traits = ReadonlySet<Trait>
 

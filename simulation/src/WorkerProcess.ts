@@ -13,10 +13,10 @@ import type { Participant } from "./EventQueue.ts"
 import { destinationKeyOf } from "./Ledger.ts"
 import type { LoadedVersion, Sender } from "./PostAudit.ts"
 import type { Answered } from "./SettleAudit.ts"
-import { storeEpoch, type SimulationContext } from "./SimulationContext.ts"
+import { nanosOf, storeEpoch, type SimulationContext } from "./SimulationContext.ts"
 import type { Permits } from "./TakeAudit.ts"
 
-export interface ProcessPorts {
+interface ProcessPorts {
   readonly store: DeliveryStore["Service"]
   readonly sender: WebhookSender["Service"]
   readonly hmac: Hmac["Service"]
@@ -24,7 +24,7 @@ export interface ProcessPorts {
   readonly options: DeliveryOptionValues
 }
 
-export interface ProcessPlan {
+interface ProcessPlan {
   readonly seed: number
   /** Its number among all processes of the schedule. */
   readonly number: number
@@ -33,8 +33,6 @@ export interface ProcessPlan {
   /** Killed before this external effect (a store call or a POST), counted from 1. */
   readonly killedAtEffect: number
 }
-
-const nanos = (millis: number): bigint => BigInt(Math.floor(millis)) * 1_000_000n
 
 export class WorkerProcess implements Participant, Sender {
   readonly name: string
@@ -180,7 +178,7 @@ export class WorkerProcess implements Participant, Sender {
   private get clock(): Clock.Clock {
     const now = () => this.localNow
     // the monotonic clock starts at another value in each process
-    const since = () => nanos(this.simulation.now + this.plan.number * 1234)
+    const since = () => nanosOf(this.simulation.now + this.plan.number * 1234)
     const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
       Effect.callback<void>((resume) => {
         const millis = Duration.toMillis(duration)
@@ -193,8 +191,8 @@ export class WorkerProcess implements Participant, Sender {
     return {
       currentTimeMillisUnsafe: now,
       currentTimeMillis: Effect.sync(now),
-      currentTimeNanosUnsafe: () => nanos(now()),
-      currentTimeNanos: Effect.sync(() => nanos(now())),
+      currentTimeNanosUnsafe: () => nanosOf(now()),
+      currentTimeNanos: Effect.sync(() => nanosOf(now())),
       monotonicTimeNanosUnsafe: since,
       monotonicTimeNanos: Effect.sync(since),
       sleep

@@ -37,7 +37,7 @@ parentPort.on("message", async ({ mutant, count, from }) => {
 })
 `
 
-export interface Caught {
+interface Caught {
   readonly seed: number
   readonly rule: string
 }
