@@ -2,7 +2,7 @@
 import { createHmac, createSecretKey } from "node:crypto"
 import { Pool } from "undici"
 
-export interface Poster {
+interface Poster {
   /** Resolves when the receiver accepts; rejects on any other response. */
   readonly post: (id: string, body: string | Uint8Array) => Promise<void>
   readonly close: () => Promise<void>

@@ -67,7 +67,7 @@ export const joinContender = async (
   return { ...await startMeasured<ContenderHandlers>(bench, contenderModule, args), name, database }
 }
 
-export interface DrainResult {
+interface DrainResult {
   /** Events a second, from the start of the workers, or from the first request if that is earlier, to the last request. */
   readonly perSecond: number
   readonly requests: number
@@ -122,7 +122,7 @@ const unlessStalled = async <A>(bench: Bench, contender: ContenderProcess, drain
 }
 
 /** The results of one contender over all rounds. */
-export interface Rounds {
+interface Rounds {
   readonly rates: ReadonlyArray<number>
   /** Of one event, the median of the rounds by process; undefined outside Linux. */
   readonly processor: ProcessorTime | undefined

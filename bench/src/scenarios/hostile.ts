@@ -14,14 +14,14 @@ const receivers = 200
 const attemptMillis = 15_000
 
 /** Every behaviour once, then repeated. */
-const dealt = (addresses: ReadonlyArray<HostileAddress>): ReadonlyArray<string> =>
+const receiverUrls = (addresses: ReadonlyArray<HostileAddress>): ReadonlyArray<string> =>
   Array.from({ length: receivers }, (_, n) => addresses[n % addresses.length]!.url)
 
 const attempts = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, ca: string) => {
   const child = await startChild<HostileSenderHandlers>(new URL("../waybill/hostile-sender-process.ts", import.meta.url), [ca], ["--expose-gc"])
   await child.call.warm(Array.from({ length: receivers }, (_, n) => `${bench.receiver.url}/warm-${n}`))
   const rounds = []
-  for (let round = 0; round < (bench.quick ? 1 : 3); round++) rounds.push(await child.call.attemptAll(dealt(addresses)))
+  for (let round = 0; round < (bench.quick ? 1 : 3); round++) rounds.push(await child.call.attemptAll(receiverUrls(addresses)))
   await child.end()
   return rounds
 }
@@ -58,7 +58,7 @@ const measure = async (
   const count = bench.quick ? perSecond : eventsOf(perSecond)
   const contender = await startContender(bench, "waybill", { tuned: "latency", destinations: bench.quick ? 50 : 1000, batchMaxSize: 200 })
   const destinations = await startMeasured<HostileDestinationsHandlers>(bench, new URL("../waybill/hostile-destinations-process.ts", import.meta.url), [contender.database])
-  await destinations.call.add(dealt(addresses), shipments, delivery)
+  await destinations.call.add(receiverUrls(addresses), shipments, delivery)
   await bench.postgres.settle(contender.database)
   await idle
   await contender.call.start()

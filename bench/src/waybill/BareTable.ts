@@ -22,7 +22,7 @@ export const bareTables: ReadonlyArray<string> = [
   `CREATE INDEX ON bare_indexed USING brin (recorded_at)`
 ]
 
-export interface BareEvents {
+interface BareEvents {
   readonly eventIds: ReadonlyArray<string>
   readonly shipmentIds: ReadonlyArray<string>
   readonly bodies: ReadonlyArray<Uint8Array>

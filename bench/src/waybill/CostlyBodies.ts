@@ -93,9 +93,9 @@ const worstOf = (limits: ListLimits, bytes: number): Readonly<Record<string, () 
 /** Bodies of a quick run: those that block the loop for longest or use most memory. */
 const isInQuickRun = (label: string): boolean => /full of faults|many members/.test(label)
 
-const many = <A>(count: number, make: (n: number) => A): ReadonlyArray<A> => Array.from({ length: count }, (_, n) => make(n))
+export const many = <A>(count: number, make: (n: number) => A): ReadonlyArray<A> => Array.from({ length: count }, (_, n) => make(n))
 
-const later = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10)
+export const later = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10)
 
 const long = "n".repeat(9_000)
 

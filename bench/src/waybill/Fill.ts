@@ -19,41 +19,41 @@ export const storeEvents = (database: string, range: { readonly from: number; re
   )
 
 /**
- * Deals `events`, a query over the event log, out to the subscriptions `which`. Each client may see the shipments that it gets, because what a client does not see
- * is dropped at sending. Signals tell of them.
+ * Assigns `events`, a query over the event log, to the subscriptions `which` in turn, gives their clients access to the shipments, because other entries are dropped
+ * at sending, and leaves signals.
  */
-const dealSql = ({ events, which }: { readonly events: string; readonly which: string }): string => `
+const assignSql = ({ events, which }: { readonly events: string; readonly which: string }): string => `
 WITH destinations AS (
   SELECT id AS destination_id, row_number() OVER (ORDER BY id) - 1 AS place, count(*) OVER () AS destinations,
          (SELECT min(a.account) FROM waybill.client_accounts AS a WHERE a.tenant_id = s.tenant_id AND a.client = s.client) AS account
   FROM waybill.transit_subscriptions AS s WHERE tenant_id = $1 AND ${which}
 ),
-dealt AS MATERIALIZED (
+assigned AS MATERIALIZED (
   SELECT e.*, l.destination_id, l.account
   FROM (${events}) AS e
   JOIN destinations AS l ON l.place = substr(e.shipment_id, 2)::int8 % l.destinations
 ),
 known AS (
-  INSERT INTO waybill.shipments (tenant_id, shipment_id, accounts) SELECT DISTINCT $1::text, shipment_id, ARRAY[account] FROM dealt ON CONFLICT DO NOTHING
+  INSERT INTO waybill.shipments (tenant_id, shipment_id, accounts) SELECT DISTINCT $1::text, shipment_id, ARRAY[account] FROM assigned ON CONFLICT DO NOTHING
 ),
 seen AS (
-  INSERT INTO waybill.shipment_accounts (tenant_id, account, shipment_id) SELECT DISTINCT $1::text, account, shipment_id FROM dealt ON CONFLICT DO NOTHING
+  INSERT INTO waybill.shipment_accounts (tenant_id, account, shipment_id) SELECT DISTINCT $1::text, account, shipment_id FROM assigned ON CONFLICT DO NOTHING
 ),
 queued AS (
   INSERT INTO waybill.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
   SELECT $1, e.destination_id, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)
-  FROM dealt AS e
+  FROM assigned AS e
   ORDER BY e.event_no
   RETURNING destination_id, key
 )
 INSERT INTO waybill.delivery_signals (tenant_id, partition, destination_id, key)
 SELECT $1::text, get_byte(uuid_send(destination_id), 15) % 8, destination_id, min(key) FROM queued GROUP BY destination_id`
 
-/** Queues the last `count` events: all for one client's subscription, or shipments dealt out in turn to all but unrelated ones. */
+/** Queues the last `count` events: all for one client's subscription, or shipments in turn to all but unrelated ones. */
 export const queueEvents = (database: string, { client, count }: { readonly count: number; readonly client?: string }) =>
   query(
     database,
-    dealSql({
+    assignSql({
       events: "SELECT * FROM waybill.transit_events WHERE tenant_id = $1 ORDER BY event_no DESC LIMIT $2",
       which: "client = coalesce($3, client) AND client NOT LIKE 'other-%'"
     }),
@@ -64,6 +64,6 @@ export const queueEvents = (database: string, { client, count }: { readonly coun
 export const queueShipments = (database: string, { destinationIds, first }: { readonly first: string; readonly destinationIds: ReadonlyArray<string> }) =>
   query(
     database,
-    dealSql({ events: "SELECT * FROM waybill.transit_events WHERE tenant_id = $1 AND shipment_id >= $2", which: "id = ANY($3)" }),
+    assignSql({ events: "SELECT * FROM waybill.transit_events WHERE tenant_id = $1 AND shipment_id >= $2", which: "id = ANY($3)" }),
     [tenantId, first, destinationIds]
   )

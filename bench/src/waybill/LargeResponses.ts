@@ -4,7 +4,7 @@ import { query } from "../machine/PostgresServer.ts"
 import { sampleEvent } from "./SampleEvent.ts"
 import { storeShipments } from "./SampleShipment.ts"
 import { accountOf, tenantId } from "./Tenant.ts"
-import type { RequestCall } from "./CostlyBodies.ts"
+import { later, many, type RequestCall } from "./CostlyBodies.ts"
 
 /** Numbers of records. Bills, shipments and versions have no quota; the others are at their limit. */
 interface Amounts {
@@ -24,9 +24,6 @@ const amounts = (quick: boolean): Amounts =>
 /** Sends a call with the credentials of its role. */
 export type Send = (call: Omit<RequestCall, "endpoint" | "label" | "accepted">) => Promise<{ readonly status: number; readonly text: string }>
 
-const many = <A>(count: number, make: (n: number) => A): ReadonlyArray<A> => Array.from({ length: count }, (_, n) => make(n))
-
-const later = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10)
 const operator = `/operator/v1/tenants/${tenantId}`
 
 /** Copies a row `count` times. `numbered` has SQL expressions for the ids of a copy, over the row `t` and the number `n`. */

@@ -1,7 +1,7 @@
 /** Transit events of about one kilobyte, as objects for publishing and as SQL for filling tables. */
 
 /** Bytes of the stored and sent JSON of one event. */
-export const eventBytes = 1024
+const eventBytes = 1024
 
 /** Reported by a carrier, visible to `accounts`. The receiver searches for the mark. */
 export const sampleEvent = (shipmentId: string, accounts: ReadonlyArray<string>, mark = "mark-00000000") => ({

@@ -29,7 +29,7 @@ export const createTenant = Effect.gen(function*() {
   yield* (yield* SigningSecrets).put(tenantId, "secret", { anyClient: true })
 })
 
-export interface SubscriptionSettings {
+interface SubscriptionSettings {
   readonly endpointUrl: string
   readonly batchMaxSize: number
 }

@@ -6,7 +6,7 @@ import { type DocumentContentsDirectory, TransportHttp } from "@waybill/http"
 import { type PgClient, StoragePostgres } from "@waybill/postgres"
 import { Layer, ManagedRuntime, Redacted, References } from "effect"
 
-export interface WaybillSettings {
+interface WaybillSettings {
   readonly database: string
   readonly schema?: string
   readonly connections?: number
@@ -34,5 +34,3 @@ const storageOf = ({ connections = 10, database, documents, schema = "waybill" }
 }
 
 export const runWaybill = (settings: WaybillSettings) => ManagedRuntime.make(waybillLayer(settings))
-
-export type WaybillRuntime = ReturnType<typeof runWaybill>

@@ -1,11 +1,9 @@
 /** A server process for documents that reports its memory. */
-import { NodeHttpServer } from "@effect/platform-node"
 import { ApiKeys } from "@waybill/core"
-import { AuthenticatorStandard, DocumentContentsDirectory, WaybillHttp } from "@waybill/http"
-import { Effect, Layer, ManagedRuntime, Redacted, Scope } from "effect"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { AuthenticatorStandard, DocumentContentsDirectory } from "@waybill/http"
+import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { serve } from "../machine/Child.ts"
+import { listenHttp } from "./listenHttp.ts"
 import { createTenant, tenantId } from "./Tenant.ts"
 import { waybillLayer } from "./Waybill.ts"
 
@@ -17,7 +15,7 @@ const services = Layer.provideMerge(
 )
 
 const runtime = ManagedRuntime.make(services)
-const server = createServer({ keepAliveTimeout: 60_000 })
+let close = () => {}
 let most = 0
 setInterval(() => most = Math.max(most, process.memoryUsage.rss()), 5).unref()
 
@@ -28,11 +26,9 @@ const handlers = {
     const run = Effect.runPromiseWith(context)
     await run(createTenant)
     const { key } = await run(Effect.flatMap(ApiKeys, (keys) => keys.create(tenantId, { name: "carrier", roles: ["carrier"] })))
-    const handler = await run(Effect.flatMap(WaybillHttp.make({}), (app) =>
-      NodeHttpServer.makeHandler(Effect.provideContext(app, context), { scope: Scope.makeUnsafe() })))
-    server.on("request", handler)
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
-    return { port: (server.address() as AddressInfo).port, key: Redacted.value(key) }
+    const server = await run(listenHttp)
+    close = server.close
+    return { port: server.port, key: Redacted.value(key) }
   },
   /** Resident bytes now, and the peak since the last call. */
   resident: () => {
@@ -46,6 +42,6 @@ const handlers = {
 export type DocumentHandlers = typeof handlers
 
 serve(handlers, async () => {
-  server.closeAllConnections()
+  close()
   await runtime.dispose()
 })

@@ -1,12 +1,10 @@
 /** A server process that answers lookups and takes intake: from the store, or with a constant, through the same HTTP, log-in and handlers. */
-import { NodeHttpServer } from "@effect/platform-node"
 import { ApiKeys } from "@waybill/core"
 import { PublicBody, ShipmentStatuses, ShipmentStatusOptions, VerifiedBody } from "@waybill/core/shipment-status"
-import { AuthenticatorStandard, WaybillHttp } from "@waybill/http"
-import { Effect, Layer, ManagedRuntime, Redacted, Scope } from "effect"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { AuthenticatorStandard } from "@waybill/http"
+import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { serve } from "../machine/Child.ts"
+import { listenHttp } from "./listenHttp.ts"
 import { samplePublic, sampleVerified } from "./SampleShipment.ts"
 import { accountOf, createTenant, tenantId } from "./Tenant.ts"
 import { waybillLayer } from "./Waybill.ts"
@@ -33,9 +31,7 @@ const services = waybillLayer({ database, connections: 10 }).pipe(
 )
 
 const runtime = ManagedRuntime.make(services)
-/** Lives as long as the process. */
-const scope = Scope.makeUnsafe("parallel")
-const server = createServer({ keepAliveTimeout: 60_000 })
+let close = () => {}
 
 const handlers = {
   /** The port, a customer's key and a carrier's. */
@@ -46,19 +42,15 @@ const handlers = {
     const { key } = await run(Effect.flatMap(ApiKeys, (keys) =>
       keys.create(tenantId, { name: "customer-0", roles: ["customer"], accounts: [accountOf(0)] })))
     const { key: carrierKey } = await run(Effect.flatMap(ApiKeys, (keys) => keys.create(tenantId, { name: "carrier", roles: ["carrier"], accounts: [] })))
-    const handler = await run(Effect.gen(function*() {
-      const app = yield* WaybillHttp.make({})
-      return yield* NodeHttpServer.makeHandler(app, { scope })
-    }))
-    server.on("request", handler)
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
-    return { port: (server.address() as AddressInfo).port, key: Redacted.value(key), carrierKey: Redacted.value(carrierKey) }
+    const server = await run(listenHttp)
+    close = server.close
+    return { port: server.port, key: Redacted.value(key), carrierKey: Redacted.value(carrierKey) }
   }
 }
 
 export type LookupHandlers = typeof handlers
 
 serve(handlers, async () => {
-  server.closeAllConnections()
+  close()
   await runtime.dispose()
 })

@@ -1,12 +1,10 @@
 /** A complete server process that measures how long its event loop was blocked and how much its memory grew. */
-import { NodeHttpServer } from "@effect/platform-node"
 import { ApiKeys } from "@waybill/core"
-import { AuthenticatorStandard, WaybillHttp } from "@waybill/http"
-import { Effect, Layer, ManagedRuntime, Redacted, Scope } from "effect"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { AuthenticatorStandard } from "@waybill/http"
+import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { getHeapSpaceStatistics } from "node:v8"
 import { serve } from "../machine/Child.ts"
+import { listenHttp } from "./listenHttp.ts"
 import { accountOf, createTenant, tenantId } from "./Tenant.ts"
 import { waybillLayer } from "./Waybill.ts"
 
@@ -18,9 +16,7 @@ const runtime = ManagedRuntime.make(Layer.provideMerge(
   AuthenticatorStandard.layer({ operatorKeys: [{ name: "operator", readOnly: false, key: Redacted.make(operatorKey) }] }),
   waybillLayer({ database, connections: 10 })
 ))
-/** Never closed: the server runs until the process ends. */
-const scope = Scope.makeUnsafe("parallel")
-const server = createServer({ keepAliveTimeout: 60_000 })
+let close = () => {}
 
 /** Processor time of the thread. On a busy machine elapsed time includes waiting for a processor. */
 const cpuMillis = (): number => {
@@ -65,14 +61,10 @@ const handlers = {
         ({ key }) => Redacted.value(key)
       ))
     const keys = { carrier: await create("carrier", ["carrier"], 0), customer: await create("customer", ["customer"], accounts), operator: operatorKey }
-    const handler = await run(Effect.gen(function*() {
-      const app = yield* WaybillHttp.make({})
-      return yield* NodeHttpServer.makeHandler(app, { scope })
-    }))
-    server.on("request", handler)
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+    const server = await run(listenHttp)
+    close = server.close
     setInterval(sample, 1).unref()
-    return { port: (server.address() as AddressInfo).port, keys }
+    return { port: server.port, keys }
   },
 
   /** Starts a measurement: of memory if `step` is given, otherwise of time, because measuring memory takes time. */
@@ -98,6 +90,6 @@ const handlers = {
 export type RequestsHandlers = typeof handlers
 
 serve(handlers, async () => {
-  server.closeAllConnections()
+  close()
   await runtime.dispose()
 })

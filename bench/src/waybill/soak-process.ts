@@ -18,14 +18,14 @@ let destinations = 0
 /** Events of one call, as a carrier's system sends a small backlog. */
 const perCall = 20
 /** Concurrent shipments; each gets an event in turn. */
-const underWay = 50_000
+const concurrentShipments = 50_000
 
 let published = 0
 const publishCall = async (marks: { next: number } | undefined) => {
   // events without a mark have 0
   const mark = marks === undefined ? 0 : marks.next++
   const events = Array.from({ length: perCall }, (_, place) => {
-    const n = published++ % underWay
+    const n = published++ % concurrentShipments
     return sampleEvent(shipmentOf(n), [accountOf(n % destinations)], `mark-${String(place === 0 ? mark : 0).padStart(8, "0")}`)
   })
   await runtime.runPromise(Effect.flatMap(TransitEvents, (service) => service.append(carrier, events)))
