@@ -6,7 +6,7 @@ import { printResult } from "./shared/Output.ts"
 
 const number = (name: string, what: string) => Flag.Int(name).pipe(Flag.withDescription(what), Flag.optional)
 
-const sample = "0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10"
+export const sampleId = "0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10"
 
 const flags = {
   id: Argument.String("subscriptionId").pipe(Argument.withDescription("Id of a subscription to transit events or pickups")),
@@ -37,7 +37,7 @@ const listed = (name: "eventTypes" | "shipmentIds", values: ReadonlyArray<string
 
 export const editCommand = tenantCommand("edit", {
   description: "Change the endpoint, secret, delivery settings or filters of a subscription, by the rules of its client's own call",
-  examples: [{ command: `waybill subscriptions edit --tenant acme ${sample} --rate-per-minute 60 --batch-max-size 20`, description: "Slow down for a receiver that is overloaded" }],
+  examples: [{ command: `waybill subscriptions edit --tenant acme ${sampleId} --rate-per-minute 60 --batch-max-size 20`, description: "Slow down for a receiver that is overloaded" }],
   flags,
   check: (values) => Object.keys(changeOf(values)).length === 0 ? "Nothing to change. Give at least one of the settings; --help lists them." : undefined,
   call: ({ operator, tenantId }, values, options) => operator.editSubscription(tenantId, values.id, changeOf(values), options),

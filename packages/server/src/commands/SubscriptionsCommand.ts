@@ -2,7 +2,7 @@
 import type { OperatorSubscription, PurgeResult, SubscriptionState } from "@waybill/client"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { editCommand } from "./SubscriptionEditCommand.ts"
+import { editCommand, sampleId } from "./SubscriptionEditCommand.ts"
 import { clientFlag, endpointFlag, errorFlag, inSteps } from "./shared/Filters.ts"
 import { commandGroup, firstOf, given, limitFault, limitFlag, printFirst, tenantCommand } from "./shared/OperatorCommands.ts"
 import { usageError } from "./shared/Outcome.ts"
@@ -13,8 +13,6 @@ import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 const states = ["active", "paused", "inactive"] as const satisfies ReadonlyArray<SubscriptionState>
 
 const id = Argument.String("subscriptionId").pipe(Argument.withDescription("Id of the subscription"))
-
-const sample = "0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10"
 
 const many = (count: number): string => count >= 1000 ? "1000+" : String(count)
 
@@ -83,7 +81,7 @@ const showDescription = "Show a subscription with its backlog, dead letters, and
 
 const showCommand = tenantCommand("show", {
   description: showDescription,
-  examples: [{ command: `waybill subscriptions show --tenant acme ${sample}`, description: showDescription }],
+  examples: [{ command: `waybill subscriptions show --tenant acme ${sampleId}`, description: showDescription }],
   flags: { id },
   call: ({ operator, tenantId }, { id }, options) => operator.getSubscription(tenantId, id, options),
   print: (asJson, subscription) => printResult(asJson, { json: subscription, text: textOf(subscription) })
@@ -93,7 +91,7 @@ const resumeDescription = "Resume a paused subscription, also if its client or a
 
 const resumeCommand = tenantCommand("resume", {
   description: resumeDescription,
-  examples: [{ command: `waybill subscriptions resume --tenant acme ${sample}`, description: resumeDescription }],
+  examples: [{ command: `waybill subscriptions resume --tenant acme ${sampleId}`, description: resumeDescription }],
   flags: { id },
   call: ({ operator, tenantId }, { id }, options) => operator.resume(tenantId, id, options),
   print: (asJson, subscription) => printResult(asJson, { json: subscription, text: textOf(subscription) })
@@ -101,7 +99,7 @@ const resumeCommand = tenantCommand("resume", {
 
 const pauseCommand = tenantCommand("pause", {
   description: "Pause a subscription. Its client cannot resume it",
-  examples: [{ command: `waybill subscriptions pause --tenant acme ${sample} --reason "The receiver floods us."`, description: "Until an operator resumes it" }],
+  examples: [{ command: `waybill subscriptions pause --tenant acme ${sampleId} --reason "The receiver floods us."`, description: "Until an operator resumes it" }],
   flags: { id, reason: Flag.String("reason").pipe(Flag.withDescription("Reason, which its client can read")) },
   call: ({ operator, tenantId }, { id, reason }, options) => operator.pause(tenantId, id, { reason }, options),
   print: (asJson, subscription, { id }) => printResult(asJson, { json: subscription, text: `${id} is paused. Nothing more is sent until an operator resumes it.` })
@@ -139,13 +137,13 @@ const purgeCommand = Command.make(
   Command.withDescription("Drop waiting entries of subscriptions and cancel their retries"),
   Command.withExamples([
     { command: "waybill subscriptions purge --tenant acme --endpoint old-tms.example", description: "Everything that waits for a receiver that is gone" },
-    { command: `waybill subscriptions purge --tenant acme ${sample}`, description: "Drop an obsolete backlog" }
+    { command: `waybill subscriptions purge --tenant acme ${sampleId}`, description: "Drop an obsolete backlog" }
   ])
 )
 
 const deleteCommand = tenantCommand("delete", {
   description: "Delete a subscription, like a call of its client",
-  examples: [{ command: `waybill subscriptions delete --tenant acme ${sample}`, description: "Nothing more is sent" }],
+  examples: [{ command: `waybill subscriptions delete --tenant acme ${sampleId}`, description: "Nothing more is sent" }],
   flags: { id },
   call: ({ operator, tenantId }, { id }, options) => operator.deleteSubscription(tenantId, id, options),
   print: (asJson, _, { id }) => printResult(asJson, { json: { subscriptionId: id, deleted: true }, text: `${id} is deleted.` })

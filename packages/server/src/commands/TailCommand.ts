@@ -30,7 +30,7 @@ const isSettled = ({ state }: Delivery): boolean => state === "delivered" || sta
 const markOf = ({ attempts, settledAt, state }: Delivery): string => `${state} ${attempts.length} ${settledAt}`
 
 /** Tracks which deliveries changed since they were last printed. */
-export class Tail {
+class Tail {
   readonly #known = new Map<string, Known>()
   #since: number
 

@@ -123,7 +123,7 @@ const waitUntilReady = Effect.fnUntraced(function*(url: Redacted.Redacted) {
 /** The driver's error when the database refuses to encrypt. It has no code. */
 const noTlsMessage = "The server does not support TLS"
 
-export interface TlsFault {
+interface TlsFault {
   /** About the database, without a subject. */
   readonly detail: string
   readonly todo: string

@@ -8,7 +8,7 @@ import { type ChargeVersion, postedCharge, postedShipment } from "./DemoPosts.ts
 export const tickMillis = 2_000
 
 export type PostedShipment = ReturnType<typeof postedShipment>
-export type PostedCharge = ReturnType<typeof postedCharge>
+type PostedCharge = ReturnType<typeof postedCharge>
 
 /** Everything that is written at one instant, in this order. */
 export interface TimedWrites {

@@ -14,7 +14,7 @@ export class WriteFailed extends Schema.TaggedError<WriteFailed>()("WriteFailed"
   final: Schema.Boolean
 }) {}
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly url: string
   /** Base paths that differ from the defaults. */
   readonly basePaths?: Pick<ServerConfig["basePaths"], "invoices" | "pickups">

@@ -5,7 +5,7 @@ import { createTransport } from "nodemailer"
 import { withoutSecrets } from "@waybill/http"
 import { messageOf } from "../ErrorMessage.ts"
 
-export interface SmtpSettings {
+interface SmtpSettings {
   /** `smtps://user:password@host:465`, or `smtp://` with STARTTLS where the server offers it. */
   readonly url: Redacted.Redacted
   /** Sender of every mail. */

@@ -26,7 +26,7 @@ export const documentsLayer = ({ documents, documentsAlso, s3Endpoint }: Documen
   }))
 }
 
-export type DocumentsLayer = Layer.Layer<DocumentContents | Transaction, DocumentsUnusable, DocumentContents | Transaction>
+type DocumentsLayer = Layer.Layer<DocumentContents | Transaction, DocumentsUnusable, DocumentContents | Transaction>
 
 /** The contents in the database, which the other stores need. */
 const databaseContents = Layer.effect(DocumentContents, DocumentContents)

@@ -3,7 +3,7 @@ import { HttpServerResponse } from "effect/http"
 import { areaOverviews, type WaybillApps } from "@waybill/http"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 
-export interface IndexPageOptions extends Pick<ServerConfig, "basePaths"> {
+interface IndexPageOptions extends Pick<ServerConfig, "basePaths"> {
   readonly version: string
   /** The part of the service behind this listener. */
   readonly part: keyof WaybillApps

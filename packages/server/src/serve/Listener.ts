@@ -79,7 +79,7 @@ const reachableHost = (host: string): string => {
   return host.includes(":") ? `[${host}]` : host
 }
 
-const probes = new Set(["/healthz", "/readyz", "/metrics"])
+export const probePaths = new Set(["/healthz", "/readyz", "/metrics"])
 
 /**
  * Answers requests until the scope ends. Then it accepts no more, waits `drainMillis` for requests in flight,
@@ -94,7 +94,7 @@ export const answerWith = Effect.fnUntraced(function*(
   const { server } = listener
   const running = yield* Scope.make("parallel")
   const handler = yield* NodeHttpServer.makeHandler(app, { scope: running }).pipe(
-    Effect.provideService(HttpMiddleware.TracerDisabledWhen, (request) => probes.has(request.url))
+    Effect.provideService(HttpMiddleware.TracerDisabledWhen, (request) => probePaths.has(request.url))
   )
   yield* Effect.acquireRelease(
     Effect.sync(() => {

@@ -4,7 +4,7 @@ import { isTraced } from "@waybill/core"
 import { Cause, Context, type Fiber, Layer, Logger, type LogLevel, References, Tracer } from "effect"
 import { printable, printableLine } from "../Printable.ts"
 
-export interface LoggingOptions {
+interface LoggingOptions {
   readonly format: "json" | "pretty"
   readonly level: LogLevel.LogLevel
   /** Entries to leave out. */

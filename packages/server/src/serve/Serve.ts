@@ -25,7 +25,7 @@ import { indexPage } from "./IndexPage.ts"
 import { smtpMailerLayer } from "../mail/SmtpMailer.ts"
 import { readPortalPage } from "../portal/PortalPage.ts"
 import { makeDrain } from "./Drain.ts"
-import { answerWith, listen } from "./Listener.ts"
+import { answerWith, listen, probePaths } from "./Listener.ts"
 import { readinessLayer } from "./ServerReadiness.ts"
 import { version } from "./Version.ts"
 
@@ -117,7 +117,6 @@ const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted,
   )
 }
 
-const workerPaths = new Set(["/healthz", "/readyz", "/metrics"])
 
 /** The apps with a page at `/`, and the dashboard with the operator API. A delivery-only process serves just health and metrics. */
 const appsFor = Effect.fnUntraced(function*(config: ServerConfig, tryThese: () => ReadonlyArray<DemoCommand>) {
@@ -134,7 +133,7 @@ const appsFor = Effect.fnUntraced(function*(config: ServerConfig, tryThese: () =
     const index = () => indexPage({ version, basePaths, part, dashboard: page !== undefined, tryThese: part === "operators" ? [] : tryThese() })
     return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers, method, url }) => {
       const path = url.split("?", 1)[0]!
-      if (config.role === "worker" && !workerPaths.has(path)) return Effect.succeed(onlyDelivers)
+      if (config.role === "worker" && !probePaths.has(path)) return Effect.succeed(onlyDelivers)
       if (path === "/" && (method === "GET" || method === "HEAD")) return Effect.sync(index)
       const found = firstAnswer(pages, { method, path, headers })
       return found === undefined ? parts[part] : Effect.succeed(found)

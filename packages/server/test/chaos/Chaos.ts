@@ -45,7 +45,7 @@ export interface ChaosReport {
   readonly artifacts: string | undefined
 }
 
-export interface ChaosOptions {
+interface ChaosOptions {
   readonly keep?: boolean
   readonly say?: (line: string) => void
 }

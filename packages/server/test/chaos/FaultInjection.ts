@@ -8,7 +8,7 @@ import type { ProxiedConnection } from "./Proxy.ts"
 import type { Receivers } from "./Receivers.ts"
 import type { Resumes } from "./Resumes.ts"
 
-export interface FaultInjectionOptions {
+interface FaultInjectionOptions {
   readonly plan: ChaosPlan
   readonly random: Random
   readonly cluster: Cluster

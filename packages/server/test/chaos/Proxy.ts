@@ -2,7 +2,7 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net"
 
 /** `whole`: both directions are blocked. `answers`: only responses are blocked. */
-export type HalfOpen = "whole" | "answers"
+type HalfOpen = "whole" | "answers"
 
 export class ProxiedConnection {
   readonly client: Socket

@@ -4,7 +4,7 @@ import type { EventPlace, Workload } from "./Workload.ts"
 import type { Ledger } from "./Ledger.ts"
 import { pause, type Random } from "./Plan.ts"
 
-export interface PublisherOptions {
+interface PublisherOptions {
   readonly workload: Workload
   readonly ledger: Ledger
   readonly random: Random

@@ -10,14 +10,14 @@ import type { Random } from "./Plan.ts"
 import { Proxy, type ProxiedConnection } from "./Proxy.ts"
 
 /** A request whose sender cannot receive the response. */
-export interface Unanswered {
+interface Unanswered {
   readonly subscriber: Subscriber
   readonly since: number
   /** The sender's port. */
   readonly senderPort: number
 }
 
-export interface ReceiversOptions {
+interface ReceiversOptions {
   readonly workload: Workload
   readonly ledger: Ledger
   readonly random: Random

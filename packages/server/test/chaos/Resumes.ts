@@ -18,7 +18,7 @@ interface Awaited {
 }
 
 /** Milliseconds since 1970. */
-export interface Lease {
+interface Lease {
   /** Who owns the partition. */
   readonly worker: string
   readonly ownedSince: number

@@ -18,7 +18,7 @@ export interface ServerSlot {
   process: ServerProcess | undefined
 }
 
-export interface ServerProcessesOptions {
+interface ServerProcessesOptions {
   readonly plan: ChaosPlan
   readonly cluster: Cluster
   readonly program: BuiltProgram

@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto"
 import { onTestFinished } from "vitest"
 import { directory, listening, Program, programCommand, urlOf } from "../program/Program.ts"
 
-export interface Ran {
+interface Ran {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string

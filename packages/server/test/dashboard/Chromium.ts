@@ -37,7 +37,7 @@ export const closeBrowserAfterwards = (): void =>
   })
 
 /** Events that must not happen on a page. */
-export interface Violations {
+interface Violations {
   /** Dialogs, injected scripts, policy violations, page errors, and requests to other origins. */
   readonly seen: ReadonlyArray<string>
 }

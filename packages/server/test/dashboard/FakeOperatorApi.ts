@@ -7,7 +7,7 @@ import { isInTrouble } from "../../dashboard/model/trouble.ts"
 import { openDashboard } from "../../src/dashboard/Dashboard.ts"
 import { listening, urlOf } from "../program/Program.ts"
 
-export interface ApiRequest {
+interface ApiRequest {
   readonly method: string
   /** Below `/operator/v1/tenants`. */
   readonly path: string

@@ -23,7 +23,7 @@ const launch = `
   runOnPinnedNode(process.argv.slice(1))
 `
 
-export interface ProgramOptions {
+interface ProgramOptions {
   readonly args?: ReadonlyArray<string>
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string

@@ -9,7 +9,7 @@ export interface Answer {
   readonly status: number | undefined
   readonly millis: number
   /** Set when there was no response. */
-  readonly trouble: string | undefined
+  readonly failure: string | undefined
 }
 
 export const isTaken = ({ status }: Answer): boolean => status !== undefined && status >= 200 && status < 300
@@ -17,7 +17,7 @@ export const isTaken = ({ status }: Answer): boolean => status !== undefined && 
 /** A definite refusal, as opposed to a failure that asks for a retry. */
 export const isRefused = ({ status }: Answer): boolean => status !== undefined && status >= 400 && status < 500
 
-export const answerText = ({ millis, status, trouble }: Answer): string => status === undefined ? `no answer (${trouble})` : `${status} in ${millis} ms`
+export const answerText = ({ millis, status, failure }: Answer): string => status === undefined ? `no answer (${failure})` : `${status} in ${millis} ms`
 
 export type Headers = Readonly<Record<string, string>>
 
@@ -93,11 +93,11 @@ export class Receiver {
         signal: AbortSignal.timeout(timeoutMillis)
       })
       await response.arrayBuffer()
-      return { status: response.status, millis: millis(), trouble: undefined }
+      return { status: response.status, millis: millis(), failure: undefined }
     } catch (error) {
       const isLate = error instanceof Error && error.name === "TimeoutError"
-      const trouble = isLate ? `none within ${timeoutMillis / 1000} s` : `no connection${error instanceof Error ? reasonOf(error) : ""}`
-      return { status: undefined, millis: millis(), trouble }
+      const failure = isLate ? `none within ${timeoutMillis / 1000} s` : `no connection${error instanceof Error ? reasonOf(error) : ""}`
+      return { status: undefined, millis: millis(), failure }
     }
   }
 }

@@ -17,7 +17,7 @@ const resultOf = ({ find, id, sentence }: Requirement, receiver: Receiver) =>
       const { answers, detail, met } = await find(receiver)
       const millis = answers.reduce((sum, answer) => sum + answer.millis, 0)
       const result: CheckResult = { id, sentence, status: met ? "passed" : "failed", detail: printable(detail), millis }
-      return { result, trouble: answers.every(({ status }) => status === undefined) ? answers[0]?.trouble : undefined }
+      return { result, failure: answers.every(({ status }) => status === undefined) ? answers[0]?.failure : undefined }
     },
     catch: (error) => error instanceof WebhookSecretUnusable ? usageError(error.message) : failed(messageOf(error))
   })
@@ -27,9 +27,9 @@ export const checkReceiver = Effect.fnUntraced(function*(options: ReceiverOption
   const receiver = new Receiver(options)
   const results: Array<CheckResult> = []
   for (const requirement of chosen) {
-    const { result, trouble } = yield* resultOf(requirement, receiver)
-    if (results.length === 0 && trouble !== undefined) {
-      return yield* new CommandFailed({ message: `No response from ${options.url}: ${trouble}. Start the receiver, or correct the address.`, code: exitCodes.unreachable })
+    const { result, failure } = yield* resultOf(requirement, receiver)
+    if (results.length === 0 && failure !== undefined) {
+      return yield* new CommandFailed({ message: `No response from ${options.url}: ${failure}. Start the receiver, or correct the address.`, code: exitCodes.unreachable })
     }
     results.push(result)
     onResult(result)

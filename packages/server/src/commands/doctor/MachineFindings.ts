@@ -34,10 +34,10 @@ export const dataDirFinding = (config: ServerConfig): Effect.Effect<Finding> =>
     const path = shortPath(dataDir) || dataDir
     const isNeeded = demo || databaseUrl === undefined || operatorKeys === undefined || sealingKeys === undefined
     const there = await nearest(dataDir)
-    const trouble = await tryToWrite(there)
-    if (trouble === undefined) return ok(name, there === dataDir ? `${path} can be written to` : `${path} does not exist yet and can be created`)
+    const problem = await tryToWrite(there)
+    if (problem === undefined) return ok(name, there === dataDir ? `${path} can be written to` : `${path} does not exist yet and can be created`)
     return isNeeded
-      ? broken(name, `${path} cannot be written to: ${trouble}`, "Point WAYBILL_DATA_DIR at a directory that this user may write to, or give that user the right.")
+      ? broken(name, `${path} cannot be written to: ${problem}`, "Point WAYBILL_DATA_DIR at a directory that this user may write to, or give that user the right.")
       : ok(name, `${path} cannot be written to, and is not needed: database and keys are given`)
   })
 

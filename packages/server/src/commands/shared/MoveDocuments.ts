@@ -16,7 +16,7 @@ export interface MoveTotals extends Readonly<Record<DocumentMoveOutcome, number>
   readonly left: number
 }
 
-export interface MoveProgress extends MovedFile {
+interface MoveProgress extends MovedFile {
   readonly tenantId: string
   /** Files that were looked at, this one included, of so many. */
   readonly done: number

@@ -14,7 +14,7 @@ export const exitCodes = {
   refused: 4
 } as const
 
-export type ExitCode = typeof exitCodes[keyof typeof exitCodes]
+type ExitCode = typeof exitCodes[keyof typeof exitCodes]
 
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
   message: Schema.String,
