@@ -43,14 +43,14 @@ const freight = {
   stackable: false
 } as const
 
-export const baseCharge: Required<BaseCharge> = { chargeType: "BASE_CHARGE", ...anyCharge }
+const baseCharge: Required<BaseCharge> = { chargeType: "BASE_CHARGE", ...anyCharge }
 
-export const itemCharge: Required<ItemCharge> = {
+const itemCharge: Required<ItemCharge> = {
   chargeType: "ITEM_CHARGE", ...anyCharge, itemId: 1, itemUUID: "u-1", itemDescription: "Paint", nmfcNumber: "149980", itemPackageType: "Drum",
   itemPackageQuantity: 4, ...freight
 }
 
-export const handlingUnitCharge: Required<HandlingUnitCharge> = {
+const handlingUnitCharge: Required<HandlingUnitCharge> = {
   chargeType: "HANDLING_UNIT_CHARGE", ...anyCharge, handlingUnitId: 1, handlingUnitUUID: "u-2", handlingUnitDescription: "Pallet of paint",
   handlingUnitPackageType: "Pallet", handlingUnitPackageQuantity: 1, ...freight
 }

@@ -31,7 +31,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-export type QueryValue = string | number | boolean | Date | undefined
+type QueryValue = string | number | boolean | Date | undefined
 export type Query = Readonly<Record<string, QueryValue | ReadonlyArray<QueryValue>>>
 
 /** One HTTP request. */

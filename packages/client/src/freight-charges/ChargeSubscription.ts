@@ -5,7 +5,7 @@ import type { OpenList } from "../shared/OpenList.ts"
 export type ShipmentDataType = "revenue_impacts_only" | "all_monitored_events"
 
 /** Which events the change logs contain. */
-export type ChargeEventType = "revenue_impacts_only" | "all_impacts" | "no_events"
+type ChargeEventType = "revenue_impacts_only" | "all_impacts" | "no_events"
 
 /** `real_time`: at once. `hourly` and `daily`: the latest version of each bill, once per hour or day. */
 export type ChargeFrequency = "real_time" | "hourly" | "daily"

@@ -5,12 +5,12 @@ import type { OpenList, Unknown } from "../shared/OpenList.ts"
 import type { DeliveryMetadata, SubscriptionStatus } from "../transit-events/TransitSubscription.ts"
 
 /** A published code needs no description; your own code needs one. */
-export interface ReportedPickupCode extends Unknown<{ codeDescription: string; subCode: string; subCodeDescription: string }> {
+interface ReportedPickupCode extends Unknown<{ codeDescription: string; subCode: string; subCodeDescription: string }> {
   readonly code: string
 }
 
 /** A shipment that the driver picked up, as the carrier reports it: part of `shipmentArray` of area C. */
-export type ReportedPickupShipment = Unknown<{
+type ReportedPickupShipment = Unknown<{
   readonly proNumber: string
   readonly destinationPostalCode: string
   readonly destinationCountry: string

@@ -35,7 +35,7 @@ export interface PostalAddress {
 }
 
 /** Who pays, how and until when. */
-export interface InvoiceTerms {
+interface InvoiceTerms {
   readonly billingTerms?: "Prepaid" | "Collect" | "Third Party"
   readonly paymentTerms?: string
   /** Such as `2026-11-20`. */
@@ -57,7 +57,7 @@ export interface InvoiceHeader {
 }
 
 /** The person who authorized a charge. */
-export interface ChargeAuthorizer {
+interface ChargeAuthorizer {
   readonly authorizerTitle?: string
   readonly authorizerName?: string
   readonly authorizerFirstName?: string

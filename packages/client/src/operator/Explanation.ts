@@ -8,7 +8,7 @@ import type { DeliveryState } from "./Delivery.ts"
  */
 export type ExplainSubject = { readonly eventId: string } | { readonly shipmentId: string } | { readonly pro: string } | { readonly pickupId: string }
 
-/** What became of the subject for this subscription. */
+/** The result of the subject for this subscription. */
 export type Verdict = "delivered" | "in_flight" | "waiting" | "dead" | "dropped" | "not_matched" | "not_visible" | "before_subscription"
 
 /** What a waiting entry waits for: its turn, the entry before it, the rate limit, a retry, the circuit breaker, the end of a pause, or access. */

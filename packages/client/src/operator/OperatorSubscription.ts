@@ -16,7 +16,7 @@ export type PausedBy = "client" | "service" | "operator"
 export type BreakerState = "closed" | "open" | "half-open"
 
 /** The circuit breaker of a subscription's endpoint. */
-export interface SubscriptionBreaker {
+interface SubscriptionBreaker {
   readonly state: OpenList<BreakerState>
   /** Failed attempts since the last accepted one. */
   readonly failures: number

@@ -1,7 +1,7 @@
 /** Links that open the portal of a client. */
 import type { PortalTheme } from "../portal/PortalSession.ts"
 
-/** Whose portal a new link opens, for how long and how it looks. */
+/** A new link: its client, how long it works, and the theme of the page. */
 export interface PortalLinkCreate {
   /** A bare name means `key:<name>`. */
   readonly client: string

@@ -181,7 +181,7 @@ const nothing: { readonly [Member in keyof MayBeNull]: null } = {
   billToAddress: null
 }
 
-/** The server judges what callers without types give: the text "False" orders a truck, and without a value nobody is asked for one. */
+/** Passes values of other types to the server, which validates them: a caller without types may give the text "False". */
 const testFlag = (isTest: unknown): unknown => typeof isTest === "boolean" ? (isTest ? "True" : "False") : isTest
 
 /** The body as the interface spells it. With a number, it updates the pickup of that number. */

@@ -40,7 +40,7 @@ export interface PortalTest {
  */
 export type NoticeKind = "ending" | "failing" | "dead_letter" | "paused"
 
-/** Where the customer is told of failing endpoints. */
+/** Contacts of the customer for notices about failing endpoints. */
 export interface PortalContact {
   /** `null`: nowhere. */
   readonly email: string | null

@@ -37,7 +37,7 @@ export interface DeliveryReceiverOptions<Transaction = undefined> {
   readonly onPickups?: ((changes: ReadonlyArray<PickupChange>, context: NotificationContext<Transaction>) => unknown) | undefined
   /** Receives each notice that an endpoint of yours needs attention once. */
   readonly onNotice?: ((notice: NoticeEvent, context: NotificationContext<Transaction>) => unknown) | undefined
-  /** Is told of test events, which are accepted without it too. */
+  /** Called for test events, which are accepted without it too. */
   readonly onTest?: ((test: WebhookTestEvent, context: NotificationContext<Transaction>) => unknown) | undefined
   /** Required signature. Default `standard-webhooks`. `x-signature` has no timestamp and cannot stop late replays. */
   readonly signature?: SignatureScheme | undefined
@@ -193,7 +193,7 @@ export class DeliveryReceiver<Transaction = undefined> {
     return this.#options.signature === "x-signature" ? "x-signature" : "webhook-signature"
   }
 
-  /** What Waybill always signs is taken with a signature only, whatever `unsigned` says. */
+  /** Bodies that Waybill always signs need a signature, regardless of `unsigned`. */
   #requireSignature({ signed }: Verified): void {
     if (!signed) throw new DeliveryRefused("header_missing", `The header ${this.#signatureHeader} is missing; only shipment status and freight charges may be unsigned.`)
   }

@@ -36,7 +36,7 @@ const quoted = (name: string): string => {
 }
 
 /** A lease on ids, or with `token: null` ids that are handled when the transaction commits. */
-export interface TableClaim {
+interface TableClaim {
   readonly token: string | null
   readonly seconds: number
 }

@@ -4,7 +4,7 @@ import type { ClaimAnswer, SeenStore } from "../../src/receiver/index.ts"
 import { forRandom } from "../random.ts"
 
 /** Empty storage of one receiver. */
-export interface SeenStorage {
+interface SeenStorage {
   /** The store of another process on the same storage. In memory it is the same store. */
   readonly store: () => SeenStore
   /** Lets time pass in the storage. */
