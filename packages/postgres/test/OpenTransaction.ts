@@ -29,16 +29,3 @@ export const countBlocked = Effect.flatMap(PgClient.PgClient, (sql) =>
 export const untilBlocked = (count: number) => fixtures.eventually(countBlocked, (n) => n >= count)
 
 export const untilOneIsBlocked = untilBlocked(1)
-
-/** Waits until one connection has been blocked for this number of milliseconds. */
-export const untilBlockedFor = (millis: number) =>
-  fixtures.eventually(
-    Effect.flatMap(PgClient.PgClient, (sql) =>
-      Effect.map(
-        sql<{ millis: number | null }>`
-          SELECT max(extract(epoch FROM clock_timestamp() - waitstart))::float8 * 1000 AS millis FROM pg_locks JOIN pg_stat_activity AS a USING (pid)
-          WHERE NOT granted AND a.application_name = current_setting('application_name')`,
-        ([row]) => row!.millis ?? 0
-      )),
-    (waited) => waited >= millis
-  )

@@ -93,16 +93,6 @@ export const wholeTables = (plan: PlanNode, schema: string): ReadonlyArray<Place
 export const seqScans = (plan: PlanNode): ReadonlyArray<string> =>
   nodesOf(plan).filter((node) => node["Node Type"] === "Seq Scan").map((node) => `${node["Relation Name"]} ${node["Filter"] ?? ""}`)
 
-/** The index conditions of each scan of a table. */
-export const indexConditions = (plan: PlanNode, schema: string, relation: string): ReadonlyArray<string> =>
-  nodesOf(plan).filter((node) => isScan(node) && node.Schema === schema && node["Relation Name"] === relation)
-    .map((node) => ownNodes(node).flatMap((each) => each["Index Cond"] ?? []).join(" AND "))
-
-/** The source of an update's rows: a scan of the table, or a join with it. */
-export const updatesFrom = (plan: PlanNode, schema: string, relation: string): ReadonlyArray<string> =>
-  nodesOf(plan).filter((node) => node["Operation"] === "Update" && node.Schema === schema && node["Relation Name"] === relation)
-    .flatMap((node) => (node.Plans ?? []).filter((child) => child["Parent Relationship"] === "Outer").map((child) => child["Node Type"]))
-
 /** Scans that read all rows of a tenant in a table, because the tenant is their only index condition. As "table by index". */
 export const wholeTenants = (plan: PlanNode, schema: string): ReadonlyArray<string> =>
   nodesOf(plan).filter((node) => isScan(node) && node.Schema === schema).flatMap((node) => {
