@@ -1,4 +1,4 @@
-/** What customers are told about a shipment, from the TMS's rows. Pure functions. */
+/** Messages to customers about a shipment, from the TMS's rows. Pure functions. */
 import type { BillChangeReport, PostedShipment, ReportedEvent } from "@waybill/http"
 import type { Charge, Customer, Shipment, Stop } from "../database/schema.ts"
 import { carrier } from "./principals.ts"

@@ -18,7 +18,7 @@ export class Refused extends Error {
   }
 }
 
-/** Each step of a shipment: from which status to which, and what customers are told. */
+/** Each step of a shipment: from which status to which, and the message to customers. */
 export const steps = {
   "pick-up": { label: "Picked up", from: "dispatched", to: "picked up", event: "PICKED_UP", at: "pickup" },
   depart: { label: "Departed", from: "picked up", to: "in transit", event: "DEPARTED_TERMINAL", at: undefined },

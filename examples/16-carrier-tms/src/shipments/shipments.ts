@@ -12,7 +12,7 @@ export interface Listed extends Freight {
   readonly driver: typeof drivers.$inferSelect | null
 }
 
-/** Whose freight: everybody's for dispatchers, or that of some accounts. */
+/** The freight to read: all of it for dispatchers, or that of some accounts. */
 export type Scope = "all" | ReadonlyArray<string>
 
 const inScope = (scope: Scope) => scope === "all" ? undefined : inArray(shipments.account, [...scope])
