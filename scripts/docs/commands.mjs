@@ -71,7 +71,7 @@ const workspaceScripts = (name) => {
 }
 
 /** The commands of a script, as words: split at lines, pipes and conjunctions, without settings, redirections and comments. */
-export const commandsIn = (code) => {
+const commandsIn = (code) => {
   const commands = []
   let words = []
   let word

@@ -26,7 +26,7 @@ const rulesInSources = () => {
 const escaped = (text) => text.replaceAll("|", "\\|")
 
 /** The page with the lists of the sources. */
-export const writtenConformance = () => {
+const writtenConformance = () => {
   const text = readFileSync(join(root, page), "utf8")
   const at = text.indexOf(begin)
   if (at === -1) throw new Error(`${page} lacks the line ${begin}`)

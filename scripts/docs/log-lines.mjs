@@ -59,7 +59,7 @@ const linesIn = (path) => {
   return found.filter(({ text }) => !/^… failed with a defect|^…, trying again\.$/.test(text))
 }
 
-export const writtenLogLines = () => {
+const writtenLogLines = () => {
   const lines = globSync("packages/{core,http,postgres,server}/src/**/*.ts", { cwd: root }).flatMap((path) => linesIn(path.replaceAll("\\", "/")))
   const inOrder = lines.toSorted((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level) || (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
   return [

@@ -31,7 +31,7 @@ export const checkGuarantees = ({ path, prose }) =>
     .filter((line) => /^\| \d+ \|/.test(line) && !/\.ts\): "/.test(line))
     .map((line) => `${path}: no test is named for guarantee ${line.split("|")[1].trim()}`)
 
-export const metricNames = () =>
+const metricNames = () =>
   new Set(sources().flatMap(({ text }) => Array.from(text.matchAll(/(?:\b(?:counter|gauge|histogram|summary|frequency)|namedGauge)\("(\w+)"/g), ([, name]) => name)))
 
 /** The metrics page and the alert rules name existing metrics only; the page names all of them. */
