@@ -21,13 +21,14 @@ export const countText = (count: number, most = counted): string => count >= mos
 export const troubleOf = (subscription: OperatorSubscription): Trouble => {
   const signs: Array<string> = []
   if (subscription.state === "paused") signs.push("paused")
+  if (subscription.held) signs.push("no access")
   if (subscription.breaker.state === "open") signs.push("breaker open")
   if (subscription.breaker.state === "half-open") signs.push("breaker probing")
   if (subscription.dead > 0) signs.push(subscription.dead === 1 ? "1 dead letter" : `${countText(subscription.dead)} dead letters`)
   const failing = subscription.breaker.failures > 0 && subscription.breaker.state === "closed"
   if (failing) signs.push(subscription.breaker.failures === 1 ? "last attempt failed" : `${subscription.breaker.failures} attempts in a row failed`)
   if (subscription.state === "inactive") return { severity: subscription.dead > 0 ? "warning" : "quiet", signs: ["inactive", ...signs] }
-  if (subscription.state === "paused" || subscription.breaker.state !== "closed") return { severity: "trouble", signs }
+  if (subscription.state === "paused" || subscription.held || subscription.breaker.state !== "closed") return { severity: "trouble", signs }
   return { severity: signs.length > 0 ? "warning" : "well", signs }
 }
 

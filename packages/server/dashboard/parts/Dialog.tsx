@@ -57,7 +57,7 @@ export const Dialog = ({ act, children, close, confirm, title }: DialogProps) =>
       }}
     >
       <article>
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}><Shown text={title} /></h2>
         <form onSubmit={submit}>
           {children}
           {failure !== undefined && <p role="alert" class="failure"><Shown text={failure} /></p>}

@@ -9,6 +9,9 @@ import { useAppState } from "../session/Context.ts"
 
 export type Decision = PickupDecision["decision"]
 
+/** As the list shows it: its confirmation number, or the end of its id while it has none. */
+export const pickupName = ({ confirmationNumber, pickupId }: OperatorPickup): string => confirmationNumber ?? `…${pickupId.slice(-6)}`
+
 export const decisionNames: Readonly<Record<Decision, string>> = { accept: "Accept", reject: "Reject", call: "Ask to call" }
 
 const explanations: Readonly<Record<Decision, string>> = {
@@ -41,7 +44,7 @@ export const DecisionDialog = ({ close, decision, pickup, tenantId }: DecisionDi
     return `The ${waitingFor ?? "pickup"} ${results[decision]}.${accepts && carrierPickupNumber !== null ? ` Its confirmation number is ${carrierPickupNumber}.` : ""}`
   }
   return (
-    <Dialog title={`${decisionNames[decision]}${decision === "call" ? " about" : ""} the ${waitingFor ?? "pickup"}?`} confirm={decisionNames[decision]} act={act} close={close}>
+    <Dialog title={`${decisionNames[decision]}${decision === "call" ? " about" : ""} the ${waitingFor ?? "decision"} of pickup ${pickupName(pickup)}?`} confirm={decisionNames[decision]} act={act} close={close}>
       <p><Shown text={`${origin.name}, ${origin.city}, ${origin.state} ${origin.zip}`} />. {explanations[decision]}</p>
       {accepts && (
         <div class="fields">

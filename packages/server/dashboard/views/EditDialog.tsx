@@ -5,7 +5,7 @@ import { deliverySettings } from "../model/words.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { NumberField, TextField } from "../parts/Fields.tsx"
 import { useAppState } from "../session/Context.ts"
-import type { SubscriptionDialogProps } from "./SubscriptionDialogs.tsx"
+import { shortName, type SubscriptionDialogProps } from "./SubscriptionDialogs.tsx"
 
 /** Areas whose interface can change a subscription. */
 const editable: ReadonlyArray<string> = ["transit-events", "pickups"]
@@ -43,7 +43,7 @@ export const EditDialog = ({ close, subscription, tenantId }: Omit<SubscriptionD
   }
 
   return (
-    <Dialog title="Change the subscription?" confirm="Change" act={act} close={close}>
+    <Dialog title={`Change ${shortName(before.subscriptionId)}?`} confirm="Change" act={act} close={close}>
       <p>The endpoint must be an allowed address, and the secret one that the client may use. Deliveries in progress keep the previous settings.</p>
       <TextField label="Endpoint" value={endpointUrl} change={setEndpointUrl} required maxLength={2048} />
       <TextField label="Secret" value={hmacSecretId} change={setHmacSecretId} required />

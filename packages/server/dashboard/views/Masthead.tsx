@@ -15,7 +15,7 @@ export const Masthead = ({ children, forget, route }: MastheadProps) => {
     <header class="masthead">
       <div class="bar">
         <a class="brand" href="#/">Waybill</a>
-        {tenantId !== undefined && <span class="tenant">Tenant <strong><Shown text={tenantId} /></strong> <a href="#/">change</a></span>}
+        {tenantId !== undefined && <span class="tenant">Tenant <strong><Shown text={tenantId} /></strong> <a href="#/">change<span class="hidden"> the tenant</span></a></span>}
         <div class="status">
           {children}
           <button type="button" class="secondary outline small" onClick={forget}>Forget key</button>

@@ -1,6 +1,7 @@
 /** Pickups that wait for the carrier's decision, the oldest order first, or all of a tenant. */
 import { type OperatorPage, type OperatorPickup, pickupWindowText } from "@waybill/client/operator"
 import { hashOf, type Route } from "../model/routes.ts"
+import { visibleLine } from "../model/visibleText.ts"
 import { plural } from "../model/words.ts"
 import { Choice } from "../parts/Fields.tsx"
 import { ActionResult, Answered, Empty, NewRowsWaiting } from "../parts/Notes.tsx"
@@ -12,7 +13,7 @@ import { When } from "../parts/When.tsx"
 import { useDialog } from "../session/useDialog.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { useSteady } from "../session/useSteady.ts"
-import { type Decision, decisionNames, DecisionDialog } from "./DecisionDialog.tsx"
+import { type Decision, decisionNames, DecisionDialog, pickupName } from "./DecisionDialog.tsx"
 
 type PickupsRoute = Extract<Route, { readonly view: "pickups" }>
 
@@ -83,10 +84,10 @@ const Page = ({ ask, page: { data, nextCursor }, route }: PageProps) => {
 }
 
 const cellsOf = (pickup: OperatorPickup, ask: (asked: Asked) => void) => {
-  const { carrier, client, confirmationNumber, isTest, orderedAt, origin, pickupId, status, waitingFor, waitingSince } = pickup
+  const { carrier, client, confirmationNumber, isTest, orderedAt, origin, status, waitingFor, waitingSince } = pickup
   return [
     <>
-      {confirmationNumber === null ? <span class="id">…{pickupId.slice(-6)}</span> : <span class="unbroken"><Shown text={confirmationNumber} /></span>}
+      <span class={confirmationNumber === null ? "id" : "unbroken"}><Shown text={pickupName(pickup)} /></span>
       <small class="signs"><Shown text={client} />{isTest && ", test"}</small>
     </>,
     <>
@@ -104,7 +105,7 @@ const cellsOf = (pickup: OperatorPickup, ask: (asked: Asked) => void) => {
             key={decision}
             type="button"
             class={decision === "accept" ? "small" : "secondary outline small"}
-            aria-label={`${decisionNames[decision]} pickup ending in ${pickupId.slice(-6)}`}
+            aria-label={`${decisionNames[decision]} pickup ${visibleLine(pickupName(pickup))}`}
             onClick={() => ask({ decision, pickup })}
           >
             {decisionNames[decision]} …

@@ -13,6 +13,9 @@ export interface SubscriptionDialogProps {
   readonly close: (result?: string) => void
 }
 
+/** Of a subscription, in a dialog that hides the page behind it. */
+export const shortName = (subscriptionId: string): string => `subscription …${subscriptionId.slice(-6)}`
+
 const day = 86_400_000
 
 const given = (value: string, what: string): string => {
@@ -75,7 +78,7 @@ export const ResumeDialog = ({ close, subscriptionId, tenantId }: SubscriptionDi
     return `The subscription is ${state}.`
   }
   return (
-    <Dialog title="Resume the subscription?" confirm="Resume" act={act} close={close}>
+    <Dialog title={`Resume ${shortName(subscriptionId)}?`} confirm="Resume" act={act} close={close}>
       <p>Waiting entries are sent in order. For freight charges, dead letters since the pause are sent again first, under their ids.</p>
     </Dialog>
   )
@@ -89,7 +92,7 @@ export const PauseDialog = ({ close, subscriptionId, tenantId }: SubscriptionDia
     return "The subscription is paused."
   }
   return (
-    <Dialog title="Pause the subscription?" confirm="Pause" act={act} close={close}>
+    <Dialog title={`Pause ${shortName(subscriptionId)}?`} confirm="Pause" act={act} close={close}>
       <p>Nothing more is sent; new entries wait. The client cannot resume the subscription and is shown the reason.</p>
       <TextField label="Reason" value={reason} change={setReason} required />
     </Dialog>
@@ -103,7 +106,7 @@ export const PurgeDialog = ({ close, subscriptionId, tenantId }: SubscriptionDia
     return dropped === 0 ? "Nothing was waiting. Nothing was dropped." : `${plural(dropped, "entry", "entries")} dropped.`
   }
   return (
-    <Dialog title="Purge the subscription?" confirm="Purge" act={act} close={close}>
+    <Dialog title={`Purge ${shortName(subscriptionId)}?`} confirm="Purge" act={act} close={close}>
       <p>All waiting entries are dropped, and deliveries that wait for a retry are cancelled. Transit events and changes of pickups can be replayed; other notifications are lost.</p>
     </Dialog>
   )
@@ -116,7 +119,7 @@ export const DeleteDialog = ({ close, subscriptionId, tenantId }: SubscriptionDi
     return "The subscription is deleted."
   }
   return (
-    <Dialog title="Delete the subscription?" confirm="Delete" act={act} close={close}>
+    <Dialog title={`Delete ${shortName(subscriptionId)}?`} confirm="Delete" act={act} close={close}>
       <p>The subscription ends as if its client had deleted it: nothing more is sent, and waiting entries are dropped. This cannot be undone.</p>
     </Dialog>
   )

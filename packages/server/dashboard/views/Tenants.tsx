@@ -46,8 +46,8 @@ export const Tenants = ({ route }: { readonly route: Extract<Route, { readonly v
                     <Shown text={name} />,
                     ofTenant(healths.get(tenantId)?.waiting),
                     <Oldest at={healths.get(tenantId)?.oldestWaitingAt} />,
-                    <Counted count={healths.get(tenantId)?.inTrouble} of="subscriptions in trouble" href={hashOf({ view: "subscriptions", tenantId, state: inTrouble })} />,
-                    <Counted count={healths.get(tenantId)?.dead} of="dead letters" href={hashOf({ view: "deliveries", tenantId, state: "dead" })} />,
+                    <Counted count={healths.get(tenantId)?.inTrouble} of="subscription" more=" in trouble" href={hashOf({ view: "subscriptions", tenantId, state: inTrouble })} />,
+                    <Counted count={healths.get(tenantId)?.dead} of="dead letter" href={hashOf({ view: "deliveries", tenantId, state: "dead" })} />,
                     hosts.length === 0 ? "–" : <Shown text={hosts.join(", ")} />
                   ]
                 }))}
@@ -66,10 +66,12 @@ export const Tenants = ({ route }: { readonly route: Extract<Route, { readonly v
 
 interface CountedProps {
   readonly count: number | undefined
+  /** One of them, for screen readers. */
   readonly of: string
+  readonly more?: string
   readonly href: string
 }
 
-const Counted = ({ count, href, of }: CountedProps) => count ? <a href={href}>{ofTenant(count)}<span class="hidden"> {of}</span></a> : <>{ofTenant(count)}</>
+const Counted = ({ count, href, more = "", of }: CountedProps) => count ? <a href={href}>{ofTenant(count)}<span class="hidden"> {count === 1 ? of : `${of}s`}{more}</span></a> : <>{ofTenant(count)}</>
 
 const Oldest = ({ at }: { readonly at: string | null | undefined }) => at === null || at === undefined ? <>–</> : <When brief at={at} />

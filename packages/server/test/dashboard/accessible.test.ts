@@ -141,7 +141,7 @@ describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeou
     const opener = await page.evaluate(() => document.activeElement!.textContent)
     expect(opener).toMatch(/^(Pause|Resume) …$/)
     await page.keyboard.press("Space")
-    await page.getByRole("dialog").waitFor()
+    await page.getByRole("dialog", { name: /^(Pause|Resume) subscription …[0-9a-f]{6}\?$/ }).waitFor()
     // The focus stays inside.
     for (let n = 0; n < 6; n++) {
       await page.keyboard.press("Tab")

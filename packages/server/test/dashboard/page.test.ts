@@ -123,7 +123,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     const api = await startFakeApi()
     api.freight.subscriptions.push(...Array.from({ length: 250 }, (_, n) => subscriptionSample(100 + n)), subscriptionSample(400, { breaker: { state: "open", failures: 9, until: instantOf(99) } }))
     const { page, violations } = await openView("#/", { api })
-    await page.getByRole("row", { name: "beta" }).getByRole("link", { name: "1 subscriptions in trouble" }).click()
+    await page.getByRole("row", { name: "beta" }).getByRole("link", { name: "1 subscription in trouble" }).click()
     await page.getByText("4 subscriptions, 4 in trouble").waitFor()
     expect((await page.getByRole("rowheader").allInnerTexts()).map((text) => /shipper-\d+/.exec(text)![0])).toContain("shipper-400")
     expect(await page.getByLabel("State").inputValue()).toBe("in-trouble")

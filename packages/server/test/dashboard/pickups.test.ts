@@ -30,7 +30,7 @@ describe.skipIf(noBrowser)("the pickups of the dashboard's page", { timeout: 60_
     api.freight.pickups.push(pickupSample(4))
     const { page, violations } = await openView("#/t/acme/pickups", { api })
     const dialog = page.getByRole("dialog")
-    const accept = page.getByRole("button", { name: `Accept pickup ending in ${ending(1)}` })
+    const accept = page.getByRole("button", { name: `Accept pickup …${ending(1)}` })
     await accept.focus()
     await page.keyboard.press("Enter")
     await dialog.waitFor()
@@ -46,11 +46,11 @@ describe.skipIf(noBrowser)("the pickups of the dashboard's page", { timeout: 60_
     await page.getByText("The order is accepted. Its confirmation number is C-77.").first().waitFor()
     await accept.waitFor({ state: "detached" })
 
-    await page.getByRole("button", { name: `Reject pickup ending in ${ending(3)}` }).click()
-    await dialog.getByRole("button", { name: "Reject" }).click()
+    await page.getByRole("button", { name: "Reject pickup 100000003" }).click()
+    await page.getByRole("dialog", { name: "Reject the change of pickup 100000003?" }).getByRole("button", { name: "Reject" }).click()
     await page.getByText("The change is rejected.").first().waitFor()
 
-    await page.getByRole("button", { name: `Ask to call pickup ending in ${ending(4)}` }).click()
+    await page.getByRole("button", { name: `Ask to call pickup …${ending(4)}` }).click()
     await dialog.getByLabel("Message for the shipper").fill("Call dispatch.")
     await dialog.getByRole("button", { name: "Ask to call" }).click()
     await page.getByText("No pickup waits for a decision.").waitFor()
@@ -66,7 +66,7 @@ describe.skipIf(noBrowser)("the pickups of the dashboard's page", { timeout: 60_
     const { api, page } = await openView("#/t/acme/pickups")
     const detail = "Pickup 1 is decided already, its status is Accepted."
     api.override = ({ method }) => method === "POST" ? { status: 409, json: { status: 409, title: "Conflict", detail } } : undefined
-    await page.getByRole("button", { name: `Reject pickup ending in ${ending(1)}` }).click()
+    await page.getByRole("button", { name: `Reject pickup …${ending(1)}` }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Reject" }).click()
     await page.getByRole("alert").getByText(detail).waitFor()
     await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click()

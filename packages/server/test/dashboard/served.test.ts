@@ -20,7 +20,7 @@ const stops = [
 /** On the page of a tenant. */
 const acceptOnPage = async (page: Page, number: string) => {
   await page.getByRole("link", { name: "Pickups" }).click()
-  await page.getByRole("button", { name: /^Accept pickup ending in/ }).click()
+  await page.getByRole("button", { name: /^Accept pickup …/ }).click()
   const dialog = page.getByRole("dialog")
   await dialog.getByLabel("Confirmation number").fill(number)
   await dialog.getByLabel("SCAC").fill("WAYB")

@@ -1,5 +1,5 @@
 import { layer } from "@effect/vitest"
-import { Effect } from "effect"
+import type { Effect } from "effect"
 import { assert } from "vitest"
 import { countDestinations, destinationOverviews } from "../../../src/delivery/operator/DeliveryLogSql.ts"
 import { Sql } from "../../../src/index.ts"

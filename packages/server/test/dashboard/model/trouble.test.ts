@@ -14,11 +14,12 @@ describe("subscriptions sorted by trouble", () => {
       subscriptionSample(6, { state: "paused" }),
       subscriptionSample(7, { breaker: { state: "open", failures: 5, until: null }, waiting: 4 }),
       subscriptionSample(8, { breaker: { state: "half-open", failures: 5, until: null }, dead: 1 }),
-      subscriptionSample(9, { waiting: 1 })
+      subscriptionSample(9, { waiting: 1 }),
+      subscriptionSample(10, { held: true })
     ]
-    expect(byTrouble(subscriptions).map(({ subscriptionId }) => parseInt(subscriptionId.slice(-4), 16))).toEqual([8, 7, 6, 2, 3, 4, 9, 1, 5])
+    expect(byTrouble(subscriptions).map(({ subscriptionId }) => parseInt(subscriptionId.slice(-4), 16))).toEqual([8, 7, 6, 10, 2, 3, 4, 9, 1, 5])
     expect(subscriptions.map((subscription) => troubleOf(subscription).signs.join("; "))).toEqual([
-      "", "inactive; 9 dead letters", "1 dead letter", "2 attempts in a row failed", "inactive", "paused", "breaker open", "breaker probing; 1 dead letter", ""
+      "", "inactive; 9 dead letters", "1 dead letter", "2 attempts in a row failed", "inactive", "paused", "breaker open", "breaker probing; 1 dead letter", "", "no access"
     ])
     expect(subscriptions.filter(isInTrouble).map(({ subscriptionId }) => parseInt(subscriptionId.slice(-4), 16))).toEqual([2, 3, 6, 7, 8])
     expect(isInTrouble(subscriptionSample(1, { state: "paused", pausedBy: "client" }))).toBe(false)
