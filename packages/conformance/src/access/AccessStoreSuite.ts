@@ -1,5 +1,6 @@
 /** Conformance of `AccessStore`. The suite of the event log tests which events clients see. */
 import { AccessStore, accountWithin, carrierGrants, type StoredApiKey, type Tenant } from "@waybill/core"
+import { TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { allPages, bytesOf, freshTenant, idOf, letSee, storeNow, subscribe } from "../StorageFixtures.ts"
@@ -52,6 +53,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.deepStrictEqual(walked, walked.toSorted())
     assert.deepStrictEqual(walked.filter((each) => mine.includes(each)), mine)
     assert.deepStrictEqual(yield* store.pageTenants({ after: walked.at(-1)!, limit: 2 }), [])
+    assert.lengthOf(yield* store.pageTenants({ after: undefined, limit: 2 }), 2)
   })
 
   test("finds a tenant's last stored limits with its name and hosts", function*({ store, tenantId }) {
@@ -160,6 +162,17 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.include(yield* store.deletedTenants(everyOne), tenantId)
   })
 
+  test("lists deleted tenants page by page, by id", function*({ store }) {
+    const mine = [freshTenant(), freshTenant(), freshTenant()]
+    for (const tenantId of mine) {
+      yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+      yield* store.deleteTenant(tenantId)
+    }
+    const all = yield* store.deletedTenants(everyOne)
+    assert.deepStrictEqual(all, all.toSorted())
+    assert.deepStrictEqual(yield* store.deletedTenants({ after: all[0], limit: 2 }), all.slice(1, 3))
+  })
+
   test("removes all rows of a deleted tenant in steps, then its own row, and keeps other tenants", function*({ store, tenantId }) {
     const other = freshTenant()
     for (const each of [tenantId, other]) {
@@ -220,6 +233,8 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     yield* store.touchKeys(tenantId, [{ id: idOf(1), client, at }])
     const lastSeen = Effect.map(store.pageClients(tenantId, { after: undefined, limit: 1 }), ([found]) => found!.lastSeenAt)
     assert.strictEqual(yield* lastSeen, at)
+    yield* store.putClientAccess(tenantId, { client, origin: "key", seesAll: false, accounts: [] })
+    assert.strictEqual(yield* lastSeen, at)
     yield* store.dropClient(tenantId, client, "key")
     assert.isBelow((yield* lastSeen)!, at)
   })
@@ -240,7 +255,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     yield* store.addKey(tenantId, key(3, { expiresAt: (yield* storeNow(tenantId)) - 1 }))
     for (const [n, name] of [[4, "somebody else"], [5, "idp:warehouse"]] as const) yield* store.addKey(tenantId, key(n, { name }))
     yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"], roles: ["customer"] })
-    yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "token", seesAll: true, accounts: ["A", "B"], roles: ["carrier"] })
+    yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "token", seesAll: true, accounts: ["A", "B"], roles: ["carrier", "customer"] })
     yield* store.putClientAccess(tenantId, { client: "jwt:idp:warehouse", origin: "token", seesAll: false, accounts: ["C"], live: { forMillis: 3_600_000 } })
     const other = freshTenant()
     yield* store.putTenant({ tenantId: other, name: "Other", hosts: [] })
@@ -271,11 +286,14 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.isFalse(yield* live)
     assert.strictEqual(yield* store.findClientState(tenantId, client), "held")
     assert.isFalse(yield* store.putClientAccess(tenantId, other))
+    assert.isFalse(yield* store.putClientAccess(tenantId, other), "it is live")
     yield* hold("key")
     assert.strictEqual(yield* store.findClientState(tenantId, other.client), "live")
     const held = yield* store.clientRows(tenantId, client)
     assert.deepStrictEqual(held.rows.map(({ liveUntil, origin }) => [origin, liveUntil]).sort(), [["key", now - 1_000], ["token", now - 1_000]])
     assert.deepStrictEqual(yield* store.clientsDue(tenantId, everyOne), [client])
+    assert.isTrue(yield* store.putClientAccess(tenantId, { client, origin: "key", seesAll: false, accounts: ["key"] }), "it was held")
+    assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 1 })).map(({ accounts }) => accounts), [["key", "token"]])
     yield* store.dropClient(tenantId, client, "key")
     assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 1 })).map(({ accounts }) => accounts), [["token"]])
     yield* store.dropClient(tenantId, client)
@@ -289,6 +307,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
       yield* store.markEnding(tenantId, client, idOf(7))
       assert.strictEqual((yield* store.clientRows(tenantId, client)).endingThrough, idOf(7))
       assert.include(yield* store.clientsDue(tenantId, everyOne), client)
+      assert.isFalse(yield* (yield* TransitSubscriptionStore).clientSees(tenantId, client, "S"))
     }
     assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 9 })).map(({ lastSeenAt, live }) => [live, lastSeenAt]), [[false, undefined], [false, undefined]])
     yield* store.putClientAccess(tenantId, { client: "key:known", origin: "key", seesAll: false, accounts: ["A"] })
@@ -320,13 +339,14 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
       for (const [client, age] of [["one", 1000], ["two", 3000], ["three", 2000], ["later", -60_000]] as const) {
         yield* store.putClientAccess(tenantId, { client, origin: "key", seesAll: false, accounts: [], reviewAt: now - age })
       }
+      yield* store.putClientAccess(tenantId, { client: "zero", origin: "token", seesAll: false, accounts: [], live: { until: now - 1 } })
     }
     const named = yield* store.tenantsWithClientsDue(everyOne)
     assert.deepStrictEqual(named, named.toSorted())
     assert.deepStrictEqual(named.filter((tenantId) => own.includes(tenantId)), own)
     assert.deepStrictEqual(yield* store.tenantsWithClientsDue({ after: named[0], limit: 1 }), named.slice(1, 2))
     assert.deepStrictEqual(yield* store.clientsDue(own[0]!, { after: undefined, limit: 2 }), ["one", "three"])
-    assert.deepStrictEqual(yield* store.clientsDue(own[0]!, { after: "three", limit: 2 }), ["two"])
+    assert.deepStrictEqual(yield* store.clientsDue(own[0]!, { after: "three", limit: 3 }), ["two", "zero"])
   })
 
   test("changes no key and no client of another tenant with the same ids", function*({ store, tenantId }) {

@@ -96,6 +96,7 @@ export const suite = storeSuite("SecretStore", SecretStore, (test) => {
     const usedBy = Effect.map(store.page(tenantId, { after: undefined, limit: 5 }), ([only]) => only?.usedBy)
     yield* store.put(tenantId, "spare", storedSecret([version("n")]))
     assert.deepStrictEqual((yield* store.page(tenantId, { after: undefined, limit: 5 })).map(({ usedBy }) => usedBy), [2, 0])
+    assert.strictEqual(yield* store.remove(tenantId, "another"), "unknown")
     assert.strictEqual(yield* store.remove(tenantId, "spare"), "removed")
     const seen = [yield* usedBy, yield* store.remove(tenantId, "main")]
     yield* transaction.run(queue.closeDestination(tenantId, idOf(1)))

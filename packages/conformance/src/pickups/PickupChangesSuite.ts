@@ -89,6 +89,7 @@ const changes = storeSuite("PickupStore.changes", PickupStore, (test) => {
     yield* report(tenantId, 2, 600)
     yield* report(tenantId, 3, 550)
     assert.deepStrictEqual((yield* read(tenantId, { since: occurredAt + 550 })).bodies, ["report 2/600", "report 3/550"])
+    assert.deepStrictEqual((yield* read(tenantId, { since: occurredAt + 500 })).bodies, ["report 1/500", "ordered 3", "report 2/600", "report 3/550"])
   })
 
   test("shows carriers with a number what they or no carrier has decided", function*({ tenantId }) {

@@ -43,7 +43,7 @@ export const suite = storeSuite("PickupStore", PickupStore, (test) => {
   test("shows carriers with a number pickups that they or no carrier has decided", function*({ store, tenantId, transaction }) {
     const one: PickupViewer = { carrier: [" dot 1"] }
     const other: PickupViewer = { carrier: [" dot 2", " mc 1"] }
-    yield* seed(tenantId, pickup(1, { pros: ["P"] }), pickup(2, { pros: ["P"], carrier: [" dot 2"] }))
+    yield* seed(tenantId, pickup(1, { accounts: ["A"], pros: ["P"] }), pickup(2, { accounts: ["A"], pros: ["P"], carrier: [" dot 2"] }))
     const seen = (viewer: PickupViewer) =>
       Effect.all([
         Effect.forEach([1, 2], (n) => findable(tenantId, viewer, `10000000${n}`)),
@@ -84,7 +84,7 @@ export const suite = storeSuite("PickupStore", PickupStore, (test) => {
     yield* seed(tenantId, first, second)
     const large = JSON.stringify("x".repeat(maxHistoryBytes / 2 - 2))
     const changed = (row: PickupRow, n: number, position: number) =>
-      transaction.run(store.update(tenantId, row, { ...entry(n, position), at: row.createdAt + 1_000 * position, doc: large }))
+      transaction.run(store.update(tenantId, row, { ...entry(n, position), at: row.createdAt + 1_000 * n, doc: large }))
     for (const position of [2, 3, 4, 5]) yield* changed(first, 1, position)
     const positions = (history: ReadonlyArray<PickupHistoryEntry>) => history.map(({ position }) => position)
     assert.deepStrictEqual(positions(yield* store.history(tenantId, first.pickupId)), [3, 4, 5])
@@ -150,14 +150,17 @@ export const suite = storeSuite("PickupStore", PickupStore, (test) => {
     assert.deepStrictEqual([yield* carrying(tenantId, "all", "T", false), yield* carrying(tenantId, "all", "T", true)], [undefined, idOf(2)])
   })
 
-  test("finds the latest order of several with a PRO that the caller may see", function*({ tenantId }) {
+  test("finds the latest order of several with a PRO that the caller may see", function*({ store, tenantId }) {
     yield* seed(
       tenantId,
       pickup(2, { pros: ["P"], createdAt: occurredAt + 20 }),
       pickup(1, { pros: ["X", "P"], createdAt: occurredAt + 30, accounts: ["A"] }),
       pickup(3, { pros: ["P"], createdAt: occurredAt + 40, client: "other" }),
-      pickup(4, { pros: ["P"], createdAt: occurredAt + 50, number: undefined })
+      pickup(4, { pros: ["P"], createdAt: occurredAt + 50, number: undefined }),
+      ...[6, 7, 5].map((n) => pickup(n, { pros: ["Q"], createdAt: occurredAt }))
     )
+    assert.strictEqual(yield* carrying(tenantId, "all", "Q"), idOf(7))
+    assert.deepStrictEqual((yield* store.ofPros(tenantId, ["Q"], 2)).map(({ pickup }) => pickup.pickupId), [idOf(7), idOf(6)])
     assert.strictEqual(yield* carrying(tenantId, "all", "P"), idOf(3))
     assert.strictEqual(yield* carrying(tenantId, { client: "client", accounts: [] }, "P"), idOf(1))
     assert.strictEqual(yield* carrying(tenantId, { client: "nobody", accounts: ["A"] }, "P"), idOf(1))

@@ -50,10 +50,11 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
     }
   })
 
-  test("lists a client's own subscriptions of one state by id, page by page, with their total", function*({ store, tenantId }) {
+  test("lists a client's own subscriptions of one state by id, page by page, with their total", function*({ queue, store, tenantId }) {
     for (const n of [3, 1, 5, 2]) yield* subscribe(tenantId, { n })
     yield* subscribe(tenantId, { n: 4, state: "paused" })
     yield* subscribe(tenantId, { n: 6, client: "somebody else" })
+    yield* queue.openDestination(tenantId, { ...destinationSettings({ n: 7 }), source: "pickups" })
     const page = (state: "active" | "paused" | "inactive", skip: number, limit: number) =>
       Effect.map(store.page(tenantId, "client", state, { skip, limit }), ({ rows, totalCount }) => [rows.map((each) => Number(each.id.slice(-4))), totalCount])
     assert.deepStrictEqual(yield* page("active", 0, 3), [[1, 2, 3], 4])
@@ -66,6 +67,7 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
   test("matches by the settings of the last update", function*({ store, tenantId }) {
     yield* letSee(tenantId, "client", ["A"])
     yield* subscribe(tenantId)
+    yield* subscribe(tenantId, { n: 2, client: "other" })
     const update = (fixture: SubscriptionFixture) => store.update(tenantId, { ...recordOf(fixture), doc: "{\"n\":2}", updatedAt: occurredAt + 9 })
     const event = (shipmentId: string, eventId: string, type: "DELAY" | "DELIVERED" = "DELAY") =>
       publish(tenantId, [{ shipmentId, eventId, type }], { accounts: ["A"] })
@@ -83,6 +85,7 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
     assert.deepStrictEqual(yield* sentTo(tenantId), ["1 all", "3 type", "7 on again", "5 shipment"])
     const found = Option.getOrThrow(yield* store.find(tenantId, "client", idOf(1)))
     assert.deepStrictEqual([found.doc, found.createdAt, found.updatedAt], ["{\"n\":2}", occurredAt, occurredAt + 9])
+    assert.strictEqual(Option.getOrThrow(yield* store.find(tenantId, "other", idOf(2))).doc, recordOf().doc)
     yield* update({ types: ["DELAY"], shipmentIds: ["S"] })
     assert.deepStrictEqual(yield* store.replay(tenantId, idOf(1), replayAll), Option.some(4))
     yield* store.remove(tenantId, "client", idOf(1))

@@ -46,9 +46,9 @@ FROM ${schema}.clients WHERE tenant_id = ${tenant(tenantId)} AND client = ${clie
 export const isOthersNumber = (schema: Statement, tenantId: string, grant: string, own: ReadonlyArray<string>) => {
   const [id, numbers] = [tenant(tenantId), textArray(own)]
   return statement`
-SELECT count(*) > 0 AND NOT coalesce(bool_or(EXISTS (
+SELECT count(*) > 0 AND NOT bool_or(EXISTS (
   SELECT FROM ${schema}.client_accounts AS same WHERE same.tenant_id = ${id} AND same.account = ANY (${numbers}) AND same.client = other.client
-)), false) AS others
+)) AS others
 FROM ${schema}.client_accounts AS other WHERE other.tenant_id = ${id} AND other.account = ${grant}`
 }
 

@@ -40,7 +40,7 @@ export const revokeKeysOf = (schema: Statement, tenantId: string, name: string) 
 
 export const keysOf = (schema: Statement, tenantId: string, name: string) => statement`
 SELECT ${keyRow.columns("k")} FROM ${schema}.api_keys AS k
-WHERE k.tenant_id = ${tenant(tenantId)} AND k.name = ${name} AND ${isLive} ORDER BY k.id`
+WHERE k.tenant_id = ${tenant(tenantId)} AND k.name = ${name} AND ${isLive}`
 
 export const listedKeyRow = row({ ...keyColumns, createdAt: timestamptz, lastUsedAt: optional(timestamptz) })
 

@@ -44,7 +44,7 @@ export const deletedTenants = (schema: Statement, { after = "", limit }: ListRan
 
 export const dropTenant = (schema: Statement, tenantId: string, graceMillis: number) => statement`
 DELETE FROM ${schema}.tenants
-WHERE tenant_id = ${tenant(tenantId)} AND state = 'deleted' AND deleted_at <= now() - ${float8(graceMillis)} * interval '1 millisecond'
+WHERE tenant_id = ${tenant(tenantId)} AND deleted_at <= now() - ${float8(graceMillis)} * interval '1 millisecond'
 RETURNING tenant_id`
 
 /** Tables that keep rows of a deleted tenant: its own row reserves the id for a while, and audit entries stay until retention removes them. */
@@ -56,8 +56,7 @@ SELECT quote_ident(c.relname) AS relation
 FROM pg_class AS c
 JOIN pg_namespace AS n ON n.oid = c.relnamespace
 JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'tenant_id'
-WHERE n.nspname = ${schemaName} AND c.relkind = 'r' AND c.relname <> ALL (${textArray(staying)})
-ORDER BY c.relname`
+WHERE n.nspname = ${schemaName} AND c.relkind = 'r' AND c.relname <> ALL (${textArray(staying)})`
 
 /** Returns how many rows were deleted. */
 export const purgeTable = (schema: Statement, tenantId: string, quotedTable: string, limit: number) => {

@@ -200,11 +200,11 @@ export const changeRow = row({ changeNo: nullable(int8), body: optional(bytea), 
 /** Where a list begins: after the cursor, and not before the first entry of `since`. */
 const startOf = (schema: Statement, tenantId: string, since: number | undefined): Statement =>
   since === undefined ? nothing : statement`
-  AND c.change_no >= COALESCE((
+  AND c.change_no >= (
     SELECT s.change_no FROM ${schema}.pickup_changes AS s WHERE s.tenant_id = ${tenant(tenantId)} AND s.at >= ${timestamptz(since)}
     ORDER BY s.at, s.change_no
     LIMIT 1
-  ), 9223372036854775807)`
+  )`
 
 /**
  * One row for each entry, or one row without entry. OFFSET 0: one lookup for each, regardless of the planner's statistics. `through` is the last entry that
@@ -257,7 +257,7 @@ FROM (
   WHERE h.tenant_id = ${tenant(tenantId)} AND h.pickup_id = ANY (${uuidArray(pickupIds)})
 ) AS h
 WHERE h.newer_bytes <= ${int8(bytes)}
-ORDER BY h.pickup_id, h.position`
+ORDER BY h.position`
 
 export const storedBytes = (schema: Statement, tenantId: string, client: string) => sumBytes(usageOf(schema, tenantId, client))
 
