@@ -203,6 +203,7 @@ export const allPages = <A, E, R>(limit: number, page: (after: A | undefined) =>
     const all: Array<A> = []
     for (;;) {
       const items = yield* page(all.at(-1))
+      if (items.length > limit) return yield* Effect.die(new Error(`A page has ${items.length} items, at most ${limit} were asked for.`))
       all.push(...items)
       if (items.length < limit) return all
     }

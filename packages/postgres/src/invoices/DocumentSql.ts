@@ -112,7 +112,7 @@ WITH wanted AS MATERIALIZED (
     AND (${fileIds} IS NULL OR f.file_id = ANY (${fileIds}))
 ),
 complete AS (
-  SELECT ${fileIds} IS NULL OR NOT EXISTS (
+  SELECT NOT EXISTS (
     SELECT FROM unnest(${fileIds}) AS id WHERE id <> ALL (ARRAY(SELECT file_id FROM wanted))
   ) AS yes
 )
