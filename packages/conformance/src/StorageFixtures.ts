@@ -46,6 +46,10 @@ export const storeLater = (tenantId: string) =>
 export const letSeeAll = (tenantId: string, client: string) =>
   Effect.flatMap(AccessStore, (access) => access.putClientAccess(tenantId, { client, origin: "key", seesAll: true, accounts: [] }))
 
+/** Whether a client sees a shipment now. */
+export const seesShipment = (tenantId: string, client: string, shipmentId: string) =>
+  Effect.flatMap(TransitSubscriptionStore, (store) => store.clientSees(tenantId, client, shipmentId))
+
 /** A secret that every client may use by default. */
 export const storedSecret = (versions: StoredSecret["versions"], parts: Partial<StoredSecret> = {}): StoredSecret => ({
   versions,

@@ -1,9 +1,8 @@
 /** Conformance of `AccessStore`. The suite of the event log tests which events clients see. */
 import { AccessStore, accountWithin, carrierGrants, type StoredApiKey, type Tenant } from "@waybill/core"
-import { TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { allPages, bytesOf, freshTenant, idOf, letSee, storeNow, subscribe } from "../StorageFixtures.ts"
+import { allPages, bytesOf, freshTenant, idOf, letSee, seesShipment, storeNow, subscribe } from "../StorageFixtures.ts"
 import { storeSuite, unchanged } from "../StoreSuite.ts"
 
 const key = (n: number, parts: Partial<StoredApiKey> = {}): StoredApiKey => ({
@@ -307,7 +306,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
       yield* store.markEnding(tenantId, client, idOf(7))
       assert.strictEqual((yield* store.clientRows(tenantId, client)).endingThrough, idOf(7))
       assert.include(yield* store.clientsDue(tenantId, everyOne), client)
-      assert.isFalse(yield* (yield* TransitSubscriptionStore).clientSees(tenantId, client, "S"))
+      assert.isFalse(yield* seesShipment(tenantId, client, "S"))
     }
     assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 9 })).map(({ lastSeenAt, live }) => [live, lastSeenAt]), [[false, undefined], [false, undefined]])
     yield* store.putClientAccess(tenantId, { client: "key:known", origin: "key", seesAll: false, accounts: ["A"] })

@@ -114,8 +114,9 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
   })
 
   test("cancels a client's own subscription once, still shows it, and matches nothing for it", function*({ queue, store, tenantId, transaction }) {
-    yield* letSee(tenantId, "client", ["A"])
+    for (const client of ["client", "other"]) yield* letSee(tenantId, client, ["A"])
     yield* subscribeToCharges(tenantId)
+    yield* subscribeToCharges(tenantId, { n: 2, client: "other" })
     assert.isFalse(yield* store.cancel(tenantId, "somebody else", idOf(1)))
     const before = yield* Clock.currentTimeMillis
     const cancel = transaction.run(Effect.andThen(store.cancel(tenantId, "client", idOf(1)), (cancelled) =>
@@ -128,7 +129,7 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
     assert.deepStrictEqual(yield* store.findAny(tenantId, idOf(1)), Option.some(found))
     assert.deepStrictEqual(yield* store.deliveringTo(tenantId, "client", chargeRecord().webhookUrl), [])
     yield* publishBills(tenantId, [{ billId: "B" }])
-    assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 2: ["B/1"] })
   })
 
   test("lists a client's live subscriptions with an address, in every destination state", function*({ store, tenantId }) {

@@ -357,6 +357,36 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.isAbove(yield* pruneNotices(tenantId), 0)
   })
 
+  test("protect the notices of each of several from pruning", function*({ tenantId }) {
+    yield* collecting(tenantId)
+    for (const [billId, before] of [["A", 2000], ["B", 1000]] as const) {
+      yield* publishBills(tenantId, [{ billId }], { window: (now) => ({ closesAt: now - before, following: now + 60 * minutes }) })
+      yield* close(tenantId)
+    }
+    assert.strictEqual(yield* pruneNotices(tenantId), 0)
+  })
+
+  test("open at the first end that a call gives, each subscription at its own, and stay closed for later notices", function*({ store, tenantId }) {
+    yield* collecting(tenantId, 1)
+    yield* collecting(tenantId, 2, "other")
+    const bills = yield* FreightBillStore
+    const now = yield* Clock.currentTimeMillis
+    const append = (...windows: ReadonlyArray<readonly [subscription: number, inMillis: number]>) =>
+      bills.append(tenantId, {
+        bills: [],
+        notices: windows.map(([n, inMillis]) => ({ noticeId: globalThis.crypto.randomUUID(), billId: `${n} ${inMillis}`, version: 1, accounts: ["A"], body: bytesOf("{}") })),
+        notifications: windows.map(([n, inMillis], notice) => ({ subscriptionId: idOf(n), notice, window: { closesAt: now + inMillis, following: now + 60 * minutes } })),
+        traceparent: undefined
+      })
+    yield* append([1, 10 * minutes], [1, -3000], [2, 20 * minutes])
+    assert.deepStrictEqual(yield* store.closeWindows(tenantId), { closed: 1, more: true })
+    assert.deepStrictEqual(yield* store.closeWindows(tenantId), { closed: 0, more: false })
+    yield* append([1, -2000], [2, 20 * minutes])
+    assert.strictEqual(yield* close(tenantId), 1)
+    yield* append([1, -2000])
+    assert.strictEqual(yield* close(tenantId), 0)
+  })
+
   test("of one tenant close without those of another", function*() {
     const [one, other] = [freshTenant(), freshTenant()]
     for (const tenantId of [one, other]) {
