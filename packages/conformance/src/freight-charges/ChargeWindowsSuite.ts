@@ -383,6 +383,8 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.deepStrictEqual(yield* store.closeWindows(tenantId), { closed: 0, more: false })
     yield* append([1, -2000], [2, 20 * minutes])
     assert.strictEqual(yield* close(tenantId), 1)
+    yield* append([1, 20 * minutes], [2, -1000])
+    assert.strictEqual(yield* close(tenantId), 1)
     yield* append([1, -2000])
     assert.strictEqual(yield* close(tenantId), 0)
   })
