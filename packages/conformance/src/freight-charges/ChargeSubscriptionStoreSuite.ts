@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { drain, drainedBodies, hasWork } from "../WorkerFixtures.ts"
-import { bytesOf, freshTenant, idOf, letSee, letSeeAll, occurredAt, rolledBack } from "../StorageFixtures.ts"
+import { bytesOf, freshTenant, idOf, letSee, letSeeAll, occurredAt, rolledBack, seesShipment } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { chargeDestination, chargeRecord, inFlightBodies, inFlightOf, publishBills, subscribeToCharges } from "./ChargeFixtures.ts"
 import { storeSuite, whileOpen } from "../StoreSuite.ts"
@@ -64,6 +64,7 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
 
   test("knows the client's own accounts, from keys and from tokens", function*({ store, tenantId }) {
     assert.deepStrictEqual(yield* store.accountsOf(tenantId, "client"), [])
+    assert.isFalse(yield* seesShipment(tenantId, "client", "S"), "a client is unknown before it has access")
     yield* letSee(tenantId, "client", ["A", "B"])
     yield* letSee(tenantId, "client", ["B", "C"], "token")
     yield* letSee(tenantId, "other", ["D"])

@@ -84,7 +84,8 @@ export const suite = storeSuite("DocumentStore", DocumentStore, (test) => {
       documentRecord("named", { accounts: ["A", "B"] }),
       documentRecord("shipment", { shipmentId: "of A", carrier: { dot: "9", mc: "" }, files: [documentFile(2)] }),
       documentRecord("third party's", { shipmentId: "of A", accounts: ["E"], carrier: { dot: "8", mc: "" } }),
-      documentRecord("nobody's", { carrier: { dot: "1", mc: "3" }, files: [documentFile(3)] })
+      documentRecord("nobody's", { carrier: { dot: "1", mc: "3" }, files: [documentFile(3)] }),
+      documentRecord("other MC", { carrier: { dot: "", mc: "8" } })
     )
     assert.deepStrictEqual(yield* seen(tenantId, carrierOf("1", undefined)), ["named 1/2: 1", "nobody's 1/3: 3"])
     assert.deepStrictEqual(yield* seen(tenantId, carrierOf("1", "3")), ["nobody's 1/3: 3"])
