@@ -1,5 +1,5 @@
 /** Postgres as one value for `createWaybill`: your pool or a URL, and your transactions. */
-import { checkOptionNames, makeStorage, StorageError, type WaybillStorage } from "@waybill/core"
+import { checkOptionNames, hostTransaction, makeStorage, StorageError, type WaybillStorage } from "@waybill/core"
 import { Cause, Effect, Layer, Redacted } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 import type pg from "pg"
@@ -119,13 +119,13 @@ export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage
       return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.suspend(() => {
           if (open === undefined) return Effect.die(new Error("The storage is not open yet, or was closed."))
-          return Effect.catch(open.joined(tx)(effect), (error) => {
+          return Effect.catch(open.joined(tx)(effect), (error): Effect.Effect<never, unknown> => {
             const behind = error instanceof StorageError ? error.cause : error
             if (!isSqlError(behind)) return Effect.fail(error)
             const fault = hostFault(behind)
             // a retry would not help: the calling code has to be corrected
             if (fault !== undefined) return Effect.die(new Error(fault, { cause: behind }))
-            return Effect.fail(error === behind ? new StorageError({ operation: "within", cause: behind }) : error)
+            return Effect.fail(new StorageError({ operation: hostTransaction, cause: behind }))
           })
         }) as Effect.Effect<A, E, R>
     }

@@ -2,6 +2,9 @@
 import { Effect, Schema } from "effect"
 import { taggedFailure } from "./TaggedFailure.ts"
 
+/** The `operation` of a failure of a host's transaction: to repeat the call alone does not help, the host repeats its transaction. */
+export const hostTransaction = "within"
+
 /** `operation` names the port's method. The cause is logged with its correlation id and never leaves the process. */
 export class StorageError extends taggedFailure<StorageError>()("StorageError", {
   operation: Schema.String,

@@ -1,4 +1,5 @@
 /** The error that the methods reject with. */
+import { hostTransaction } from "@waybill/core"
 import { Cause } from "effect"
 import { cut, detailsOf, type Problem, type ProblemDetails, type ProblemFault } from "../shared/ProblemDetails.ts"
 import { type FailureCode, failureCodes, failureProblemOf, internalProblem, interruptedProblem, type ServiceFailure } from "../shared/ProblemOf.ts"
@@ -48,6 +49,9 @@ export const errorOf = (cause: Cause.Cause<ServiceFailure>): WaybillError => {
   const failed = cause.reasons.find(Cause.isFailReason)
   if (failed === undefined) return new WaybillError(interruptedProblem)
   const { error } = failed
+  if (error._tag === "StorageError" && error.operation === hostTransaction) {
+    return new WaybillError(failureProblemOf(error), error.cause, `The transaction given to within(tx) failed: ${reasonOf(error.cause)} Roll it back, and repeat it from its beginning.`)
+  }
   return new WaybillError(failureProblemOf(error), error._tag === "StorageError" || error._tag === "PickupDeskFailed" ? error.cause : error)
 }
 

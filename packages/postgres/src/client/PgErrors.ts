@@ -67,11 +67,20 @@ export const hostFault = (error: SqlError): string | undefined => {
   if (layers.some(({ code }) => code === "25P02")) {
     return "The transaction given to within(tx) has failed: one of its statements did, and the error was caught. Roll it back, or put such a statement into a savepoint."
   }
+  if (layers.some(({ code }) => code === "25006")) {
+    return "The transaction given to within(tx) is read-only. Begin it without READ ONLY, with default_transaction_read_only off, and on the primary server."
+  }
+  if (layers.some(({ code }) => code !== undefined && missingObject.has(code))) {
+    return `The database of the transaction given to within(tx) lacks Waybill's tables: ${error.message}. Begin it on the database of the storage.`
+  }
   if (error.reason._tag === "AuthorizationError") {
     return `The role of the transaction given to within(tx) lacks rights on Waybill's tables: ${error.message}. Grant them, or call within(tx) before SET ROLE or after RESET ROLE.`
   }
   return undefined
 }
+
+/** An undefined schema, table, column or function. Waybill names the schema everywhere, so a search_path does not matter. */
+const missingObject: ReadonlySet<string> = new Set(["3F000", "42P01", "42703", "42883"])
 
 /** Knex, Kysely and TypeORM have no error code for a transaction that has ended. */
 const overMessages = /^Transaction query already complete|^Transaction is already (committed|rolled back|aborted)|^Query runner already released/

@@ -1,0 +1,77 @@
+/** Transactions of the host that Waybill cannot use, or that Postgres ended: what the error says. */
+import pg from "pg"
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
+import { carrier, event, rejected, type Service, startService } from "./Service.ts"
+
+describe("within(tx) of a transaction", () => {
+  let service: Service
+
+  beforeAll(async () => {
+    service = await startService()
+  })
+  afterAll(() => service.close())
+
+  const open = async (begin: string, connectionString = service.url) => {
+    const client = new pg.Client({ connectionString })
+    client.on("error", () => {})
+    await client.connect()
+    onTestFinished(() => client.end())
+    await client.query(begin)
+    return client
+  }
+  const publish = (client: pg.Client, id: string, eventId = id) => service.waybill.within(client as never).events.publish(carrier, [event(id, eventId)])
+  const refusal = async (call: Promise<unknown>) => {
+    const { code, message } = await rejected(call)
+    return [code, message]
+  }
+  const repeat = (reason: string) => ["unavailable", `The transaction given to within(tx) failed: ${reason}. Roll it back, and repeat it from its beginning.`]
+
+  it("that is read-only says so, because a retry does not help", async () => {
+    expect(await refusal(publish(await open("BEGIN READ ONLY"), "ro"))).toEqual([
+      "internal_error",
+      "The transaction given to within(tx) is read-only. Begin it without READ ONLY, with default_transaction_read_only off, and on the primary server."
+    ])
+  })
+
+  it("on another database says so", async () => {
+    const database = `other_${service.schema}`
+    await service.pool.query(`CREATE DATABASE ${database}`)
+    onTestFinished(async () => void await service.pool.query(`DROP DATABASE ${database} WITH (FORCE)`))
+    const [code, message] = await refusal(publish(await open("BEGIN", Object.assign(new URL(service.url), { pathname: `/${database}` }).href), "db"))
+    expect(code).toBe("internal_error")
+    expect(message).toMatch(/^The database of the transaction given to within\(tx\) lacks Waybill's tables: .* does not exist\. Begin it on the database of the storage\.$/)
+  })
+
+  it("with another search_path works", async () => {
+    const client = await open("BEGIN; SET LOCAL search_path = ''")
+    expect(await publish(client, "path")).toMatchObject([{ result: "accepted" }])
+  })
+
+  it("that cannot be serialized is to be repeated", async () => {
+    await service.waybill.events.publish(carrier, [event("ser", "ser-1")])
+    const client = await open("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    await client.query("SELECT 1")
+    await service.waybill.events.publish(carrier, [event("ser", "ser-2")])
+    const error = await rejected(publish(client, "ser", "ser-3"))
+    expect([error.code, error.message]).toEqual(repeat("could not serialize access due to concurrent update"))
+    expect(error.cause).toMatchObject({ reason: { _tag: "SerializationError", cause: { code: "40001" } } })
+  })
+
+  it.each([
+    ["lock_timeout", "canceling statement due to lock timeout"],
+    ["statement_timeout", "canceling statement due to statement timeout"]
+  ])("that %s ended is to be repeated", async (setting, reason) => {
+    await service.waybill.events.publish(carrier, [event(setting, `${setting}-1`)])
+    const holder = await open("BEGIN")
+    await publish(holder, setting, `${setting}-2`)
+    expect(await refusal(publish(await open(`BEGIN; SET LOCAL ${setting} = '100ms'`), setting, `${setting}-3`))).toEqual(repeat(reason))
+  })
+
+  it("that idle_in_transaction_session_timeout ended says so", async () => {
+    const client = await open("BEGIN")
+    const ended = new Promise((resolve) => client.once("end", resolve))
+    await client.query("SET LOCAL idle_in_transaction_session_timeout = '1ms'")
+    await ended
+    expect(await refusal(publish(client, "idle"))).toEqual(repeat("Client has encountered a connection error and is not queryable"))
+  })
+})
