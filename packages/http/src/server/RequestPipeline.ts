@@ -19,7 +19,7 @@ import { httpDate } from "../shared/HttpDate.ts"
 import { type Problem, problemDetails, type ProblemShape } from "../shared/ProblemDetails.ts"
 import { type Failure, internalProblem, interruptedProblem, problemOf } from "../shared/ProblemOf.ts"
 import { readQuery } from "../shared/QueryText.ts"
-import { badQuery, bodyNotObject, crossSiteWrite, maxTargetLength, methodNotAllowed, type Refused, severalHosts, targetTooLong, unknownPath, unreadablePath, wrongTransferCoding } from "../shared/Refused.ts"
+import { badQuery, bodyNotObject, crossSiteWrite, maxTargetLength, methodNotAllowed, type Refused, severalHosts, targetTooLong, unknownPath, unmountedPath, unreadablePath, wrongTransferCoding } from "../shared/Refused.ts"
 import { readBody, streamBody, type TakeBytes } from "../shared/RequestBody.ts"
 import { namesSeveralHosts } from "../shared/RequestHost.ts"
 import { makeRouteTable, type Route, type RouteTable } from "../shared/RouteTable.ts"
@@ -255,7 +255,7 @@ const routeOf = (
   const found = table.find(path)
   const contract = found._tag === "Matched" ? found.pathRoutes.contract : found.contract
   exchange.contract = contract
-  if (found._tag === "NotFound") return Effect.fail(found.readable ? unknownPath : unreadablePath)
+  if (found._tag === "NotFound") return Effect.fail(found.readable ? unknownAt(table, path) : unreadablePath)
   const { params, pathRoutes } = found
   exchange.template = pathRoutes.template
   const route = pathRoutes.routes.get(method === "HEAD" ? "GET" : method)
@@ -266,6 +266,19 @@ const routeOf = (
   return method === "OPTIONS"
     ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { allow: pathRoutes.allow } }))
     : Effect.fail(methodNotAllowed(method, pathRoutes.allow))
+}
+
+/** Most segments of a mount path that a response names. */
+const maxMountSegments = 4
+
+const unknownAt = (table: RouteTable, path: string): Refused => {
+  let at = path.indexOf("/", 1)
+  for (let count = 0; at > 0 && count < maxMountSegments; count++) {
+    const mountPath = path.slice(0, at)
+    if (mountPath.length <= 100 && table.find(path.slice(at))._tag === "Matched") return unmountedPath(path, mountPath)
+    at = path.indexOf("/", at + 1)
+  }
+  return unknownPath
 }
 
 /** Turns the outcome of a request into its response, and updates log and metrics. */

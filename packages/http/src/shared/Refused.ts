@@ -1,7 +1,7 @@
 /** Errors of HTTP itself, outside of any use case. */
 import { pointer } from "@waybill/core"
 import { Data } from "effect"
-import type { Problem, ProblemFault } from "./ProblemDetails.ts"
+import { cut, type Problem, type ProblemFault } from "./ProblemDetails.ts"
 
 export class Refused extends Data.TaggedError("Refused")<{ readonly problem: Problem }> {
   override get message(): string {
@@ -20,6 +20,10 @@ const bodyRefused = <const Code extends string>(status: number, code: Code, deta
 const closing = { headers: { connection: "close" } }
 
 export const unknownPath = refused(404, "path_not_found", "There is no call at this path. See openapi.json of this service.")
+
+/** The path ends like one of a call, so the host did not say where it mounted the service. */
+export const unmountedPath = (path: string, mountPath: string) =>
+  refused(404, "path_not_found", `There is no call at ${cut(path, 200)}. If the application mounts Waybill at ${mountPath}, pass it on: mountPath: ${JSON.stringify(mountPath)} in the options of toNodeHandler(waybill, …), toHonoHandler(waybill, …) or waybill.handler(request, …).`)
 
 export const unreadablePath = refused(400, "invalid_path", "The path is not percent-encoded UTF-8.")
 

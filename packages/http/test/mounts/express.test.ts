@@ -57,6 +57,19 @@ describe("Express", () => {
     expect(service.reached.map(({ mountPath, request }) => [mountPath, request.url])).toEqual([["/tenants/a%20b/freight", `${url}/tenants/a%20b/freight/healthz?x=1`]])
   })
 
+  it("says which mountPath is missing where the route does not say it", async () => {
+    const waybill = await startWaybill((req) => req.user)
+    const app = express()
+    app.all("/freight/*rest", toNodeHandler(waybill))
+    const url = await listen(app)
+    const answer = await fetch(`${url}/freight/visibility/v1/events`)
+    expect([answer.status, await answer.json()]).toMatchObject([404, {
+      code: "path_not_found",
+      detail: "There is no call at /freight/visibility/v1/events. If the application mounts Waybill at /freight, pass it on: mountPath: \"/freight\" in the options of toNodeHandler(waybill, …), toHonoHandler(waybill, …) or waybill.handler(request, …)."
+    }])
+    expect(await (await fetch(`${url}/freight/nothing`)).json()).toMatchObject({ detail: "There is no call at this path. See openapi.json of this service." })
+  })
+
   it("explains what to do behind express.json()", async () => {
     const { mount } = await started(express.json())
     const answer = await publish(mount, "e1")
