@@ -1,7 +1,7 @@
 /** Methods of area C over core's use cases. */
-import { mapPaced } from "@waybill/core"
+import { decodeInput, mapPaced } from "@waybill/core"
 import { type PickupChangeEntry, type PickupOptions, Pickups, PickupSubscriptions, withNulls } from "@waybill/core/pickups"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { PickupReadMethods, WaybillPickupsWithin } from "./PickupMethods.ts"
 import { parsed, plain } from "./Plain.ts"
 import { type Around, as, callsOf, type Run } from "./Run.ts"
@@ -11,8 +11,9 @@ export const pickupsWithin = (run: Run, around: Around): WaybillPickupsWithin =>
   const subscriptions = callsOf(run, PickupSubscriptions, around)
   return {
     pickups: {
-      create: (caller, request, options) =>
-        pickups(caller, (all, principal) => all.create(principal, withNulls(plain(request)), plain(options) as PickupOptions | undefined)),
+      create: (caller, request, options = {}) =>
+        pickups(caller, (all, principal) => Effect.flatMap(decodeOptions(plain(options), ["options"]), (decoded) =>
+          all.create(principal, withNulls(plain(request)), decoded as PickupOptions))),
       update: (caller, number, request) => pickups(caller, (all, principal) => all.update(principal, number, withNulls(plain(request), number))),
       cancel: (caller, number) => pickups(caller, (all, principal) => all.cancel(principal, number)),
       report: (caller, pickupId, report) => pickups(caller, (all, principal) => all.report(principal, pickupId, plain(report))),
@@ -27,6 +28,9 @@ export const pickupsWithin = (run: Run, around: Around): WaybillPickupsWithin =>
     }
   }
 }
+
+/** A misspelt key would order a second truck. Its value is checked where it is used. */
+const decodeOptions = decodeInput(Schema.Struct({ idempotencyKey: Schema.optionalKey(Schema.Unknown) }), { closed: true })
 
 export const pickupReadsOf = (run: Run): PickupReadMethods => ({
   visibility: (caller, query) => run(as(caller, Pickups, (all, principal) => all.visibility(principal, plain(query)))),

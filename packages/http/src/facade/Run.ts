@@ -1,6 +1,7 @@
 /** Runs a use case of core as a promise, for a principal from the host. */
 import {
   CallingClient,
+  decodeInput,
   fault,
   type IntakeOptions,
   type IntakeResults,
@@ -15,12 +16,12 @@ import {
   TenantSuspended,
   type Waybill
 } from "@waybill/core"
-import { type Context, Effect } from "effect"
+import { type Context, Effect, Schema } from "effect"
 import { type HostPrincipal, isHostOperator, principalOf } from "../access/AuthenticatorHost.ts"
 import { clientKeyOf } from "../access/ClientKey.ts"
 import { existingTenant, tenantNamed } from "../operator/ExistingTenant.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
-import { plainItems } from "./Plain.ts"
+import { plain, plainItems } from "./Plain.ts"
 
 /** All use cases that a host can call. */
 type CallServices = Waybill.Services
@@ -55,9 +56,13 @@ interface Intake<Item, Key> {
 export const reportOf = <I extends CallServices, Item, Key>(run: Run, intake: Context.Key<I, Intake<Item, Key>>, around: Around) =>
   (caller: HostPrincipal, items: ReadonlyArray<unknown>, options: IntakeOptions = {}): Promise<ReadonlyArray<ItemResult<Key>>> =>
     run(around(Effect.map(
-      as(caller, intake, (found, principal) => Effect.flatMap(plainItems<Item>(items, maxItemsPerCall), (list) => found.report(principal, list, options))),
+      as(caller, intake, (found, principal) => Effect.flatMap(decodeIntakeOptions(plain(options), ["options"]), (decoded) =>
+        Effect.flatMap(plainItems<Item>(items, maxItemsPerCall), (list) => found.report(principal, list, decoded)))),
       ({ results }) => results
     )))
+
+/** SPEC-GAP-X7 */
+const decodeIntakeOptions = decodeInput(Schema.Struct({ partial: Schema.optionalKey(Schema.Boolean) }), { closed: true })
 
 /** A call of an operator for a tenant, which must exist. */
 export const ofTenant = <I, S, A, E, R>(tenantId: string, service: Context.Key<I, S>, call: (service: S) => Effect.Effect<A, E, R>) =>
