@@ -1,6 +1,6 @@
 /** The whole service for hosts without Effect: promises, a `Request` handler, start and stop. */
 import { storageAdapter } from "@waybill/core"
-import { layerOf, type WaybillOptions } from "./facade/Options.ts"
+import { layerOf, servedOf, type WaybillOptions } from "./facade/Options.ts"
 import type { Waybill } from "./facade/Waybill.ts"
 import { waybillOver } from "./waybillOver.ts"
 
@@ -8,5 +8,5 @@ import { waybillOver } from "./waybillOver.ts"
 export const createWaybill = <Tx = never>(options: WaybillOptions<Tx>): Waybill<Tx> => {
   const layer = layerOf(options)
   const { joined } = storageAdapter(options.storage)!
-  return waybillOver<Tx>({ ...options, layer, joined })
+  return waybillOver<Tx>({ ...servedOf(options), layer, joined })
 }

@@ -8,6 +8,7 @@ export { type OperatorKey, type OperatorKeySetting, parseOperatorKeys } from "./
 export { type SecurityScheme, SecuritySchemes, type SecuritySchemesByName } from "./access/SecuritySchemes.ts"
 export { areaContracts, type AreaKey, type AreaOverview, areaOverviews } from "./Areas.ts"
 export { createWaybill } from "./createWaybill.ts"
+export { httpOptionKinds } from "./facade/Apps.ts"
 export { documentsInDirectory, type ExternalDocuments, externalDocuments } from "./facade/ExternalDocuments.ts"
 export { type NodeHandlerOptions, type NodeRequest, toNodeHandler } from "./facade/NodeHandler.ts"
 export type { LogEntry } from "./facade/HostLog.ts"

@@ -1,12 +1,14 @@
 /** The service as promises and handlers, over layers of the caller's own. */
-import { deliverOnce, fault, InvalidInput, maintainOnce, type StorageAdapter, TenantId } from "@waybill/core"
+import { checkOptions, decodeInput, deliverOnce, fault, InvalidInput, maintainOnce, type OptionKinds, optionKinds, type StorageAdapter, TenantId } from "@waybill/core"
 import { Wakeups } from "@waybill/core/delivery"
 import { Effect, Schema } from "effect"
+import { httpOptionKinds } from "./facade/Apps.ts"
 import { withAudit } from "./facade/AuditedMethods.ts"
 import { withBounds } from "./facade/Bounds.ts"
 import { methodsOf, methodsWithin } from "./facade/Methods.ts"
 import { operatorMethodsOf } from "./facade/OperatorCalls.ts"
 import { portalMethodsOf } from "./facade/PortalMethods.ts"
+import { plain } from "./facade/Plain.ts"
 import type { Run } from "./facade/Run.ts"
 import { Service, type ServiceOptions } from "./facade/Service.ts"
 import type { Waybill } from "./facade/Waybill.ts"
@@ -17,11 +19,20 @@ export interface WaybillOverOptions<Tx = never> extends ServiceOptions {
   readonly joined?: StorageAdapter<Tx>["joined"]
 }
 
+const kinds: OptionKinds<WaybillOverOptions> = {
+  layer: optionKinds.object,
+  joined: optionKinds.function,
+  background: optionKinds.object,
+  log: optionKinds.function,
+  ...httpOptionKinds
+}
+
 /**
  * The object that `createWaybill` returns, over layers of your own: for a program with Effect whose other parts have no Effect, and
  * for tests. A pickup desk comes from `pickupDeskLayer`, below `Waybill.layer`.
  */
 export const waybillOver = <Tx = never>(options: WaybillOverOptions<Tx>): Waybill<Tx> => {
+  checkOptions("waybillOver", options, kinds)
   const service = new Service(options)
   const { joined = unjoinable } = options
   const run: Run = (effect) => service.run(effect)
@@ -36,7 +47,7 @@ export const waybillOver = <Tx = never>(options: WaybillOverOptions<Tx>): Waybil
     portalHandler: (request, customer, options = {}) => service.answer("portal", request, options, customer),
     within: (transaction) => withBounds(run, methodsWithin(run, joined(transaction))),
     wake: (tenantId) => service.run(isTenantId(tenantId) ? Effect.flatMap(Wakeups, (wakeups) => wakeups.wake(tenantId)) : Effect.fail(noTenant)),
-    runOnce: ({ forMillis = Infinity } = {}) => service.run(typeof forMillis === "number" && forMillis > 0 ? deliverOnce(forMillis) : Effect.fail(noTime)),
+    runOnce: (options = {}) => service.run(Effect.flatMap(decodeRunOnce(plain(options)), ({ forMillis = Infinity }) => deliverOnce(forMillis))),
     maintain: () => service.run(maintainOnce),
     start: () => service.start(),
     stop: () => service.stop()
@@ -51,4 +62,4 @@ const unjoinable = (): never => {
   throw new TypeError("This service joins no transactions. Give waybillOver the option joined.")
 }
 
-const noTime = InvalidInput.of(fault(["forMillis"], "It is a number of milliseconds, more than 0.", "out_of_bounds"))
+const decodeRunOnce = decodeInput(Schema.Struct({ forMillis: Schema.optionalKey(Schema.Number.check(Schema.isGreaterThan(0))) }), { closed: true })

@@ -1,5 +1,5 @@
 /** Postgres as one value for `createWaybill`: your pool or a URL, and your transactions. */
-import { checkOptionNames, hostTransaction, makeStorage, StorageError, type WaybillStorage } from "@waybill/core"
+import { checkOptions, hostTransaction, makeStorage, type OptionKinds, optionKinds, StorageError, type WaybillStorage } from "@waybill/core"
 import { Cause, Effect, Layer, Redacted } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 import type pg from "pg"
@@ -37,19 +37,21 @@ export interface PostgresStorageOptions extends StoragePostgres.StoragePostgresO
  */
 export type PostgresTransaction = HostClient | HostExecutor
 
-const optionNames = Object.keys({
-  pool: true,
-  url: true,
-  schema: true,
-  migrate: true,
-  sqlPublishing: true,
-  listen: true,
-  maxConnections: true,
-  statementTimeoutMillis: true,
-  idleTransactionTimeoutMillis: true,
-  readUrl: true,
-  prepare: true
-} satisfies Record<keyof PostgresStorageOptions, true>)
+const { boolean, count, millis, object, text } = optionKinds
+
+const kinds: OptionKinds<PostgresStorageOptions> = {
+  pool: object,
+  url: text,
+  schema: text,
+  migrate: boolean,
+  sqlPublishing: boolean,
+  listen: boolean,
+  maxConnections: count,
+  statementTimeoutMillis: millis,
+  idleTransactionTimeoutMillis: millis,
+  readUrl: text,
+  prepare: boolean
+}
 
 /** What is not an address, such as one without a scheme, would fail later with an error about a missing user. A socket is a path. */
 const checkAddress = (name: string, address: string): void => {
@@ -61,7 +63,7 @@ const checkAddress = (name: string, address: string): void => {
 
 /** Storage for `createWaybill`. Missing migrations are applied when it opens, unless `migrate` is false. */
 export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage<PostgresTransaction> => {
-  checkOptionNames("postgresStorage", options, optionNames)
+  checkOptions("postgresStorage", options, kinds)
   const { idleTransactionTimeoutMillis, maxConnections, pool, prepare, readUrl, statementTimeoutMillis, url } = options
   if ((pool === undefined) === (url === undefined)) {
     throw new TypeError(`postgresStorage needs either a pool or a url, and got ${pool === undefined ? "neither" : "both"}.`)

@@ -5,7 +5,7 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import { type AddressInfo, createServer } from "node:net"
 import pg from "pg"
 import { afterAll, assert, beforeAll, describe, inject, it, onTestFinished, vi } from "vitest"
-import { postgresStorage, type PostgresTransaction } from "../src/index.ts"
+import { postgresStorage, type PostgresTransaction, printMigrations } from "../src/index.ts"
 import { freshSchema } from "./TestStorage.ts"
 
 const event = (eventId: string, sequence: number): NewEvent => ({
@@ -72,6 +72,9 @@ describe("postgresStorage", () => {
     ["for a URL without a scheme", () => postgresStorage({ url: "localhost:5432/freight" }), /^url of postgresStorage is not a Postgres address/],
     ["for a URL whose password is not encoded", () => postgresStorage({ url: "postgres://tms:s#cret@db/freight" }), /percent-encoded/],
     ["for a URL of a standby without a scheme", () => postgresStorage({ pool, readUrl: "standby:5432" }), /^readUrl of postgresStorage/],
+    ["for a count that is none", () => postgresStorage({ url: "postgres://db/freight", maxConnections: 0 }), /maxConnections of postgresStorage is a whole number from 1/],
+    ["for a switch that is a text", () => postgresStorage({ pool, migrate: "false" as never }), /migrate of postgresStorage is true or false, and got a text/],
+    ["for a misspelt option of printed migrations", () => printMigrations("waybill", { transactions: true } as never), /printMigrations has no option transactions\. Did you mean transaction\?/],
     ["for a client in place of a pool", () => postgresStorage({ pool: new pg.Client() as never }), /needs a pool of pg/]
   ])("throws at once %s", (_what, open, message) => assert.throws(open, TypeError, message))
 

@@ -1,4 +1,5 @@
 /** HTTP connection to a Waybill server: address, credentials, timeout and retries. */
+import { checkOptions, either, oneOf, type OptionKinds, optionKinds } from "../shared/CheckOptions.ts"
 import { type Deadline, sleep, startDeadline, timerMillis } from "./Deadline.ts"
 import { defaultRetryPolicy, pauseBeforeRetry, type RetryPolicy } from "./RetryPolicy.ts"
 import { type SentBody, sentBodyOf, type SentPieces } from "./SentPieces.ts"
@@ -87,6 +88,23 @@ type RunStep = <A>(work: () => Promise<A>) => Promise<A>
 /** The slowest upload to allow, in bytes per second. It extends the timeout of bodies that are sent as a whole. */
 const minBytesPerSecond = 16 * 1024
 
+const credential = either(optionKinds.text, optionKinds.function)
+
+/** Clients share them, so that one object serves all: `streamUploads` is read by that of documents alone. */
+const kinds: OptionKinds<ConnectionOptions & { readonly streamUploads?: boolean }> = {
+  // checked with a message of its own
+  baseUrl: ["an address", () => true],
+  basePath: optionKinds.text,
+  apiKey: credential,
+  bearer: credential,
+  timeoutMillis: optionKinds.number,
+  retry: either(oneOf(false), optionKinds.object),
+  fetch: optionKinds.function,
+  streamUploads: optionKinds.boolean
+}
+
+const retryKinds: OptionKinds<RetryPolicy> = { attempts: optionKinds.count, firstPauseMillis: optionKinds.pause, longestPauseMillis: optionKinds.pause }
+
 export class Connection {
   readonly #base: string
   readonly #apiKey: Credential | undefined
@@ -97,6 +115,8 @@ export class Connection {
 
   /** `defaultPath` is used where the options have no `basePath`. */
   constructor(options: ConnectionOptions, defaultPath: string) {
+    checkOptions("the client", options, kinds)
+    if (typeof options.retry === "object") checkOptions("retry", options.retry, retryKinds)
     const base = URL.canParse(options.baseUrl) ? new URL(options.baseUrl) : undefined
     if (base === undefined || !/^https?:$/.test(base.protocol)) {
       throw new TypeError(`baseUrl is ${JSON.stringify(options.baseUrl) ?? "missing"}. Give the address of the server, such as "https://freight.example.com".`)

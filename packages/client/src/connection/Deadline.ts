@@ -14,10 +14,7 @@ export interface Deadline {
 /** Timers fire at once for delays of more than 31 bits. */
 const longestTimer = 2 ** 31 - 1
 
-export const timerMillis = (millis: number): number => {
-  if (!(millis > 0)) throw new RangeError("timeoutMillis is a number above 0.")
-  return Math.min(millis, longestTimer)
-}
+export const timerMillis = (millis: number): number => Math.min(millis, longestTimer)
 
 export const startDeadline = (millis: number, outer: AbortSignal | undefined): Deadline => {
   const controller = new AbortController()

@@ -2,6 +2,7 @@
 import type { PreliminaryFreightCharge } from "../freight-charges/FreightCharge.ts"
 import type { PickupChange } from "../intake/ReportedPickup.ts"
 import type { NoticeEvent, WebhookTestEvent } from "../portal/PortalWebhooks.ts"
+import { checkOptions, either, oneOf, type OptionKinds, optionKinds } from "../shared/CheckOptions.ts"
 import { randomToken } from "../shared/RandomToken.ts"
 import type { StatusNotification } from "../shipment-status/StatusNotification.ts"
 import type { TransitEvent } from "../transit-events/TransitEvent.ts"
@@ -111,6 +112,30 @@ export interface DeliveryReceipt {
   readonly duplicates: number
 }
 
+const { function: callback, number, object, text } = optionKinds
+
+const kinds: OptionKinds<DeliveryReceiverOptions<unknown>> = {
+  // these two are checked with messages of their own
+  secrets: ["a secret or several", () => true],
+  seen: ["a store", () => true],
+  onEvents: callback,
+  onStatus: callback,
+  onCharges: callback,
+  onPickups: callback,
+  onNotice: callback,
+  onTest: callback,
+  signature: oneOf("standard-webhooks", "x-signature"),
+  unsigned: oneOf("refuse", "accept"),
+  sequences: either(oneOf(false), object),
+  source: text,
+  mostBytes: number,
+  toleranceSeconds: number,
+  claimSeconds: number,
+  acknowledgeWith: oneOf(200, 202),
+  onError: callback,
+  now: callback
+}
+
 /** Receives deliveries. `Transaction` is what a `TransactionalSeenStore` passes to handlers. */
 export class DeliveryReceiver<Transaction = undefined> {
   readonly #options: DeliveryReceiverOptions<Transaction>
@@ -118,6 +143,7 @@ export class DeliveryReceiver<Transaction = undefined> {
   readonly #mostBytes: number
 
   constructor(options: DeliveryReceiverOptions<Transaction>) {
+    checkOptions("DeliveryReceiver", options, kinds)
     const { secrets, seen, sequences, unsigned } = options
     // Fail at startup with a bad secret, not with the first delivery.
     if (typeof secrets !== "function" && !(secrets === undefined && unsigned === "accept")) readSecrets(secrets as WebhookSecrets)

@@ -40,6 +40,20 @@ describe("Connection", () => {
     )
   })
 
+  it.each<readonly [object, string]>([
+    [{ apikey: "x" }, "the client has no option apikey. It has baseUrl, basePath, apiKey, bearer, timeoutMillis, retry, fetch, streamUploads."],
+    [{ apiKey: null }, "apiKey of the client is a text or a function, and got null."],
+    [{ bearer: 5 }, "bearer of the client is a text or a function, and got 5."],
+    [{ timeoutMillis: NaN }, "timeoutMillis of the client is a number above 0, and got NaN."],
+    [{ timeoutMillis: -1 }, "timeoutMillis of the client is a number above 0, and got -1."],
+    [{ retry: true }, "retry of the client is false or an object, and got a value of type boolean."],
+    [{ retry: { attempts: NaN } }, "attempts of retry is a whole number from 1, and got NaN."],
+    [{ retry: { attempt: 2 } }, "retry has no option attempt."],
+    [{ fetch: "x" }, "fetch of the client is a function, and got a value of type string."]
+  ])("refuses %j", (options, message) => {
+    expect(() => new Connection({ baseUrl: "https://waybill.test", ...options } as never, "")).toThrow(message)
+  })
+
   it("encodes ids and queries, repeats lists, writes dates, and leaves out undefined values", async () => {
     const { connection, received } = connected(() => json({}))
     await connection.send({ ...list, path: ["a/b?c#d", "ü %2e"], query: { type: ["A", "B"], from: new Date(0), at: "2026-01-01T00:00:00+02:00", no: undefined, page: 2, some: [] } })
@@ -172,7 +186,7 @@ describe("Connection", () => {
       void failure(connection.send(list)).then(() => (settled = true))
       await vi.advanceTimersByTimeAsync(86_400_000)
       expect(settled).toBe(false)
-      for (const timeoutMillis of [0, -1, NaN]) expect(() => connected(never, { timeoutMillis })).toThrow(RangeError)
+      for (const timeoutMillis of [0, -1, NaN]) expect(() => connected(never, { timeoutMillis })).toThrow(TypeError)
     })
 
     it("rejects with the caller's reason, while sending and while waiting", async () => {

@@ -413,6 +413,19 @@ describe("DeliveryReceiver", () => {
     for (const secrets of ["", "whsec_", []]) expect(() => recording({ secrets })).toThrow("ebhook secret")
   })
 
+  it.each<readonly [object, string]>([
+    [{ onEvent: () => {} }, "DeliveryReceiver has no option onEvent. It has secrets, seen, onEvents,"],
+    [{ onEvents: "x" }, "onEvents of DeliveryReceiver is a function, and got a value of type string."],
+    [{ unsigned: true }, "unsigned of DeliveryReceiver is \"refuse\" or \"accept\", and got a value of type boolean."],
+    [{ signature: "hmac" }, "signature of DeliveryReceiver is \"standard-webhooks\" or \"x-signature\", and got a value of type string."],
+    [{ acknowledgeWith: 204 }, "acknowledgeWith of DeliveryReceiver is 200 or 202, and got 204."],
+    [{ mostBytes: NaN }, "mostBytes of DeliveryReceiver is a number above 0, and got NaN."],
+    [{ toleranceSeconds: null }, "toleranceSeconds of DeliveryReceiver is a number above 0, and got null."],
+    [{ claimSeconds: -1 }, "claimSeconds of DeliveryReceiver is a number above 0, and got -1."]
+  ])("refuses %j", (options, message) => {
+    expect(() => recording(options)).toThrow(message)
+  })
+
   it("does not start without a choice of where ids are remembered", () => {
     for (const seen of [undefined, null, "memory"]) {
       expect(() => new DeliveryReceiver({ secrets: secret, seen, onEvents: () => {} } as unknown as DeliveryReceiverOptions)).toThrow("Give seen: new SeenInMemory()")

@@ -1,5 +1,6 @@
 /** Options of a delivery worker. Each has a default. */
 import { Context, Layer } from "effect"
+import { checkOptions, type OptionKinds, optionKinds } from "../shared/CheckOptions.ts"
 
 /** All options. Durations are milliseconds. */
 export interface DeliveryOptionValues {
@@ -35,13 +36,29 @@ const defaults: DeliveryOptionValues = {
   keepSettledMillis: 30 * 86_400_000
 }
 
-/** The options of this process. `layer` throws a `RangeError` if a lease is not longer than an attempt. */
+const { count, millis, period } = optionKinds
+
+const kinds: OptionKinds<DeliveryOptionValues> = {
+  concurrency: count,
+  destinationConcurrency: count,
+  attemptTimeoutMillis: millis,
+  leaseMillis: millis,
+  // without an end, where every signal arrives
+  pollMillis: { what: "a number of milliseconds above 0", accepts: (value) => value === Infinity || millis.accepts(value) },
+  maxBatchBytes: count,
+  maxBytesInFlight: count,
+  drainMillis: period,
+  keepSettledMillis: period
+}
+
+/** The options of this process. `layer` throws when one is invalid, or if a lease is not longer than an attempt. */
 export class DeliveryOptions extends Context.Reference<DeliveryOptionValues>("@waybill/core/delivery/DeliveryOptions", {
   defaultValue: () => defaults
 }) {
   static readonly defaults = defaults
 
   static readonly layer = (options: Partial<DeliveryOptionValues> = {}): Layer.Layer<never> => {
+    checkOptions("delivery", options, kinds)
     const merged = { ...defaults, ...options }
     if (merged.leaseMillis <= merged.attemptTimeoutMillis) {
       throw new RangeError(

@@ -1,5 +1,6 @@
 /** How long old data are kept. */
-import { Context } from "effect"
+import { Context, Layer } from "effect"
+import { checkOptions, type OptionKinds, optionKinds } from "./CheckOptions.ts"
 
 const days = (count: number): number => count * 86_400_000
 
@@ -19,6 +20,17 @@ export interface RetentionWindows {
   readonly keepStatisticsMillis: number
 }
 
+const { period } = optionKinds
+
+const kinds: OptionKinds<RetentionWindows> = {
+  keepDeliveredShipmentsMillis: period,
+  keepEndedBillsMillis: period,
+  keepNoticesMillis: period,
+  keepPickupsMillis: period,
+  keepAuditMillis: period,
+  keepStatisticsMillis: period
+}
+
 /** Retention periods. Settled deliveries have their own in `DeliveryOptions`. */
 export class RetentionOptions extends Context.Reference<RetentionWindows>("@waybill/core/retention/RetentionOptions", {
   defaultValue: () => ({
@@ -29,4 +41,10 @@ export class RetentionOptions extends Context.Reference<RetentionWindows>("@wayb
     keepAuditMillis: days(400),
     keepStatisticsMillis: days(90)
   })
-}) {}
+}) {
+  /** Throws when one is invalid. */
+  static readonly layer = (options: Partial<RetentionWindows>): Layer.Layer<never> => {
+    checkOptions("retention", options, kinds)
+    return Layer.succeed(RetentionOptions, { ...RetentionOptions.defaultValue(), ...options })
+  }
+}

@@ -1,4 +1,5 @@
 /** A partner's folders on an SFTP server. Its host key has to be known; what is written there is renamed into place. */
+import { checkOptions, type OptionKinds, optionKinds } from "@waybill/core"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { FileEntryWithStats } from "ssh2"
 import { type EdiMailbox, isFileName, isUnfinished, longestFileName, MailboxError, type MailboxFile } from "../transports/EdiMailbox.ts"
@@ -36,6 +37,26 @@ export interface SftpOptions {
   readonly onSkipped?: OnSkipped | undefined
 }
 
+const { count, function: callback, list, millis, text } = optionKinds
+
+const kinds: OptionKinds<SftpOptions> = {
+  host: text,
+  port: { what: "a port", accepts: (value) => Number.isInteger(value) && (value as number) > 0 && (value as number) < 65_536 },
+  user: text,
+  hostKeys: list,
+  privateKey: text,
+  passphrase: text,
+  password: text,
+  receiveFrom: text,
+  moveTo: text,
+  sendTo: text,
+  maxFileBytes: count,
+  timeoutMillis: millis,
+  deadlineMillis: millis,
+  quietMillis: optionKinds.period,
+  onSkipped: callback
+}
+
 const defaultMaxFileBytes = 256 * 1024 * 1024
 
 /** Most entries of a folder that one exchange reads. Fetched files make room for others. */
@@ -45,10 +66,14 @@ const maxEntries = 10_000
 const pieceBytes = 32 * 1024
 
 /** One connection at a time, opened by the first call. The mailbox can be used again after `close`. */
-export const sftpMailbox = (options: SftpOptions): EdiMailbox => new SftpMailbox(options)
+export const sftpMailbox = (options: SftpOptions): EdiMailbox => {
+  checkOptions("sftpMailbox", options, kinds)
+  return new SftpMailbox(options)
+}
 
 /** Connects and lists the folders, and changes nothing. Returns what it found as lines; rejects with a `MailboxError`. */
 export const checkSftp = async (options: SftpOptions): Promise<ReadonlyArray<string>> => {
+  checkOptions("checkSftp", options, kinds)
   const session = await SftpSession.open(options)
   try {
     const { moveTo, receiveFrom, sendTo } = options

@@ -3,6 +3,7 @@
  * report. Where files also go to and from a mailbox of the partner, `sending` has what is on its way, and `sent` what arrived. Any number of processes
  * may use it.
  */
+import { checkOptions, type OptionKinds, optionKinds } from "@waybill/core"
 import { constants, type Dirent, type Stats } from "node:fs"
 import { lstat, lutimes, open, opendir, readdir, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -28,6 +29,14 @@ export interface DirectoryOptions {
   readonly onSkipped?: OnSkipped | undefined
 }
 
+const kinds: OptionKinds<DirectoryOptions> = {
+  quietMillis: optionKinds.period,
+  now: optionKinds.function,
+  inbox: optionKinds.text,
+  maxEntries: optionKinds.count,
+  onSkipped: optionKinds.function
+}
+
 const kindOf = (entry: Dirent): string =>
   entry.isDirectory()
     ? "It is a directory. Put its files into the inbox itself, and move it away."
@@ -42,7 +51,9 @@ const claimMillis = 15 * 60 * 1000
 const longestKeptName = 200
 
 /** Exchanges files through folders of a directory. */
-export const directoryTransport = (directory: string, { inbox: from = "inbox", maxEntries = 10_000, now = Date.now, onSkipped, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport & EdiSpool => {
+export const directoryTransport = (directory: string, options: DirectoryOptions = {}): EdiTransport & EdiSpool => {
+  checkOptions("directoryTransport", options, kinds)
+  const { inbox: from = "inbox", maxEntries = 10_000, now = Date.now, onSkipped, quietMillis = 2_000 } = options
   const folder = async (name: string): Promise<string> => {
     const path = join(directory, name)
     await makeDirectory(path)

@@ -1,4 +1,5 @@
 /** Files for a partner that takes them by HTTP: one POST each. Nothing waits there for us: such a partner sends its files to us. */
+import { checkOptions, type OptionKinds, optionKinds } from "@waybill/core"
 import { type EdiMailbox, MailboxError, type MailboxProblem } from "./EdiMailbox.ts"
 
 /** One request to the partner. */
@@ -27,10 +28,21 @@ export interface HttpMailboxOptions {
   readonly post: (request: HttpPost) => Promise<HttpAnswer>
 }
 
+const kinds: OptionKinds<HttpMailboxOptions> = {
+  url: optionKinds.text,
+  authorization: optionKinds.text,
+  contentType: optionKinds.text,
+  timeoutMillis: optionKinds.millis,
+  maxFileBytes: optionKinds.count,
+  post: optionKinds.function
+}
+
 const defaultMaxFileBytes = 16 * 1024 * 1024
 
 /** Sends our files by HTTP, one request each. It has nothing to fetch: the partner calls us. */
-export const httpMailbox = ({ authorization, contentType = "application/edi-x12", maxFileBytes = defaultMaxFileBytes, post, timeoutMillis = 30_000, url }: HttpMailboxOptions): EdiMailbox => {
+export const httpMailbox = (options: HttpMailboxOptions): EdiMailbox => {
+  checkOptions("httpMailbox", options, kinds)
+  const { authorization, contentType = "application/edi-x12", maxFileBytes = defaultMaxFileBytes, post, timeoutMillis = 30_000, url } = options
   const host = new URL(url).host
   return {
     waiting: async () => [],

@@ -1,5 +1,5 @@
 /** Bearer JWTs of a trusted identity provider. */
-import { AccountNumber, AuthenticationUnavailable, CarrierNumber, ClientName, type Principal, TenantId, tokenClient, type Unauthenticated } from "@waybill/core"
+import { AccountNumber, AuthenticationUnavailable, CarrierNumber, checkOptions, ClientName, type OptionKind, type OptionKinds, optionKinds, type Principal, TenantId, tokenClient, type Unauthenticated } from "@waybill/core"
 import { Effect, Exit, Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose"
@@ -16,6 +16,27 @@ export interface JwtOptions {
   readonly audience: string | ReadonlyArray<string>
   /** Maximum clock difference in seconds. Default 60. */
   readonly clockToleranceSeconds?: number | undefined
+}
+
+const textOrList: OptionKind = {
+  what: "a text or a list of texts",
+  accepts: (value) => [value].flat().every(optionKinds.text.accepts) && [value].flat().length > 0
+}
+
+const jwtKinds: OptionKinds<JwtOptions> = {
+  jwksUrl: optionKinds.text,
+  issuer: textOrList,
+  audience: textOrList,
+  allowHttpHosts: optionKinds.list,
+  clockToleranceSeconds: { what: "a number of seconds from 0 to 86,400", accepts: (value) => typeof value === "number" && value >= 0 && value <= 86_400 }
+}
+
+/** Throws for what a host without types may give. */
+export const checkJwtOptions = (jwt: JwtOptions): void => {
+  checkOptions("jwt", jwt, jwtKinds)
+  for (const name of ["issuer", "audience"] as const) if (jwt[name] === undefined) throw new TypeError(`jwt needs ${name}: without it, tokens for other services would be accepted.`)
+  const refusal = refusalOfJwksUrl(jwt)
+  if (refusal !== undefined) throw new RangeError(`jwt.jwksUrl ${refusal}, or name its host in jwt.allowHttpHosts.`)
 }
 
 /** Asymmetric algorithms only: a verifier must not be able to sign. */

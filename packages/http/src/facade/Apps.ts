@@ -1,11 +1,12 @@
 /** The HTTP handlers, from the options of a host. */
+import { checkOptions, type OptionKind, type OptionKinds, optionKinds } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { AuthenticatorHost } from "../access/AuthenticatorHost.ts"
 import { AuthenticatorStandard } from "../access/AuthenticatorStandard.ts"
-import { refusalOfJwksUrl } from "../access/JwtVerifier.ts"
+import { checkJwtOptions } from "../access/JwtVerifier.ts"
 import { operatorKeysOf } from "../access/OperatorKeys.ts"
 import { checkSchemeNames } from "../access/SecuritySchemes.ts"
-import { type WaybillApps, WaybillHttp, type WaybillHttpServices } from "../server/WaybillHttp.ts"
+import { defaultBasePaths, type WaybillApps, WaybillHttp, type WaybillHttpServices } from "../server/WaybillHttp.ts"
 import { normalBase } from "../shared/Contract.ts"
 import type { WaybillOptions } from "./Options.ts"
 
@@ -26,6 +27,29 @@ export type HttpOptions = Pick<
   | "trustForwarded"
 >
 
+const { boolean, function: callback, list, object, text } = optionKinds
+
+/** Kinds of the options about HTTP. */
+export const httpOptionKinds: OptionKinds<HttpOptions> = {
+  authenticate: callback,
+  securitySchemes: object,
+  apiKeys: boolean,
+  operatorKeys: list,
+  jwt: object,
+  clientAddress: callback,
+  basePaths: object,
+  publicBaseUrl: text,
+  trustForwarded: boolean,
+  bodyTimeoutMillis: optionKinds.millis,
+  publicTenant: text,
+  ignoredQueryParameters: list
+}
+
+/** The base of a path may be empty. */
+const basePath: OptionKind = { what: "a path such as /freight", accepts: (value) => typeof value === "string" }
+
+const basePathKinds = Object.fromEntries(Object.keys(defaultBasePaths).map((name) => [name, basePath]))
+
 /** Built by the first request: the descriptions of every call cost more than opening the storage, and many processes only publish. */
 export class Apps extends Context.Service<Apps, Effect.Effect<WaybillApps>>()("@waybill/http/facade/Apps") {}
 
@@ -33,9 +57,9 @@ export class Apps extends Context.Service<Apps, Effect.Effect<WaybillApps>>()("@
 export const appsLayer = (options: HttpOptions) => {
   const { basePaths, bodyTimeoutMillis, clientAddress, ignoredQueryParameters, jwt, publicBaseUrl, publicTenant, trustForwarded } = options
   if (publicBaseUrl !== undefined && !isWebAddress(publicBaseUrl)) throw new RangeError("publicBaseUrl is an address such as https://freight.example.com.")
-  const refusal = jwt === undefined ? undefined : refusalOfJwksUrl(jwt)
-  if (refusal !== undefined) throw new RangeError(`jwt.jwksUrl ${refusal}, or name its host in jwt.allowHttpHosts.`)
+  if (jwt !== undefined) checkJwtOptions(jwt)
   checkParameterNames(ignoredQueryParameters)
+  checkOptions("basePaths", basePaths ?? {}, basePathKinds)
   for (const base of Object.values(basePaths ?? {})) normalBase(base ?? "")
   const parts = WaybillHttp.makeParts({
     basePaths,

@@ -6,6 +6,7 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web"
 import { problemDetails } from "../shared/ProblemDetails.ts"
 import { hostsNamed, usableHost } from "../shared/RequestHost.ts"
 import { instanceOf } from "../shared/CorrelationId.ts"
+import { checkMount, mountPathKind } from "../mounts/MountPath.ts"
 import type { Waybill } from "./Waybill.ts"
 
 /** Members that frameworks add to Node's request. */
@@ -38,8 +39,9 @@ const bodyWasRead =
  * The body must be unread, unless `req.rawBody` contains its bytes: a parsed body cannot be restored. Otherwise the
  * response is 500, and `next`, or a process warning, explains the fix.
  */
-export const toNodeHandler = (waybill: Pick<Waybill, "handler">, { mountPath }: NodeHandlerOptions = {}) => {
-  if (typeof (waybill as Partial<Waybill> | undefined)?.handler !== "function") throw new TypeError("toNodeHandler takes the service that createWaybill returned, and options.")
+export const toNodeHandler = (waybill: Pick<Waybill, "handler">, options: NodeHandlerOptions = {}) => {
+  checkMount("toNodeHandler", waybill, options, { mountPath: mountPathKind })
+  const { mountPath } = options
   return (req: NodeRequest, res: ServerResponse, next?: (error?: unknown) => void): void => {
     const body = bodyOf(req)
     if (body === "lost") {

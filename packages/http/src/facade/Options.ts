@@ -1,11 +1,13 @@
 /** The options of `createWaybill`, and the layers built from them. */
 import {
   AccessOptions,
-  checkOptionNames,
+  checkOptions,
   decodePortalTheme,
   type Mail,
   Mailer,
   MailFailed,
+  type OptionKinds,
+  optionKinds,
   type PortalTheme,
   RetentionOptions,
   type RetentionWindows,
@@ -23,6 +25,7 @@ import type { JwtOptions } from "../access/JwtVerifier.ts"
 import type { SecuritySchemesByName } from "../access/SecuritySchemes.ts"
 import type { OperatorKeySetting } from "../access/OperatorKeys.ts"
 import type { WaybillHttpOptions } from "../server/WaybillHttp.ts"
+import { httpOptionKinds, type HttpOptions } from "./Apps.ts"
 import { contentsLayerOf, type ExternalDocuments } from "./ExternalDocuments.ts"
 import type { LogEntry } from "./HostLog.ts"
 import { pickupDeskLayer } from "./PickupDeskLayer.ts"
@@ -99,37 +102,36 @@ export interface WaybillOptions<Tx = never> extends Pick<WaybillHttpOptions, "pu
   readonly log?: (entry: LogEntry) => void
 }
 
-const optionNames = Object.keys({
-  storage: true,
-  sealingKeys: true,
-  authenticate: true,
-  securitySchemes: true,
-  apiKeys: true,
-  operatorKeys: true,
-  jwt: true,
-  egressAllow: true,
-  delivery: true,
-  retention: true,
-  tokenAccessSeconds: true,
-  othersLookupsPerMinute: true,
-  timeZone: true,
-  clientAddress: true,
-  basePaths: true,
-  pickupDesk: true,
-  documents: true,
-  portal: true,
-  mail: true,
-  log: true,
-  publicBaseUrl: true,
-  trustForwarded: true,
-  bodyTimeoutMillis: true,
-  publicTenant: true,
-  ignoredQueryParameters: true
-} satisfies Record<keyof WaybillOptions, true>)
+const { authenticate, ...otherHttpKinds } = httpOptionKinds
+
+const { any, count, function: callback, list, object } = optionKinds
+
+const kinds: OptionKinds<WaybillOptions> = {
+  // first, because an error about the options as a whole names the first three
+  storage: any,
+  sealingKeys: list,
+  authenticate,
+  ...otherHttpKinds,
+  egressAllow: list,
+  delivery: object,
+  retention: object,
+  tokenAccessSeconds: { what: "a number above 0", accepts: (value) => typeof value === "number" && value > 0 && value <= 4e9 },
+  othersLookupsPerMinute: count,
+  timeZone: optionKinds.text,
+  pickupDesk: { what: "a function, an object with decide, or { waitSeconds }", accepts: (value) => callback.accepts(value) || object.accepts(value) },
+  documents: any,
+  portal: object,
+  mail: callback,
+  log: callback
+}
+
+/** The options that are about calls, not about layers. */
+export const servedOf = <Tx>(options: WaybillOptions<Tx>): HttpOptions & Pick<WaybillOptions, "log"> =>
+  Object.fromEntries(["log", ...Object.keys(httpOptionKinds)].map((name) => [name, options[name as keyof WaybillOptions]])) as HttpOptions
 
 /** Every use case over its storage and transports. Throws when an option is invalid. */
 export const layerOf = (options: WaybillOptions) => {
-  checkOptionNames("createWaybill", options, optionNames)
+  checkOptions("createWaybill", options, kinds)
   const adapter = storageAdapter(options.storage)
   if (adapter === undefined) throw new TypeError("storage comes from a storage package, such as @waybill/postgres.")
   const storage = storageOf(adapter.layer, options)
@@ -145,15 +147,11 @@ const storageOf = (layer: StorageAdapter["layer"], { documents }: WaybillOptions
 }
 
 const settingsOf = ({ delivery = {}, mail, othersLookupsPerMinute, pickupDesk, portal, retention = {}, timeZone, tokenAccessSeconds }: WaybillOptions) => {
-  if (tokenAccessSeconds !== undefined && !(tokenAccessSeconds > 0)) throw new RangeError("tokenAccessSeconds is a number above 0.")
-  if (othersLookupsPerMinute !== undefined && !(Number.isInteger(othersLookupsPerMinute) && othersLookupsPerMinute > 0)) {
-    throw new RangeError("othersLookupsPerMinute is a whole number from 1.")
-  }
   const { keepSettledMillis, ...kept } = plain(retention) as RetentionSettings
   return Layer.mergeAll(
     DeliveryOptions.layer({ ...plain(delivery) as DeliverySettings, ...(keepSettledMillis === undefined ? {} : { keepSettledMillis }) }),
     tokenAccessSeconds === undefined ? Layer.empty : Layer.succeed(AccessOptions, { tokenAccessMillis: tokenAccessSeconds * 1000 }),
-    Layer.succeed(RetentionOptions, { ...RetentionOptions.defaultValue(), ...kept }),
+    RetentionOptions.layer(kept),
     othersLookupsPerMinute === undefined ? Layer.empty : Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute }),
     // the transaction that it gets comes from the storage, whose type it has
     pickupDesk === undefined ? Layer.empty : pickupDeskLayer(pickupDesk as HostPickupDesk | WaitingPickupDesk),
@@ -167,7 +165,9 @@ const settingsOf = ({ delivery = {}, mail, othersLookupsPerMinute, pickupDesk, p
 }
 
 /** Throws when they are invalid: what is in them is sent to browsers. */
-const portalPageOf = ({ pageUrl, theme = {} }: PortalSettings) => {
+const portalPageOf = (portal: PortalSettings) => {
+  checkOptions("portal", portal, { pageUrl: optionKinds.text, theme: object } satisfies OptionKinds<PortalSettings>)
+  const { pageUrl, theme = {} } = portal
   if (pageUrl !== undefined && !/^https?:$/.test(URL.parse(pageUrl)?.protocol ?? "")) throw new RangeError("portal.pageUrl is an address such as https://freight.example.com/portal/.")
   const checked = Effect.runSync(Effect.result(decodePortalTheme(theme, ["portal", "theme"])))
   if (Result.isFailure(checked)) throw new RangeError(checked.failure.message)

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Readable } from "node:stream"
 import { abortSignalOf, hasBody, streamOnDemand, wasRead, webRequestOf } from "../facade/NodeHandler.ts"
 import type { Waybill } from "../facade/Waybill.ts"
-import { mountPathOf } from "./MountPath.ts"
+import { checkMount, mountPathOf } from "./MountPath.ts"
 
 /** The used members of Fastify's instance. */
 export interface FastifyScope {
@@ -39,7 +39,12 @@ const streamWasRead =
  * `app.register(toFastifyPlugin(waybill), { prefix: "/freight" })`. Below the prefix, hooks of the host run and its
  * parsers do not. `authenticate` gets Fastify's request as its second argument. Do not wrap it with fastify-plugin.
  */
-export const toFastifyPlugin = (waybill: Pick<Waybill, "handler">) => async (scope: FastifyScope): Promise<void> => {
+export const toFastifyPlugin = (waybill: Pick<Waybill, "handler">) => {
+  checkMount("toFastifyPlugin", waybill)
+  return (scope: FastifyScope): Promise<void> => addTo(scope, waybill)
+}
+
+const addTo = async (scope: FastifyScope, waybill: Pick<Waybill, "handler">): Promise<void> => {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser("*", {}, (_request, payload, done) => done(null, payload))
   scope.route({

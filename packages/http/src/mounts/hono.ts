@@ -1,6 +1,7 @@
 /** The service as a Hono handler, on any of its runtimes. */
+import { optionKinds } from "@waybill/core"
 import type { Waybill } from "../facade/Waybill.ts"
-import { mountPathOf } from "./MountPath.ts"
+import { checkMount, mountPathKind, mountPathOf } from "./MountPath.ts"
 
 /** The used members of Hono's context. */
 export interface HonoContext {
@@ -27,7 +28,12 @@ export interface HonoHandlerOptions {
  * `app.all("/freight/*", toHonoHandler(waybill))`. A body that a validator or `c.req.json()` has read is restored from
  * Hono's cache; uploads are then in memory as a whole. `authenticate` gets Hono's context as its second argument.
  */
-export const toHonoHandler = (waybill: Pick<Waybill, "handler">, options: HonoHandlerOptions = {}) => async (context: HonoContext): Promise<Response> => {
+export const toHonoHandler = (waybill: Pick<Waybill, "handler">, options: HonoHandlerOptions = {}) => {
+  checkMount("toHonoHandler", waybill, options, { mountPath: mountPathKind, remoteAddress: optionKinds.function })
+  return (context: HonoContext): Promise<Response> => answer(waybill, options, context)
+}
+
+const answer = async (waybill: Pick<Waybill, "handler">, options: HonoHandlerOptions, context: HonoContext): Promise<Response> => {
   const { raw, routePath } = context.req
   const mounted = options.mountPath ?? routePath
   if (mounted === undefined) throw new Error("This version of Hono does not provide the route. Pass toHonoHandler(waybill, { mountPath: \"/freight\" }).")

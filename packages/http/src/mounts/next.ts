@@ -1,6 +1,6 @@
 /** The service as route handlers of Next's app router. */
 import type { Waybill } from "../facade/Waybill.ts"
-import { mountPathBefore } from "./MountPath.ts"
+import { checkMount, mountPathBefore } from "./MountPath.ts"
 
 /** Second argument of a route handler. Before Next 15 `params` was not a promise, which works too. */
 export interface NextRoute {
@@ -19,6 +19,7 @@ export type NextHandlers = Readonly<Record<"GET" | "HEAD" | "POST" | "PUT" | "PA
  * second argument.
  */
 export const toNextHandlers = (waybill: Pick<Waybill, "handler">): NextHandlers => {
+  checkMount("toNextHandlers", waybill)
   const handler: NextHandler = async (request, { params }) => {
     const catchAll = Object.values(await params).find((value) => Array.isArray(value))
     if (catchAll === undefined) throw new Error("toNextHandlers(waybill) must be in a catch-all route, such as app/freight/[...path]/route.ts.")

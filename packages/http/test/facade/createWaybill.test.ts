@@ -337,7 +337,7 @@ describe("createWaybill", () => {
     ["operator keys beside authenticate", { authenticate: async () => carrier, operatorKeys: ["operator-key-for-tests"] }, /without jwt and operatorKeys/],
     ["tokens beside authenticate", { authenticate: async () => carrier, jwt: { jwksUrl: "https://id.example/keys", issuer: "x", audience: "y" } }, /without jwt and operatorKeys/],
     ["an option that is misspelt", { autenticate: async () => carrier } as never, /no option autenticate\. Did you mean authenticate\?/],
-    ["egress that is no list", { egressAllow: "127.0.0.1" as never }, /egressAllow is a list/],
+    ["egress that is no list", { egressAllow: "127.0.0.1" as never }, /egressAllow of createWaybill is a list/],
     ["egress that is no network", { egressAllow: ["10.0.0.0/99"] }, /egressAllow/],
     ["a base path that is none", { basePaths: { intake: "/a b" } }, /base path/],
     ["a public address that is none", { publicBaseUrl: "freight.example.com" }, /publicBaseUrl/],
@@ -349,9 +349,24 @@ describe("createWaybill", () => {
     ["an operator's name that is none", { operatorKeys: [{ name: "Ci", key: "operator-key-for-tests" }] }, /name/],
     ["an allowance that is none", { othersLookupsPerMinute: 0 }, /othersLookupsPerMinute/],
     ["a time zone that is none", { timeZone: "Mars/Olympus" }, /time zone/],
+    ["an authenticate that is no function", { authenticate: "x" as never }, /authenticate of createWaybill is a function, and got a text/],
+    ["an option that is null", { mail: null as never }, /mail of createWaybill is a function, and got null/],
+    ["a setting of deliveries that is misspelt", { delivery: { concurency: 5 } as never }, /delivery has no option concurency\. Did you mean concurrency\?/],
+    ["a setting of deliveries that is no number", { delivery: { concurrency: NaN } }, /concurrency of delivery is a whole number from 1/],
+    ["a period that is misspelt", { retention: { keepNoticeMillis: 5 } as never }, /retention has no option keepNoticeMillis/],
+    ["a negative period", { retention: { keepNoticesMillis: -1 } }, /keepNoticesMillis of retention is a number of milliseconds from 0/],
+    ["a period without an end", { retention: { keepSettledMillis: Infinity } }, /keepSettledMillis of delivery is a number of milliseconds from 0/],
+    ["a setting of the portal that is misspelt", { portal: { pageURl: "https://x.example" } as never }, /portal has no option pageURl/],
+    ["an unknown area of base paths", { basePaths: { invoice: "/x" } as never }, /basePaths has no option invoice\. Did you mean invoices\?/],
+    ["tokens for any audience", { jwt: { jwksUrl: "https://id.example/keys", issuer: "x" } as never }, /jwt needs audience/],
+    ["a misspelt option of tokens", { jwt: { jwksUrl: "https://id.example/keys", issuer: "x", audience: "y", clockTolerance: 5 } as never }, /jwt has no option clockTolerance/],
     ["a lease shorter than an attempt", { delivery: { leaseMillis: 10, attemptTimeoutMillis: 20 } }, /leaseMillis/]
   ])("throws at once for %s", (_what, options, message) => {
     expect(() => createWaybill({ storage: memory(), sealingKeys: [sealingKey], ...options })).toThrow(message)
+  })
+
+  it.each([{ formillis: 5 }, { forMillis: 0 }, { forMillis: -1 }, { forMillis: NaN }, { forMillis: "5" }, { forMillis: null }, null])("runOnce(%j) is refused", async (options) => {
+    await expect(start().runOnce(options as never)).rejects.toMatchObject({ code: "invalid_input", faults: [{ pointer: options === null ? "" : `/${Object.keys(options)[0]}` }] })
   })
 
   it("accepts sealing keys as base64", async () => {

@@ -1,4 +1,5 @@
 /** Migrations for hosts that apply them with their own tool. */
+import { checkOptions, type OptionKinds, optionKinds } from "@waybill/core"
 import { Effect, Redacted, Schema } from "effect"
 import type pg from "pg"
 import * as PgClient from "../client/PgClient.ts"
@@ -6,6 +7,22 @@ import { installSqlPublishing, lacksSqlPublishing, sqlPublishing, sqlPublishingN
 import { citusName, distributeMissing, lacksDistribution } from "./Distribution.ts"
 import { migrations } from "./index.ts"
 import { migrate, pending, print, type PrintOptions } from "./Migrations.ts"
+
+const { boolean, list, object, text } = optionKinds
+
+const printKinds: OptionKinds<HostPrintOptions> = {
+  include: list,
+  after: { what: "the number of a migration", accepts: (value) => Number.isSafeInteger(value) && (value as number) >= 0 },
+  transaction: boolean
+}
+
+const targetKinds: OptionKinds<{ pool: unknown; url: unknown; schema: unknown; sqlPublishing: unknown; citus: unknown }> = {
+  pool: object,
+  url: text,
+  schema: text,
+  sqlPublishing: boolean,
+  citus: boolean
+}
 
 /** Which migrations are printed, and how. */
 export interface HostPrintOptions extends PrintOptions {
@@ -18,7 +35,9 @@ export interface HostPrintOptions extends PrintOptions {
  * and commits; outside one it fails and changes nothing. `after` returns only the migrations after a version; on a database at another
  * version this SQL fails with a message and changes nothing.
  */
-export const printMigrations = (schema = "waybill", { include = [], ...options }: HostPrintOptions = {}): string => {
+export const printMigrations = (schema = "waybill", printed: HostPrintOptions = {}): string => {
+  checkOptions("printMigrations", printed, printKinds)
+  const { include = [], ...options } = printed
   const unknown = include.find((name) => name !== sqlPublishingName)
   if (unknown !== undefined) throw new RangeError(`There is no optional part ${String(unknown)}. The only one is ${sqlPublishingName}.`)
   return print({ schema, migrations }, options, include.length === 0 ? [] : [{ name: sqlPublishingName, sql: sqlPublishing(schema) }])
@@ -37,18 +56,20 @@ export type MigrationTarget = {
  * The names of missing migrations; empty when the database is up to date. Changes and locks nothing. Rejects with
  * `MigrationRefused` when a newer version or another program changed the tables.
  */
-export const checkMigrations = (target: MigrationTarget): Promise<ReadonlyArray<string>> => onTarget(target, missingMigrations)
+export const checkMigrations = (target: MigrationTarget): Promise<ReadonlyArray<string>> => onTarget("checkMigrations", target, missingMigrations)
 
 /**
  * Applies missing migrations, under a lock, and returns their names; for a step of a deploy before processes with `migrate: false`
  * start. Rejects with `MigrationRefused` when a newer version or another program changed the tables.
  */
-export const applyMigrations = (target: MigrationTarget): Promise<ReadonlyArray<string>> => onTarget(target, applyMissingMigrations)
+export const applyMigrations = (target: MigrationTarget): Promise<ReadonlyArray<string>> => onTarget("applyMigrations", target, applyMissingMigrations)
 
-const onTarget = <E>(
+const onTarget = async <E>(
+  name: string,
   target: MigrationTarget,
   work: (schema: string, wanted: Wanted) => Effect.Effect<ReadonlyArray<string>, E, PgClient.PgClientService>
 ): Promise<ReadonlyArray<string>> => {
+  checkOptions(name, target, targetKinds)
   const client = "pool" in target
     ? PgClient.layerFromPool(target.pool)
     : PgClient.layer({ url: Redacted.make(target.url), maxConnections: 1 })

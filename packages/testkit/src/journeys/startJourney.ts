@@ -1,5 +1,5 @@
 /** Runs a journey, step by step or up to a named step. */
-import { checkOptionNames } from "@waybill/core"
+import { checkOptions, type OptionKinds, optionKinds } from "@waybill/core"
 import type { HostPrincipal, Waybill } from "@waybill/http"
 import { type Freight, momentOf } from "./Freight.ts"
 import { type JourneyName, journeySteps } from "./Journeys.ts"
@@ -57,6 +57,12 @@ export interface Journey {
   readonly finish: () => Promise<void>
 }
 
+const { any, text } = optionKinds
+
+/** Throws a `TypeError` for options that a journey does not have. */
+export const checkJourney = (options: StartJourneyOptions): void =>
+  checkOptions("journey", options, { shipmentId: text, proNumber: text, account: text, nextAccount: text, pickedUpAt: any } satisfies OptionKinds<StartJourneyOptions>)
+
 const defaultLeadMillis = 26 * 3_600_000
 
 export type NumberedJourney = StartJourneyOptions & Required<Pick<StartJourneyOptions, "shipmentId" | "proNumber">>
@@ -104,7 +110,7 @@ export const startJourney = (service: JourneyService, name: JourneyName, options
 }
 
 const subscribe = async (service: JourneyService, { proNumber, shipmentId }: Freight, followers: JourneyFollowers, caller: HostPrincipal): Promise<void> => {
-  checkOptionNames("subscribe", followers, ["status", "events", "charges"])
+  checkOptions("subscribe", followers, { status: text, events: text, charges: text } satisfies OptionKinds<JourneyFollowers>)
   const { charges, events, status } = followers
   const { hmacSecretId } = service
   if (status !== undefined) await service.statusSubscriptions.subscribe(caller, { webhookUrl: status, referenceNumbers: [proNumber], hmacSecretId })

@@ -1,5 +1,5 @@
 /** A freight network from a seed: all calls of its customers and carriers, in order of time. */
-import { Heap } from "@waybill/core"
+import { checkOptions, Heap, type OptionKinds, optionKinds } from "@waybill/core"
 import { millisOf } from "../journeys/Freight.ts"
 import { type JourneyName, journeySteps } from "../journeys/Journeys.ts"
 import type { JourneyCall, JourneyStep } from "../journeys/JourneyStep.ts"
@@ -41,8 +41,14 @@ export interface FreightNetwork extends Iterable<NetworkCall>, NetworkPlan {}
 
 const usualStart = "2026-11-20T14:00:00Z"
 
-/** Throws a `RangeError` for impossible options. */
+const { any } = optionKinds
+
+/** Their values are checked with messages of their own. */
+const kinds: OptionKinds<NetworkOptions> = { seed: any, startAt: any, days: any, shipmentsPerDay: any, exceptions: any, customers: any, carriers: any }
+
+/** Throws a `RangeError` for impossible options, and a `TypeError` for unknown ones. */
 export const freightNetwork = (options: NetworkOptions): FreightNetwork => {
+  checkOptions("freightNetwork", options, kinds)
   const { carriers = mostCarriers, customers = 20, days = 5, exceptions = 0.15, seed, shipmentsPerDay = 200, startAt = usualStart } = options
   const shape: Shape = { seed: String(seed), startAt: new Date(startAt).getTime(), days, shipmentsPerDay, exceptions }
   if (Number.isNaN(shape.startAt)) throw new RangeError(`startAt is ${JSON.stringify(startAt)}. Give a Date, or RFC 3339 such as ${usualStart}.`)

@@ -1,4 +1,5 @@
 /** Plays a network into the service in memory, or through clients into a running server. */
+import { checkOptions, type OptionKinds, optionKinds } from "@waybill/core"
 import { Effect } from "effect"
 import type { JourneyCall } from "../journeys/JourneyStep.ts"
 import { makeCall, PickupNumbers } from "../journeys/makeCall.ts"
@@ -55,11 +56,22 @@ export interface Played {
   readonly byCall: Readonly<Partial<Record<JourneyCall["call"], number>>>
 }
 
+const kinds: OptionKinds<PlayOptions> = {
+  calls: { what: "a number from 0", accepts: (value) => typeof value === "number" && value >= 0 },
+  // checked with messages of their own
+  perSecond: optionKinds.any,
+  concurrency: optionKinds.any,
+  signal: optionKinds.object,
+  onCall: optionKinds.function,
+  onRefused: optionKinds.function
+}
+
 /**
  * Makes the network's calls in order of time. With the service in memory the clock advances to each call. A server is called as fast
  * as it answers, or at the given rate, independent of the time of the call, so let its network start now.
  */
 export const play = async (network: Iterable<NetworkCall>, target: StartedTestWaybill | NetworkClients, options: PlayOptions = {}): Promise<Played> => {
+  checkOptions("play", options, kinds)
   const { calls: most = Infinity, concurrency = 16, onCall, onRefused, perSecond = Infinity, signal } = options
   if ("advanceTo" in target && (options.perSecond !== undefined || options.concurrency !== undefined)) {
     throw new TypeError("perSecond and concurrency are for clients: the service in memory has its own clock, and takes one call at a time.")

@@ -1,15 +1,15 @@
 /** The whole service in memory for any test runner: the object of `createWaybill`, a virtual clock, receivers without a port. */
-import { checkOptionNames, TenantRemoval } from "@waybill/core"
+import { checkOptions, type OptionKinds, optionKinds, TenantRemoval } from "@waybill/core"
 import { DeliveryWorker, type DeliveryOptionValues, SigningSecrets } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
-import { type HostPickupDesk, type HostPrincipal, pickupDeskLayer, type WaitingPickupDesk, type Waybill, waybillOver, type WaybillOverOptions } from "@waybill/http"
+import { type HostPickupDesk, type HostPrincipal, httpOptionKinds, pickupDeskLayer, type WaitingPickupDesk, type Waybill, waybillOver, type WaybillOverOptions } from "@waybill/http"
 import { Cause, Context, Effect, Exit, Layer, Random, Redacted, Scope } from "effect"
 import * as Clock from "effect/Clock"
 import { Scheduler } from "effect/Scheduler"
 import { ScriptedReceivers } from "../delivery/WebhookSenderScripted.ts"
 import type { JourneyName } from "../journeys/Journeys.ts"
 import { JourneyNumbers } from "../journeys/JourneyNumbers.ts"
-import { type Journey, type StartJourneyOptions, startJourney } from "../journeys/startJourney.ts"
+import { checkJourney, type Journey, type StartJourneyOptions, startJourney } from "../journeys/startJourney.ts"
 import { entryIn } from "../shared/EntryIn.ts"
 import { realScheduler } from "../shared/RealScheduler.ts"
 import { HostTransactions, type TestClient } from "../shared/TestClient.ts"
@@ -60,34 +60,26 @@ export interface StartedTestWaybill extends Waybill<object> {
   readonly advanceTo: (moment: Date | string) => Promise<void>
 }
 
-const optionNames = Object.keys({
-  tenantId: true,
-  now: true,
-  timeZone: true,
-  delivery: true,
-  pickupDesk: true,
-  seed: true,
-  log: true,
-  apiKeys: true,
-  authenticate: true,
-  basePaths: true,
-  bodyTimeoutMillis: true,
-  clientAddress: true,
-  ignoredQueryParameters: true,
-  jwt: true,
-  operatorKeys: true,
-  publicBaseUrl: true,
-  publicTenant: true,
-  securitySchemes: true,
-  trustForwarded: true
-} satisfies Record<keyof StartOptions, true>)
+const { any, function: callback, object, text } = optionKinds
+
+const kinds: OptionKinds<StartOptions> = {
+  tenantId: text,
+  // read by Date
+  now: any,
+  timeZone: text,
+  delivery: object,
+  pickupDesk: { what: "a function, an object with decide, or { waitSeconds }", accepts: (value) => callback.accepts(value) || object.accepts(value) },
+  seed: text,
+  log: callback,
+  ...httpOptionKinds
+}
 
 /**
  * Starts the service with a tenant, a signing secret and a running worker. No port is opened and no timer is set, so a test's
  * process ends by itself.
  */
 export const startTestWaybill = async (options: StartOptions = {}): Promise<StartedTestWaybill> => {
-  checkOptionNames("startTestWaybill", options, optionNames)
+  checkOptions("startTestWaybill", options, kinds)
   const { tenantId = "acme" } = options
   const service = await openService(options)
   const { hmacSecretId, secret } = await service.run(TestWaybill.tenant(tenantId))
@@ -105,6 +97,7 @@ export const startTestWaybill = async (options: StartOptions = {}): Promise<Star
     customer,
     receiver: await service.receivers(),
     journey: (name, journeyOptions = {}) => {
+      checkJourney(journeyOptions)
       const numbered = numbers.completed(journeyOptions)
       const journey = startJourney(waybill, name, numbered)
       numbers.take(numbered)
@@ -160,9 +153,10 @@ const openService = async (options: StartOptions): Promise<OpenService> => {
     if (stopped === undefined && failed !== undefined) throw Cause.squash(failed)
   }
 
+  const { delivery: _, now: __, pickupDesk: ___, seed: ____, tenantId: _____, timeZone: ______, ...served } = options
   const { stop, ...facade } = waybillOver<object>({
     log: () => {},
-    ...options,
+    ...served,
     layer: Layer.succeedContext(context),
     joined: HostTransactions.joined,
     background: Effect.onError(background, (cause) => Effect.sync(() => void (failed = cause)))
