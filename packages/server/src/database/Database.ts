@@ -22,13 +22,13 @@ export const openDatabase = Effect.fnUntraced(function*(config: Pick<ServerConfi
   return url
 })
 
-/** Fails if the read replica does not use TLS as its URL requires. It may be unavailable: the database answers lookups meanwhile. */
-export const checkReplicaTls = ({ readDatabaseUrl }: Pick<ServerConfig, "readDatabaseUrl">): Effect.Effect<void, DatabaseUnusable> =>
+/** Fails if the read replica can never be connected to, such as without the TLS that its URL requires. It may be unavailable: the database answers lookups meanwhile. */
+export const checkReplicaConnection = ({ readDatabaseUrl }: Pick<ServerConfig, "readDatabaseUrl">): Effect.Effect<void, DatabaseUnusable> =>
   readDatabaseUrl === undefined ? Effect.void : Effect.catch(Effect.asVoid(askVersion(readDatabaseUrl)), (error) => {
-    const tls = tlsFault(error, "WAYBILL_READ_DATABASE_URL")
-    return tls === undefined
+    const fault = connectionFault(error, "WAYBILL_READ_DATABASE_URL")
+    return fault === undefined
       ? Effect.void
-      : Effect.fail(new DatabaseUnusable({ message: `The read replica at ${databaseLocation(readDatabaseUrl)} ${tls.detail}. ${tls.todo}` }))
+      : Effect.fail(new DatabaseUnusable({ message: `The read replica at ${databaseLocation(readDatabaseUrl)} ${fault.detail}. ${fault.todo}` }))
   })
 
 /** A connection pool for the database. */
@@ -101,8 +101,8 @@ const waitUntilReady = Effect.fnUntraced(function*(url: Redacted.Redacted) {
       return yield* new DatabaseUnusable({ message: `The Postgres at ${place} is version ${Math.floor(result / 10_000)}. Waybill needs ${minPostgresVersion} or newer.` })
     }
     const why = driverMessage(result)
-    const tls = tlsFault(result, "WAYBILL_DATABASE_URL")
-    if (tls !== undefined) return yield* new DatabaseUnusable({ message: `The database at ${place} ${tls.detail}. ${tls.todo}` })
+    const fault = connectionFault(result, "WAYBILL_DATABASE_URL")
+    if (fault !== undefined) return yield* new DatabaseUnusable({ message: `The database at ${place} ${fault.detail}. ${fault.todo}` })
     if (result.reason._tag !== "ConnectionError") {
       return yield* new DatabaseUnusable({ message: `The database at ${place} refused the connection: ${why}. Check WAYBILL_DATABASE_URL.` })
     }
@@ -123,16 +123,20 @@ const waitUntilReady = Effect.fnUntraced(function*(url: Redacted.Redacted) {
 /** The driver's error when the database refuses to encrypt. It has no code. */
 const noTlsMessage = "The server does not support TLS"
 
-interface TlsFault {
+export interface ConnectionFault {
   /** About the database, without a subject. */
   readonly detail: string
   readonly todo: string
 }
 
-/** Why a connection cannot be encrypted as the URL in this variable requires. Waiting does not help. */
-export const tlsFault = (error: SqlError.SqlError, variable: "WAYBILL_DATABASE_URL" | "WAYBILL_READ_DATABASE_URL"): TlsFault | undefined => {
+/** Why no connection is possible, however long one waits: it cannot be encrypted as the URL in this variable requires, or a pooler refuses its settings. */
+export const connectionFault = (error: SqlError.SqlError, variable: "WAYBILL_DATABASE_URL" | "WAYBILL_READ_DATABASE_URL"): ConnectionFault | undefined => {
   const why = driverMessage(error)
   if (why === noTlsMessage) return { detail: `does not offer TLS, which ${variable} requires`, todo: "Switch it on there (ssl = on), or remove sslmode from the URL." }
+  const [refused] = /unsupported (options )?startup parameter[^.]*/.exec(why) ?? []
+  if (refused !== undefined) {
+    return { detail: `is a pooler that refuses the settings of connections: ${refused}`, todo: "In PgBouncer, set ignore_startup_parameters = options and session mode, and set the timeouts for the user: see docs/operating/scale.md." }
+  }
   const todo = certificateHint(error, variable)
   return todo === undefined ? undefined : { detail: `has a certificate that is refused: ${why}`, todo }
 }

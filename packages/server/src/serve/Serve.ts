@@ -12,7 +12,7 @@ import { type Keys, keysOf } from "../config/DataDir.ts"
 import { type ServerConfig, summaryOf } from "../config/ServerConfig.ts"
 import { openDashboard } from "../dashboard/Dashboard.ts"
 import type { StaticPage } from "../dashboard/StaticPage.ts"
-import { buildOn, checkReplicaTls, openDatabase, poolLayer, replicaLayer } from "../database/Database.ts"
+import { buildOn, checkReplicaConnection, openDatabase, poolLayer, replicaLayer } from "../database/Database.ts"
 import { demoSenderLayer, startDemo } from "../demo/Demo.ts"
 import { type DemoCommand, demoCommands } from "../demo/DemoCommands.ts"
 import { type DemoState, openDemo } from "../demo/DemoState.ts"
@@ -40,7 +40,7 @@ export const serve = (config: ServerConfig) =>
     const adminListener = config.admin === undefined ? undefined : yield* listen(config.admin, "WAYBILL_ADMIN")
     const adminUrl = (adminListener ?? listener).url
     const keys = yield* keysOf(config)
-    const [url] = yield* Effect.all([openDatabase(config), checkReplicaTls(config)], { concurrency: 2 })
+    const [url] = yield* Effect.all([openDatabase(config), checkReplicaConnection(config)], { concurrency: 2 })
     const demo = config.demo ? yield* openDemo(config.dataDir) : undefined
     const drain = makeDrain(config.drainDelayMillis)
     // with both default drains within Docker's 25 s of `compose.yaml`

@@ -7,6 +7,7 @@ import { describe, expect, inject, it } from "vitest"
 import { directory, eventually, leaked, listening, Program, receiver, sharedSettings, startProgram, urlOf } from "../program/Program.ts"
 import { event, tenantOn } from "../program/Tenant.ts"
 import { jsonLines, run } from "./Cli.ts"
+import { sharedSession } from "./sharedSession.ts"
 
 const pgUrl = inject("pgUrl")
 
@@ -130,6 +131,13 @@ describe("doctor", { timeout: 90_000 }, () => {
     await owner.end()
     expect(code).toBe(1)
     expect(found["database"]).toMatchObject({ detail: expect.stringContaining("has no free connection: too many connections"), todo: expect.stringContaining("max_connections") })
+  })
+
+  it("reports a pooler that shares connections between transactions", async () => {
+    const { env } = sharedSettings(pgUrl)
+    const { code, found } = await examined({ ...env, WAYBILL_DATABASE_URL: await sharedSession(pgUrl) })
+    expect(code).toBe(0)
+    expect(found["database"]).toMatchObject({ result: "warning", detail: expect.stringContaining("shares connections between transactions"), todo: expect.stringContaining("session mode") })
   })
 
   it("reports a database whose commits are not on disk", async () => {

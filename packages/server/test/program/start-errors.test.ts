@@ -64,6 +64,20 @@ describe("a server that cannot start", { timeout: 90_000 }, () => {
     expect(await reasonOf(program)).toMatch(/^The read replica at .* does not offer TLS, which WAYBILL_READ_DATABASE_URL requires\. Switch it on there \(ssl = on\), or remove sslmode from the URL\.$/)
   })
 
+  it("says at once what to set in a pooler that refuses the settings of connections", async () => {
+    const fields = ["SFATAL", "VFATAL", "C08P01", "Munsupported startup parameter: options"].map((field) => `${field}\0`).join("")
+    const head = Buffer.alloc(5)
+    head.write("E")
+    head.writeUInt32BE(4 + fields.length + 1, 1)
+    const pooler = createServer((socket) => socket.on("error", () => {}).once("data", () => socket.end(Buffer.concat([head, Buffer.from(`${fields}\0`)]))))
+    await new Promise<void>((resolve) => pooler.listen(0, "127.0.0.1", resolve))
+    onTestFinished(() => void pooler.close())
+    const { port } = pooler.address() as { readonly port: number }
+    const program = new Program({ env: sharedSettings(`postgres://waybill@127.0.0.1:${port}/freight`).env })
+    expect(await reasonOf(program)).toMatch(/is a pooler that refuses the settings of connections: unsupported startup parameter: options\. In PgBouncer, set ignore_startup_parameters = options/)
+    expect(program.log.filter(({ message }) => /does not answer/.test(message))).toEqual([])
+  })
+
   it("names the missing permission in the database, and who may help", async () => {
     const admin = new pg.Client({ connectionString: pgUrl })
     await admin.connect()

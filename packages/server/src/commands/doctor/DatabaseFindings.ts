@@ -5,7 +5,7 @@ import { MigrationRefused, migrations, pending, PgClient, quoteSchema, replicaLa
 import { Context, Effect, Layer, type Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { databaseLocation, type ServerConfig } from "../../config/ServerConfig.ts"
-import { driverMessage, minPostgresVersion, tlsFault } from "../../database/Database.ts"
+import { driverMessage, minPostgresVersion, connectionFault } from "../../database/Database.ts"
 import { lastAddress } from "../../database/EmbeddedPostgres.ts"
 import { counted } from "../shared/Output.ts"
 import { broken, type Finding, ok, skipped, warning } from "./Finding.ts"
@@ -34,9 +34,9 @@ export const databaseFindings = Effect.fnUntraced(function*(config: ServerConfig
 const unreachable = (name: string, url: Redacted.Redacted, error: SqlError.SqlError): Finding => {
   const why = driverMessage(error)
   if (isFull.test(why)) return broken(name, `the Postgres at ${databaseLocation(url)} has no free connection: ${why}`, "Raise its max_connections, or the limit of this role, or lower WAYBILL_POOL_SIZE.")
-  const tls = tlsFault(error, "WAYBILL_DATABASE_URL")
-  const detail = tls?.detail ?? `${error.reason._tag === "ConnectionError" ? "does not answer" : "refuses"}: ${why}`
-  return broken(name, `the Postgres at ${databaseLocation(url)} ${detail}`, tls?.todo ?? "Start it, or correct WAYBILL_DATABASE_URL: address, user, password, and whether this machine may connect.")
+  const fault = connectionFault(error, "WAYBILL_DATABASE_URL")
+  const detail = fault?.detail ?? `${error.reason._tag === "ConnectionError" ? "does not answer" : "refuses"}: ${why}`
+  return broken(name, `the Postgres at ${databaseLocation(url)} ${detail}`, fault?.todo ?? "Start it, or correct WAYBILL_DATABASE_URL: address, user, password, and whether this machine may connect.")
 }
 
 const isFull = /too many (clients|connections)|connection slots are reserved/
@@ -53,7 +53,10 @@ const lookInto = Effect.fnUntraced(function*(config: ServerConfig, url: Redacted
   const { now, text, version } = row!
   const place = config.databaseUrl === undefined ? "the embedded one" : databaseLocation(url)
   if (version < minPostgresVersion * 10_000) return withoutDatabase(broken("database", `Postgres ${text} at ${place}`, `Waybill needs ${minPostgresVersion} or newer: upgrade it.`))
-  const database = ok("database", `Postgres ${text.split(" ")[0]}, ${place}`)
+  const described = `Postgres ${text.split(" ")[0]}, ${place}`
+  const database = (yield* isShared(url))
+    ? warning("database", `${described}, through a pooler that shares connections between transactions`, "Use session mode, which LISTEN and prepared statements need: see docs/operating/scale.md.")
+    : ok("database", described)
   // The server's time is compared with the middle of the round trip.
   const clock = clockFinding(Math.round(now - (asked + Date.now()) / 2))
   const writes = yield* writesFinding
@@ -64,6 +67,14 @@ const lookInto = Effect.fnUntraced(function*(config: ServerConfig, url: Redacted
     return [database, writes, durability, replica, tables, clock, ...unseen(["secrets", "queue", "e-mail"], "the tables are not ready")]
   }
   return [database, writes, durability, replica, tables, clock, yield* secretsFinding(config), yield* queueFinding(config), yield* mailFinding(config)]
+})
+
+/** Whether another connection is served by the session of one that is still open, as by PgBouncer in transaction mode. A pooler that is busy may not show it. */
+const isShared = Effect.fnUntraced(function*(url: Redacted.Redacted) {
+  const session = (sql: SqlClient.SqlClient) => sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`
+  const [mine] = yield* session(yield* SqlClient.SqlClient)
+  const [other] = yield* Effect.scoped(Effect.flatMap(Layer.build(connection(url)), (context) => session(Context.get(context, SqlClient.SqlClient))))
+  return mine!.pid === other!.pid
 })
 
 /** A megabyte in a temporary table, which needs space on the disk and a database that is not read-only, and leaves nothing. */
@@ -110,8 +121,8 @@ const replicaFinding = ({ readDatabaseUrl }: ServerConfig): Effect.Effect<Findin
     const lag = yield* replicaLag(primary, replica)
     return lag > longReplicaLagBytes ? unused(`it is ${lag} bytes behind`) : ok(name, `${place}, ${lag} bytes behind`)
   }).pipe(Effect.scoped, Effect.catch((error) => {
-    const tls = tlsFault(error, "WAYBILL_READ_DATABASE_URL")
-    return Effect.succeed(tls === undefined ? unused(driverMessage(error)) : broken(name, `the standby at ${place} ${tls.detail}`, tls.todo))
+    const fault = connectionFault(error, "WAYBILL_READ_DATABASE_URL")
+    return Effect.succeed(fault === undefined ? unused(driverMessage(error)) : broken(name, `the standby at ${place} ${fault.detail}`, fault.todo))
   }))
 }
 
