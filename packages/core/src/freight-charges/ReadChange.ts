@@ -1,5 +1,5 @@
 /** Parses one reported change of a freight bill. */
-import { Effect } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { Base64Url } from "effect/encoding"
 import { sha256 } from "../access/Sha256.ts"
 import { fault } from "../shared/Fault.ts"
@@ -11,11 +11,13 @@ import { billIdOf, BillChangeReport, BillRemovalReport, type ChargeJson, maxChar
 
 const decodeChange = decodeInput(BillChangeReport)
 const decodeRemoval = decodeInput(BillRemovalReport)
+/** A misspelt `accounts` would show the bill to the account of `billTo`. SPEC-GAP-X7 */
+const checkMembers = decodeInput(Schema.Struct({ change: Schema.Unknown, accounts: Schema.Unknown, pfc: Schema.Unknown }).mapFields(Struct.map(Schema.optionalKey)), { closed: true })
 const encoder = new TextEncoder()
 
 /** `item` is JSON; `at` is its path in the call. */
 export const readChange = (item: Readonly<Record<string, unknown>>, at: ReadonlyArray<PropertyKey>): Effect.Effect<ReadChange, InvalidInput> =>
-  item["change"] === "removed" ? readRemoval(item, at) : readVersion(item, at)
+  Effect.andThen(checkMembers(item, at), item["change"] === "removed" ? readRemoval(item, at) : readVersion(item, at))
 
 const readVersion = Effect.fnUntraced(function*(
   item: Readonly<Record<string, unknown>>,

@@ -18,6 +18,8 @@ const closed: Readonly<Record<string, Call>> = {
   "events.publish options": ({ carrier, events }, more) => events.publish(carrier, [reportedEvent("S-1")], more),
   "shipments.register options": ({ carrier, shipments }, more) => shipments.register(carrier, [postedShipment("S-1")], more),
   "shipments.report options": ({ carrier, shipments }, more) => shipments.report(carrier, [{ shipmentId: "S-1", shipmentMilestoneStatus: "Out for Delivery", occurredAt: "2026-11-21T09:00:00Z" }], more),
+  "freightCharges.publish change": ({ carrier, freightCharges }, more) => freightCharges.publish(carrier, [{ ...billChange("created", "S-1"), ...more }]),
+  "freightCharges.publish removal": ({ carrier, freightCharges }, more) => freightCharges.publish(carrier, [{ ...billChange("removed", "S-1"), ...more }]),
   "freightCharges.publish options": ({ carrier, freightCharges }, more) => freightCharges.publish(carrier, [billChange("created", "S-1")], more),
   "pickups.create options": ({ pickups, shipper }, more) => pickups.create(shipper, pickupRequest(), more),
   "pickups.changes": ({ carrier, pickups }, more) => pickups.changes(carrier, more),
@@ -44,7 +46,6 @@ const closed: Readonly<Record<string, Call>> = {
 const open: Readonly<Record<string, Call>> = {
   "events.publish": ({ carrier, events }, more) => events.publish(carrier, [{ ...reportedEvent("S-1"), ...more }]),
   "shipments.register": ({ carrier, shipments }, more) => shipments.register(carrier, [{ ...postedShipment("S-1"), ...more }]),
-  "freightCharges.publish change": ({ carrier, freightCharges }, more) => freightCharges.publish(carrier, [{ ...billChange("created", "S-1"), ...more }]),
   "freightCharges.publish": ({ carrier, freightCharges }, more) => {
     const change: any = billChange("created", "S-1")
     return freightCharges.publish(carrier, [{ ...change, pfc: { ...change.pfc, ...more } }])
