@@ -82,7 +82,7 @@ export const refusalOfJwksUrl = ({ allowHttpHosts = [], jwksUrl }: Pick<JwtOptio
 export const makeJwtVerifier = (options: JwtOptions) => {
   const refusal = refusalOfJwksUrl(options)
   if (refusal !== undefined) throw new RangeError(`jwksUrl ${refusal}.`)
-  const keys = createRemoteJWKSet(new URL(options.jwksUrl), { timeoutDuration: 5_000, cooldownDuration: 30_000, cacheMaxAge: 600_000 })
+  const keys = createRemoteJWKSet(new URL(options.jwksUrl), { timeoutDuration: 5_000, cooldownDuration: 5_000, cacheMaxAge: 600_000 })
   const issuers = [options.issuer].flat()
   const audiences = [options.audience].flat()
   const clockTolerance = options.clockToleranceSeconds ?? 60

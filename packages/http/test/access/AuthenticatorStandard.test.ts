@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { beforeEach, describe, expect, it } from "vitest"
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest"
 import { endAfterwards } from "../endAfterwards.ts"
 import { type Answer, operatorKey, problemCode, reportedEvent, runningService, type TestService } from "../TestService.ts"
 
@@ -32,6 +32,12 @@ const startKeys = async () => {
   return {
     url: `http://127.0.0.1:${port}/jwks`,
     state,
+    /** Adds a key to the set. */
+    add: async (kid: string): Promise<PrivateKey> => {
+      const { privateKey, publicKey } = await generateKeyPair("ES256")
+      keys.push({ ...(await exportJWK(publicKey)), kid, alg: "ES256", use: "sig" })
+      return privateKey
+    },
     key: pairs[0]!.privateKey,
     rsa: rsa.privateKey
   }
@@ -137,6 +143,16 @@ describe("tokens", () => {
     const foreign = await new SignJWT({ iss: issuer, aud: audience, exp: now() + 300, sub: "shop", tenant: "acme", roles: ["customer"] })
       .setProtectedHeader({ alg: "ES256" }).sign(stranger.privateKey)
     expect((await list(foreign)).status).toBe(401)
+  })
+
+  it("with a key that the provider added are accepted five seconds after the last fetch of its keys", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    expect((await list(await token({ header: { kid: "unknown" } }))).status).toBe(401)
+    const signed = await token({ key: await keys.add("k3"), header: { kid: "k3" } })
+    expect((await list(signed)).status).toBe(401)
+    vi.setSystemTime(Date.now() + 5_100)
+    expect((await list(signed)).status).toBe(200)
   })
 
   it("authenticate operators too", async () => {
