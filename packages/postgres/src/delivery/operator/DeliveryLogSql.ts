@@ -107,9 +107,13 @@ const isStopped = raw("(l.state = 'paused' AND coalesce(l.paused_by, 'service') 
 
 export const isInTrouble = (hasDead: Statement): Statement => statement`(${isStopped} OR ${hasDead})`
 
+/** `dead (destination_id)`, part of a WITH RECURSIVE at the beginning of a statement: Citus refuses it further inside. */
+const deadAfter = (schema: Statement, tenantId: string, after: Parameter): Statement =>
+  destinationsWith("dead", statement`${schema}.deliveries AS r WHERE r.tenant_id = ${tenant(tenantId)} AND r.state = 'dead'`, after)
+
 /**
  * `destination_id` of all that are in trouble after an id: by the index of stopped ones, and by one step in the index of dead letters for each
- * destination that has some. How many others the tenant has does not count; of one client, each is looked at instead.
+ * destination that has some (`deadAfter`). How many others the tenant has does not count; of one client, each is looked at instead.
  */
 const allInTrouble = (schema: Statement, tenantId: string, after: Parameter, most: StatementPart): Statement => {
   const own = tenant(tenantId)
@@ -118,8 +122,7 @@ const allInTrouble = (schema: Statement, tenantId: string, after: Parameter, mos
     (SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
     WHERE l.tenant_id = ${own} AND ${isStopped} AND l.destination_id > ${after} ORDER BY l.destination_id LIMIT ${most})
     UNION
-    (WITH RECURSIVE ${destinationsWith("dead", statement`${schema}.deliveries AS r WHERE r.tenant_id = ${own} AND r.state = 'dead'`, after)}
-    SELECT l.destination_id FROM dead AS d CROSS JOIN LATERAL (
+    (SELECT l.destination_id FROM dead AS d CROSS JOIN LATERAL (
       SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
       WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed' OFFSET 0
     ) AS l LIMIT ${most})
@@ -139,11 +142,12 @@ const matching = (schema: Statement, { inTrouble = false, ...match }: Omit<Desti
 export const mostInTotal = raw(String(totalCount))
 
 export const countDestinations = (schema: Statement, tenantId: string, { state, ...match }: DestinationMatch) => {
-  const counted = isOnlyInTrouble({ state, ...match }) ? allInTrouble(schema, tenantId, uuid(firstIdAt(0)), mostInTotal) : statement`
+  const [isByTrouble, start] = [isOnlyInTrouble({ state, ...match }), uuid(firstIdAt(0))]
+  const counted = isByTrouble ? allInTrouble(schema, tenantId, start, mostInTotal) : statement`
   SELECT FROM ${schema}.delivery_destinations AS l
   WHERE l.tenant_id = ${tenant(tenantId)} AND l.state <> 'closed' ${state === undefined ? nothing : statement`AND l.state = ${text(state)}`} ${matching(schema, match)}
   LIMIT ${mostInTotal}`
-  return statement`SELECT count(*) AS count FROM (${counted}) AS counted`
+  return statement`${isByTrouble ? statement`WITH RECURSIVE ${deadAfter(schema, tenantId, start)}` : nothing} SELECT count(*) AS count FROM (${counted}) AS counted`
 }
 
 /** What is in flight is read once for the page, of the destinations on it; everything else of each destination, up to a bound. */
@@ -164,14 +168,15 @@ export const destinationOverviews = (schema: Statement, tenantId: string, { afte
     LIMIT ${most}`
   const isChosen = match.client !== undefined || match.endpoint !== undefined || match.destinationIds !== undefined
   // these have indexes; with none of them, each state has the one without closed destinations
-  const page = isOnlyInTrouble({ state, ...match }) ? statement`
+  const isByTrouble = isOnlyInTrouble({ state, ...match })
+  const page = isByTrouble ? statement`
   SELECT l.* FROM ${schema}.delivery_destinations AS l
   WHERE l.tenant_id = ${own} AND l.destination_id = ANY (ARRAY(${allInTrouble(schema, tenantId, start, most)}))` : state !== undefined ? inState(statement`AND l.state = ${text(state)}`) : isChosen ? inState(nothing) : statement`
   SELECT l.* FROM unnest(${textArray(openStates)}) AS s (state) CROSS JOIN LATERAL (${inState(raw("AND l.state = s.state"))}) AS l
   ORDER BY l.destination_id
   LIMIT ${most}`
   return statement`
-WITH page AS MATERIALIZED (${page}),
+WITH ${isByTrouble ? statement`RECURSIVE ${deadAfter(schema, tenantId, start)},` : nothing} page AS MATERIALIZED (${page}),
 flying AS MATERIALIZED (
   SELECT d.destination_id, count(*) AS deliveries FROM ${inFlight(schema, tenantId)} AS d
   WHERE d.tenant_id = ${own} AND d.destination_id = ANY (ARRAY(SELECT destination_id FROM page))
