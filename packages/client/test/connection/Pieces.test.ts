@@ -35,10 +35,10 @@ describe("A streamed response", () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  const opened = async (options: Partial<ConnectionOptions & { readonly signal: AbortSignal }> = {}) => {
+  const opened = async ({ signal, ...options }: Partial<ConnectionOptions> & { readonly signal?: AbortSignal } = {}) => {
     let server!: ReturnType<typeof arriving>
     const calling = connection((_, init) => Promise.resolve((server = arriving(init)).response), { timeoutMillis: 1000, ...options })
-    const answer = await calling.open(list, options.signal === undefined ? {} : { signal: options.signal })
+    const answer = await calling.open(list, signal === undefined ? {} : { signal })
     return { answer, server, pieces: answer.pieces[Symbol.asyncIterator]() }
   }
 

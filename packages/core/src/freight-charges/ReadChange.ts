@@ -17,7 +17,7 @@ const encoder = new TextEncoder()
 
 /** `item` is JSON; `at` is its path in the call. */
 export const readChange = (item: Readonly<Record<string, unknown>>, at: ReadonlyArray<PropertyKey>): Effect.Effect<ReadChange, InvalidInput> =>
-  Effect.andThen(checkMembers(item, at), item["change"] === "removed" ? readRemoval(item, at) : readVersion(item, at))
+  Effect.tap(item["change"] === "removed" ? readRemoval(item, at) : readVersion(item, at), () => checkMembers(item, at))
 
 const readVersion = Effect.fnUntraced(function*(
   item: Readonly<Record<string, unknown>>,
