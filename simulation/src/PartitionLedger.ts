@@ -12,7 +12,8 @@ export interface LedgerPartition {
   leasedUntil: number
   leaseMillis: number
   /** Until when previous owners may have sent, beyond what the rate marks say. */
-  othersUntil: number | undefined
+  /** What the store may have. */
+  othersUntil: ReadonlyArray<number | undefined>
   /** Counts the owners: unlike the epoch it stays the same when an owner reclaims a take. */
   ownership: number
   /** When the lease of each owner ends, or ended. */
@@ -39,7 +40,7 @@ export class PartitionLedger {
     const name = `${tenantId}/${partition}`
     let own = this.all.get(name)
     if (own === undefined) {
-      own = { tenantId, partition, name, epoch: 0, owner: undefined, leasedUntil: 0, leaseMillis: 0, othersUntil: undefined, ownership: 0, leaseEnds: new Map(), flights: new Map() }
+      own = { tenantId, partition, name, epoch: 0, owner: undefined, leasedUntil: 0, leaseMillis: 0, othersUntil: [undefined], ownership: 0, leaseEnds: new Map(), flights: new Map() }
       this.all.set(name, own)
     }
     return own
