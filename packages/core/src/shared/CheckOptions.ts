@@ -13,7 +13,7 @@ const numberKind = (what: string, accepts: (value: number) => boolean): OptionKi
 const maxMillis = 100 * 365 * 86_400_000
 
 export const optionKinds = {
-  /** What it is, its reader checks. */
+  /** Its reader checks what it is. */
   any: { what: "a value", accepts: (value) => value !== null },
   boolean: { what: "true or false", accepts: (value) => typeof value === "boolean" },
   count: numberKind("a whole number from 1 to 2,147,483,647", (value) => Number.isInteger(value) && value >= 1 && value < 2 ** 31),
