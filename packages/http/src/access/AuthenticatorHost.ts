@@ -51,7 +51,7 @@ interface HostLogin {
 
 /**
  * Returns `undefined` when the request has no valid credentials. A rejection means that the credentials could not be
- * checked; callers get 503. `request` has method, address and headers. `host` is the framework's own request, with the
+ * checked, as does no answer within 10 seconds; callers get 503. `request` has method, address and headers. `host` is the framework's own request, with the
  * results of your authentication (Express and Nest `req`, Fastify `request`, Hono `c`), if the mount provides it.
  */
 export type HostAuthenticate = HostLogin["authenticate"]
@@ -73,6 +73,11 @@ export const AuthenticatorHost = {
       Layer.succeed(AcceptsUndescribed, Object.keys(schemes).length === 0)
     )
 }
+
+/** A call waits no longer for the host, whose own session store may have no time limit. */
+const answerMillis = 10_000
+
+const failed = (cause: unknown) => new AuthenticationUnavailable({ operation: "authenticate of the host", cause })
 
 const unknownCaller = "authenticate of the host knows no caller"
 
@@ -100,11 +105,14 @@ const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
         headers: Object.entries(headers).flatMap(([name, value]): Array<[string, string]> => value === undefined ? [] : [[name, value]])
       })
       const host = yield* HostRequest
-      const answer = yield* Effect.tryPromise({
-        // a host without types may answer without a promise
-        try: async () => authenticate(request, host),
-        catch: (cause) => new AuthenticationUnavailable({ operation: "authenticate of the host", cause })
-      })
+      const answer = yield* Effect.timeoutOrElse(
+        Effect.tryPromise({
+          // a host without types may answer without a promise
+          try: async () => authenticate(request, host),
+          catch: failed
+        }),
+        { duration: answerMillis, orElse: () => Effect.fail(failed(new Error(`authenticate did not answer within ${answerMillis / 1000} seconds.`))) }
+      )
       if (answer === undefined || answer === null) {
         const presented = headers["authorization"] !== undefined || headers["x-api-key"] !== undefined || headers["cookie"] !== undefined
         return yield* (presented ? invalidCredentials(unknownCaller) : anonymous)

@@ -1,3 +1,4 @@
+import { TestClock } from "effect/testing"
 import { describe, expect, it } from "vitest"
 import { AuthenticatorHost, type HostOperator, type HostPrincipal } from "../../src/index.ts"
 import { start } from "../facade/Host.ts"
@@ -48,6 +49,19 @@ it("answers 401 when the host does not know the caller, and 503 when the host fa
 it("accepts a principal that the host returns without a promise", async () => {
   const service = await runningService({ authenticator: AuthenticatorHost.layer((() => sessions["admin"]) as never) })
   expect((await service.send("GET", "/operator/v1/tenants")).status).toBe(200)
+})
+
+it("answers 503 after 10 seconds when the host does not answer", async () => {
+  const asked = Promise.withResolvers<void>()
+  const authenticate = () => {
+    asked.resolve()
+    return new Promise<never>(() => {})
+  }
+  const service = await runningService({ authenticator: AuthenticatorHost.layer(authenticate), over: TestClock.layer() })
+  const answer = service.send("GET", "/operator/v1/tenants")
+  await asked.promise
+  await service.run(TestClock.adjust("10 seconds"))
+  expect(problemCode(await answer)).toBe("authentication_unavailable")
 })
 
 it("refuses an invalid principal before it reaches a store", async () => {
