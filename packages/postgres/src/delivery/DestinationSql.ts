@@ -130,7 +130,7 @@ export const cancelRetries = (schema: Statement, tenantId: string, destinationId
 cancelled AS (
   UPDATE ${schema}.deliveries AS d
   SET state = 'cancelled', due_at = NULL, settled_at = now()
-  WHERE d.tenant_id = ${own} AND d.delivery_id = ANY (ARRAY(SELECT delivery_id FROM retried)) AND coalesce(d.state, '') = 'waiting'
+  WHERE d.tenant_id = ${own} AND d.delivery_id = ANY (ARRAY(SELECT delivery_id FROM retried))
   RETURNING cardinality(d.refs) AS entries
 )`
 }

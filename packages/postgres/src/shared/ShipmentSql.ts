@@ -53,10 +53,10 @@ RETURNING shipment_id, last_sequence - allocated + 1 AS first, reassigned, invoi
 )
 SELECT l.shipment_id, l.first, l.reassigned, l.invoiced, ${anyCarrier} OR coalesce(l.carrier && ${writer}, false) AS own FROM locked AS l`
 
-/** Accounts and carriers find shipments by this table. The accounts of a call replace the stored ones. */
+/** Accounts and carriers find shipments by this table, once they were named. The accounts of a call replace the stored ones. */
 export const replaceAccounts = (schema: Statement, tenant: Expression, shipmentIds: Expression) => statement`
 WITH given AS MATERIALIZED (
-  SELECT s.shipment_id, coalesce(s.accounts, '{}') || coalesce(s.carrier, '{}') AS accounts
+  SELECT s.shipment_id, s.accounts || s.carrier AS accounts
   FROM ${schema}.shipments AS s
   WHERE s.tenant_id = ${tenant} AND s.shipment_id = ANY (${shipmentIds})
 ),
