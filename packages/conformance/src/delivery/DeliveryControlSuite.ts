@@ -2,7 +2,7 @@
 import { backlogStep, DeliveryControl, DeliveryQueue, DeliveryStore, type DestinationOverview, pauseByClient, pauseByOperator, pauseForPurge, purgeReason } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { destinationSettings, eventually, freshTenant, idOf, publish, seed, single, subscribe, subscribeEach } from "../StorageFixtures.ts"
+import { destinationSettings, eventually, freshTenant, idOf, publish, seed, single, storeLater, subscribe, subscribeEach } from "../StorageFixtures.ts"
 import { acquire, changeOf, end, eventIdsOf, outcomeOf, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -43,7 +43,10 @@ const nowhere = idOf(9)
 export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
   test("pauses a destination with the operator's reason, and nothing is taken from it until it is resumed", function*({ store: control, tenantId }) {
     yield* seed(tenantId, { S: 1 })
+    const opened = yield* overview(tenantId)
+    yield* storeLater(tenantId)
     assert.strictEqual(yield* control.pause(tenantId, idOf(1), pauseByOperator("It's \"unpaid\".")), "changed")
+    assert.isAbove((yield* overview(tenantId)).status.since, opened.status.since)
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: "It's \"unpaid\"." })
     const worker = yield* acquire(tenantId)
     assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
@@ -131,6 +134,10 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
     yield* control.resume(tenantId, idOf(1), "all")
     assert.deepStrictEqual(yield* statusOf(tenantId), { state: "inactive", pausedBy: undefined, reason: undefined })
+    yield* control.pause(tenantId, idOf(1), pauseByOperator("Unpaid."))
+    for (const state of ["active", "paused"] as const) yield* queue.changeDestination(tenantId, destinationSettings({ state }))
+    yield* control.resume(tenantId, idOf(1), "all")
+    assert.strictEqual((yield* statusOf(tenantId)).state, "active")
   })
 
   test("does not change an active destination, and finds no closed destination and none of another tenant", function*({ store: control, queue, tenantId }) {
@@ -147,9 +154,14 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
       assert.isUndefined(yield* purge(tenant, destinationId))
     }
     assert.strictEqual((yield* statusOf(tenantId)).state, "active")
+    yield* control.pause(tenantId, idOf(1), pauseForPurge)
+    yield* queue.closeDestination(tenantId, idOf(1))
+    assert.strictEqual(yield* control.resume(tenantId, idOf(1), "purge"), "unknown")
+    assert.isTrue(Option.isNone(yield* queue.destinationStatus(tenantId, idOf(1))))
+    assert.isFalse((yield* control.trace(tenantId, idOf(1), { key: "S", orderIds: undefined })).waiting)
   })
 
-  test("drops waiting entries and cancels retries, and keeps deliveries that are in flight or ended", function*({ tenantId }) {
+  test("drops waiting entries and cancels retries, and keeps deliveries that are in flight or ended", function*({ queue, tenantId }) {
     yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1, E: 3 }, single)
     yield* subscribe(tenantId, { n: 2 })
     const { deliveries, ids, worker } = yield* deliverEach(tenantId, ["sending", "delivered", "waiting", "dead"])
@@ -158,6 +170,7 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     yield* end(worker, [other], { state: "waiting", dueInMillis: 60_000 })
     assert.strictEqual(yield* purge(tenantId), 5)
     assert.strictEqual(yield* stateOf(tenantId, other.deliveryId), "waiting")
+    assert.deepStrictEqual(yield* queue.retry(tenantId, ids[2]!), Option.some("cancelled"))
     assert.deepStrictEqual(yield* Effect.forEach(ids, (id) => stateOf(tenantId, id)), ["sending", "delivered", "cancelled", "dead"])
     const after = yield* overview(tenantId)
     assert.deepStrictEqual([after.waiting, after.inFlight, after.dead, after.dropped], [0, 1, 1, 5])
@@ -211,6 +224,10 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     assert.strictEqual(yield* stateOf(tenantId, id!), "delivered")
     assert.deepStrictEqual(yield* control.dropExcess(tenantId, nowhere, { queuedBefore: now, limit: 1, reason: "over_age", dropped: 0 }, undefined), { dropped: 0, next: undefined })
     assert.strictEqual((yield* control.countBacklog(freshTenant(), 1000, undefined)).counts.length, 0)
+    yield* publish(tenantId, [{ shipmentId: "A" }])
+    assert.strictEqual(yield* drop(1, 3, now + 60_000, "over_age"), 1)
+    const lastOf = (n: number, key: string) => Effect.map(control.trace(tenantId, idOf(n), { key, orderIds: undefined }), ({ dropped }) => dropped?.reason)
+    assert.deepStrictEqual([yield* lastOf(1, "A"), yield* lastOf(1, "C"), yield* lastOf(2, "A")], ["over_age", undefined, undefined])
   })
 
   test("drops none that was queued later, and does not count it", function*({ store: control, tenantId }) {
@@ -218,16 +235,22 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     // until the store's clock is beyond the time of these entries
     const { now } = yield* eventually(control.countBacklog(tenantId, 1, undefined), ({ counts, now }) => counts.every(({ queuedFrom }) => queuedFrom + 1 < now))
     yield* publish(tenantId, [{ shipmentId: "B" }], { accounts: ["A"] })
+    const { counts } = yield* control.countBacklog(tenantId, 1, undefined)
+    assert.deepStrictEqual(counts.map(({ entries }) => entries).sort(), [1, 2])
     const step = yield* control.dropExcess(tenantId, idOf(1), { queuedBefore: now, limit: 2, reason: "over_age", dropped: 0 }, undefined)
     assert.deepStrictEqual([step.dropped, (yield* overview(tenantId)).waiting], [2, 1])
+    const behind = { key: "B", sequence: 1_000_000, ref: 0 }
+    assert.strictEqual((yield* control.dropExcess(tenantId, idOf(1), { queuedBefore: now + 60_000, limit: 2, reason: "over_age", dropped: 2 }, behind)).dropped, 0)
   })
 
   test("scans a large backlog in steps, each from the end of the previous one", function*({ store: control, tenantId }) {
-    yield* seed(tenantId, { A: backlogStep, B: 2 })
+    yield* subscribe(tenantId, { n: 2 })
+    yield* seed(tenantId, { A: backlogStep - 1, B: 2 })
     const first = yield* control.countBacklog(tenantId, 2 ** 45, undefined)
     const second = yield* control.countBacklog(tenantId, 2 ** 45, first.next)
-    assert.deepStrictEqual([first, second].map(({ counts }) => counts.map(({ entries }) => entries)), [[backlogStep], [2]])
-    assert.isUndefined(second.next)
+    const third = yield* control.countBacklog(tenantId, 2 ** 45, second.next)
+    assert.deepStrictEqual([first, second, third].map(({ counts }) => counts.map(({ entries }) => entries)), [[backlogStep], [1, backlogStep - 1], [2]])
+    assert.isUndefined(third.next)
     const excess = { queuedBefore: first.now + 60_000, limit: backlogStep + 1, reason: "over_count" as const, dropped: 0 }
     const step = yield* control.dropExcess(tenantId, idOf(1), excess, undefined)
     assert.strictEqual(step.dropped, backlogStep)
@@ -249,11 +272,13 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
   })
 
   test("knows why the last thousand entries of a destination were dropped, and no earlier ones", function*({ store: control, tenantId }) {
+    yield* subscribe(tenantId, { n: 2 })
     yield* seed(tenantId, { A: 1002 })
     const known = (...orderIds: ReadonlyArray<string>) =>
       Effect.forEach(orderIds, (orderId) => Effect.map(control.trace(tenantId, idOf(1), { key: orderId.split("/")[0]!, orderIds: [orderId] }), ({ dropped }) => dropped?.reason))
     assert.strictEqual(yield* purge(tenantId), 1002)
     assert.deepStrictEqual(yield* known("A/2", "A/3", "A/1002"), [undefined, "purged", "purged"])
+    assert.strictEqual(yield* purge(tenantId, idOf(2)), 1002)
     yield* publish(tenantId, [{ shipmentId: "B" }], { accounts: ["A"] })
     assert.strictEqual(yield* purge(tenantId), 1)
     assert.deepStrictEqual(yield* known("A/3", "A/4", "B/1"), [undefined, "purged", "purged"])
@@ -272,7 +297,7 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     assert.strictEqual(yield* queue.recover(tenantId, idOf(1), 0), 1)
     assert.strictEqual(yield* stateOf(tenantId, first!), "dismissed")
     assert.deepStrictEqual(yield* queue.retry(tenantId, first!), Option.some("dismissed"))
-    assert.strictEqual(yield* stateOf(tenantId, first!), "waiting")
+    assert.deepStrictEqual([yield* stateOf(tenantId, first!), yield* stateOf(tenantId, third!)], ["waiting", "delivered"])
   })
 
   test("traces no deliveries of another destination", function*({ store: control, tenantId }) {
@@ -311,6 +336,14 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     assert.deepStrictEqual((yield* control.trace(freshTenant(), idOf(1), { key: "A", orderIds: undefined })).deliveries, [])
   })
 
+  test("traces deliveries of a subject newest first", function*({ store: control, tenantId }) {
+    yield* seed(tenantId, { A: 2 }, single)
+    const { worker } = yield* deliverEach(tenantId, ["delivered"])
+    yield* takeOne(worker)
+    const { deliveries } = yield* control.trace(tenantId, idOf(1), { key: "A", orderIds: undefined })
+    assert.deepStrictEqual(deliveries.map(({ state }) => state), ["sending", "delivered"])
+  })
+
   test("finds nothing by ids of another source", function*({ store: control, queue, tenantId }) {
     yield* seed(tenantId, { ONE: 1 })
     for (const [at, source] of ["shipment-status", "freight-charges", "freight-charge-windows"].entries()) {
@@ -325,11 +358,16 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     assert.deepStrictEqual(yield* control.health(tenantId), { subscriptions: 0, inTrouble: 0, waiting: 0, oldestWaitingAt: undefined, dead: 0 })
     yield* seed(tenantId, { A: 1, B: 2 }, single)
     yield* deliverEach(tenantId, ["dead"])
-    for (const n of [2, 3, 4]) yield* subscribe(tenantId, { n, client: "other" })
+    for (const n of [2, 3, 4, 5]) yield* subscribe(tenantId, { n, client: "other" })
+    yield* queue.closeDestination(tenantId, idOf(5))
     yield* queue.changeDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
     yield* control.pause(tenantId, idOf(3), pauseByOperator("Unpaid."))
+    const later = yield* storeLater(tenantId)
+    yield* publish(tenantId, [{ shipmentId: "C" }], { accounts: ["A"] })
     const { oldestWaitingAt, ...counts } = yield* control.health(tenantId)
-    assert.deepStrictEqual(counts, { subscriptions: 4, inTrouble: 2, waiting: 2, dead: 1 })
+    assert.deepStrictEqual(counts, { subscriptions: 4, inTrouble: 2, waiting: 3, dead: 1 })
+    assert.isBelow(oldestWaitingAt!, later)
+    assert.isBelow((yield* overview(tenantId)).oldestWaitingAt!, later)
     const match = { inTrouble: true, state: undefined }
     const { destinations } = yield* queue.destinations(tenantId, { ...match, after: undefined, limit: 10 })
     assert.deepStrictEqual(destinations.map(({ destinationId }) => destinationId), [idOf(1), idOf(3)])
@@ -395,16 +433,19 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     assert.include(destinations.filter((each) => each.tenantId === tenantId).map(({ destinationId }) => destinationId), idOf(200))
   })
 
-  test("returns dead letters until they are dismissed, and the age of the oldest entry", function*({ store: control, tenantId }) {
+  test("returns dead letters until they are dismissed or their destination is closed, and the age of the oldest entry", function*({ store: control, queue, tenantId }) {
     yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
-    const { ids: [first, second] } = yield* deliverEach(tenantId, ["dead", "dead"])
+    const { ids: [first], worker } = yield* deliverEach(tenantId, ["dead", "dead"])
+    yield* subscribe(tenantId, { n: 2 })
+    yield* settle(worker, { destinations: [changeOf(2, { pause: "The receiver answered 410 Gone." })] })
     const own = Effect.map(control.troubles, ({ destinations }) => destinations.filter((each) => each.tenantId === tenantId))
-    const [before] = yield* own
+    const [before, empty] = yield* own
     assert.deepStrictEqual([before?.destinationId, before?.dead], [idOf(1), 2])
+    assert.deepStrictEqual([empty?.destinationId, empty?.waitingMillis], [idOf(2), undefined])
     assert.isAtLeast(before!.waitingMillis!, 0)
     yield* control.dismiss(tenantId, [first!])
-    assert.deepStrictEqual((yield* own).map(({ dead }) => dead), [1])
-    yield* control.dismiss(tenantId, [second!])
+    assert.deepStrictEqual((yield* own).map(({ dead }) => dead), [1, 0])
+    for (const n of [1, 2]) yield* queue.closeDestination(tenantId, idOf(n))
     assert.deepStrictEqual(yield* own, [])
   })
 

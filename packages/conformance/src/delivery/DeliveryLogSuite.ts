@@ -3,7 +3,7 @@ import { AccessStore } from "@waybill/core"
 import { defaultPolicy, DeliveryQueue, type DestinationOverview, type DestinationQuery, endpointFilterOf, overviewCount, type TakenDelivery } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, single, subscribeEach } from "../StorageFixtures.ts"
+import { destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, single, storeNow, subscribeEach } from "../StorageFixtures.ts"
 import { acquire, changeOf, from, outcomeOf, seededWorker, settle, take, takeFrom } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -75,6 +75,21 @@ export const suite = storeSuite("DeliveryQueue, operators' reads", DeliveryQueue
     assert.strictEqual((yield* destinations(tenantId))[0]!.inFlight, 1)
   })
 
+  test("counts what waits, is in flight and is dead for each destination, and returns the earliest next attempt of an active one", function*({ queue, tenantId }) {
+    yield* subscribeEach(tenantId, [1, 2], single)
+    yield* publish(tenantId, ["A", "B", "C", "D"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    const { deliveries: [a, b, c] } = yield* takeFrom(worker, 1, { batches: 3 })
+    yield* takeFrom(worker, 2, { batches: 1 })
+    const waiting = [a!, b!].map((delivery, at) => outcomeOf(delivery, { state: "waiting", dueInMillis: at === 0 ? 600_000 : 60_000 }))
+    yield* settle(worker, { outcomes: [...waiting, outcomeOf(c!, { state: "dead" })] })
+    const found = yield* destinations(tenantId)
+    assert.deepStrictEqual(found.map((each) => [each.waiting, each.inFlight, each.dead]), [[1, 2, 1], [3, 1, 0]])
+    assert.isBelow(found[0]!.dueAt! - (yield* storeNow(tenantId)), 60_001)
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
+    assert.isUndefined((yield* destinations(tenantId))[0]!.dueAt)
+  })
+
   test("reports that the client or tenant of an active destination has no access", function*({ queue, tenantId }) {
     const access = yield* AccessStore
     yield* seed(tenantId, { S: 1 })
@@ -130,7 +145,7 @@ export const suite = storeSuite("DeliveryQueue, operators' reads", DeliveryQueue
     assert.deepStrictEqual((yield* carrying(tenantId, { "transit-events": ["S", "T"] }, { limit: 1 })).ids.length, 1)
     assert.deepStrictEqual((yield* carrying(tenantId, { "transit-events": ["unknown"] })).ids, [])
     // the same key of another area is another shipment
-    assert.deepStrictEqual((yield* carrying(tenantId, { "freight-charges": ["S"] })).ids, [])
+    assert.deepStrictEqual((yield* carrying(tenantId, { "transit-events": ["unknown"], "freight-charges": ["S"] })).ids, [])
   })
 
   test("searches the newest deliveries only, and returns since when", function*({ tenantId }) {

@@ -1,8 +1,8 @@
 /** Conformance of `DeliveryQueue`: destinations, and deliveries that are read, sent again and removed. */
-import { type DeliveryQuery, DeliveryQueue, type DeliveryState } from "@waybill/core/delivery"
+import { DeliveryControl, type DeliveryQuery, DeliveryQueue, type DeliveryState, pauseForPurge } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Option } from "effect"
-import { destinationSettings, freshTenant, idOf, publish, seed, single, subscribeEach, textOf } from "../StorageFixtures.ts"
+import { destinationSettings, freshTenant, idOf, publish, seed, single, storeLater, subscribeEach, textOf } from "../StorageFixtures.ts"
 import { acquire, changeOf, end, eventIdsOf, find, from, outcomeOf, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { type Suite, storeSuite } from "../StoreSuite.ts"
 
@@ -26,15 +26,21 @@ const destinations = storeSuite("DeliveryQueue, destinations", DeliveryQueue, (t
     const status = Effect.map(queue.destinationStatus(tenantId, idOf(1)), Option.getOrThrow)
     yield* seed(tenantId, { S: 1 })
     const opened = yield* status
-    assert.deepStrictEqual([opened.state, opened.reason], ["active", undefined])
+    assert.deepStrictEqual([opened.state, opened.reason, opened.pausedBy], ["active", undefined, undefined])
+    yield* storeLater(tenantId)
     yield* settle(yield* acquire(tenantId), { destinations: [changeOf(1, { pause: "The receiver answered 410 Gone." })] })
     const paused = yield* status
     assert.deepStrictEqual([paused.state, paused.reason], ["paused", "The receiver answered 410 Gone."])
-    assert.isAtLeast(paused.since, opened.since)
+    assert.isAbove(paused.since, opened.since)
     yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused", endpointUrl: "https://other.example/" }))
     assert.deepStrictEqual(yield* status, paused)
+    yield* storeLater(tenantId)
     yield* queue.changeDestination(tenantId, destinationSettings({ state: "inactive" }))
-    assert.deepStrictEqual([(yield* status).state, (yield* status).reason], ["inactive", undefined])
+    const inactive = yield* status
+    assert.deepStrictEqual([inactive.state, inactive.reason, inactive.pausedBy], ["inactive", undefined, undefined])
+    assert.isAbove(inactive.since, paused.since)
+    yield* queue.openDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
+    assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(2))).pausedBy, "client")
   })
 
   test("changes and closes one destination of several", function*({ queue, tenantId }) {
@@ -84,6 +90,7 @@ const destinations = storeSuite("DeliveryQueue, destinations", DeliveryQueue, (t
     yield* queue.closeDestination(tenantId, idOf(1))
     assert.isTrue(Option.isNone(yield* queue.destinationStatus(tenantId, idOf(1))))
     yield* queue.changeDestination(tenantId, destinationSettings())
+    assert.isTrue(Option.isNone(yield* queue.destinationStatus(tenantId, idOf(1))))
     yield* queue.closeDestination(tenantId, idOf(1))
     assert.isTrue(Option.isNone(yield* queue.destinationStatus(tenantId, idOf(1))))
   })
@@ -167,6 +174,7 @@ const deliveries = storeSuite("DeliveryQueue, deliveries", DeliveryQueue, (test)
       assert.deepStrictEqual(yield* queue.retry(tenantId, deliveryId), Option.some<DeliveryState>("sending"))
       assert.strictEqual(yield* stateOf(tenantId, deliveryId), "sending")
     }
+    assert.isTrue(Option.isNone(yield* queue.retry(tenantId, idOf(109))))
     yield* settle(worker, { outcomes: [outcomeOf(again!, { state: "waiting" })] })
     yield* queue.closeDestination(tenantId, idOf(1))
     assert.deepStrictEqual(yield* queue.retry(tenantId, b!.deliveryId), Option.some<DeliveryState>("cancelled"))
@@ -218,6 +226,18 @@ const deliveries = storeSuite("DeliveryQueue, deliveries", DeliveryQueue, (test)
     assert.strictEqual(yield* queue.prune(tenantId, settledAt! - 600_000), 0)
     assert.strictEqual(yield* queue.prune(tenantId, settledAt! + 600_000), 2)
     assert.deepStrictEqual((yield* queue.list(tenantId, everything)).deliveries.map(({ state }) => state), ["waiting", "sending"])
+  })
+
+  test("removes dismissed and cancelled deliveries", function*({ queue, tenantId }) {
+    const control = yield* DeliveryControl
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1 }, single)
+    const { deliveries: [a, b] } = yield* takeFrom(worker)
+    yield* settle(worker, { outcomes: [outcomeOf(a!, { state: "dead" }), outcomeOf(b!, { state: "waiting" })], ended: [{ partition: 1, flight: a!.flight }] })
+    yield* control.dismiss(tenantId, [a!.deliveryId])
+    yield* control.pause(tenantId, idOf(1), pauseForPurge)
+    yield* control.purgeNext(tenantId, idOf(1), undefined)
+    const { settledAt } = yield* find(tenantId, b!.deliveryId)
+    assert.strictEqual(yield* queue.prune(tenantId, settledAt! + 600_000), 2)
   })
 
   test("returns the numbers of waiting entries and dead letters", function*({ queue, tenantId }) {

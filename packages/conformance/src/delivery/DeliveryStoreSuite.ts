@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { bytesOf, destinationSettings, freshTenant, idOf, publish, seed, single, storedSecret, subscribeEach, textOf } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, from, load, outcomeOf, seededWorker, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, from, load, outcomeOf, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { type Suite, storeSuite } from "../StoreSuite.ts"
 
 const idsOf = (deliveries: ReadonlyArray<TakenDelivery>) => deliveries.map(eventIdsOf)
@@ -128,6 +128,15 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
     assert.deepStrictEqual([idsOf(deliveries), found!.after, found!.more, found!.blocked], [[["C/1"]], "C", false, true])
     yield* settle(worker, { outcomes: [outcomeOf(a!)] })
     assert.deepStrictEqual(idsOf((yield* takeFrom(worker)).deliveries), [["A/2"]])
+  })
+
+  test("skips shipments of several flights, and writes their outcomes at once", function*({ tenantId }) {
+    const worker = yield* seededWorker(tenantId, { A: 2, B: 2 }, single)
+    const a = yield* takeOne(worker, 1, { batches: 1 })
+    const b = yield* takeOne(worker, 1, { batches: 1, inFlight: [a.deliveryId] })
+    assert.deepStrictEqual((yield* takeFrom(worker, 1, { inFlight: [a.deliveryId, b.deliveryId] })).deliveries, [])
+    yield* settle(worker, { outcomes: [outcomeOf(a), outcomeOf(b, { state: "dead" })] })
+    assert.deepStrictEqual([yield* stateOf(tenantId, a.deliveryId), yield* stateOf(tenantId, b.deliveryId)], ["delivered", "dead"])
   })
 
   test("scans at most the requested number of entries", function*({ tenantId }) {

@@ -26,7 +26,7 @@ export const suite = storeSuite("StatisticsStore", StatisticsStore, (test) => {
     const [one, two] = [crypto.randomUUID(), crypto.randomUUID()].toSorted() as [string, string]
     yield* store.add(tenantId, [])
     yield* store.add(tenantId, [counts(one, 1, { failures: 1 }), counts(two, 1, { failures: 2 }), counts(one, 2)])
-    yield* store.add(tenantId, [counts(one, 1, { deliveries: 3, failures: 1, latencyMillis: 90, maxLatencyMillis: 70 }), counts(totalOf(7), 1)])
+    yield* store.add(tenantId, [counts(one, 1, { deliveries: 3, failures: 1, latencyMillis: 90, maxLatencyMillis: 70 }), counts(totalOf(7), 1), counts(totalOf(7), 1, { maxLatencyMillis: 5 })])
     yield* store.add(other, [counts(one, 1)])
     assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [one, two] }, 0, 3)), [
       [one, 1, 4, 2, 100, 70, undefined],
@@ -34,7 +34,8 @@ export const suite = storeSuite("StatisticsStore", StatisticsStore, (test) => {
       [one, 2, 1, 0, 10, 10, undefined]
     ])
     assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [one] }, 2, 3)), [[one, 2, 1, 0, 10, 10, undefined]])
-    assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [totalOf(7)] }, 0, 60)), [[totalOf(7), 1, 1, 0, 10, 10, undefined]])
+    assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [totalOf(7)] }, 0, 60)), [[totalOf(7), 1, 2, 0, 20, 10, undefined]])
+    assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [two] }, 0, 1)), [])
     assert.deepStrictEqual(yield* read(other, minutes({ destinationIds: [one] }, 0, 60)), [[one, 1, 1, 0, 10, 10, undefined]])
   })
 

@@ -51,6 +51,9 @@ export const suite = storeSuite("MailStore", MailStore, (test) => {
     yield* store.postpone(tenantId, "a.4", minute)
     assert.deepStrictEqual((yield* store.take(tenantId, 2, minute)).map(({ id }) => id), ["a.2", "a.3"])
     assert.deepStrictEqual((yield* store.take(tenantId, 2, minute)).map(({ id }) => id), ["a.1"])
+    yield* store.remove(tenantId, "a.1")
+    yield* store.postpone(tenantId, "a.2", 0)
+    assert.deepStrictEqual((yield* store.take(tenantId, 2, minute)).map(({ id }) => id), ["a.2"])
   })
 
   test("gives a mail again when its lease has ended, however often callers ask before", function*({ store }) {
