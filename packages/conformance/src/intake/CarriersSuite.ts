@@ -76,6 +76,8 @@ export const suite = storeSuite("several carriers in one tenant", TransitEventSt
     assert.deepStrictEqual(yield* carriers(tenantId, "S"), {})
     assert.deepStrictEqual(yield* write(tenantId, ["S"], other), [1])
     assert.deepStrictEqual(yield* carriers(tenantId, "S"), { S: other })
+    yield* publish(tenantId, [{ shipmentId: "S", eventId: "s" }])
+    assert.deepStrictEqual(yield* listed(tenantId, other), [["s"], 1])
   })
 
   test("lets only a writer without numbers change the carrier of a written shipment", function*({ tenantId }) {
@@ -154,6 +156,8 @@ export const suite = storeSuite("several carriers in one tenant", TransitEventSt
     assert.deepStrictEqual(yield* store.resolve(tenantId, ["k"]), ["N"])
     yield* claimFor(tenantId, [{ shipmentId: "B", carrier: one }])
     assert.deepStrictEqual(yield* store.resolve(tenantId, ["k"], one), ["B"])
+    yield* report(tenantId, [{ shipmentId: "A", keys: ["k", "same"] }, { shipmentId: "B", keys: ["k", "same"] }])
+    assert.deepStrictEqual(yield* store.resolve(tenantId, ["same"], one), ["B"])
     yield* claimFor(tenantId, [{ shipmentId: "B", carrier: other }])
     const [found] = yield* store.find(tenantId, [{ key: "k", own: one }])
     assert.strictEqual(found?.own === true ? textOf(found.verified) : undefined, "verified A")

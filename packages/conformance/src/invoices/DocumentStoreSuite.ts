@@ -204,21 +204,20 @@ export const suite = storeSuite("DocumentStore", DocumentStore, (test) => {
 
   test("removes all or none of the named files, and returns them", function*({ store, tenantId }) {
     const files = [1, 2, 3, 4].map((n) => documentFile(n))
-    yield* add(tenantId, documentRecord("N", { files }), documentRecord("N", { carrier: { dot: "9", mc: "" }, files: [documentFile(5)] }), documentRecord("N", { carrier: { dot: "1", mc: "9" }, files: [documentFile(7)] }))
-    assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", ["file 1", "file 7"]), [])
-    assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", ["file 1", "file 5"]), [])
+    yield* add(tenantId, documentRecord("N", { files }), documentRecord("N", { carrier: { dot: "9", mc: "2" }, files: [documentFile(5)] }), documentRecord("N", { carrier: { dot: "1", mc: "9" }, files: [documentFile(7)] }), documentRecord("M", { files: [documentFile(8)] }))
+    for (const other of ["file 5", "file 7", "file 8"]) assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", ["file 1", other]), [])
     assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", ["unknown"]), [])
     assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", []), [])
     assert.deepStrictEqual(yield* store.remove(tenantId, acme, "unknown", undefined), [])
     assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", ["file 3", "file 1", "file 3"]), [files[0]!, files[2]!])
     assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", ["file 1"]), [])
-    assert.deepStrictEqual(yield* seen(tenantId, everything), ["N 1/2: 2 4", "N 1/9: 7", "N 9/: 5"])
+    assert.deepStrictEqual(yield* seen(tenantId, everything), ["M 1/2: 8", "N 1/2: 2 4", "N 1/9: 7", "N 9/2: 5"])
     assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", undefined), [files[1]!, files[3]!])
     assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", undefined), [])
-    assert.deepStrictEqual(yield* seen(tenantId, everything), ["N 1/9: 7", "N 9/: 5"])
+    assert.deepStrictEqual(yield* seen(tenantId, everything), ["M 1/2: 8", "N 1/9: 7", "N 9/2: 5"])
     assert.isUndefined(yield* store.find(tenantId, carrierOf("1", "2"), "N"))
     yield* add(tenantId, documentRecord("N", { files: [documentFile(6)] }))
-    assert.deepStrictEqual(yield* seen(tenantId, carrierOf("1", undefined)), ["N 1/2: 6", "N 1/9: 7"])
+    assert.deepStrictEqual(yield* seen(tenantId, carrierOf("1", undefined)), ["M 1/2: 8", "N 1/2: 6", "N 1/9: 7"])
   })
 
   test("loses no file of concurrent uploads", function*({ store, tenantId }) {

@@ -3,7 +3,7 @@ import { maxHistoryBytes } from "@waybill/core"
 import { DocumentStore, type InvoiceFilter, type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer } from "@waybill/core/invoices"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { allPages, allSince, bytesOf, freshTenant, occurredAt, publish, rolledBack, textOf } from "../StorageFixtures.ts"
+import { allPages, allSince, bytesOf, claim, freshTenant, occurredAt, publish, rolledBack, textOf } from "../StorageFixtures.ts"
 import { accountsOf, acme, carrierOf, documentRecord, everything, invoiceRow, putInvoices } from "./InvoiceFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -133,6 +133,15 @@ export const suite = storeSuite("InvoiceStore", InvoiceStore, (test) => {
     yield* putInvoices(tenantId, invoiceRow("I", { shipmentId: "other" }))
     assert.strictEqual(yield* whoSees, "B")
     assert.deepStrictEqual(yield* seen(tenantId, accountsOf("A", "B", "E")), ["I 1/2", "named 1/2"])
+  })
+
+  test("shows an invoice to none that it names no longer, and those of several shipments to the accounts of their own", function*({ tenantId }) {
+    yield* putInvoices(tenantId, invoiceRow("named", { shipmentId: "unknown", accounts: ["A"] }))
+    yield* putInvoices(tenantId, invoiceRow("named", { shipmentId: "unknown" }), invoiceRow("S", { shipmentId: "S" }), invoiceRow("T", { shipmentId: "T" }))
+    assert.deepStrictEqual(yield* seen(tenantId, accountsOf("A")), [])
+    yield* claim(tenantId, [{ shipmentId: "S", accounts: ["A"] }, { shipmentId: "T", accounts: ["B"] }])
+    yield* claim(tenantId, [{ shipmentId: "S", accounts: ["A", "C"] }, { shipmentId: "T", accounts: ["B", "D"] }])
+    assert.deepStrictEqual(yield* Effect.forEach(["A", "B", "C", "D"], (account) => seen(tenantId, accountsOf(account))), [["S 1/2"], ["T 1/2"], ["S 1/2"], ["T 1/2"]])
   })
 
   test("lists invoices that match all filters", function*({ tenantId }) {

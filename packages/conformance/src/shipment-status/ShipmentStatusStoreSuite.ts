@@ -68,7 +68,7 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
       { shipmentId: "1", keys: ["pro 7", "bol 7 60601"], pickupAt: occurredAt + day },
       { shipmentId: "2", keys: ["bol 7 10001", "po 7 10001"], pickupAt: occurredAt + 2 * day, covered: false },
       { shipmentId: "3", keys: ["bol 77 60601", "pro 77"], pickupAt: occurredAt },
-      { shipmentId: "7", keys: ["pro !"], pickupAt: occurredAt }
+      { shipmentId: "7", keys: ["pro !", "bol 7!"], pickupAt: occurredAt }
     ])
     assert.deepStrictEqual(yield* search({ shipmentId: "7", keys: ["pro 7"], prefixes: ["bol 7 ", "po 7 "] }), ["2", "1", "7"])
     assert.deepStrictEqual(yield* search({ shipmentId: "7", keys: ["pro 7"], prefixes: ["bol 7 ", "po 7 "] }, 1), ["2"])
@@ -81,11 +81,13 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
   })
 
   test("finds the latest pickups of more shipments with a key or prefix than were asked for", function*({ store, tenantId }) {
-    const said = [["S", "bol 9 1", 0], ["T", "bol 9 3", 1], ["U", "bol 9 2", 2]] as const
+    const said = [["S", "bol 9 1", 0], ["T", "bol 9 3", 1], ["U", "bol 9 4", 2], ["V", "bol 9 2", 1]] as const
     yield* report(tenantId, said.map(([shipmentId, key, days]) => ({ shipmentId, keys: [key, "pro 9"], pickupAt: occurredAt + days * day })))
     for (const wanted of [{ keys: ["pro 9"], prefixes: [] }, { keys: [], prefixes: ["bol 9 "] }]) {
-      const found = yield* store.search(tenantId, { shipmentId: "", ...wanted }, 2)
-      assert.deepStrictEqual(found.map(({ shipmentId }) => shipmentId), ["U", "T"])
+      for (const limit of [2, 3]) {
+        const found = yield* store.search(tenantId, { shipmentId: "", ...wanted }, limit)
+        assert.deepStrictEqual(found.map(({ shipmentId }) => shipmentId), ["U", "V", "T"].slice(0, limit))
+      }
     }
   })
 
@@ -203,10 +205,10 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     yield* report(tenantId, [{ shipmentId: "new", keys, pickupAt: occurredAt + day }], { accounts: ["B"] })
     yield* report(tenantId, [{ shipmentId: "newest", keys, pickupAt: occurredAt + 2 * day, covered: false }], { accounts: ["A"] })
     // U+FFEE sorts before the emoji by code point, after it by UTF-16 unit
-    yield* report(tenantId, ["\uffee", "😀", "a"].map((shipmentId) => ({ shipmentId, keys })), { accounts: ["A", "C"] })
+    yield* report(tenantId, ["\uffee", "😀", "a"].map((shipmentId) => ({ shipmentId, keys: [...keys, "same"] })), { accounts: ["A", "C"] })
     assert.deepStrictEqual(
-      yield* find(tenantId, ["k", ["A"]], ["k", ["B"]], ["k", ["C"]], ["k", []], ["k", "all"]),
-      ["verified 😀", "verified new", "verified 😀", "public new", "verified new"]
+      yield* find(tenantId, ["k", ["A"]], ["k", ["B"]], ["k", ["C"]], ["k", []], ["k", "all"], ["same", []]),
+      ["verified 😀", "verified new", "verified 😀", "public new", "verified new", "public 😀"]
     )
   })
 
@@ -268,8 +270,19 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     assert.deepStrictEqual(yield* listed(0, 20, 9, "nobody's"), [])
     yield* publish(tenantId, [{ shipmentId: "a" }], { accounts: ["B"] })
     assert.deepStrictEqual(yield* listed(10, 10), ["verified b"])
+    for (const shipmentId of ["hidden", "late"]) yield* publish(tenantId, [{ shipmentId }], { accounts: ["A", "B", "C"] })
+    assert.deepStrictEqual([yield* listed(0, 19, 9, "C"), yield* listed(20, 20, 9, "C")], [[], ["verified late"]])
     yield* report(tenantId, [{ shipmentId: "b", pickupAt: occurredAt + 11 }, { shipmentId: "late", pickupAt: occurredAt + 20, covered: false }, { shipmentId: "hidden", pickupAt: occurredAt + 5 }])
     assert.deepStrictEqual(yield* listed(0, 20), ["verified early", "verified hidden", "verified b"])
+  })
+
+  test("lists and finds each shipment by its own pickup, whenever the others were reported", function*({ store, tenantId }) {
+    for (const shipmentId of ["T", "S"]) yield* report(tenantId, [{ shipmentId }], { accounts: ["A"] })
+    const listed = yield* store.findPickedUp(tenantId, { account: "A", from: 0, to: occurredAt, limit: 9, bytes: 1e9 })
+    assert.deepStrictEqual(listed.map(textOf), ["verified S", "verified T"])
+    yield* report(tenantId, [{ shipmentId: "R", keys: ["k"], pickupAt: occurredAt + 1 }])
+    yield* report(tenantId, [{ shipmentId: "T", keys: ["k"] }])
+    assert.deepStrictEqual(yield* store.resolve(tenantId, ["k"]), ["R"])
   })
 
   test("knows accounts while a client or a shipment has them", function*({ store, tenantId }) {
@@ -324,13 +337,14 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
       { shipmentId: "old", keys: ["old", "both"], deliveredAt: occurredAt - 1 },
       { shipmentId: "recent", keys: ["both"], deliveredAt: occurredAt, pickupAt: occurredAt - day },
       { shipmentId: "moving", keys: ["moving"] }
-    ], { history: [entry("old", 1), entry("recent", 1)] })
+    ], { accounts: ["A"], history: [entry("old", 1), entry("recent", 1)] })
     assert.isAbove(yield* store.prune(tenantId, { delivered: occurredAt, noticed: 0 }), 0)
     yield* eventually(store.prune(tenantId, { delivered: occurredAt, noticed: 0 }), (count) => count === 0)
     assert.deepStrictEqual(yield* store.resolve(tenantId, ["old", "both", "moving"]), [undefined, "recent", "moving"])
     assert.strictEqual(yield* store.record(tenantId, "old"), undefined)
     assert.lengthOf((yield* store.record(tenantId, "recent"))!.history, 1)
-    assert.deepStrictEqual(yield* store.findPickedUp(tenantId, { account: "A", from: 0, to: occurredAt + day, limit: 9, bytes: 1e9 }), [])
+    const listed = yield* store.findPickedUp(tenantId, { account: "A", from: 0, to: occurredAt + day, limit: 9, bytes: 1e9 })
+    assert.deepStrictEqual(listed.map(textOf), ["verified recent", "verified moving"])
     assert.lengthOf(yield* events.withId(tenantId, "e", 9), 1)
     yield* report(tenantId, [{ shipmentId: "old" }])
     const again = (yield* store.record(tenantId, "old"))!

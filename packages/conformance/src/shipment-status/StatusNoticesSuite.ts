@@ -4,8 +4,8 @@ import { ShipmentStatusStore } from "@waybill/core/shipment-status"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
-import { acquire, drain, drainedBodies, drop, end, hasWork, takeOne } from "../WorkerFixtures.ts"
-import { freshTenant, idOf, letSee, letSeeAll, publish, rolledBack, textOf } from "../StorageFixtures.ts"
+import { acquire, drain, drainedBodies, drop, end, hasWork, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { freshTenant, idOf, letSee, letSeeAll, occurredAt, publish, rolledBack, textOf } from "../StorageFixtures.ts"
 import { follow, report, statusDestination } from "./StatusFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -168,6 +168,26 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
     yield* report(tenantId, [{ shipmentId: "S" }], { notices: [{ shipmentId: "S", sequence: 1 }] })
     assert.strictEqual(yield* pruneNotices(tenantId, -10), 0)
     assert.isAbove(yield* pruneNotices(tenantId, 10), 0)
+    assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
+  })
+
+  test("are queued for the references of a shipment after others were pruned", function*({ store, tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    yield* follow(tenantId, { references: ["r"] })
+    yield* report(tenantId, [{ shipmentId: "old", references: ["o"], deliveredAt: occurredAt - 1 }, { shipmentId: "S", references: ["r"] }], { accounts: ["A"] })
+    assert.isAbove(yield* store.prune(tenantId, { delivered: occurredAt, noticed: 0 }), 0)
+    yield* report(tenantId, [], { notices: [{ shipmentId: "S", sequence: 1 }] })
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"] })
+  })
+
+  test("are kept from the oldest that waits, is in flight or is dead", function*({ tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    yield* follow(tenantId, { references: ["r"] })
+    for (const shipmentId of ["S", "T", "U"]) yield* report(tenantId, [{ shipmentId, references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId, sequence: 1 }] })
+    const worker = yield* acquire(tenantId)
+    const { deliveries } = yield* takeFrom(worker, 1, { batches: 2 })
+    assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
+    yield* end(worker, deliveries, { state: "dead" })
     assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
   })
 

@@ -4,7 +4,7 @@ import { type EventFilter, type PageCursor, type PageRequest, TransitEventStore 
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { allSince, eventOf, freshTenant, letSee, letSeeAll, occurredAt, publish, subscribe, textOf } from "../StorageFixtures.ts"
-import { drain, drainedBodies, drainedEvents } from "../WorkerFixtures.ts"
+import { byDestination, drain, drainedBodies, drainedEvents, eventIdsOf } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 const everything: EventFilter = {
@@ -43,12 +43,12 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
   })
 
   test("returns the last events of one shipment, newest first, with its accounts", function*({ store, tenantId }) {
-    yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }, { shipmentId: "S" }, { shipmentId: "S", sequence: 3, eventId: "S/3b" }, { shipmentId: "S" }], { accounts: ["A", "B"] })
+    yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }, { shipmentId: "S" }, { shipmentId: "S", sequence: 3, eventId: "S/3b" }, { shipmentId: "S", sequence: 3, eventId: "S/3a" }, { shipmentId: "S" }], { accounts: ["A", "B"] })
     const recent = (shipmentId: string, limit: number, tenant = tenantId) =>
       Effect.map(store.recent(tenant, shipmentId, limit), ({ accounts, events }) => [[...accounts].sort(), events.map((each) => each.eventId)])
     const all = yield* store.ofShipments(tenantId, ["S"])
     assert.deepStrictEqual((yield* store.recent(tenantId, "S", 10)).events, all.toReversed())
-    assert.deepStrictEqual(yield* recent("S", 2), [["A", "B"], all.toReversed().slice(0, 2).map((each) => each.eventId)])
+    for (const limit of [2, 4]) assert.deepStrictEqual(yield* recent("S", limit), [["A", "B"], all.toReversed().slice(0, limit).map((each) => each.eventId)])
     assert.deepStrictEqual(yield* recent("unknown", 2), [[], []])
     const large = "x".repeat(maxHistoryBytes / 2)
     yield* publish(tenantId, [1, 2, 3, 4].map((n) => ({ shipmentId: "LARGE", eventId: `L${n}`, body: large })))
@@ -61,6 +61,7 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
   test("returns when it stored an event", function*({ queue, store, tenantId }) {
     yield* subscribe(tenantId)
     yield* publish(tenantId, [{ shipmentId: "S", eventId: "E" }])
+    assert.isUndefined(yield* store.storedAt(tenantId, { shipmentId: "S", eventId: "F" }))
     const { now } = yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 1 })
     assert.closeTo((yield* store.storedAt(tenantId, { shipmentId: "S", eventId: "E" }))!, now, 60_000)
     assert.isUndefined(yield* store.storedAt(tenantId, { shipmentId: "T", eventId: "E" }))
@@ -180,12 +181,14 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
     })
   })
 
-  test("queues no event of a named shipment for a client that sees another shipment of the call only", function*({ tenantId }) {
+  test("queues no event of a shipment for a client that sees another shipment of the call only", function*({ tenantId }) {
     yield* letSee(tenantId, "client", ["A"])
     yield* subscribe(tenantId, { shipmentIds: ["T"] })
+    yield* subscribe(tenantId, { n: 2 })
     for (const [shipmentId, account] of [["S", "A"], ["T", "B"]] as const) yield* publish(tenantId, [{ shipmentId }], { accounts: [account] })
     yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }])
-    assert.deepStrictEqual(yield* drain(tenantId), { sent: [], dropped: 0 })
+    const { dropped, sent } = yield* drain(tenantId)
+    assert.deepStrictEqual([dropped, byDestination(sent, eventIdsOf)], [0, { 2: ["S/1", "S/2"] }])
   })
 
   test("queues an event once for a client that sees its shipment by several accounts", function*({ tenantId }) {
@@ -404,6 +407,15 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
     const end = yield* walk(all.position, { _tag: "All" }, 10)
     assert.deepStrictEqual(ids(end).sort(), ["hidden", "last", "later"])
     assert.deepStrictEqual((yield* walk(end.position, { _tag: "All" }, 10)).rows, [])
+  })
+
+  test("returns an event that was stored between two pages once, and events of one number by their ids", function*({ store, tenantId }) {
+    const next = (position: string | undefined) => store.since(tenantId, { _tag: "All" }, position, 2)
+    const start = yield* next(undefined)
+    yield* publish(tenantId, ["b", "B", "a"].map((eventId) => ({ shipmentId: "S", sequence: 1, eventId })))
+    const first = yield* next(start.position)
+    yield* publish(tenantId, [{ shipmentId: "S", sequence: 1, eventId: "c" }])
+    assert.deepStrictEqual([ids(first), ids(yield* allSince(first.position, next))], [["B", "a"], ["b", "c"]])
   })
 
   test("stores a large publication in one transaction", function*({ tenantId }) {
