@@ -27,13 +27,14 @@ layer(testStorage(freshSchema()), { excludeTestServices: true })("a delivered de
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["B/2"] })
   }))
 
-  it.effect("keeps the body of a notice to a customer until its delivery is done and old enough", Effect.fnUntraced(function*() {
+  it.effect("keeps the body of a notice to a customer until its delivery is done and old enough, and stores none for a closed webhook", Effect.fnUntraced(function*() {
     const queue = yield* DeliveryQueue
     const notices = yield* NoticeStore
     const tenantId = freshTenant()
     yield* letSee(tenantId, "client", ["A"])
-    yield* queue.openDestination(tenantId, { ...destinationSettings(), source: noticeSource, envelope: { open: "", close: "" } })
-    yield* notices.queue(tenantId, { webhookId: idOf(1), subscriptionId: idOf(9), noticeId: "failing.1", body: bytesOf("{}"), traceparent: undefined })
+    for (const n of [1, 2]) yield* queue.openDestination(tenantId, { ...destinationSettings({ n }), source: noticeSource, envelope: { open: "", close: "" } })
+    yield* queue.closeDestination(tenantId, idOf(2))
+    for (const n of [1, 2]) yield* notices.queue(tenantId, { webhookId: idOf(n), subscriptionId: idOf(9), noticeId: "failing.1", body: bytesOf("{}"), traceparent: undefined })
     const later = Date.now() + 60_000
     assert.strictEqual(yield* notices.pruneBodies(tenantId, later), 0)
     yield* drain(tenantId)
