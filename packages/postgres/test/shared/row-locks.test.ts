@@ -1,7 +1,8 @@
-/** Calls that read what they are about to change hold it until their transaction ends, so that another one decides by what they wrote. */
+/** Calls that read what they are about to change hold it until their transaction ends, so that another one decides by what they wrote. They lock rows in one order. */
 import { layer } from "@effect/vitest"
 import { fixtures, invoiceFixtures } from "@waybill/conformance/suites"
 import { AccessStore, type StoragePorts, type StoredApiKey } from "@waybill/core"
+import { DeliveryQueue, SecretStore } from "@waybill/core/delivery"
 import { DocumentStore } from "@waybill/core/invoices"
 import { TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { Effect, Fiber, Option } from "effect"
@@ -10,8 +11,8 @@ import type { PgClient } from "../../src/index.ts"
 import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
 import { testStorage } from "../TestStorage.ts"
 
-const { bytesOf, freshTenant, idOf, letSee, subscribe } = fixtures
-const { documentFile, documentRecord } = invoiceFixtures
+const { bytesOf, claim, destinationSettings, freshTenant, idOf, letSee, storedSecret, subscribe } = fixtures
+const { documentFile, documentRecord, invoiceRow, putInvoices } = invoiceFixtures
 
 type Services = StoragePorts | PgClient.PgClientService
 
@@ -22,6 +23,16 @@ const after = Effect.fnUntraced(function*<A, E, F>(first: Effect.Effect<unknown,
   yield* untilOneIsBlocked
   yield* commit
   return yield* Fiber.join(waiting)
+})
+
+/** `both` locks what `first` has locked before what `other` locks, so `other` need not wait for it. Otherwise the two could meet in a deadlock. */
+const inOrder = Effect.fnUntraced(function*<E>(first: Effect.Effect<unknown, E, Services>, both: Effect.Effect<unknown, E, Services>, other: Effect.Effect<unknown, E, Services>) {
+  const commit = yield* openTransaction(first)
+  const waiting = yield* Effect.forkChild(both)
+  yield* untilOneIsBlocked
+  yield* other
+  yield* commit
+  yield* Fiber.join(waiting)
 })
 
 const key = (n: number): StoredApiKey => ({ id: idOf(n), name: "warehouse", roles: ["customer"], accounts: ["A"], hash: bytesOf("hash"), expiresAt: fixtures.occurredAt * 2 })
@@ -53,6 +64,22 @@ layer(testStorage(), { excludeTestServices: true })("locks of rows", (it) => {
     const hold = Effect.andThen(access.clientRows(tenantId, "client"), access.holdClient(tenantId, { client: "client", origin: "key", until: 1000, reviewAt: 2000 }))
     const { rows } = yield* after(hold, access.clientRows(tenantId, "client"))
     assert.deepStrictEqual(rows.map(({ liveUntil }) => liveUntil), [1000])
+  }))
+
+  it.effect("are taken in the order of shipments by every call", Effect.fnUntraced(function*() {
+    const tenantId = freshTenant()
+    yield* letSee(tenantId, "client", ["A"])
+    const invoice = (shipmentId: string) => putInvoices(tenantId, invoiceRow("I", { shipmentId }))
+    yield* invoice("B")
+    const claims = (...shipmentIds: ReadonlyArray<string>) => claim(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined })))
+    for (const both of [claims("B", "A"), subscribe(tenantId, { shipmentIds: ["B", "A"] }), invoice("A")]) yield* inOrder(claims("A"), both, claims("B"))
+  }))
+
+  it.effect("are taken in the order of destinations by a change of their secret", Effect.fnUntraced(function*() {
+    const [queue, secrets, tenantId] = [yield* DeliveryQueue, yield* SecretStore, freshTenant()]
+    for (const n of [2, 1]) yield* subscribe(tenantId, { n })
+    const change = (n: number) => queue.changeDestination(tenantId, destinationSettings({ n }))
+    yield* inOrder(change(1), secrets.put(tenantId, "main", storedSecret([])), change(2))
   }))
 
   it.effect("let one of two calls remove a subscription", Effect.fnUntraced(function*() {
