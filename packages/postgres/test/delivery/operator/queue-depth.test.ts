@@ -39,27 +39,38 @@ layer(testStorage(schema), { excludeTestServices: true })("the depth of the queu
         [tenantId, idOf(1)]
       )
       assert.strictEqual(yield* lag, 2)
+      const nothingLags = Effect.map(queue.depth, ({ lagMillis }) => assert.strictEqual(lagMillis, 0))
+      yield* rows("UPDATE @deliveries SET due_at = now() + interval '1 minute' WHERE tenant_id = $1", [tenantId])
+      yield* nothingLags
+      yield* rows("UPDATE @deliveries SET due_at = now() - interval '2 minutes' WHERE tenant_id = $1", [tenantId])
+      yield* rows("UPDATE @delivery_destinations SET state = 'paused' WHERE tenant_id = $1", [tenantId])
+      yield* nothingLags
+      yield* rows("UPDATE @delivery_destinations SET state = 'active' WHERE tenant_id = $1", [tenantId])
+      yield* rows("INSERT INTO @delivery_leases (tenant_id, partition, worker_id, leased_until, lease) VALUES ($1, 2, 'worker', now() + interval '1 minute', interval '1 minute')", [tenantId])
+      assert.strictEqual(yield* lag, 2)
       yield* rows("INSERT INTO @delivery_leases (tenant_id, partition, worker_id, leased_until, lease) VALUES ($1, 1, 'worker', now() + interval '1 minute', interval '1 minute')", [tenantId])
-      assert.strictEqual((yield* queue.depth).lagMillis, 0)
+      yield* nothingLags
+      yield* rows("UPDATE @delivery_leases SET leased_until = now() - interval '1 minute' WHERE tenant_id = $1", [tenantId])
+      assert.strictEqual(yield* lag, 2)
     }))
 
   it.effect("reports destinations whose entries are late, and dead letters of the last day", Effect.fnUntraced(function*() {
     const control = yield* DeliveryControl
     const tenantId = freshTenant()
-    yield* seed(tenantId, { S: 1 })
+    yield* seed(tenantId, { S: 2 })
     const own = Effect.map(control.troubles, ({ destinations, sources }) => ({
       late: destinations.filter((each) => each.tenantId === tenantId).map(({ dead, waitingMillis = 0 }) => [Math.round(waitingMillis / 60_000), dead]),
       oldest: Math.max(...sources.map(({ waitingMillis = 0 }) => Math.round(waitingMillis / 60_000)))
     }))
     assert.deepStrictEqual((yield* own).late, [])
-    yield* rows("UPDATE @delivery_entries SET queued_at = now() - interval '42 minutes' WHERE tenant_id = $1", [tenantId])
-    assert.deepStrictEqual(yield* own, { late: [[42, 0]], oldest: 42 })
+    yield* rows("UPDATE @delivery_entries SET queued_at = now() - make_interval(mins => 84 / sequence::int) WHERE tenant_id = $1", [tenantId])
+    assert.deepStrictEqual(yield* own, { late: [[84, 0]], oldest: 84 })
     yield* rows(
       `INSERT INTO @deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, settled_at)
        SELECT $1, gen_random_uuid(), $2::uuid, 'dead', 1, 1, '{}', '{}', now(), now() - make_interval(hours => h) FROM unnest(ARRAY[1, 23, 25]) AS h`,
       [tenantId, idOf(1)]
     )
-    assert.deepStrictEqual((yield* own).late, [[42, 2]])
+    assert.deepStrictEqual((yield* own).late, [[84, 2]])
     // entries that wait on purpose are not late
     yield* control.pause(tenantId, idOf(1), pauseByOperator("Its receiver moves."))
     assert.deepStrictEqual((yield* own).late, [[0, 2]])
