@@ -32,6 +32,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+export const callKinds: OptionKinds<CallOptions> = { signal: ["an AbortSignal", (value) => typeof (value as AbortSignal | null)?.throwIfAborted === "function"] }
+
 type QueryValue = string | number | boolean | Date | undefined
 export type Query = Readonly<Record<string, QueryValue | ReadonlyArray<QueryValue>>>
 
@@ -135,7 +137,7 @@ export class Connection {
 
   /** Sends a call, and retries it where that is safe and useful. Fails with `WaybillProblem` or `WaybillCallFailed`. */
   send(call: Call, options: CallOptions = {}): Promise<Answer> {
-    return this.#attempts(call, options.signal, async (failedCall, attempt) => {
+    return this.#attempts(call, options, async (failedCall, attempt) => {
       try {
         return await this.#sendOnce(failedCall, call, options.signal)
       } catch (failure) {
@@ -154,12 +156,12 @@ export class Connection {
 
   /** Like `send`, for a response that is read as it arrives. A body that breaks off is not requested again. */
   open(call: Call, options: CallOptions = {}): Promise<OpenAnswer> {
-    return this.#attempts(call, options.signal, (failedCall) => this.#openOnce(failedCall, call, options.signal))
+    return this.#attempts(call, options, (failedCall) => this.#openOnce(failedCall, call, options.signal))
   }
 
   /** Like `open`, but when the body breaks off, the call is retried and `read` starts over with the new response. */
   receive<A>(call: Call, read: (answer: OpenAnswer) => Promise<A>, options: CallOptions = {}): Promise<A> {
-    return this.#attempts(call, options.signal, async (failedCall) => {
+    return this.#attempts(call, options, async (failedCall) => {
       const answer = await this.#openOnce(failedCall, call, options.signal)
       try {
         return await read(answer)
@@ -169,7 +171,8 @@ export class Connection {
     })
   }
 
-  async #attempts<A>(call: Call, callerSignal: AbortSignal | undefined, once: (failedCall: FailedCall, attempt: number) => Promise<A>): Promise<A> {
+  async #attempts<A>(call: Call, options: CallOptions, once: (failedCall: FailedCall, attempt: number) => Promise<A>): Promise<A> {
+    checkOptions("the call", options, callKinds)
     const key = call.headers?.[idempotencyKey]
     const url = this.#base + pathOf(call.path) + searchOf(call.query)
     const failedCall = { method: call.method, url, ...(key === undefined ? {} : { idempotencyKey: key }) }
@@ -179,7 +182,7 @@ export class Connection {
       } catch (failure) {
         const pause = call.repeatable ? pauseBeforeRetry(this.#retry, attempt, failure, Math.random()) : undefined
         if (pause === undefined) throw failure
-        await sleep(pause, callerSignal)
+        await sleep(pause, options.signal)
       }
     }
   }

@@ -1,5 +1,6 @@
 /** Client of the intake interface, with which the carrier's system publishes events, shipments, bills and pickup reports. */
-import { type CallOptions, Connection, type ConnectionOptions } from "../connection/Connection.ts"
+import { callKinds, type CallOptions, Connection, type ConnectionOptions } from "../connection/Connection.ts"
+import { checkOptions, type OptionKinds, optionKinds } from "../shared/CheckOptions.ts"
 import type { EventType, TransitEvent } from "../transit-events/TransitEvent.ts"
 import type { FreightBillChange } from "./FreightBillChange.ts"
 import type { ChargePublication, IntakeReport, ShipmentRegistration, StatusPublication } from "./IntakeReport.ts"
@@ -32,6 +33,8 @@ export interface PublishOptions extends CallOptions {
   /** Accept the valid items and report the invalid ones. Without it, one invalid item refuses the whole call. */
   readonly partial?: boolean | undefined
 }
+
+const publishKinds: OptionKinds<PublishOptions> = { ...callKinds, partial: optionKinds.boolean }
 
 /** Calls with a list accept up to 1,000 items, in one transaction. */
 export class IntakeClient {
@@ -134,8 +137,10 @@ export class IntakeClient {
     await this.#connection.send({ method: "DELETE", path: ["subscriptions", subscriptionId], repeatable: true }, options)
   }
 
-  #report<Result>(kind: string, body: object, repeatable: boolean, options: PublishOptions = {}): Promise<IntakeReport<Result>> {
-    const query = { partial: options.partial === true ? true : undefined }
-    return this.#connection.ask({ method: "POST", path: [kind], query, body, repeatable }, options)
+  async #report<Result>(kind: string, body: object, repeatable: boolean, options: PublishOptions = {}): Promise<IntakeReport<Result>> {
+    checkOptions("publishing", options, publishKinds)
+    const { partial, ...rest } = options
+    const query = { partial: partial === true ? true : undefined }
+    return await this.#connection.ask({ method: "POST", path: [kind], query, body, repeatable }, rest)
   }
 }

@@ -1,7 +1,8 @@
 /** Client for supporting documents of invoices (area B). Files are streamed: `timeoutMillis` starts again with each chunk. */
-import { type Call, type CallOptions, Connection, type ConnectionOptions, type OpenAnswer, type Query } from "../connection/Connection.ts"
+import { type Call, callKinds, type CallOptions, Connection, type ConnectionOptions, type OpenAnswer, type Query } from "../connection/Connection.ts"
 import { canStreamRequests } from "../connection/SentPieces.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
+import { checkOptions, type OptionKinds, optionKinds } from "../shared/CheckOptions.ts"
 import type { OpenList } from "../shared/OpenList.ts"
 import { handedTo, recordsIn, withContents } from "./ArrivingDocuments.ts"
 import { type CursorPage, nextCursorOf } from "./Cursor.ts"
@@ -54,6 +55,9 @@ export interface DocumentsClientOptions extends ConnectionOptions {
 
 type ReadRecords<Record> = Parameters<typeof recordsIn<Record>>[2]
 
+const getKinds: OptionKinds<GetDocumentsOptions> = { ...callKinds, carrier: optionKinds.object }
+const removeKinds: OptionKinds<RemoveDocumentsOptions> = { ...getKinds, fileIds: optionKinds.list, comment: optionKinds.object }
+
 const documents = ["documents"]
 
 /** Supporting documents of invoices (area B): upload, read, download and remove. Calls reject with `WaybillProblem` when the server refuses, and with `WaybillCallFailed` when there is no usable answer. */
@@ -102,16 +106,20 @@ export class DocumentsClient {
   }
 
   /** The documents of an invoice number, with their contents in memory. */
-  get(invoiceNumber: string, { carrier, ...options }: GetDocumentsOptions = {}): Promise<SupportingDocuments> {
-    return this.#connection.receive(getting(invoiceNumber, carrier), (answer) => only(answer, withContents), options)
+  async get(invoiceNumber: string, options: GetDocumentsOptions = {}): Promise<SupportingDocuments> {
+    checkOptions("get", options, getKinds)
+    const { carrier, ...rest } = options
+    return await this.#connection.receive(getting(invoiceNumber, carrier), (answer) => only(answer, withContents), rest)
   }
 
   /**
    * Like `get`, but passes each file to a function as it arrives, and keeps none in memory. Not retried when the
    * response breaks off, because some files may have been processed.
    */
-  async download(invoiceNumber: string, take: FileTaker, { carrier, ...options }: GetDocumentsOptions = {}): Promise<DocumentsRecord> {
-    const answer = await this.#connection.open(getting(invoiceNumber, carrier), options)
+  async download(invoiceNumber: string, take: FileTaker, options: GetDocumentsOptions = {}): Promise<DocumentsRecord> {
+    checkOptions("download", options, getKinds)
+    const { carrier, ...rest } = options
+    const answer = await this.#connection.open(getting(invoiceNumber, carrier), rest)
     try {
       return await only(answer, handedTo(take))
     } finally {
@@ -120,12 +128,14 @@ export class DocumentsClient {
   }
 
   /** Removes all named files, or none. Without `fileIds` it is never retried, because files may have been added meanwhile. */
-  async remove(invoiceNumber: string, { carrier, comment, fileIds, ...options }: RemoveDocumentsOptions = {}): Promise<void> {
+  async remove(invoiceNumber: string, options: RemoveDocumentsOptions = {}): Promise<void> {
+    checkOptions("remove", options, removeKinds)
+    const { carrier, comment, fileIds, ...rest } = options
     // An empty list would leave no trace in the query, where no ids mean all files.
     if (fileIds?.length === 0) throw new TypeError("fileIds names at least one file. Leave it out to remove all of them.")
     const query = { fileIds, ...numbersOf(carrier), comments: comment && JSON.stringify(comment) }
     const path = [...documents, invoiceNumber]
-    await this.#connection.send({ method: "DELETE", path, query, repeatable: fileIds !== undefined }, options)
+    await this.#connection.send({ method: "DELETE", path, query, repeatable: fileIds !== undefined }, rest)
   }
 
   async *#pages<Record>(

@@ -1,7 +1,8 @@
 /** Client for invoices (area B). */
-import { type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
+import { callKinds, type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
 import { allPages } from "../connection/CursorPages.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
+import { checkOptions, type OptionKinds, optionKinds } from "../shared/CheckOptions.ts"
 import { isObject } from "../shared/ReceivedJson.ts"
 import { type CursorPage, nextCursorOf } from "./Cursor.ts"
 import type { CarrierNumbers, Invoice, InvoiceComment } from "./Invoice.ts"
@@ -53,6 +54,11 @@ export interface GetInvoiceOptions extends CallOptions {
   readonly carrier?: CarrierNumbers | undefined
 }
 
+const { list, object, text } = optionKinds
+const getKinds: OptionKinds<GetInvoiceOptions> = { ...callKinds, carrier: object }
+const replaceKinds: OptionKinds<ReplaceInvoiceOptions> = { ...callKinds, comments: list }
+const removeKinds: OptionKinds<RemoveInvoiceOptions> = { ...getKinds, comment: object }
+
 const invoices = ["invoices"]
 
 /** Invoices (area B): create, list, get, replace and remove. Calls reject with `WaybillProblem` when the server refuses, and with `WaybillCallFailed` when there is no usable answer. */
@@ -82,26 +88,35 @@ export class InvoicesClient {
     return allPages((cursor) => this.list({ ...query, cursor }, options))
   }
 
-  async get(uniqueID: string, { carrier, ...options }: GetInvoiceOptions = {}): Promise<FoundInvoice> {
+  async get(uniqueID: string, options: GetInvoiceOptions = {}): Promise<FoundInvoice> {
+    checkOptions("get", options, getKinds)
+    const { carrier, ...rest } = options
     const path = [...invoices, uniqueID]
-    const answer = await this.#connection.send({ method: "GET", path, query: numbersOf(carrier), repeatable: true }, options)
+    const answer = await this.#connection.send({ method: "GET", path, query: numbersOf(carrier), repeatable: true }, rest)
     if (!isObject(answer.json)) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer is not an invoice.")
     return { invoice: answer.json as unknown as Invoice, ...warningOf(answer) }
   }
 
   /** Replaces the whole invoice under its id. Never retried, because another client may have replaced it meanwhile. */
-  async replace(invoice: Invoice, { comments = [], ...options }: ReplaceInvoiceOptions = {}): Promise<InvoiceWritten> {
+  async replace(invoice: Invoice, options: ReplaceInvoiceOptions = {}): Promise<InvoiceWritten> {
+    checkOptions("replace", options, replaceKinds)
+    const { comments = [], ...rest } = options
     const query = { comments: comments.length === 0 ? undefined : JSON.stringify(comments) }
     const path = [...invoices, invoice.uniqueID]
-    const answer = await this.#connection.send({ method: "PUT", path, query, body: invoice, repeatable: false }, options)
+    const answer = await this.#connection.send({ method: "PUT", path, query, body: invoice, repeatable: false }, rest)
     return { message: messageOf(answer), ...warningOf(answer) }
   }
 
   /** If several of your carriers have an invoice with this id, give the carrier. */
-  async remove(uniqueID: string, { carrier, comment, ...options }: RemoveInvoiceOptions = {}): Promise<void> {
+  async remove(uniqueID: string, options: RemoveInvoiceOptions = {}): Promise<void> {
+    checkOptions("remove", options, removeKinds)
+    const { carrier, comment, ...rest } = options
     const query = { ...numbersOf(carrier), comments: comment && JSON.stringify(comment) }
-    await this.#connection.send({ method: "DELETE", path: [...invoices, uniqueID], query, repeatable: true }, options)
+    await this.#connection.send({ method: "DELETE", path: [...invoices, uniqueID], query, repeatable: true }, rest)
   }
 }
 
-export const numbersOf = ({ DOT, MC }: CarrierNumbers = {}): Query => ({ DOT, MC })
+export const numbersOf = (carrier: CarrierNumbers = {}): Query => {
+  checkOptions("carrier", carrier, { DOT: text, MC: text } satisfies OptionKinds<CarrierNumbers>)
+  return { DOT: carrier.DOT, MC: carrier.MC }
+}

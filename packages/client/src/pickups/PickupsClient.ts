@@ -1,6 +1,7 @@
 /** Client for pickups: order, update, cancel and track (area C). */
-import { type Answer, type CallOptions, Connection, type ConnectionOptions, idempotencyKey } from "../connection/Connection.ts"
+import { type Answer, callKinds, type CallOptions, Connection, type ConnectionOptions, idempotencyKey } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
+import { checkOptions, type OptionKinds, optionKinds } from "../shared/CheckOptions.ts"
 import { randomToken } from "../shared/RandomToken.ts"
 import { isObject } from "../shared/ReceivedJson.ts"
 import { pickupBody, type PickupOrder } from "./PickupRequest.ts"
@@ -24,6 +25,9 @@ export interface PickupVisibilityOptions extends CallOptions {
   readonly isTest?: boolean | undefined
 }
 
+const createKinds: OptionKinds<CreatePickupOptions> = { ...callKinds, idempotencyKey: optionKinds.text }
+const visibilityKinds: OptionKinds<PickupVisibilityOptions> = { ...callKinds, isTest: optionKinds.boolean }
+
 const pickups = ["v1", "pickups"]
 
 /** Pickups (area C): order, change, cancel and track. Calls reject with `WaybillProblem` when the server refuses, and with `WaybillCallFailed` when there is no usable answer. */
@@ -39,10 +43,12 @@ export class PickupsClient {
    * Orders a pickup. Retried with its key after a lost response, so only one pickup is created. When it still fails,
    * repeat it with the same key: a new key could create a second pickup.
    */
-  async create(order: PickupOrder, { idempotencyKey: given, ...options }: CreatePickupOptions = {}): Promise<PickupAnswers> {
+  async create(order: PickupOrder, options: CreatePickupOptions = {}): Promise<PickupAnswers> {
+    checkOptions("create", options, createKinds)
+    const { idempotencyKey: given, ...rest } = options
     const headers = { [idempotencyKey]: keyText(given ?? randomToken()) }
     const body = pickupBody(order, null)
-    return answersOf(await this.#connection.send({ method: "POST", path: pickups, headers, body, repeatable: true }, options))
+    return answersOf(await this.#connection.send({ method: "POST", path: pickups, headers, body, repeatable: true }, rest))
   }
 
   /**
@@ -61,12 +67,14 @@ export class PickupsClient {
   }
 
   /** Current state of a pickup. Finds accepted pickups only. */
-  async visibility(by: PickupLookup, { isTest = false, ...options }: PickupVisibilityOptions = {}): Promise<PickupVisibility> {
+  async visibility(by: PickupLookup, options: PickupVisibilityOptions = {}): Promise<PickupVisibility> {
+    checkOptions("visibility", options, visibilityKinds)
+    const { isTest = false, ...rest } = options
     const named = "proNumber" in by
       ? { lookupValue: by.proNumber, lookupType: "PRO" }
       : { lookupValue: by.confirmationId, lookupType: "PickupConfirmationID" }
     const query = { ...named, requestType: "PickupStatus", isTest }
-    const { call, json } = await this.#connection.send({ method: "GET", path: pickups, query, headers: asText, repeatable: true }, options)
+    const { call, json } = await this.#connection.send({ method: "GET", path: pickups, query, headers: asText, repeatable: true }, rest)
     if (isObject(json) && typeof json["status"] === "string") return json as unknown as PickupVisibility
     throw new WaybillCallFailed(call, "unreadable_answer", "the answer is not a pickup: it has no status.")
   }

@@ -1,4 +1,5 @@
 /** Handled ids in the memory of one process. */
+import { checkOptions, type OptionKinds, optionKinds } from "../shared/CheckOptions.ts"
 import type { Claim, ClaimAnswer, SeenStore } from "./SeenStore.ts"
 
 /** Limits of the memory of handled ids. */
@@ -7,6 +8,11 @@ export interface SeenInMemoryOptions {
   readonly capacity?: number | undefined
   /** Milliseconds from any start. Default: monotonic time, which goes on when the clock is set back. */
   readonly now?: (() => number) | undefined
+}
+
+const kinds: OptionKinds<SeenInMemoryOptions> = {
+  capacity: ["a number from 1", (value) => typeof value === "number" && value >= 1],
+  now: optionKinds.function
 }
 
 /**
@@ -20,9 +26,9 @@ export class SeenInMemory implements SeenStore {
   readonly #claims = new Map<string, { readonly token: string; readonly until: number }>()
 
   constructor(options: SeenInMemoryOptions = {}) {
+    checkOptions("SeenInMemory", options, kinds)
     this.#capacity = options.capacity ?? 100_000
     this.#now = options.now ?? (() => performance.now())
-    if (!(this.#capacity >= 1)) throw new RangeError("capacity is a number from 1.")
   }
 
   async claim(ids: ReadonlyArray<string>, claim: Claim): Promise<ReadonlyArray<ClaimAnswer>> {

@@ -1,5 +1,6 @@
 /** Handled ids in a Postgres table, written in transactions of their own or in the handler's. */
-import { type Claim, type ClaimAnswer, keepSecondsOf, type SeenRetention, type SeenStore, type TransactionalSeenStore } from "./SeenStore.ts"
+import { checkOptions, type OptionKinds, optionKinds } from "../shared/CheckOptions.ts"
+import { type Claim, type ClaimAnswer, keepSecondsOf, retentionKinds, type SeenRetention, type SeenStore, type TransactionalSeenStore } from "./SeenStore.ts"
 import { type PostgresQuery, type PostgresRows, SeenTable } from "./SeenTable.ts"
 
 /** Where handled ids are kept in Postgres, and for how long. */
@@ -7,6 +8,8 @@ export interface SeenInPostgresOptions extends SeenRetention {
   /** Name of the table, with its schema if needed. Default `waybill_seen`. Create it with `seenTableSql(table)`. */
   readonly table?: string | undefined
 }
+
+const kinds: OptionKinds<SeenInPostgresOptions> = { ...retentionKinds, table: optionKinds.text }
 
 /** A pool of pg, or a function that sends a statement with another library. Each statement is its own transaction. */
 export interface PostgresClient {
@@ -23,6 +26,7 @@ export class SeenInPostgres implements SeenStore {
   readonly #keepSeconds: number
 
   constructor(client: PostgresClient, options: SeenInPostgresOptions = {}) {
+    checkOptions("SeenInPostgres", options, kinds)
     this.#query = (text, values) => client.query(text, values)
     this.#table = new SeenTable(options.table)
     this.#keepSeconds = keepSecondsOf(options)
@@ -81,6 +85,7 @@ export class SeenInPostgresTransaction<Transaction> implements TransactionalSeen
   readonly #keepSeconds: number
 
   constructor(transactions: PostgresTransactions<Transaction>, options: SeenInPostgresOptions = {}) {
+    checkOptions("SeenInPostgresTransaction", options, kinds)
     this.#transactions = transactions
     this.#table = new SeenTable(options.table)
     this.#keepSeconds = keepSecondsOf(options)

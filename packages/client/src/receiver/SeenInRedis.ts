@@ -1,6 +1,7 @@
 /** Handled ids in Redis. */
+import { checkOptions, type OptionKinds, optionKinds } from "../shared/CheckOptions.ts"
 import { seenKeyOf } from "./SeenKey.ts"
-import { type Claim, type ClaimAnswer, keepSecondsOf, type SeenRetention, type SeenStore } from "./SeenStore.ts"
+import { type Claim, type ClaimAnswer, keepSecondsOf, retentionKinds, type SeenRetention, type SeenStore } from "./SeenStore.ts"
 
 /** A client of `ioredis` (`call`) or of `redis` (`sendCommand`), or a function that sends a command with another library. */
 export type RedisClient =
@@ -12,6 +13,8 @@ export interface SeenInRedisOptions extends SeenRetention {
   /** Prefix of the keys. Default `waybill:seen:`. */
   readonly prefix?: string | undefined
 }
+
+const kinds: OptionKinds<SeenInRedisOptions> = { ...retentionKinds, prefix: optionKinds.text }
 
 /** The value of a handled id. */
 const seen = "seen"
@@ -30,6 +33,7 @@ export class SeenInRedis implements SeenStore {
   readonly #keepMillis: number
 
   constructor(client: RedisClient, options: SeenInRedisOptions = {}) {
+    checkOptions("SeenInRedis", options, kinds)
     this.#client = client
     this.#prefix = options.prefix ?? "waybill:seen:"
     this.#keepMillis = Math.ceil(keepSecondsOf(options) * 1000)

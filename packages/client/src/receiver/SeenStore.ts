@@ -1,4 +1,5 @@
 /** Storage of handled ids, so that a repeated delivery is handled once. */
+import type { OptionKinds } from "../shared/CheckOptions.ts"
 
 /** A lease on ids that are being handled. */
 export interface Claim {
@@ -56,7 +57,8 @@ export interface SeenRetention {
   readonly keepDays?: number | undefined
 }
 
-export const keepSecondsOf = ({ keepDays = 30 }: SeenRetention): number => {
-  if (!(keepDays > 0 && keepDays <= 36_500)) throw new RangeError("keepDays is a number above 0 and up to 36500.")
-  return keepDays * 86_400
+export const retentionKinds: OptionKinds<SeenRetention> = {
+  keepDays: ["a number above 0 and up to 36500", (value) => typeof value === "number" && value > 0 && value <= 36_500]
 }
+
+export const keepSecondsOf = ({ keepDays = 30 }: SeenRetention): number => keepDays * 86_400

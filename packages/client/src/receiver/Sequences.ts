@@ -1,4 +1,5 @@
 /** Detects missing events of a shipment by their sequence numbers. */
+import { checkOptions, type OptionKinds, optionKinds } from "../shared/CheckOptions.ts"
 import type { TransitEvent } from "../transit-events/TransitEvent.ts"
 
 /** Every sequence number from `from` to `to`, both included. */
@@ -102,6 +103,8 @@ export interface SequencesInMemoryOptions {
   readonly gaps?: number | undefined
 }
 
+const kinds: OptionKinds<SequencesInMemoryOptions> = { shipments: optionKinds.number, gaps: optionKinds.pause }
+
 /** Keeps the received numbers in the memory of this process. */
 export class SequencesInMemory implements SequenceStore {
   readonly #shipments: number
@@ -109,6 +112,7 @@ export class SequencesInMemory implements SequenceStore {
   readonly #arrived = new Map<string, ReadonlyArray<SequenceRange>>()
 
   constructor(options: SequencesInMemoryOptions = {}) {
+    checkOptions("SequencesInMemory", options, kinds)
     this.#shipments = options.shipments ?? 10_000
     this.#gaps = options.gaps ?? 100
   }

@@ -13,6 +13,7 @@ export const optionKinds = {
   function: ["a function", (value) => typeof value === "function"],
   /** Also without an end. */
   number: numberKind("a number above 0", (value) => value > 0),
+  list: ["a list", Array.isArray],
   object: ["an object", (value) => typeof value === "object" && value !== null],
   pause: numberKind("a number from 0", (value) => value >= 0),
   text: ["a text", (value) => typeof value === "string"]

@@ -1,5 +1,5 @@
 /** Tries a partner profile on a file: everything is read and checked as intake would check it, nothing is stored. */
-import { canonicalText, type InvalidInput, readInput } from "@waybill/core"
+import { canonicalText, checkOptions, type InvalidInput, type OptionKinds, optionKinds, readInput } from "@waybill/core"
 import { Invoice, InvoiceExists } from "@waybill/core/invoices"
 import { CarrierDecision, namedAccounts, PickupRequest, pickupRequestFaults, withNulls } from "@waybill/core/pickups"
 import { ReportedEvent } from "@waybill/core/transit-events"
@@ -74,7 +74,9 @@ export interface CheckOptions {
 }
 
 /** Reads a file as `receiveFile` does, and stores nothing. */
-export const checkFile = (partner: PartnerProfile, chunks: ReceiveOptions["chunks"], { onResult }: CheckOptions = {}): Promise<FileReport> => {
+export const checkFile = async (partner: PartnerProfile, chunks: ReceiveOptions["chunks"], options: CheckOptions = {}): Promise<FileReport> => {
+  checkOptions("checkFile", options, { onResult: optionKinds.function } satisfies OptionKinds<CheckOptions>)
+  const { onResult } = options
   const items = new Map<string, unknown>()
   const keep = (id: string, item: unknown) => void items.set(id, item)
   const handlers: EdiHandlers = {

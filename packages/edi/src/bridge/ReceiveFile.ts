@@ -2,7 +2,7 @@
  * Reads a partner's file and passes its items to handlers. A set is stored as a whole or refused as a whole, a repeated file is a duplicate,
  * and everything is acknowledged.
  */
-import { makePace } from "@waybill/core"
+import { checkOptions, makePace, type OptionKinds, optionKinds } from "@waybill/core"
 import { Effect } from "effect"
 import { own } from "../mapping/Members.ts"
 import type { Steps } from "../mapping/ReadSet.ts"
@@ -30,6 +30,10 @@ export interface ReceiveOptions {
   readonly onResult?: ((result: SetResult) => void | Promise<void>) | undefined
   readonly now?: (() => Date) | undefined
 }
+
+const { any, function: callback, object } = optionKinds
+
+const kinds: OptionKinds<ReceiveOptions> = { partner: object, chunks: any, handlers: object, controlNumbers: callback, onResult: callback, now: callback }
 
 /** Most items of one call of a handler: what one call of intake takes. */
 const maxItemsPerCall = 1000
@@ -64,6 +68,7 @@ interface Unnumbered {
 
 /** Reads a file of any size piece by piece, hands its sets to the handlers and makes acknowledgements. Rejects when a handler fails other than by refusing an item. */
 export const receiveFile = async (options: ReceiveOptions): Promise<FileReport> => {
+  checkOptions("receiveFile", options, kinds)
   const receiving = new FileReceiving(options)
   const reader = new InterchangeReader({ encoding: options.partner.encoding })
   for await (const chunk of options.chunks) {

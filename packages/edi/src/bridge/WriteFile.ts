@@ -1,4 +1,5 @@
 /** Writes files for a partner. Lists the members that a set cannot carry. */
+import { checkOptions, type OptionKinds, optionKinds } from "@waybill/core"
 import type { Invoice } from "@waybill/core/invoices"
 import { write210 } from "../invoices/Invoices210.ts"
 import { mapping210 } from "../invoices/Mapping210.ts"
@@ -17,6 +18,12 @@ export interface WriteOptions {
   /** Of the interchange; the group has the same. */
   readonly controlNumber: number
   readonly at: Date
+}
+
+const kinds: OptionKinds<WriteOptions> = {
+  partner: optionKinds.object,
+  controlNumber: { what: "a whole number of at most nine digits", accepts: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) < 1e9 },
+  at: { what: "a valid Date", accepts: (value) => value instanceof Date && !Number.isNaN(value.getTime()) }
 }
 
 /** The members of an item that are not in the file. */
@@ -38,35 +45,40 @@ export interface WrittenFile {
 
 /** 214: one set for each status of each event. */
 export const writeTransitEvents = (events: ReadonlyArray<EdiEvent>, options: WriteOptions): WrittenFile =>
-  writeFile(mapping214.functionalId, events.map((event) => statusesOf(event).map((status) => write214(status, options.partner))), options)
+  written("writeTransitEvents", mapping214.functionalId, options, (partner) => events.map((event) => statusesOf(event).map((status) => write214(status, partner))))
 
 /** 210: one set for each invoice. */
 export const writeInvoices = (invoices: ReadonlyArray<Invoice>, options: WriteOptions): WrittenFile =>
-  writeFile(mapping210.functionalId, invoices.map((invoice) => [write210(invoice, options.partner)]), options)
+  written("writeInvoices", mapping210.functionalId, options, (partner) => invoices.map((invoice) => [write210(invoice, partner)]))
 
 /** 990: one set for each answer. */
 export const writePickupAnswers = (answers: ReadonlyArray<EdiPickupAnswer>, options: WriteOptions): WrittenFile =>
-  writeFile(mapping990.functionalId, answers.map((answer) => [write990(answer, options.partner)]), options)
+  written("writePickupAnswers", mapping990.functionalId, options, (partner) => answers.map((answer) => [write990(answer, partner)]))
 
 /** One item may need several sets. */
-export const writeFile = (functionalId: string, items: ReadonlyArray<ReadonlyArray<WriteSetResult>>, { at, controlNumber, partner }: WriteOptions): WrittenFile => {
+export const writeFile = (functionalId: string, items: ReadonlyArray<ReadonlyArray<WriteSetResult>>, options: WriteOptions): WrittenFile =>
+  written("writeFile", functionalId, options, () => items)
+
+const written = (of: string, functionalId: string, options: WriteOptions, itemsFor: (partner: PartnerProfile) => ReadonlyArray<ReadonlyArray<WriteSetResult>>): WrittenFile => {
+  checkOptions(of, options, kinds)
+  const { at, controlNumber, partner } = options
   const envelope = envelopeOf(partner)
   const sets: Array<WrittenSet> = []
   const notWritten: Array<NotWritten> = []
-  for (const [index, results] of items.entries()) {
-    let written = 0
+  for (const [index, results] of itemsFor(partner).entries()) {
+    let count = 0
     const members: Array<LostMember> = []
     for (const result of results) {
       const fault = "refused" in result ? undefined : delimiterIn(result.set, envelope.delimiters!)
       if ("refused" in result) members.push(...result.refused)
       else if (fault !== undefined) members.push(fault)
       else {
-        written += 1
+        count += 1
         sets.push(result.set)
         members.push(...result.lost)
       }
     }
-    if (members.length > 0 || written === 0) notWritten.push({ index, refused: written === 0, members })
+    if (members.length > 0 || count === 0) notWritten.push({ index, refused: count === 0, members })
   }
   const text = sets.length === 0 ? "" : [...writeInterchange(envelope, controlNumber, at, [{ functionalId, controlNumber, sets }])].join("")
   return { text, sets: sets.length, notWritten }

@@ -1,4 +1,5 @@
 /** Sends new items to a partner: pages of a feed become files, each sent at least once and in order. */
+import { checkOptions, type OptionKinds, optionKinds } from "@waybill/core"
 import type { NotWritten, WrittenFile } from "../bridge/WriteFile.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import type { EdiTransport } from "../transports/EdiTransport.ts"
@@ -43,6 +44,21 @@ export interface SendNewOptions<Item> {
   readonly staleMillis?: number | undefined
 }
 
+const { count: wholeNumber, function: callback, object, period } = optionKinds
+
+const kinds: OptionKinds<SendNewOptions<unknown>> = {
+  partner: object,
+  transport: object,
+  log: object,
+  next: callback,
+  write: callback,
+  onFile: callback,
+  now: callback,
+  limit: wholeNumber,
+  idle: object,
+  staleMillis: period
+}
+
 /** A position that moved without a file is written after this time, so that another process has less to compare. */
 const idleMillis = 10 * 60_000
 
@@ -53,6 +69,7 @@ export const startOutgoing = async <Item>({ log, next }: Pick<SendNewOptions<Ite
 
 /** Returns the number of files. Ends early when another process sends to the same partner. */
 export const sendNew = async <Item>(options: SendNewOptions<Item>): Promise<number> => {
+  checkOptions("sendNew", options, kinds)
   const { idle = {}, limit = 20, log, next, onFile } = options
   await startOutgoing(options)
   let count = 0

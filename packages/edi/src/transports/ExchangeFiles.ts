@@ -1,4 +1,5 @@
 /** Fetches what waits in a partner's mailbox and sends what waits for the partner, once. Files are stored on the way, so a lost connection loses none. */
+import { checkOptions, type OptionKinds, optionKinds } from "@waybill/core"
 import { type EdiMailbox, MailboxError, type MailboxFile } from "./EdiMailbox.ts"
 import type { EdiSpool } from "./EdiSpool.ts"
 
@@ -26,11 +27,17 @@ export interface ExchangeOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+const { boolean, count, function: callback, object } = optionKinds
+
+const kinds: OptionKinds<ExchangeOptions> = { mailbox: object, spool: object, onFile: callback, limit: count, receive: boolean, signal: object }
+
 /**
  * Returns the numbers of files. A file that is refused does not stop the others; the call rejects when the partner's end cannot be used. A file
  * whose exchange is interrupted is exchanged again, so the partner may get it twice, with the same control number. Closes the mailbox.
  */
-export const exchangeFiles = async ({ limit = 100, mailbox, onFile, receive = true, signal, spool }: ExchangeOptions): Promise<{ readonly received: number; readonly sent: number }> => {
+export const exchangeFiles = async (options: ExchangeOptions): Promise<{ readonly received: number; readonly sent: number }> => {
+  checkOptions("exchangeFiles", options, kinds)
+  const { limit = 100, mailbox, onFile, receive = true, signal, spool } = options
   const counts = { received: 0, sent: 0 }
   const exchange = async (file: ExchangedFile, one: () => Promise<boolean>) => {
     signal?.throwIfAborted()

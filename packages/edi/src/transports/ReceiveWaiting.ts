@@ -1,4 +1,5 @@
 /** Reads every file that waits at a transport, once. A polling worker calls it again and again; a host may call it from its own scheduler. */
+import { checkOptions, type OptionKinds, optionKinds } from "@waybill/core"
 import type { EdiHandlers } from "../bridge/EdiHandlers.ts"
 import type { FileReport, SetResult } from "../bridge/EdiResults.ts"
 import { receiveFile } from "../bridge/ReceiveFile.ts"
@@ -31,24 +32,38 @@ export interface ReceiveWaitingOptions {
   readonly skip?: ReadonlySet<string> | undefined
 }
 
+const { count, function: callback, object } = optionKinds
+
+const kinds: OptionKinds<ReceiveWaitingOptions> = {
+  partner: object,
+  transport: object,
+  handlers: object,
+  onFile: callback,
+  now: callback,
+  limit: count,
+  skip: { what: "a Set of names", accepts: (value) => value instanceof Set }
+}
+
 /** Of a report. The file itself is kept beside it. */
 const maxReportLines = 100_000
 const maxReportCharacters = 16 * 1024 * 1024
 
 /** Returns the number of files that were read. One that fails does not stop the others, and stays where it is. */
-export const receiveWaiting = async ({ handlers, limit = 100, now, onFile, partner, skip = new Set(), transport }: ReceiveWaitingOptions): Promise<number> => {
-  let count = 0
+export const receiveWaiting = async (options: ReceiveWaitingOptions): Promise<number> => {
+  checkOptions("receiveWaiting", options, kinds)
+  const { limit = 100, onFile, skip = new Set(), transport } = options
+  let received = 0
   const waiting = await transport.waiting(limit + skip.size)
   for (const name of waiting.filter((each) => !skip.has(each)).slice(0, limit)) {
     try {
-      onFile?.({ name, report: await receiveOne({ handlers, now, partner, transport }, name) })
-      count += 1
+      onFile?.({ name, report: await receiveOne(options, name) })
+      received += 1
     } catch (error) {
       // another process has read it meanwhile
       if (!(error instanceof FileNotRead && error.isGone)) onFile?.({ name, error })
     }
   }
-  return count
+  return received
 }
 
 /** Reads one file, and rejects if it cannot be read to its end. Then it waits. */

@@ -1,5 +1,5 @@
 /** Storage of document contents as one value, for callers without layers. */
-import type { StorageError, Transaction } from "@waybill/core"
+import { optionKinds, type StorageError, type Transaction } from "@waybill/core"
 import type { DocumentContents } from "@waybill/core/invoices"
 import type { Layer } from "effect"
 import { DocumentContentsDirectory } from "../invoices/DocumentContentsDirectory.ts"
@@ -18,7 +18,11 @@ type ContentsLayer = Layer.Layer<DocumentContents | Transaction, StorageError, T
 export const externalDocuments = (layer: ContentsLayer): ExternalDocuments => ({ [contents]: layer })
 
 /** Stores contents in a directory, which all processes of the service must share. It is created if absent, those above it are not. */
-export const documentsInDirectory = (directory: string): ExternalDocuments => externalDocuments(DocumentContentsDirectory.layer({ directory }))
+export const documentsInDirectory = (directory: string): ExternalDocuments => {
+  // an empty text would be the working directory
+  if (!optionKinds.text.accepts(directory)) throw new TypeError("documentsInDirectory takes the path of a directory.")
+  return externalDocuments(DocumentContentsDirectory.layer({ directory }))
+}
 
 /** `undefined` when the value was not created here. */
 export const contentsLayerOf = (documents: ExternalDocuments): ContentsLayer | undefined =>

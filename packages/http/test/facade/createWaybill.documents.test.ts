@@ -132,6 +132,14 @@ describe("documents", () => {
       .toThrow("documentsInDirectory")
   })
 
+  it.each<readonly [string, () => unknown, string]>([
+    ["a directory without a name, which would be the working directory", () => documentsInDirectory(""), "documentsInDirectory takes the path of a directory."],
+    ["a directory in an object", () => documentsInDirectory({ directory } as never), "documentsInDirectory takes the path of a directory."],
+    ["a misspelt prefix", () => documentsInS3({ client: new S3Double(), bucket: "documents", prefx: "w/" } as never), "documentsInS3 has no option prefx. Did you mean prefix?"],
+    ["an S3Client", () => documentsInS3({ client: { send: async () => ({}) } as never, bucket: "documents" }), "client of documentsInS3 is a client with the methods of S3"],
+    ["no bucket", () => documentsInS3({ client: new S3Double() } as never), "documentsInS3 needs a client and a bucket."]
+  ])("refuse %s at once", (_, open, message) => expect(open).toThrow(message))
+
   it("are sent completely before the service stops", async () => {
     const waybill = await started({ authenticate: async () => carrier })
     await waybill.documents.upload(carrier, documents(fileSample("PDF", 3_000_000)))

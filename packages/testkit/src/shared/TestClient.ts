@@ -1,4 +1,5 @@
 /** A fake database client of the host, whose transactions memory storage joins. */
+import { checkOptions, type OptionKinds, optionKinds } from "@waybill/core"
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { MemoryDatabase, type OpenTransaction } from "./MemoryDatabase.ts"
 import { realScheduler } from "./RealScheduler.ts"
@@ -39,8 +40,10 @@ export interface TestClient {
 }
 
 /** `Client` names the type that the host's code takes, such as `pg.PoolClient`; only the members of `TestClient` exist. */
-export const testClient = <Client extends object = object>(options: TestClientOptions = {}): TestClient & Client =>
-  new MemoryClient(options, () => true) as unknown as TestClient & Client
+export const testClient = <Client extends object = object>(options: TestClientOptions = {}): TestClient & Client => {
+  checkOptions("testClient", options, { rows: optionKinds.function } satisfies OptionKinds<TestClientOptions>)
+  return new MemoryClient(options, () => true) as unknown as TestClient & Client
+}
 
 /** For statements inside a transaction that is not the client's own, while `isOpen`. */
 export const clientInside = (isOpen: () => boolean): TestClient => new MemoryClient({}, isOpen)

@@ -27,6 +27,10 @@ const stored = async (waybill: StartedTestWaybill) => (await waybill.events.list
 const sent = (waybill: StartedTestWaybill) => waybill.receiver(url).received.flatMap(({ events }) => events.map(({ eventId }) => eventId))
 
 describe("a transaction of a test client", () => {
+  it("does not begin with a misspelt option", () => {
+    expect(() => testClient({ row: () => [] } as never)).toThrow("testClient has no option row. Did you mean rows?")
+  })
+
   it("shows its writes to others after COMMIT, which resolves after the deliveries", async () => {
     const waybill = await start()
     const client = await begun()
