@@ -52,14 +52,15 @@ it("accepts a principal that the host returns without a promise", async () => {
 })
 
 it("answers 503 after 10 seconds when the host does not answer", async () => {
-  const asked = Promise.withResolvers<void>()
+  let noteAsked = () => {}
+  const asked = new Promise<void>((resolve) => (noteAsked = resolve))
   const authenticate = () => {
-    asked.resolve()
+    noteAsked()
     return new Promise<never>(() => {})
   }
   const service = await runningService({ authenticator: AuthenticatorHost.layer(authenticate), over: TestClock.layer() })
   const answer = service.send("GET", "/operator/v1/tenants")
-  await asked.promise
+  await asked
   await service.run(TestClock.adjust("10 seconds"))
   expect(problemCode(await answer)).toBe("authentication_unavailable")
 })
