@@ -28,7 +28,7 @@ export interface ConnectionOptions {
 
 /** Options of a single call. */
 export interface CallOptions {
-  /** Aborts the call, pauses between attempts included. The call then rejects with the signal's reason. */
+  /** Aborts the call, pauses between attempts included. The call then rejects with the signal's reason, and a write that was sent may have been stored. */
   readonly signal?: AbortSignal | undefined
 }
 
