@@ -2,7 +2,8 @@
 import { AccountNumber, AuthenticationUnavailable, CarrierNumber, checkOptions, ClientName, type OptionKind, type OptionKinds, optionKinds, type Principal, TenantId, tokenClient, type Unauthenticated } from "@waybill/core"
 import { Effect, Exit, Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
-import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose"
+import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose"
+import { isTokenError, type JwksEvent, JwksKeys } from "./JwksKeys.ts"
 import { operatorNamed } from "./OperatorKeys.ts"
 import { invalidCredentials } from "./PresentedCredentials.ts"
 
@@ -82,7 +83,7 @@ export const refusalOfJwksUrl = ({ allowHttpHosts = [], jwksUrl }: Pick<JwtOptio
 export const makeJwtVerifier = (options: JwtOptions) => {
   const refusal = refusalOfJwksUrl(options)
   if (refusal !== undefined) throw new RangeError(`jwksUrl ${refusal}.`)
-  const keys = createRemoteJWKSet(new URL(options.jwksUrl), { timeoutDuration: 5_000, cooldownDuration: 5_000, cacheMaxAge: 600_000 })
+  const keys = new JwksKeys(options.jwksUrl)
   const issuers = [options.issuer].flat()
   const audiences = [options.audience].flat()
   const clockTolerance = options.clockToleranceSeconds ?? 60
@@ -109,7 +110,7 @@ export const makeJwtVerifier = (options: JwtOptions) => {
       requiredClaims: ["exp", "sub"]
     }
     try {
-      return (await jwtVerify(token, keys, settings)).payload
+      return (await jwtVerify(token, keys.find, settings)).payload
     } catch (error) {
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
       // A token without a key id may match several keys.
@@ -132,10 +133,16 @@ export const makeJwtVerifier = (options: JwtOptions) => {
     const payload = yield* Effect.tryPromise({
       try: () => verify(text, now),
       catch: (error) => isTokenError(error) ? invalidCredentials(reasonOf(error)) : new AuthenticationUnavailable({ operation: "JWKS fetch", cause: error })
-    })
+    }).pipe(Effect.ensuring(Effect.suspend(() => logged(keys.takeEvent()))))
     const claims = yield* Effect.mapError(decodeClaims(payload), () => invalidCredentials(claimsReason(payload)))
     return yield* principalOf(claims, payload.iss!)
   })
+}
+
+const logged = (event: JwksEvent | undefined): Effect.Effect<void> => {
+  if (event === undefined) return Effect.void
+  if (event === "fetched again") return Effect.logInfo("JWKS fetched again.")
+  return Effect.logWarning(`JWKS fetch failed, trying again. Known keys are valid until ${event.knownUntil.toISOString()}.`, event.error)
 }
 
 const principalOf = (claims: typeof Claims.Type, issuer: string): Effect.Effect<Principal, Unauthenticated> => {
@@ -156,11 +163,6 @@ const principalOf = (claims: typeof Claims.Type, issuer: string): Effect.Effect<
     origin: "token"
   })
 }
-
-/** Whether the token is invalid. All other errors, such as failures to fetch keys, are on this side. */
-const isTokenError = (error: unknown): error is errors.JOSEError =>
-  error instanceof errors.JOSEError && error.constructor !== errors.JOSEError &&
-  !(error instanceof errors.JWKSTimeout) && !(error instanceof errors.JWKSInvalid)
 
 /** Why a token is invalid, for the log. Contains no part of the token. */
 const reasonOf = (error: errors.JOSEError): string => {

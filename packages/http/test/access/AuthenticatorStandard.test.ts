@@ -38,6 +38,7 @@ const startKeys = async () => {
       keys.push({ ...(await exportJWK(publicKey)), kid, alg: "ES256", use: "sig" })
       return privateKey
     },
+    remove: (kid: string): void => void keys.splice(keys.findIndex((key) => key.kid === kid), 1),
     key: pairs[0]!.privateKey,
     rsa: rsa.privateKey
   }
@@ -261,9 +262,9 @@ describe("an unreachable provider", () => {
     lonely = await runningService({ standard: { jwt: { jwksUrl: failing.url, allowHttpHosts: ["127.0.0.1"], issuer, audience } } })
   })
 
-  const ask = async () => {
+  const ask = async (kid = "k1", key: PrivateKey = failing.key) => {
     const bearer = await new SignJWT({ iss: issuer, aud: audience, exp: now() + 300, sub: "shop", tenant: "acme", roles: ["customer"] })
-      .setProtectedHeader({ alg: "ES256", kid: "k1" }).sign(failing.key)
+      .setProtectedHeader({ alg: "ES256", kid }).sign(key)
     return lonely.send("GET", "/visibility/v1/events", { headers: { authorization: `Bearer ${bearer}` } })
   }
 
@@ -274,6 +275,48 @@ describe("an unreachable provider", () => {
     expect(String(lonely.log.find(({ level }) => level === "ERROR")?.message)).toMatch(/^JWKS fetch failed\./)
     failing.state.failing = false
     expect((await ask()).status).toBe(200)
+  })
+
+  const minutesLater = (minutes: number) => vi.setSystemTime(Date.now() + minutes * 60_000)
+
+  const messages = () => lonely.log.map(({ message }) => String(message)).filter((message) => message.startsWith("JWKS"))
+
+  describe("whose keys are known", () => {
+    beforeEach(async () => {
+      await lonely.tenant("acme")
+      failing.state.failing = false
+      vi.useFakeTimers({ toFake: ["Date"] })
+      onTestFinished(() => void vi.useRealTimers())
+      expect((await ask()).status).toBe(200)
+      failing.state.failing = true
+    })
+
+    it("leaves their tokens valid for an hour after the last fetch, and says so once", async () => {
+      for (let waited = 0; waited < 55; waited += 11) {
+        minutesLater(11)
+        expect((await ask()).status).toBe(200)
+      }
+      expect(messages()).toEqual([expect.stringMatching(/^JWKS fetch failed, trying again\. Known keys are valid until \S+Z\./)])
+      minutesLater(6)
+      expect((await ask()).status).toBe(503)
+    })
+
+    it("causes 503 for tokens of other keys, which it may have added", async () => {
+      const added = await failing.add("k9")
+      minutesLater(11)
+      expect((await ask()).status).toBe(200)
+      expect((await ask("k9", added)).status).toBe(503)
+    })
+
+    it("is asked again beside the calls, and then the keys are those that it has", async () => {
+      minutesLater(11)
+      expect((await ask()).status).toBe(200)
+      failing.remove("k1")
+      failing.state.failing = false
+      minutesLater(1)
+      await vi.waitFor(async () => expect((await ask()).status).toBe(401))
+      expect(messages().at(-1)).toBe("JWKS fetched again.")
+    })
   })
 
   it("does not affect keys", async () => {

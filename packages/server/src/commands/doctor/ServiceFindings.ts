@@ -16,7 +16,7 @@ const mostBytes = 1024 * 1024
 export const jwksFinding = ({ jwt }: Pick<ServerConfig, "jwt">): Effect.Effect<Finding> => {
   const name = "jwks"
   if (jwt === undefined) return Effect.succeed(ok(name, "JWTs are not accepted"))
-  const todo = "Correct WAYBILL_JWT_JWKS_URL, or let this machine reach it. Until then tokens are answered 503."
+  const todo = "Correct WAYBILL_JWT_JWKS_URL, or let this machine reach it. A process that fetched the keys within the last hour still accepts their tokens; all others answer 503."
   return Effect.promise(async () => {
     try {
       const response = await fetch(jwt.jwksUrl, { signal: AbortSignal.timeout(timeoutMillis), redirect: "manual" })
