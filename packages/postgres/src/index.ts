@@ -1,6 +1,7 @@
 export * from "./client/index.ts"
 export { applyMigrations, applyMissingMigrations, checkMigrations, type HostPrintOptions, MigrationsMissing, type MigrationTarget, printMigrations, type Wanted } from "./migrations/HostMigrations.ts"
 export { DistributionRefused } from "./migrations/Distribution.ts"
+export { type FaultyIndex, faultyIndexes } from "./migrations/Indexes.ts"
 export { InvalidSchemaName, type Migration, migrate, MigrationFailed, MigrationRefused, pending, print, type OptionalStep, type PrintOptions, quoteSchema } from "./migrations/Migrations.ts"
 export { migrations } from "./migrations/index.ts"
 export { hasCitus, isDistributed } from "./shared/Citus.ts"

@@ -5,6 +5,7 @@ import { qualifiedClient } from "../access/model/Client.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { formatInstant, parseInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { LineLimiter } from "../shared/LineLimiter.ts"
 import { defaultListLimit, foreignCursor, type ListPage, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { logUnwritten, writeOfTenants } from "../shared/WriteOfTenants.ts"
@@ -50,6 +51,7 @@ export class AuditLog extends Context.Service<AuditLog, {
       const ids = yield* UniqueIds
       const scope = yield* Scope.Scope
       const decodeQuery = decodeInput(AuditQuery, { closed: true })
+      const lines = new LineLimiter()
       let waiting: Array<AuditRecord> = []
       const refusals = new Set<string>()
       let lost = 0
@@ -87,7 +89,7 @@ export class AuditLog extends Context.Service<AuditLog, {
         lost += Math.max(again.length - room, 0)
         waiting = [...again.slice(0, room), ...waiting]
         const retried = isScheduled ? Effect.void : schedule
-        return Effect.andThen(logUnwritten(unwritten, (error) => Effect.logWarning("Audit log write failed, trying again.", error)), retried)
+        return Effect.andThen(logUnwritten(unwritten, (error) => lines.log("Audit log", Effect.logWarning("Audit log write failed, trying again.", error))), retried)
       }))
 
       const schedule = Effect.suspend(() => Effect.asVoid(Effect.forkIn(Effect.delay(flush, gatherMillis), scope)))

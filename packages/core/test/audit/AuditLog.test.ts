@@ -79,6 +79,17 @@ describe("entries of intake calls", () => {
     assert.isTrue(lines.every((line) => line.startsWith("Audit log write failed, trying again.")))
   }, inService))
 
+  it.effect("do not fill the log while the database is away for long", Effect.fnUntraced(function*() {
+    const { lines, logger, logOver } = yield* recorded
+    const store = AuditStore.of({ ...(yield* AuditStore), put: () => Effect.fail(new StorageError({ operation: "AuditStore.put", cause: "away" })) })
+    yield* Effect.provide(Effect.scoped(Effect.gen(function*() {
+      const { later } = yield* logOver(store)
+      yield* later(call("1"), { status: 200 })
+      yield* TestClock.adjust("59 seconds")
+      assert.lengthOf(lines, 10)
+    })), logger)
+  }, inService))
+
   it.effect("have plain text of at most 500 characters", Effect.fnUntraced(function*() {
     const { log, written } = yield* recorded
     yield* Effect.scoped(Effect.flatMap(log, ({ later }) => later(call("a\u0000".repeat(600)), { status: 200 })))

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import pg from "pg"
-import { describe, expect, inject, it } from "vitest"
+import { describe, expect, inject, it, onTestFinished } from "vitest"
 import { directory, eventually, leaked, listening, Program, receiver, sharedSettings, startProgram, urlOf } from "../program/Program.ts"
 import { event, tenantOn } from "../program/Tenant.ts"
 import { jsonLines, run } from "./Cli.ts"
@@ -27,7 +27,7 @@ describe("doctor", { timeout: 90_000 }, () => {
     expect(well).toMatchObject({ code: 0, healthy: true, stderr: "" })
     // the tests' own Postgres is not durable
     expect(Object.values(well.found).filter(({ name }) => name !== "durability").map(({ name, result }) => [name, result])).toEqual(
-      ["settings", "data directory", "egress", "jwks", "documents", "edi", "database", "writes", "read replica", "migrations", "clock", "secrets", "queue", "e-mail"].map((name) => [name, "ok"])
+      ["settings", "data directory", "egress", "jwks", "documents", "edi", "database", "writes", "read replica", "migrations", "indexes", "locks", "clock", "secrets", "queue", "e-mail"].map((name) => [name, "ok"])
     )
     expect(well.found["database"]!.detail).toMatch(/^Postgres \d+/)
     expect(well.found["secrets"]!.detail).toBe("the one secret can be opened")
@@ -157,6 +157,48 @@ describe("doctor", { timeout: 90_000 }, () => {
       code: 1,
       found: { database: { result: "ok" }, writes: { result: "failed", detail: expect.stringContaining("read-only transaction"), todo: expect.stringContaining("disk") } }
     })
+  })
+
+  it("names indexes that are missing or invalid, with the statements that repair them", async () => {
+    const { env } = sharedSettings(pgUrl)
+    await run(["migrate"], { env })
+    const schema = env["WAYBILL_SCHEMA"]!
+    const owner = new pg.Client({ connectionString: pgUrl })
+    await owner.connect()
+    onTestFinished(() => owner.end())
+    await owner.query(`DROP INDEX ${schema}.transit_events_id, ${schema}.deliveries_by_state`)
+    await owner.query(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = '${schema}.mails_due'::regclass`)
+    const { code, found } = await examined(env)
+    expect(code).toBe(0)
+    expect(found["indexes"]).toMatchObject({
+      result: "warning",
+      detail: "transit_events_id is missing, deliveries_by_state is missing, mails_due is invalid: statements that use them are slow or fail"
+    })
+    const repair = found["indexes"]!.todo!.replace("As the owner of the tables: ", "")
+    for (const statement of repair.split(/(?<=;) /)) await owner.query(statement)
+    expect((await examined(env)).found["indexes"]).toMatchObject({ result: "ok", detail: "all are there" })
+  })
+
+  it("names the session that others wait for, and why the queue could not be read", async () => {
+    const { env, operatorKey } = sharedSettings(pgUrl)
+    const { url } = await startProgram({ env })
+    const tenant = await tenantOn(url, operatorKey)
+    const owner = new pg.Client({ connectionString: pgUrl, application_name: "psql of a DBA" })
+    await owner.connect()
+    const { rows: [{ pid }] } = await owner.query("SELECT pg_backend_pid() AS pid")
+    await owner.query(`BEGIN; LOCK TABLE ${env["WAYBILL_SCHEMA"]}.transit_events, ${env["WAYBILL_SCHEMA"]}.deliveries IN ACCESS EXCLUSIVE MODE`)
+    const published = tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
+    await eventually(async () => {
+      const { rows } = await owner.query("SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid)) AND query_start < clock_timestamp() - interval '6 seconds'", [pid])
+      return rows[0]
+    })
+    const { found } = await examined(env)
+    expect(found["locks"]!.detail).toMatch(new RegExp(`^\\d+ sessions? waited up to \\d+ s for session ${pid} \\(psql of a DBA, role \\w+\\)$`))
+    expect(found["locks"]!.todo).toContain(`SELECT pg_terminate_backend(${pid});`)
+    expect(found["queue"]).toMatchObject({ result: "failed", detail: expect.stringContaining("could not be read: canceling statement due to statement timeout") })
+    await owner.query("COMMIT")
+    await owner.end()
+    await published
   })
 
   it("checks the embedded database while its server runs, and reports when there is none", async () => {

@@ -1,9 +1,9 @@
-/** Database checks: version, durability, tables, clock, whether its secrets can be opened, and the delivery backlog. */
-import { MailStore } from "@waybill/core"
+/** Database checks: version, durability, tables, indexes, locks, clock, whether its secrets can be opened, and the delivery backlog. */
+import { MailStore, type StorageError } from "@waybill/core"
 import { DeliveryQueue, placeOfSecret, Sealer } from "@waybill/core/delivery"
-import { MigrationRefused, migrations, pending, PgClient, quoteSchema, replicaLag, replicaRefusal, StoragePostgres } from "@waybill/postgres"
-import { Context, Effect, Layer, type Redacted } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { faultyIndexes, MigrationRefused, migrations, pending, PgClient, quoteSchema, replicaLag, replicaRefusal, StoragePostgres } from "@waybill/postgres"
+import { Cause, Context, Effect, Exit, Layer, type Redacted } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
 import { databaseLocation, type ServerConfig } from "../../config/ServerConfig.ts"
 import { driverMessage, minPostgresVersion, connectionFault } from "../../database/Database.ts"
 import { lastAddress } from "../../database/EmbeddedPostgres.ts"
@@ -14,7 +14,7 @@ import { sealingKeysOf } from "./MachineFindings.ts"
 /** Checks that are skipped because an earlier one failed, in report order. */
 const unseen = (names: ReadonlyArray<string>, why: string): ReadonlyArray<Finding> => names.map((name) => skipped(name, `not checked: ${why}`))
 
-const withoutDatabase = (database: Finding): ReadonlyArray<Finding> => [database, ...unseen(["writes", "durability", "read replica", "migrations", "clock", "secrets", "queue", "e-mail"], "the database is not ready")]
+const withoutDatabase = (database: Finding): ReadonlyArray<Finding> => [database, ...unseen(["writes", "durability", "read replica", "migrations", "indexes", "locks", "clock", "secrets", "queue", "e-mail"], "the database is not ready")]
 
 export const databaseFindings = Effect.fnUntraced(function*(config: ServerConfig) {
   const name = "database"
@@ -41,7 +41,7 @@ const unreachable = (name: string, url: Redacted.Redacted, error: SqlError.SqlEr
 
 const isFull = /too many (clients|connections)|connection slots are reserved/
 
-const connection = (url: Redacted.Redacted) => PgClient.layer({ url, maxConnections: 2, connectTimeout: "5 seconds", applicationName: "waybill doctor" })
+const connection = (url: Redacted.Redacted) => PgClient.layer({ url, maxConnections: 2, connectTimeout: "5 seconds", statementTimeout: "10 seconds", applicationName: "waybill doctor" })
 
 const lookInto = Effect.fnUntraced(function*(config: ServerConfig, url: Redacted.Redacted) {
   const sql = yield* SqlClient.SqlClient
@@ -63,10 +63,12 @@ const lookInto = Effect.fnUntraced(function*(config: ServerConfig, url: Redacted
   const durability = yield* durabilityFinding
   const replica = yield* replicaFinding(config)
   const tables = yield* tablesFinding(config)
+  const locks = yield* locksFinding
+  const first = [database, writes, durability, replica, tables]
   if (tables.result !== "ok") {
-    return [database, writes, durability, replica, tables, clock, ...unseen(["secrets", "queue", "e-mail"], "the tables are not ready")]
+    return [...first, ...unseen(["indexes"], "the tables are not ready"), locks, clock, ...unseen(["secrets", "queue", "e-mail"], "the tables are not ready")]
   }
-  return [database, writes, durability, replica, tables, clock, yield* secretsFinding(config), yield* queueFinding(config), yield* mailFinding(config)]
+  return [...first, yield* indexesFinding(config), locks, clock, yield* secretsFinding(config), yield* queueFinding(config), yield* mailFinding(config)]
 })
 
 /** Whether another connection is served by the session of one that is still open, as by PgBouncer in transaction mode. A pooler that is busy may not show it. */
@@ -154,6 +156,45 @@ const tablesFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
     : broken(name, `${lacks}, and this user may not create them`, "Give the output of waybill migrate --print to a database administrator.")
 })
 
+/** A longer list would not be read. */
+const mostNamed = 5
+
+const indexesFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
+  const name = "indexes"
+  const faulty = yield* faultyIndexes(schema, migrations)
+  if (faulty.length === 0) return ok(name, "all are there")
+  const named = faulty.slice(0, mostNamed)
+  const more = faulty.length > named.length ? `, and ${faulty.length - named.length} more` : ""
+  return warning(
+    name,
+    `${named.map(({ fault, name }) => `${name} is ${fault}`).join(", ")}${more}: statements that use ${faulty.length === 1 ? "it" : "them"} are slow or fail`,
+    `As the owner of the tables: ${named.map(({ repair }) => repair).join(" ")}`
+  )
+})
+
+/** Statements normally wait for milliseconds. */
+const longWaitSeconds = 5
+
+/** Sessions that others wait for, without those that wait themselves. The names of sessions are visible to every role. */
+const locksFinding = Effect.gen(function*() {
+  const name = "locks"
+  const sql = yield* SqlClient.SqlClient
+  const blocking = yield* sql<{ pid: number; role: string | null; application: string | null; waiting: number; seconds: number }>`
+    SELECT b.pid, b.usename AS role, b.application_name AS application, count(*)::int AS waiting, max(extract(epoch FROM clock_timestamp() - w.query_start))::float8 AS seconds
+    FROM pg_stat_activity AS w CROSS JOIN LATERAL unnest(pg_blocking_pids(w.pid)) AS p (pid) JOIN pg_stat_activity AS b ON b.pid = p.pid
+    WHERE w.datname = current_database() AND w.wait_event_type = 'Lock' AND cardinality(pg_blocking_pids(b.pid)) = 0
+    GROUP BY b.pid, b.usename, b.application_name HAVING max(extract(epoch FROM clock_timestamp() - w.query_start)) >= ${longWaitSeconds}
+    ORDER BY seconds DESC LIMIT ${mostNamed}
+  `
+  if (blocking.length === 0) return ok(name, "no session holds others up")
+  return warning(
+    name,
+    blocking.map(({ application, pid, role, seconds, waiting }) =>
+      `${counted(waiting, "session")} waited up to ${Math.round(seconds)} s for session ${pid} (${application || "no name"}, role ${role})`).join("; "),
+    `Let it finish, or end it: ${blocking.map(({ pid }) => `SELECT pg_terminate_backend(${pid});`).join(" ")}`
+  )
+})
+
 const mostSecrets = 10_000
 
 const secretsFinding = Effect.fnUntraced(function*(config: ServerConfig) {
@@ -182,6 +223,13 @@ const secretsFinding = Effect.fnUntraced(function*(config: ServerConfig) {
   return broken(name, `${closed.length} of ${rows.length} cannot be opened, such as ${first!.id} of ${first!.tenant}; deliveries signed with them are not sent`, todo)
 })
 
+/** Two layers say what failed: the storage, and the database behind it. */
+const unread = (name: string, cause: Cause.Cause<unknown>): Finding => {
+  const error = Cause.squash(cause)
+  const behind = (error as Partial<StorageError>).cause ?? error
+  return broken(name, `it could not be read: ${SqlError.isSqlError(behind) ? driverMessage(behind) : String(behind)}`, "See the lines above, and the database's log.")
+}
+
 const storageOf = (schema: string) => StoragePostgres.layer({ schema, migrate: false, listen: false })
 
 /** Entries that are due are normally sent within seconds. */
@@ -189,9 +237,9 @@ const longLagMillis = 60_000
 
 const queueFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
   const name = "queue"
-  const depth = yield* Effect.flatMap(DeliveryQueue, (queue) => queue.depth).pipe(Effect.provide(storageOf(schema)), Effect.orElseSucceed(() => undefined))
-  if (depth === undefined) return broken(name, "it could not be read", "Look into the database's log.")
-  const { dead, lagMillis, unsettled, waitingEntries } = depth
+  const depth = yield* Effect.exit(Effect.flatMap(DeliveryQueue, (queue) => queue.depth).pipe(Effect.provide(storageOf(schema))))
+  if (Exit.isFailure(depth)) return unread(name, depth.cause)
+  const { dead, lagMillis, unsettled, waitingEntries } = depth.value
   const text = `about ${counted(waitingEntries, "entry", "entries")} waiting, ${counted(unsettled, "delivery", "deliveries")} in progress, ${counted(dead, "dead letter")}, ${Math.round(lagMillis / 1000)} s behind`
   if (lagMillis > longLagMillis) return warning(name, text, "No worker runs, or too few: start processes with WAYBILL_ROLE all or worker.")
   if (dead > 0) return warning(name, text, "See waybill deliveries --state dead; waybill recover sends them again.")
@@ -203,8 +251,9 @@ const longMailLagMillis = 900_000
 
 const mailFinding = Effect.fnUntraced(function*({ mail, schema }: ServerConfig) {
   const name = "e-mail"
-  const lag = yield* Effect.flatMap(MailStore, (mails) => mails.lagMillis).pipe(Effect.provide(storageOf(schema)), Effect.orElseSucceed(() => undefined))
-  if (lag === undefined) return broken(name, "it could not be read", "Look into the database's log.")
+  const read = yield* Effect.exit(Effect.flatMap(MailStore, (mails) => mails.lagMillis).pipe(Effect.provide(storageOf(schema))))
+  if (Exit.isFailure(read)) return unread(name, read.cause)
+  const lag = read.value
   const sends = mail === undefined ? "these settings send none" : "processes with these settings send it"
   return lag > longMailLagMillis
     ? warning(name, `${sends}, and e-mail has been due for ${Math.round(lag / 60_000)} minutes`, "No process sends it: start one with WAYBILL_SMTP_URL and WAYBILL_MAIL_FROM. It is removed after two days.")

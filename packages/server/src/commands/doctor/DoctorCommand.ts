@@ -18,7 +18,7 @@ const lineOf = ({ detail, name, result, todo }: Finding): string =>
 
 const settingsFindings = ({ faults }: ConfigInvalid): ReadonlyArray<Finding> => [
   ...faults.map(({ problem, variable }) => broken("settings", `${variable} ${problem}`, "Correct it; the server does not start otherwise.")),
-  ...["data directory", "egress", "jwks", "documents", "edi", "database", "writes", "durability", "read replica", "migrations", "clock", "secrets", "queue", "e-mail"].map((name) => skipped(name, "not checked: the settings are invalid"))
+  ...["data directory", "egress", "jwks", "documents", "edi", "database", "writes", "durability", "read replica", "migrations", "indexes", "locks", "clock", "secrets", "queue", "e-mail"].map((name) => skipped(name, "not checked: the settings are invalid"))
 ]
 
 const findings = Effect.gen(function*() {
