@@ -4,7 +4,8 @@ import { DeliveryQueue, type DestinationState } from "@waybill/core/delivery"
 import { pickupBatchEnvelope, pickupSource, PickupStore, PickupSubscriptionStore } from "@waybill/core/pickups"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { destinationSettings, freshTenant, idOf, letSee, letSeeAll, occurredAt } from "../StorageFixtures.ts"
+import { acquire, end, takeOne } from "../WorkerFixtures.ts"
+import { destinationSettings, freshTenant, idOf, letSee, letSeeAll, occurredAt, textOf } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { change, historyEntry, order, pickupRow } from "./PickupFixtures.ts"
 import { storeSuite, unchanged } from "../StoreSuite.ts"
@@ -95,6 +96,27 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
     yield* order(other, 4)
     yield* pickups.update(tenantId, pickupRow(3, { carrier: [" dot 1"] }), historyEntry(3, 2), change("{}"))
     assert.deepStrictEqual(yield* waiting(tenantId), { 1: 2, 2: 4, 3: 1, 4: 0, 5: 0 })
+  })
+
+  test("keeps a pickup while a change of it waits, is in flight or dead, and no other", function*({ tenantId }) {
+    const pickups = yield* PickupStore
+    const queue = yield* DeliveryQueue
+    yield* letSeeAll(tenantId, "carrier")
+    yield* order(tenantId, 1)
+    yield* subscribe(tenantId, 1)
+    yield* order(tenantId, 2)
+    const prune = pickups.prune(tenantId, { ordered: occurredAt + 1_000_000, answered: 0 })
+    assert.deepStrictEqual([yield* prune, yield* prune], [1, 0])
+    const worker = yield* acquire(tenantId)
+    const delivery = yield* takeOne(worker)
+    assert.strictEqual(yield* prune, 0)
+    yield* end(worker, [delivery], { state: "dead" })
+    assert.strictEqual(yield* prune, 0)
+    yield* queue.retry(tenantId, delivery.deliveryId)
+    const again = yield* takeOne(worker, 1, { again: [delivery.deliveryId] })
+    assert.strictEqual(textOf(again.body), "ordered 2")
+    yield* end(worker, [again])
+    assert.strictEqual(yield* prune, 1)
   })
 
   test("is queued past changes again, within the time, that its client sees now and that do not wait", function*({ store, tenantId }) {

@@ -163,7 +163,7 @@ export class PickupStore extends Context.Service<PickupStore, {
   readonly history: (tenantId: string, pickupId: string) => Effect.Effect<ReadonlyArray<PickupHistoryEntry>, StorageError>
   /** Bytes of the histories of a client's pickups, with their entries in the work list. */
   readonly storedBytes: (tenantId: string, client: string) => Effect.Effect<number, StorageError>
-  /** Deletes pickups ordered before `ordered`, and answers stored before `answered`. Returns their number; at most a few thousand per call. */
+  /** Deletes pickups ordered before `ordered`, unless a change of them waits, is in flight or dead, and answers stored before `answered`. Returns their number; at most a few thousand per call. */
   readonly prune: (
     tenantId: string,
     before: { readonly ordered: number; readonly answered: number }

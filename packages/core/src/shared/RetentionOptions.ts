@@ -12,7 +12,7 @@ export interface RetentionWindows {
   readonly keepEndedBillsMillis: number
   /** Bodies of notifications. At least as long as deliveries are kept. Default 180 days. */
   readonly keepNoticesMillis: number
-  /** Pickups after they were ordered. Default 365 days. */
+  /** Pickups after they were ordered, unless a change of them is still to be sent. Default 365 days. */
   readonly keepPickupsMillis: number
   /** Entries of the audit log. Default 400 days. */
   readonly keepAuditMillis: number

@@ -29,6 +29,26 @@ const oldestReference = (schema: Statement, tenantId: string, { source }: Pick<P
   )`
 }
 
+/** The keys of what destinations of the source still refer to. */
+export const keysInUse = (schema: Statement, tenantId: string, { source }: Pick<PayloadSource, "source">): Statement => {
+  const own = tenant(tenantId)
+  const destinations = statement`FROM ${schema}.delivery_destinations AS l`
+  const isOpen = statement`l.tenant_id = ${own} AND l.source = ${raw(`'${source}'`)} AND l.state <> 'closed'`
+  return statement`
+    SELECT e.key ${destinations} JOIN ${schema}.delivery_entries AS e ON e.tenant_id = ${own} AND e.destination_id = l.destination_id
+    WHERE ${isOpen}
+    UNION ALL
+    SELECT k.key ${destinations}
+    JOIN ${schema}.deliveries AS d ON d.tenant_id = ${own} AND d.destination_id = l.destination_id AND d.state IN ('sending', 'waiting', 'dead')
+    CROSS JOIN LATERAL unnest(d.keys) AS k (key)
+    WHERE ${isOpen}
+    UNION ALL
+    SELECT k.key FROM ${schema}.delivery_flights AS f
+    CROSS JOIN LATERAL unnest(f.deliveries) AS d
+    CROSS JOIN LATERAL unnest(d.keys) AS k (key)
+    WHERE f.tenant_id = ${own} AND ${hasDestination(schema, tenantId, raw(`l.source = '${source}'`))}`
+}
+
 /** What is stored under rising numbers, and until when its oldest is needed. */
 interface Numbered {
   readonly table: string

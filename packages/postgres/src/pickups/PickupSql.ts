@@ -12,7 +12,8 @@ import { bool, bytea, int8, nullable, optional, row, text, textArray, timestampt
 import { type Expression, nothing, type Parameter, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { addBytes, type ByteCount, sumBytes } from "../shared/ByteCountSql.ts"
-import { clientSeesAccounts } from "./PickupPayloads.ts"
+import { keysInUse } from "../delivery/NoticeRetention.ts"
+import { clientSeesAccounts, pickupPayloads } from "./PickupPayloads.ts"
 
 /** Serialises requests of a client with the same idempotency key. */
 export const lockAnswer = (tenantId: string, client: string, key: string) => statement`
@@ -264,15 +265,19 @@ export const storedBytes = (schema: Statement, tenantId: string, client: string)
 const pruneSize = raw("1000")
 
 /**
- * A pickup that was changed after this statement started stays until the next call: otherwise the pickup would be removed and
- * the rows written with the change would stay forever.
+ * A pickup stays while one of its changes waits to be sent, is in flight or dead: without its bytes, takes of the tenant would fail. One that was changed after this
+ * statement started stays until the next call: otherwise the pickup would be removed and the rows written with the change would stay forever.
  */
 export const prunePickups = (schema: Statement, tenantId: string, before: { readonly ordered: number; readonly answered: number }) => {
   const own = tenant(tenantId)
   return statement`
-WITH seen AS MATERIALIZED (
+WITH needed AS MATERIALIZED (
+  SELECT u.key FROM (SELECT FROM ${schema}.pickups WHERE tenant_id = ${own} AND created_at < ${timestamptz(before.ordered)} ORDER BY created_at LIMIT 1) AS any_old
+  CROSS JOIN LATERAL (${keysInUse(schema, tenantId, pickupPayloads)}) AS u
+),
+seen AS MATERIALIZED (
   SELECT pickup_id, client, ctid AS version FROM ${schema}.pickups
-  WHERE tenant_id = ${own} AND created_at < ${timestamptz(before.ordered)}
+  WHERE tenant_id = ${own} AND created_at < ${timestamptz(before.ordered)} AND pickup_id::text COLLATE "C" NOT IN (SELECT n.key FROM needed AS n)
   ORDER BY created_at
   LIMIT ${pruneSize}
 ),

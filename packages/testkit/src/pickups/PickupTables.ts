@@ -197,7 +197,9 @@ class PickupRows extends AreaRows<TenantPickups> {
 
   prune(tenantId: string, before: { readonly ordered: number; readonly answered: number }): number {
     const { answers, changes, history, rows } = this.of(tenantId)
-    const old = [...rows.values()].filter((row) => row.createdAt < before.ordered).slice(0, pruneLimit)
+    const inUse = this.destinations.payloadsInUse(tenantId)
+    const needed = new Set([...changes.values()].flatMap(({ body, pickupId }) => inUse.has(body) ? [pickupId] : []))
+    const old = [...rows.values()].filter((row) => row.createdAt < before.ordered && !needed.has(row.pickupId)).slice(0, pruneLimit)
     const removed = new Map(old.map(({ client, pickupId }) => [pickupId, client]))
     for (const { body, pickupId } of changes.values()) if (removed.has(pickupId)) this.use(tenantId, removed.get(pickupId)!, -body.length)
     this.journal.dropWhere(changes, ({ pickupId }) => removed.has(pickupId))
