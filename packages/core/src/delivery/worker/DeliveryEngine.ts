@@ -5,7 +5,8 @@
  * All durable state is in the store. A killed worker loses only its leases, which expire.
  */
 import { Cause, type Context, Effect } from "effect"
-import type { StorageError } from "../../shared/StorageError.ts"
+import { lastWritesMillis } from "../../shared/StopDeadline.ts"
+import { StorageError } from "../../shared/StorageError.ts"
 import { completeAll } from "../../shared/CompleteAll.ts"
 import { LineLimiter } from "../../shared/LineLimiter.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
@@ -103,6 +104,8 @@ export class DeliveryEngine {
     const { attempts, options, outcomes, slots } = this.parts
     return Effect.gen({ self: this }, function*() {
       this.parts.stopping = true
+      // a part of it is for what the process writes afterwards
+      const endsAt = (yield* monotonicMillis) + options.drainMillis + lastWritesMillis * 3 / 4
       const idle = Effect.gen({ self: this }, function*() {
         while (slots.used > 0) {
           yield* outcomes.until
@@ -111,9 +114,17 @@ export class DeliveryEngine {
       })
       yield* Effect.raceFirst(Effect.interruptible(idle), Effect.interruptible(Effect.sleep(options.drainMillis)))
       attempts.interruptAll()
-      // partitions are released although outcomes of one tenant cannot be written
-      yield* completeAll([this.settling.turn, this.owning.leave]).pipe(Effect.catchTag("StorageError", (error) =>
+      // a tenant whose writes fail or are blocked does not keep the partitions of the others
+      yield* completeAll([this.settling.turn, ...this.owning.leave].map((step) => withinHalf(endsAt, step))).pipe(Effect.catchTag("StorageError", (error) =>
         Effect.logError("Outcomes not written, or partitions not released, at shutdown. Their deliveries are sent again, at the latest when the leases expire.", error)))
     })
   }
 }
+
+/** Ends a step of a stop after half of the time that is left. In a finalizer only the fibers of a race can be interrupted. */
+const withinHalf = (endsAt: number, step: Effect.Effect<void, StorageError>): Effect.Effect<void, StorageError> =>
+  Effect.flatMap(monotonicMillis, (now) => {
+    const millis = Math.max(0, endsAt - now) / 2
+    const late = new StorageError({ operation: "DeliveryEngine.stop", cause: `No end within ${millis / 1000} seconds. Another transaction may hold locks.` })
+    return Effect.raceFirst(Effect.interruptible(step), Effect.interruptible(Effect.andThen(Effect.sleep(millis), Effect.fail(late))))
+  })

@@ -98,13 +98,13 @@ export class Owning {
     })
   }
 
-  /** Releases all partitions and ends the worker's registration, for a stop. */
-  get leave(): Effect.Effect<void, StorageError> {
+  /** For a stop: releases all partitions, then ends the worker's registration. Others count it until then, and take fewer partitions; what could not be released is free from then on. */
+  get leave(): ReadonlyArray<Effect.Effect<void, StorageError>> {
     const { parts } = this
-    return Effect.suspend(() => Fiber.awaitAll(this.acquiring)).pipe(
-      Effect.andThen(Effect.suspend(() => this.giveBack(() => true))),
-      Effect.andThen(parts.store.renew({ ...parts.worker, leaseMillis: 0 }))
-    )
+    return [
+      Effect.suspend(() => Fiber.awaitAll(this.acquiring)).pipe(Effect.andThen(Effect.suspend(() => this.giveBack(() => true)))),
+      Effect.suspend(() => Effect.asVoid(parts.store.renew({ ...parts.worker, leaseMillis: 0 })))
+    ]
   }
 
   private get renew(): Effect.Effect<void, StorageError> {

@@ -1,7 +1,8 @@
 /** Workers that share the partitions of one tenant: ownership when a worker starts, stops, crashes or sleeps. */
 import { assert, describe, it } from "@effect/vitest"
-import { StorageError } from "@waybill/core"
+import { lastWritesMillis, StorageError } from "@waybill/core"
 import { type DeliveryOutcome, DeliveryStore, partitionOf, partitionsPerTenant, type SettleRequest, Wakeups, wrapCalls } from "@waybill/core/delivery"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { Receiver, reportedEvent, StorageCrash, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Latch } from "effect"
 import * as Clock from "effect/Clock"
@@ -203,6 +204,35 @@ describe("workers that share a tenant's partitions", () => {
       assert.strictEqual(second.owned.size, partitionsPerTenant)
       yield* arrived("once")
     }))))
+
+  const ofOneTenant = { fails: (stuck: string) => Effect.fail(new StorageError({ operation: "DeliveryStore", cause: stuck })), "does not end": () => Effect.never }
+  for (const [call, fault] of (["release", "settle"] as const).flatMap((call) => (["fails", "does not end"] as const).map((fault) => [call, fault] as const))) {
+    it.effect(`serve those of all other tenants at once when a stopped worker's ${call} of one tenant ${fault}`, () =>
+      inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
+        const { arrived, publish } = yield* makeTenant
+        const stuck = yield* TestWaybill.tenant("a-stuck-one")
+        yield* TestWaybill.subscribe(stuck, stuck.customer("client", [account]), { endpointUrl: "https://stuck.example/" })
+        const events = yield* TransitEvents
+        yield* events.append(stuck.carrier, [reportedEvent("S", { accounts: [account] })])
+        const isStuck = (tenantId: string) => tenantId === stuck.tenantId
+        let isStopping = false
+        const first = yield* startWorker((store) => ({
+          release: (tenantId, ...rest) => call === "release" && isStuck(tenantId) ? ofOneTenant[fault](tenantId) : store.release(tenantId, ...rest),
+          settle: (request) => call === "settle" && isStopping && isStuck(request.tenantId) ? ofOneTenant[fault](request.tenantId) : store.settle(request)
+        }))
+        yield* publishEverySecond(publish, 3)
+        isStopping = true
+        yield* events.append(stuck.carrier, [reportedEvent("S", { accounts: [account] })])
+        yield* TestWaybill.pass(100)
+        const stopping = yield* Effect.forkChild(first.stop)
+        yield* TestWaybill.pass(lastWritesMillis)
+        assert.isDefined(stopping.pollUnsafe(), "it has stopped")
+        yield* publish
+        yield* startWorker()
+        yield* TestWaybill.pass(1000)
+        yield* arrived("once")
+      }))))
+  }
 
   it.effect("keep the rate of what a killed worker sent, when the next one is stopped before it sends there", () =>
     inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
