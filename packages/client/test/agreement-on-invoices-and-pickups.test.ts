@@ -1,10 +1,10 @@
 /** Invoices, documents and pickups over HTTP, against the service with in-memory storage. */
+import { forRandom } from "@waybill/conformance/fixtures"
 import { describe, expect, it } from "vitest"
 import { DocumentsClient } from "../src/invoices/index.ts"
 import { OperatorClient } from "../src/operator/index.ts"
 import { invoice, invoiceOf, pdf, uploadOf } from "./invoice-samples.ts"
 import { fullOrder, leastOrder } from "./pickup-samples.ts"
-import { forRandom } from "./random.ts"
 import { operatorKey, startService } from "./ServiceInMemory.ts"
 
 describe("Invoices between client and service", () => {

@@ -1,4 +1,5 @@
 /** The client's hand-written types must match core's schemas. */
+import { forRandom } from "@waybill/conformance/fixtures"
 import type * as core from "@waybill/core"
 import * as delivery from "@waybill/core/delivery"
 import * as coreCharges from "@waybill/core/freight-charges"
@@ -95,7 +96,6 @@ import {
 import { type EventBatch, eventTypes, parseEventBatch, type TransitEvent, type TransitSubscription } from "../src/transit-events/index.ts"
 import { invoice, storedDocuments, uploadOf, wireOf } from "./invoice-samples.ts"
 import { fullOrder, fullReport, leastOrder, pickupAnswer, pickupVisibility } from "./pickup-samples.ts"
-import { forRandom } from "./random.ts"
 import { bytesOf, chargeOf, deliveryInformation, deliveryUpdate, eventOf, publicShipment, secret, verifiedShipment } from "./samples.ts"
 
 const hmac: delivery.HmacSha256 = (key, pieces) => pieces.reduce((hash, piece) => hash.update(piece), createHmac("sha256", key)).digest("base64")

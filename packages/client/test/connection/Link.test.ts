@@ -1,6 +1,6 @@
+import { forRandom } from "@waybill/conformance/fixtures"
 import { describe, expect, it } from "vitest"
 import { nextLink } from "../../src/connection/Link.ts"
-import { forRandom } from "../random.ts"
 
 describe("nextLink", () => {
   it.each([

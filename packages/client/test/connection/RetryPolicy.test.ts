@@ -1,8 +1,8 @@
+import { forRandom } from "@waybill/conformance/fixtures"
 import { describe, expect, it } from "vitest"
 import { defaultRetryPolicy, WaybillCallFailed, WaybillProblem } from "../../src/connection/index.ts"
 import { pauseBeforeRetry } from "../../src/connection/RetryPolicy.ts"
 import { readRetryAfter } from "../../src/connection/WaybillProblem.ts"
-import { forRandom } from "../random.ts"
 
 const call = { method: "GET", url: "https://waybill.test" }
 const lost = new WaybillCallFailed(call, "network", "lost")
@@ -13,7 +13,7 @@ describe("pauseBeforeRetry", () => {
   it("never pauses longer than the longest pause, and never shorter than Retry-After", () => forRandom(500, (random) => {
     const policy = { attempts: 1 + random.below(20), firstPauseMillis: random.below(5_000), longestPauseMillis: random.below(20_000) }
     const attempt = 1 + random.below(25)
-    const asked = random.chance(0.5) ? random.below(30) : undefined
+    const asked = random.share(0.5) ? random.below(30) : undefined
     const pause = pauseBeforeRetry(policy, attempt, busy(asked), random.below(1000) / 1000)
     if (pause === undefined) expect(attempt >= policy.attempts || (asked ?? 0) * 1000 > policy.longestPauseMillis).toBe(true)
     else {

@@ -1,9 +1,9 @@
+import { forRandom, type SeededRandom } from "@waybill/conformance/fixtures"
 import { describe, expect, it } from "vitest"
 import { base64Decoder, base64Encoder } from "../../src/invoices/Base64.ts"
-import { forRandom, type Random } from "../random.ts"
 import { bytesOf } from "../samples.ts"
 
-const cut = (random: Random, whole: Uint8Array): ReadonlyArray<Uint8Array> => {
+const cut = (random: SeededRandom, whole: Uint8Array): ReadonlyArray<Uint8Array> => {
   const pieces: Array<Uint8Array> = []
   for (let at = 0; at < whole.length;) pieces.push(whole.subarray(at, at += 1 + random.below(10)))
   return pieces

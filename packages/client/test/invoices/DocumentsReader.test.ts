@@ -1,7 +1,7 @@
+import { forRandom, type SeededRandom } from "@waybill/conformance/fixtures"
 import { describe, expect, it } from "vitest"
 import { type DocumentPart, DocumentsReader } from "../../src/invoices/DocumentsReader.ts"
 import { storedDocuments, wireOf } from "../invoice-samples.ts"
-import { forRandom, type Random } from "../random.ts"
 import { bytesOf } from "../samples.ts"
 
 /** All parts that the reader yields: heads, contents and records, in order. */
@@ -23,7 +23,7 @@ const read = (list: boolean, chunks: Iterable<Uint8Array>) => {
 }
 const one = (json: unknown, list = false) => read(list, [bytesOf(json)])
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
-const cut = function*(random: Random, whole: Uint8Array, most: number) {
+const cut = function*(random: SeededRandom, whole: Uint8Array, most: number) {
   for (let at = 0; at < whole.length;) yield whole.subarray(at, at += 1 + random.below(most))
 }
 
@@ -131,7 +131,7 @@ describe("DocumentsReader", () => {
     const parts = ["{", "}", "[", "]", ",", ":", "\"", "\\", "\"documents\":", "\"files\":", "\"content\":", "YQ==", "1", "\\u00", "\xff", " "]
     const text = Array.from({ length: random.below(40) }, () => random.pick(parts)).join("")
     try {
-      read(random.chance(0.5), cut(random, Buffer.from(text, "latin1"), 5))
+      read(random.share(0.5), cut(random, Buffer.from(text, "latin1"), 5))
     } catch (error) {
       expect(error).toMatchObject({ name: "DocumentsMalformed" })
     }

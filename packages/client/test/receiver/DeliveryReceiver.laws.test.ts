@@ -1,9 +1,9 @@
 /** Every event, notification and charge is handled once, for any sender, network and crashes. */
+import { forRandom, type SeededRandom } from "@waybill/conformance/fixtures"
 import { createHmac } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { DeliveryReceiver, SeenInMemory, SequencesInMemory, signDelivery } from "../../src/receiver/index.ts"
 import type { TransitEvent } from "../../src/transit-events/index.ts"
-import { forRandom, type Random } from "../random.ts"
 import { batchOf, bytesOf, chargeOf, deliveryInformation, deliveryUpdate, eventOf, secret } from "../samples.ts"
 
 interface Delivery {
@@ -15,7 +15,7 @@ interface Delivery {
  * Shipments with their events, split into deliveries, and deliveries of shipment status and freight charges. Some
  * deliveries repeat events, as a replay does.
  */
-const randomDeliveries = (random: Random) => {
+const randomDeliveries = (random: SeededRandom) => {
   const events: Array<TransitEvent> = []
   for (let shipment = random.below(4); shipment >= 0; shipment--) {
     const first = random.below(3)
@@ -48,7 +48,7 @@ const randomDeliveries = (random: Random) => {
 }
 
 /** Processes of one receiver with shared storage, one for every attempt; each may crash during it. */
-const processesOf = (random: Random) => {
+const processesOf = (random: SeededRandom) => {
   const clock = { now: 1_700_000_000_000 }
   const shared = { seen: new SeenInMemory({ now: () => clock.now }), sequences: new SequencesInMemory() }
   const handled: Array<string> = []
@@ -60,8 +60,8 @@ const processesOf = (random: Random) => {
     return new Promise((resolve, reject) => {
       const handle = async (ids: ReadonlyArray<string>) => {
         for (let turns = random.below(20); turns > 0; turns--) await Promise.resolve()
-        if (!world.calm && random.chance(0.2)) throw new Error("the handler's database is away")
-        if (!world.calm && random.chance(0.1)) {
+        if (!world.calm && random.share(0.2)) throw new Error("the handler's database is away")
+        if (!world.calm && random.share(0.1)) {
           // Nothing was stored, and this attempt gets no response.
           resolve(undefined)
           await new Promise(() => {})
@@ -103,7 +103,7 @@ describe("DeliveryReceiver, under any schedule,", () => {
         expect(round, "rounds").toBeLessThan(300)
         world.calm = round > 30
         // In any order: some concurrently, some acknowledged long ago.
-        const wave = random.shuffle([...open, ...deliveries.filter(() => random.chance(0.3))]).slice(0, 1 + random.below(6))
+        const wave = random.shuffle([...open, ...deliveries.filter(() => random.share(0.3))]).slice(0, 1 + random.below(6))
         await Promise.all(wave.map(async (delivery) => {
           const status = await post(delivery)
           expect([200, 500, 503, undefined]).toContain(status)
@@ -111,9 +111,9 @@ describe("DeliveryReceiver, under any schedule,", () => {
           if (status === 503) counts.overlaps += 1
           if (status === undefined) counts.deaths += 1
           // An acknowledgement may be lost.
-          if (status === 200 && random.chance(0.8)) open.delete(delivery)
+          if (status === 200 && random.share(0.8)) open.delete(delivery)
         }))
-        clock.now += random.chance(0.3) ? 61_000 : 1_000
+        clock.now += random.share(0.3) ? 61_000 : 1_000
       }
       expect(handled.toSorted()).toEqual(ids.toSorted())
       // The received numbers have no gap.

@@ -1,6 +1,7 @@
 /** Handled ids and the handler's writes in one transaction: each delivery has its effect exactly once. */
 import { CompiledQuery, Kysely, PostgresDialect } from "kysely"
 import pg from "pg"
+import { forRandom, type SeededRandom } from "@waybill/conformance/fixtures"
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from "vitest"
 import {
   DeliveryReceiver,
@@ -10,7 +11,6 @@ import {
   signDelivery,
   type SignedContent
 } from "../../src/receiver/index.ts"
-import { forRandom, type Random } from "../random.ts"
 import { chargeOf, deliveryUpdate, eventOf, secret } from "../samples.ts"
 import { SeenDatabase } from "./SeenDatabase.ts"
 
@@ -231,14 +231,14 @@ describe("DeliveryReceiver with SeenInPostgresTransaction", () => {
       const open = new Set(deliveries)
       for (let round = 0; open.size > 0; round++) {
         expect(round, "rounds").toBeLessThan(60)
-        const wave = random.shuffle([...open, ...open, ...deliveries.filter(() => random.chance(0.2))]).slice(0, 12)
+        const wave = random.shuffle([...open, ...open, ...deliveries.filter(() => random.share(0.2))]).slice(0, 12)
         const statuses = await Promise.all(wave.map(({ deliveryId, events: given }) => faultyProcess(random, round < 20, met).post(deliveryId, { events: given })))
         for (const [index, status] of statuses.entries()) {
           expect([200, 500, 503]).toContain(status)
           if (status === 500) met.failed += 1
           if (status === 503) met.inProgress += 1
           // An acknowledgement may be lost.
-          if (status === 200 && random.chance(0.8)) open.delete(wave[index]!)
+          if (status === 200 && random.share(0.8)) open.delete(wave[index]!)
         }
       }
       expect(await effects()).toEqual(all.map(({ eventId }) => eventId).toSorted())
@@ -248,7 +248,7 @@ describe("DeliveryReceiver with SeenInPostgresTransaction", () => {
 })
 
 /** A process whose handler may fail or lose its connection after some of its writes. */
-const faultyProcess = (random: Random, hasFaults: boolean, met: { lost: number }) => {
+const faultyProcess = (random: SeededRandom, hasFaults: boolean, met: { lost: number }) => {
   const fault = hasFaults ? random.pick(["none", "none", "fails", "loses its connection"]) : "none"
   return processOf({
     onEvents: async (events, { transaction }) => {

@@ -1,7 +1,7 @@
 /** Conformance of `SeenStore`. */
+import { forRandom } from "@waybill/conformance/fixtures"
 import { describe, expect, it } from "vitest"
 import type { ClaimAnswer, SeenStore } from "../../src/receiver/index.ts"
-import { forRandom } from "../random.ts"
 
 /** Empty storage of one receiver. */
 interface SeenStorage {

@@ -1,6 +1,6 @@
+import { forRandom } from "@waybill/conformance/fixtures"
 import { describe, expect, it } from "vitest"
 import { addSequences, gapsBetween, type SequenceRange, SequencesInMemory } from "../../src/receiver/index.ts"
-import { forRandom } from "../random.ts"
 
 const numbersIn = (ranges: ReadonlyArray<SequenceRange>) =>
   ranges.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, index) => from + index))

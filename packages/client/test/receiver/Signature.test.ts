@@ -1,8 +1,8 @@
+import { forRandom } from "@waybill/conformance/fixtures"
 import { createHmac } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 import { describe, expect, it } from "vitest"
 import { type DeliveryHeaders, type RefusalReason, signDelivery, verifyDelivery, verifyXSignature } from "../../src/receiver/index.ts"
-import { forRandom } from "../random.ts"
 import { bytesOf, otherSecret, secret } from "../samples.ts"
 
 interface Vector {

@@ -1,9 +1,9 @@
 /** Interoperability with other Standard Webhooks libraries, as verifiers and as signers. */
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import { Webhook as SvixWebhook } from "svix"
+import { forRandom } from "@waybill/conformance/fixtures"
 import { describe, expect, it } from "vitest"
 import { DeliveryReceiver, SeenInMemory, signDelivery, verifyDelivery } from "../../src/receiver/index.ts"
-import { forRandom } from "../random.ts"
 import { bytesOf, secret } from "../samples.ts"
 
 interface Library {

@@ -1,4 +1,5 @@
 /** Several carriers in one tenant: after any writes in any order, none reads or receives what another wrote first. */
+import { SeededRandom } from "@waybill/conformance/fixtures"
 import type { PostedShipment } from "@waybill/core/shipment-status"
 import type { ReportedEvent } from "@waybill/core/transit-events"
 import { billChange, documentsSample, fileSample, invoiceSample, pickupRequest, postedShipment, reportedEvent, type StartedTestWaybill, startTestWaybill } from "@waybill/testkit"
@@ -11,15 +12,6 @@ const carriers = [
   { name: "two", word: "WRITTENBYTWO", numbers: { dot: "2", mc: "MC-0002" }, carrierFields: { DOT: "", MC: "0002" } },
   { name: "broker", word: "WRITTENBYBROKER", numbers: {}, carrierFields: { DOT: "1", MC: "1" } }
 ] as const
-
-/** Equal seeds give equal steps. */
-const draws = (seed: number) => {
-  let state = seed * 2_654_435_761 >>> 0
-  return (count: number): number => {
-    state = Math.imul(state ^ state >>> 15, 2_246_822_519) + 0x9e3779b9 >>> 0
-    return ((state ^ state >>> 13) >>> 0) % count
-  }
-}
 
 const settled = async (answer: Promise<unknown>): Promise<string> => {
   try {
@@ -53,41 +45,41 @@ type World = Awaited<ReturnType<typeof start>>
 const milestones = ["Picked-up", "In Transit", "Out for Delivery"] as const
 
 /** One write of one caller to one of a few shared objects. */
-const write = ({ callers, pickups, waybill }: World, draw: (count: number) => number): Promise<string> => {
-  const who = draw(3)
+const write = ({ callers, pickups, waybill }: World, random: SeededRandom): Promise<string> => {
+  const who = random.below(3)
   const caller = callers[who]!
-  const { carrierFields, word } = carriers[draw(8) === 0 ? draw(3) : who]!
+  const { carrierFields, word } = carriers[random.below(8) === 0 ? random.below(3) : who]!
   const own = carriers[who]!.word
-  const shipmentId = `S${draw(4)}`
-  const id = `${draw(3)}`
-  const partial = { partial: draw(2) === 0 }
-  switch (draw(9)) {
+  const shipmentId = `S${random.below(4)}`
+  const id = `${random.below(3)}`
+  const partial = { partial: random.below(2) === 0 }
+  switch (random.below(9)) {
     case 0:
     case 1: {
-      const given = draw(3) === 0 ? { eventId: `E${draw(4)}` } : {}
-      const others = draw(3) === 0 ? [{ ...reportedEvent(`S${draw(4)}`), notes: own }] : []
+      const given = random.below(3) === 0 ? { eventId: `E${random.below(4)}` } : {}
+      const others = random.below(3) === 0 ? [{ ...reportedEvent(`S${random.below(4)}`), notes: own }] : []
       return settled(waybill.events.publish(caller, [{ ...reportedEvent(shipmentId), ...given, notes: own, parties: { accounts: ["A-1"] } } as ReportedEvent, ...others], partial))
     }
     case 2:
     case 3: {
-      const posted = postedShipment(shipmentId, { ProNumber: `PRO${draw(2)}`, accounts: ["A-1"] })
-      const named = who === 2 ? { carrier: draw(2) === 0 ? { dot: "1" } : { mc: "2" } } : draw(4) === 0 ? { carrier: { dot: "2" } } : {}
+      const posted = postedShipment(shipmentId, { ProNumber: `PRO${random.below(2)}`, accounts: ["A-1"] })
+      const named = who === 2 ? { carrier: random.below(2) === 0 ? { dot: "1" } : { mc: "2" } } : random.below(4) === 0 ? { carrier: { dot: "2" } } : {}
       // naming a carrier transfers a shipment, so only shipments without other writers are used here
-      const target = who === 2 ? { ...posted, shipmentId: `H${draw(2)}-${"dot" in (named.carrier ?? {}) ? 1 : 2}` } : posted
+      const target = who === 2 ? { ...posted, shipmentId: `H${random.below(2)}-${"dot" in (named.carrier ?? {}) ? 1 : 2}` } : posted
       return settled(waybill.shipments.register(caller, [{ ...target, ...named, ShipmentMilestoneStatusLong: own } as PostedShipment], partial))
     }
     case 4:
       return settled(waybill.shipments.report(caller, [{
-        ...(draw(2) === 0 ? { shipmentId } : { proNumber: `PRO${draw(2)}` }),
-        shipmentMilestoneStatus: milestones[draw(3)]!,
+        ...(random.below(2) === 0 ? { shipmentId } : { proNumber: `PRO${random.below(2)}` }),
+        shipmentMilestoneStatus: milestones[random.below(3)]!,
         notificationMessage: own
       }], partial))
     case 5:
-      return settled(waybill.freightCharges.publish(caller, [billChange(draw(3) === 0 ? "created" : "updated", `BILL${id}`, { accounts: ["A-1"], more: { note: `${own}${draw(99)}` } }) as never], partial))
+      return settled(waybill.freightCharges.publish(caller, [billChange(random.below(3) === 0 ? "created" : "updated", `BILL${id}`, { accounts: ["A-1"], more: { note: `${own}${random.below(99)}` } }) as never], partial))
     case 6:
-      return draw(3) === 0
-        ? settled(waybill.pickups.cancel(caller, pickups[draw(3)]!))
-        : settled(waybill.pickups.report(caller, pickups[draw(3)]!, { status: "En Route", equipmentInformation: { driverName: own } }))
+      return random.below(3) === 0
+        ? settled(waybill.pickups.cancel(caller, pickups[random.below(3)]!))
+        : settled(waybill.pickups.report(caller, pickups[random.below(3)]!, { status: "En Route", equipmentInformation: { driverName: own } }))
     case 7:
       return settled(waybill.invoices.create(caller, invoiceSample({ uniqueID: `I${id}`, invoiceNumber: `N${id}`, ...carrierFields, more: { note: `${word === own ? own : "nothing"}` } }) as never))
     default:
@@ -128,8 +120,8 @@ const seenBy = async ({ callers, pickups, waybill }: World, who: number): Promis
 describe("several carriers in one tenant", () => {
   it.each(Array.from({ length: 8 }, (_, seed) => seed + 1))("neither read nor receive what another carrier wrote first (seed %i)", async (seed) => {
     const world = await start()
-    const draw = draws(seed)
-    for (let n = 0; n < 60; n++) await write(world, draw)
+    const random = new SeededRandom(seed)
+    for (let n = 0; n < 60; n++) await write(world, random)
     for (const who of [0, 1]) {
       const seen = await seenBy(world, who)
       const other = carriers[1 - who]!.word

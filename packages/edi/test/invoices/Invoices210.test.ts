@@ -1,10 +1,10 @@
+import { forRandom, type SeededRandom } from "@waybill/conformance/fixtures"
 import { describe, expect, it } from "vitest"
 import { Invoice } from "@waybill/core/invoices"
 import { invoiceOf210, isCodeOfCharge, type PartnerProfile, placeOf, receiveFile, write210, type WrittenSegment, writeInvoices } from "@waybill/edi"
 import { invoiceSample, startTestWaybill } from "@waybill/testkit"
 import { Schema } from "effect"
 import { fileOf, partnerOf, setOf } from "../Partner.ts"
-import { forRandom, type Random } from "../Random.ts"
 import { contents, read, sets, written } from "../x12/Samples.ts"
 
 const carrier = { dot: "1234567", mc: "MC-765432" }
@@ -152,21 +152,21 @@ describe("writing 210", () => {
 })
 
 describe("laws of 210", () => {
-  const word = (random: Random, most: number) => random.text([..."ABCDEFGHKLMNPRSTUVWXYZ0123456789"], 1, most)
-  const name = (random: Random, most: number) => `${word(random, 8)} ${random.text([..."abc .,-/&'é"], 0, most - 12)}x`
-  const amount = (random: Random) => `${random.chance(0.2) ? "-" : ""}${1 + random.below(1_000_000_000)}.${String(random.below(100)).padStart(2, "0")}`
-  const address = (random: Random) => ({ streetAddress: name(random, 55), locality: name(random, 30), adminArea1: "IL", postalCode: word(random, 15), countryCode: random.pick(["USA", "CAN", "MEX", "DEU"]) })
-  const maybe = (random: Random, data: object) => random.chance(0.6) ? data : {}
+  const word = (random: SeededRandom, most: number) => random.text([..."ABCDEFGHKLMNPRSTUVWXYZ0123456789"], 1, most)
+  const name = (random: SeededRandom, most: number) => `${word(random, 8)} ${random.text([..."abc .,-/&'é"], 0, most - 12)}x`
+  const amount = (random: SeededRandom) => `${random.share(0.2) ? "-" : ""}${1 + random.below(1_000_000_000)}.${String(random.below(100)).padStart(2, "0")}`
+  const address = (random: SeededRandom) => ({ streetAddress: name(random, 55), locality: name(random, 30), adminArea1: "IL", postalCode: word(random, 15), countryCode: random.pick(["USA", "CAN", "MEX", "DEU"]) })
+  const maybe = (random: SeededRandom, data: object) => random.share(0.6) ? data : {}
 
   /** An invoice whose every member has an element. */
-  const invoiceFor = (random: Random): Invoice => {
+  const invoiceFor = (random: SeededRandom): Invoice => {
     const currencyCode = random.pick(["USD", "CAD", "MXN"])
     const cost = () => ({ currencyCode, value: amount(random) })
     const number = word(random, 22)
     const line = (index: number) => {
       const rate = random.pick([{ edi: { rate: "16.075", rateQualifier: "PH" }, chargeUnitCode: "UNIT_RATE" }, { edi: { rate: "100", rateQualifier: "FR" }, chargeUnitCode: "FLAT" }, { chargeUnitCode: "FLAT" }])
       const shared = { chargeCode: random.pick(["LINEHAUL", "FUEL", "ABC", "RESIDENTIAL"]), ...rate, cost: cost(), ...maybe(random, { quantity: { value: random.below(1000) / 4, unitOfMeasure: "CW" } }), ...maybe(random, { chargeDescription: name(random, 25) }) }
-      return random.chance(0.5)
+      return random.share(0.5)
         ? { chargeType: "BASE_CHARGE", ...shared }
         : {
           chargeType: "ITEM_CHARGE", itemId: index + 1, ...shared, itemDescription: name(random, 50), ...maybe(random, { nmfcNumber: word(random, 12) }),
@@ -184,7 +184,7 @@ describe("laws of 210", () => {
         invoiceNumber: number, invoiceDate: "2026-11-20", invoiceAmount: cost()
       },
       invoiceCharges: Array.from({ length: random.below(6) }, (_, index) => line(index)),
-      attributes: [{ type: "SID", value: word(random, 30) }, { type: "PRO", value: "PRO-1" }, ...random.chance(0.5) ? [{ type: "BOL", value: word(random, 30) }] : [], ...random.chance(0.3) ? [{ type: "SEAL", value: word(random, 15) }] : [], { type: "accountNumber", value: word(random, 12) }, ...random.chance(0.3) ? [{ type: "TRAILER", value: word(random, 10) }] : []],
+      attributes: [{ type: "SID", value: word(random, 30) }, { type: "PRO", value: "PRO-1" }, ...random.share(0.5) ? [{ type: "BOL", value: word(random, 30) }] : [], ...random.share(0.3) ? [{ type: "SEAL", value: word(random, 15) }] : [], { type: "accountNumber", value: word(random, 12) }, ...random.share(0.3) ? [{ type: "TRAILER", value: word(random, 10) }] : []],
       ...maybe(random, { comments: [{ commentText: name(random, 30) }, { commentText: `${name(random, 30)}\n${name(random, 30)}` }] })
     } as unknown as Invoice
   }
@@ -208,7 +208,7 @@ describe("laws of 210", () => {
 
   it("never changes an amount: it is written exactly, listed or refused", () =>
     forRandom(1_000, (random) => {
-      const value = `${random.chance(0.3) ? "-" : ""}${random.text([..."0123456789"], 0, 16)}${random.chance(0.7) ? `.${random.text([..."0123456789"], 1, 6)}` : "0"}`
+      const value = `${random.share(0.3) ? "-" : ""}${random.text([..."0123456789"], 0, 16)}${random.share(0.7) ? `.${random.text([..."0123456789"], 1, 6)}` : "0"}`
       const result = write210(invoiceSample({ total: value }), partnerFor({ scac: "ABCD" }))
       if ("refused" in result) return
       const back = again(result.set.segments, partnerFor(), "004010").value!.invoiceHeader.invoiceAmount.value

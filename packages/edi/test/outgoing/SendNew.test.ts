@@ -1,10 +1,10 @@
+import { forRandom, type SeededRandom } from "@waybill/conformance/fixtures"
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { type EdiTransport, type OutgoingLog, outgoingLog, type SendNewOptions, sendNew, startOutgoing } from "@waybill/edi/transports"
 import { directory } from "../Directory.ts"
 import { partnerOf } from "../Partner.ts"
-import { forRandom, type Random } from "../Random.ts"
 
 /** Items of a feed; positions are their indexes. */
 const feedOf = (items: ReadonlyArray<string>, perPage = 2): SendNewOptions<string>["next"] => async (position) => {
@@ -103,24 +103,22 @@ describe("sending what is new", () => {
   })
 
   it("sends each item in order and in one file only, whatever crashes and however many processes there are", async () => {
-    const runs: Array<Promise<void>> = []
-    forRandom(20, (random) => void runs.push(run(random)))
-    await Promise.all(runs)
+    await forRandom(20, run)
   }, 60_000)
 })
 
 class Crash extends Error {}
 
 /** Processes that crash at random before or after each step. */
-const run = async (random: Random): Promise<void> => {
+const run = async (random: SeededRandom): Promise<void> => {
   const path = directory()
   const partner = new Partner()
   const items: Array<string> = []
   await startOutgoing(optionsOf(outgoingLog(path), partner, items))
   const crashing = <A extends ReadonlyArray<never>, B>(step: (...input: A) => Promise<B>) => async (...input: A): Promise<B> => {
-    if (random.chance(0.05)) throw new Crash()
+    if (random.share(0.05)) throw new Crash()
     const output = await step(...input)
-    if (random.chance(0.05)) throw new Crash()
+    if (random.share(0.05)) throw new Crash()
     return output
   }
   const { append, last, sent } = outgoingLog(path)

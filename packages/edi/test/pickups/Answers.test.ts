@@ -1,13 +1,13 @@
+import { forRandom, type SeededRandom } from "@waybill/conformance/fixtures"
 import { describe, expect, it } from "vitest"
 import { answerOf990, type EdiPickupAnswer, type PartnerProfile, placeOf, write990 } from "@waybill/edi"
 import { partnerOf, setOf } from "../Partner.ts"
-import { forRandom, type Random } from "../Random.ts"
 import { read, sets, written } from "../x12/Samples.ts"
 
 const partnerFor = (more: Partial<PartnerProfile> = {}) => partnerOf({ sets: ["990"], ...more })
 
 describe("990", () => {
-  const word = (random: Random, most: number) => random.text([..."ABCDEFGHKLMNPRSTUVWXYZ0123456789"], 1, most)
+  const word = (random: SeededRandom, most: number) => random.text([..."ABCDEFGHKLMNPRSTUVWXYZ0123456789"], 1, most)
 
   it("keeps every member from answer to 990 to answer, in every version", () =>
     forRandom(300, (random) => {
@@ -16,9 +16,9 @@ describe("990", () => {
         scac: "ABCD",
         shipmentNumber: word(random, 30),
         decision: random.pick(["accept", "reject"] as const),
-        ...random.chance(0.5) ? { date: "2026-11-20" } : {},
-        ...random.chance(0.5) ? { references: [{ type: random.pick(["PRO", "BOL", "Q9"]), value: word(random, 30) }] } : {},
-        ...random.chance(0.5) ? { message: `no truck ${word(random, 10)}` } : {}
+        ...random.share(0.5) ? { date: "2026-11-20" } : {},
+        ...random.share(0.5) ? { references: [{ type: random.pick(["PRO", "BOL", "Q9"]), value: word(random, 30) }] } : {},
+        ...random.share(0.5) ? { message: `no truck ${word(random, 10)}` } : {}
       }
       const result = write990(answer, partnerFor(), version)
       if ("refused" in result) throw new Error(JSON.stringify(result.refused))

@@ -1,8 +1,8 @@
+import { forRandom } from "@waybill/conformance/fixtures"
 import { describe, expect, it } from "vitest"
 import { type EdiPickupAnswer, type EdiPickupOrder, type OrderSet, type PartnerProfile, pickupOf, placeOf, receiveFile, type SetResult, writePickupAnswers } from "@waybill/edi"
 import { startTestWaybill } from "@waybill/testkit"
 import { fileOf, partnerOf, setOf } from "../Partner.ts"
-import { forRandom } from "../Random.ts"
 import { contents, read } from "../x12/Samples.ts"
 
 const partnerFor = (more: Partial<PartnerProfile> = {}) => partnerOf({ sets: ["204", "211", "216", "990"], accounts: ["A-1"], ...more })
@@ -324,7 +324,7 @@ describe("an order", () => {
       const ids = ["B2", "BOL", "PUN", "B2A", "L11", "N1", "N3", "N4", "S5", "G62", "G61", "L3", "AT8", "AT1", "AT2", "AT4", "AT5", "SPO", "OID", "L5", "LH1", "TEM", "PRF", "K1", "K2", "NTE", "MS2", "N7", "M7", "ZZZ"]
       const values = ["", "", "00", "LD", "UL", "SF", "ST", "BT", "G", "E", "20261120", "0815", "ABCD", "12.5", "1e9", "L", "38", "x y", "999999999999"]
       const first = { "204": ["B2**ABCD**1", "B2A*00"], "211": ["BOL*ABCD*PP*1*20261120", "B2A*00"], "216": ["PUN*ABCD*20261120"] }[set]
-      const segments = [...random.chance(0.7) ? first : [], ...Array.from({ length: 1 + random.below(25) }, () => [random.pick(ids), ...Array.from({ length: random.below(14) }, () => random.pick(values)), random.pick(values.slice(2))].join("*"))]
+      const segments = [...random.share(0.7) ? first : [], ...Array.from({ length: 1 + random.below(25) }, () => [random.pick(ids), ...Array.from({ length: random.below(14) }, () => random.pick(values)), random.pick(values.slice(2))].join("*"))]
       const { faults, value } = orderIn(segments, set)
       expect(value === undefined).toBe(faults.length > 0)
     }))

@@ -1,9 +1,9 @@
+import { forRandom, type SeededRandom } from "@waybill/conformance/fixtures"
 import { describe, expect, it } from "vitest"
 import { eventTypes, ReportedEvent } from "@waybill/core/transit-events"
 import { type EdiEvent, eventsOf214, ladingExceptions, placeOf, type PartnerProfile, statusCodes, statusesOf, write214, type WrittenSegment } from "@waybill/edi"
 import { Schema } from "effect"
 import { partnerOf, setOf } from "../Partner.ts"
-import { forRandom, type Random } from "../Random.ts"
 import { read, sets, written } from "../x12/Samples.ts"
 
 const header = ["B10*0123456789*SHIP-77*ABCD"]
@@ -304,37 +304,37 @@ describe("writing 214", () => {
 })
 
 describe("laws of 214", () => {
-  const word = (random: Random, most: number) => random.text([..."ABCDEFGHKLMNPRSTUVWXYZ0123456789"], 1, most)
-  const maybe = <A>(random: Random, value: A): A | undefined => random.chance(0.6) ? value : undefined
+  const word = (random: SeededRandom, most: number) => random.text([..."ABCDEFGHKLMNPRSTUVWXYZ0123456789"], 1, most)
+  const maybe = <A>(random: SeededRandom, value: A): A | undefined => random.share(0.6) ? value : undefined
   const defined = <A extends object>(data: A): { [K in keyof A]?: Exclude<A[K], undefined> } =>
     Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined && !(typeof value === "object" && !Array.isArray(value) && Object.keys(value as object).length === 0))) as { [K in keyof A]?: Exclude<A[K], undefined> }
-  const name = (random: Random, most: number) => `${word(random, 8)} ${random.text([..."abc .,-/&'é"], 0, most - 12)}x`
-  const place = (random: Random) => defined({
+  const name = (random: SeededRandom, most: number) => `${word(random, 8)} ${random.text([..."abc .,-/&'é"], 0, most - 12)}x`
+  const place = (random: SeededRandom) => defined({
     name: maybe(random, name(random, 60)), locationId: maybe(random, word(random, 20)), address1: maybe(random, name(random, 55)), address2: maybe(random, name(random, 55)),
     city: maybe(random, name(random, 30)), state: maybe(random, random.pick(["IL", "TN", "ON"])), postalCode: maybe(random, word(random, 15)), country: maybe(random, random.pick(["USA", "CAN", "MEX", "DEU"]))
   })
 
   /** An event whose every member has an element. */
-  const eventFor = (random: Random, version: string): EdiEvent => {
+  const eventFor = (random: SeededRandom, version: string): EdiEvent => {
     const codes = Object.keys(statusCodes).filter((code) => statusCodes[code]!.time === undefined)
     const code = random.pick(codes)
     const { custody, exception, status, type } = statusCodes[code]!
     const offset = random.pick(["Z", "-06:00", "+05:00", "-11:00"])
     const two = (most: number, least = 0) => String(least + random.below(most - least + 1)).padStart(2, "0")
-    const city = random.chance(0.7)
+    const city = random.share(0.7)
     // without a reason, a delay is read with a warning
-    const reason = code === "SD" || random.chance(0.5)
-    const exceptions = Array.from({ length: random.chance(0.3) ? 1 + random.below(2) : 0 }, () => defined({ code: random.pick(["D", "S", "O"]), packaging: maybe(random, "PLT"), quantity: maybe(random, "3") }) as { readonly code: string })
+    const reason = code === "SD" || random.share(0.5)
+    const exceptions = Array.from({ length: random.share(0.3) ? 1 + random.below(2) : 0 }, () => defined({ code: random.pick(["D", "S", "O"]), packaging: maybe(random, "PLT"), quantity: maybe(random, "3") }) as { readonly code: string })
     return {
       type,
       status,
-      occurredAt: `20${two(99, 10)}-${two(12, 1)}-${two(28, 1)}T${two(23)}:${two(59)}:${two(59)}${random.chance(0.3) ? `.${two(99, 1)}` : ""}${offset}`,
-      ...random.chance(0.7)
+      occurredAt: `20${two(99, 10)}-${two(12, 1)}-${two(28, 1)}T${two(23)}:${two(59)}:${two(59)}${random.share(0.3) ? `.${two(99, 1)}` : ""}${offset}`,
+      ...random.share(0.7)
         ? { location: city
           ? defined({ city: name(random, 30), state: maybe(random, "TN"), country: maybe(random, "USA"), postalCode: version >= "005010" ? maybe(random, word(random, 15)) : undefined })
           : { longitude: random.pick([-87.5, 12.25, -0.0125]), latitude: random.pick([41.25, -33.5, 0.0125]) } }
         : {},
-      ...random.chance(0.4) ? { notes: Array.from({ length: 1 + random.below(10) }, () => name(random, 30)).join("\n") } : {},
+      ...random.share(0.4) ? { notes: Array.from({ length: 1 + random.below(10) }, () => name(random, 30)).join("\n") } : {},
       attributes: defined({
         delayReasonCode: reason ? "310-2" : undefined,
         custody,
@@ -350,7 +350,7 @@ describe("laws of 214", () => {
         shipmentId: "0123456789",
         ...defined({ mode: random.pick(["LTL", "FTL", "AIR", "RAIL", "OCEAN", "INTERMODAL", "PARCEL"] as const) }),
         scac: "ABCD",
-        references: [{ type: "PRO", value: "0123456789" }, ...random.chance(0.5) ? [{ type: "SID", value: word(random, 30) }] : [], ...Array.from({ length: random.below(5) }, () => ({ type: random.pick(["BOL", "PO", "SEAL", "Q9", "MASTER_BOL"]), value: word(random, 30) }))],
+        references: [{ type: "PRO", value: "0123456789" }, ...random.share(0.5) ? [{ type: "SID", value: word(random, 30) }] : [], ...Array.from({ length: random.below(5) }, () => ({ type: random.pick(["BOL", "PO", "SEAL", "Q9", "MASTER_BOL"]), value: word(random, 30) }))],
         origin: place(random),
         destination: place(random)
       }
@@ -392,7 +392,7 @@ describe("laws of 214", () => {
         type: random.pick(eventTypes),
         notes: long.padEnd(40, "x"),
         location: { city: long, state: "Illinois", longitude: -87.123456, latitude: 41.1, name: long, postalCode: "62701" },
-        attributes: { updatedEta: "2026-11-22", custody: "consignee", weight: "12 lbs", trailerNumber: long, exception: "short", other: { deep: [1, 2] }, ...random.chance(0.5) ? { edi: { statusCode: "D1", timeCode: "ET" } } : {} }
+        attributes: { updatedEta: "2026-11-22", custody: "consignee", weight: "12 lbs", trailerNumber: long, exception: "short", other: { deep: [1, 2] }, ...random.share(0.5) ? { edi: { statusCode: "D1", timeCode: "ET" } } : {} }
       } as EdiEvent
       const partner = partnerOf({ codes: { statusOut: Object.fromEntries(eventTypes.map((type) => [type, "X1"])) } })
       const result = write214(event, partner)

@@ -1,6 +1,6 @@
+import { forRandom, type SeededRandom } from "@waybill/conformance/fixtures"
 import { describe, expect, it } from "vitest"
 import { placeOf, type WrittenGroup } from "@waybill/edi"
-import { forRandom, type Random } from "../Random.ts"
 import { contents, faults, read, sets, status, written } from "./Samples.ts"
 
 const text = written([status])
@@ -153,8 +153,8 @@ describe("a wrong envelope", () => {
 
 describe("laws of reading and writing", () => {
   const characters = [..."ABCXYZ abcxyz0189.,-/&'()#", ..."*>^~?:|", "é", "東"]
-  const value = (random: Random) => random.text(characters, 0, 11)
-  const groupOf = (random: Random): WrittenGroup => ({
+  const value = (random: SeededRandom) => random.text(characters, 0, 11)
+  const groupOf = (random: SeededRandom): WrittenGroup => ({
     functionalId: "QM",
     controlNumber: 1 + random.below(1000),
     sets: Array.from({ length: 1 + random.below(4) }, () => ({
@@ -174,7 +174,7 @@ describe("laws of reading and writing", () => {
         { element: "^", component: "?", repetition: "*", segment: "'", release: "\\" }
       ])
       const groups = Array.from({ length: 1 + random.below(3) }, () => groupOf(random))
-      const interchange = written(groups, { delimiters, version: "008010", lines: random.chance(0.5) })
+      const interchange = written(groups, { delimiters, version: "008010", lines: random.share(0.5) })
       const events = read(interchange, { pieces: 1 + random.below(200) })
       expect(faults(events)).toEqual([])
       expect(contents(events)).toEqual(groups.flatMap(({ sets }) => [...sets].map(({ segments }) => segments.map((segment) => [...segment]))))

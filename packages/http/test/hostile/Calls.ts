@@ -1,5 +1,5 @@
 /** A valid call to each operation about a subject: path, query and body. */
-import type { FuzzRandom } from "./FuzzRandom.ts"
+import type { SeededRandom } from "@waybill/conformance/fixtures"
 import { type Operation, placeholdersOf } from "./Operations.ts"
 import { specimenOf, type SpecimenOptions } from "./Specimens.ts"
 import { destinationPostalCode, originPostalCode, type Subject } from "./Subject.ts"
@@ -179,7 +179,7 @@ const param = (name: string, { contract, name: operation }: Operation, subject: 
   return value
 }
 
-export const callOf = (operation: Operation, subject: Subject, random: FuzzRandom, options?: SpecimenOptions): Call => {
+export const callOf = (operation: Operation, subject: Subject, random: SeededRandom, options?: SpecimenOptions): Call => {
   const { endpoint, name, template } = operation
   const specimen = endpoint.body === undefined ? undefined : specimenOf(endpoint.body.schema)(random, options) as Json
   return {

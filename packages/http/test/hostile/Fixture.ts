@@ -1,8 +1,8 @@
 /** Two tenants, three subjects, all callers, and data that contains the subjects' words everywhere. */
+import { SeededRandom } from "@waybill/conformance/fixtures"
 import { type Answer, operatorKey, startService, type TestService, type TestServiceOptions } from "../TestService.ts"
 import { type Caller, clients, makeCallers } from "./Callers.ts"
 import { callOf, contentTypeOf, targetOf } from "./Calls.ts"
-import { fuzzRandomOf } from "./FuzzRandom.ts"
 import type { IdentityProvider } from "./IdentityProvider.ts"
 import { type Operation, operationOf } from "./Operations.ts"
 import { type Subject, subjectNamed } from "./Subject.ts"
@@ -51,7 +51,7 @@ export type Fixture = Awaited<ReturnType<typeof startFixture>>
 /** Publishes all data of a subject, with its word wherever a schema accepts it. */
 const plant = async (service: TestService, name: SubjectName, keys: { readonly carrier: string; readonly decider: string }, client: Caller): Promise<Subject> => {
   const word = wordOf[name]
-  const random = fuzzRandomOf(7)
+  const random = new SeededRandom(7)
   let subject = blank[name]
   let count = 0
   const carrier = { headers: { "x-api-key": keys.carrier } }

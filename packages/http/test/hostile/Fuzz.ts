@@ -2,11 +2,11 @@
  * Fuzzes every call of the given contracts. A failure names its seed; `WAYBILL_FUZZ_SEED=invoices.createInvoice:1234`
  * sends and shows that request alone, `WAYBILL_FUZZ_SEED=500000` starts at another seed.
  */
+import { SeededRandom } from "@waybill/conformance/fixtures"
 import { KeptChanges } from "@waybill/testkit"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { operatorKey } from "../TestService.ts"
 import { callOf, targetOf } from "./Calls.ts"
-import { fuzzRandomOf } from "./FuzzRandom.ts"
 import { type IdentityProvider, startIdentityProvider } from "./IdentityProvider.ts"
 import { type Operation, operationOf, operations } from "./Operations.ts"
 import { type Intent, intentOf, keysOf, type KnownKeys, requestOf } from "./Requests.ts"
@@ -110,7 +110,7 @@ const subjectFor = async (operation: Operation, seed: number): Promise<Subject> 
   const maker = operationOf(makerName)
   const asked = { ...ids, uniqueID: `${ids.uniqueID}-m${seed}`, invoiceNumber: `${ids.invoiceNumber}-m${seed}`, client: `${ids.client}-m${seed}`, tenantId: isSpare ? `${spare}-m${seed}` : ids.tenantId }
   // The subject's own secret is in use by its subscriptions.
-  const call = callOf(maker, makerName === "operator.putSecret" ? { ...asked, hmacSecretId: `${ids.hmacSecretId}-m${seed}` } : asked, fuzzRandomOf(seed), { full: true })
+  const call = callOf(maker, makerName === "operator.putSecret" ? { ...asked, hmacSecretId: `${ids.hmacSecretId}-m${seed}` } : asked, new SeededRandom(seed), { full: true })
   const made = await send(fixture.service, maker, targetOf(maker, call), { headers: keysOf(maker, keys).right }, call.body)
   return made.status < 300 ? { ...ids, ...idOf!(made.json, asked) } : ids
 }
@@ -121,7 +121,7 @@ let own: Partial<Subject> = {}
 const makeOwn = async () => {
   const ask = async (name: string) => {
     const operation = operationOf(name)
-    const call = callOf(operation, { ...fixture.subjects.mine, ...own }, fuzzRandomOf(1), { full: true })
+    const call = callOf(operation, { ...fixture.subjects.mine, ...own }, new SeededRandom(1), { full: true })
     const answer = await send(fixture.service, operation, targetOf(operation, call), { headers: keysOf(operation, keys).right }, call.body)
     if (answer.status >= 300) throw new Error(`${name}: ${answer.status} ${answer.text}`)
     return answer.json

@@ -1,5 +1,5 @@
 /** JSON with one defect. Serialized by hand, because JavaScript values cannot express every defect. */
-import type { FuzzRandom } from "./FuzzRandom.ts"
+import type { SeededRandom } from "@waybill/conformance/fixtures"
 
 /** Text that is inserted into the JSON unchanged. */
 class Raw {
@@ -59,7 +59,7 @@ const pathsIn = (value: unknown, found: Array<JsonPath> = []): ReadonlyArray<Jso
 const set = (holder: Record<PropertyKey, unknown>, key: PropertyKey, value: unknown): void =>
   void Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true })
 
-const damages: ReadonlyArray<(place: JsonPath, random: FuzzRandom) => void> = [
+const damages: ReadonlyArray<(place: JsonPath, random: SeededRandom) => void> = [
   ({ holder, key }, random) => set(holder, key, random.pick(oddValues)),
   ({ holder, key }, random) => set(holder, key, random.pick(oddValues)),
   ({ holder, key }, random) => set(holder, key, random.pick(oddTexts)),
@@ -83,7 +83,7 @@ const damages: ReadonlyArray<(place: JsonPath, random: FuzzRandom) => void> = [
 ]
 
 /** The JSON text with one or a few damaged locations. */
-export const damagedJson = (body: unknown, random: FuzzRandom): string => {
+export const damagedJson = (body: unknown, random: SeededRandom): string => {
   const copy: unknown = { whole: structuredClone(body) }
   for (let count = random.pick([1, 1, 1, 2, 4]); count > 0; count--) {
     const paths = pathsIn(copy)
@@ -107,7 +107,7 @@ const written = (value: unknown): string => {
 const encoder = new TextEncoder()
 
 /** Bytes that are not a JSON object, or not in UTF-8. */
-export const garbageFor = (body: unknown, random: FuzzRandom): Uint8Array => {
+export const garbageFor = (body: unknown, random: SeededRandom): Uint8Array => {
   const text = JSON.stringify(body)
   const at = random.below(text.length)
   const made: string | Uint8Array = random.pick([

@@ -1,9 +1,9 @@
 /** Sends too long lists at every location that takes one. The locations come from the contracts, so new calls are covered. */
+import { SeededRandom } from "@waybill/conformance/fixtures"
 import { type ListLimits, listLimitsOf } from "@waybill/core"
 import { describe, expect, it } from "vitest"
 import { type Answer, runningService } from "../TestService.ts"
 import { callOf, contentTypeOf, targetOf } from "./Calls.ts"
-import { fuzzRandomOf } from "./FuzzRandom.ts"
 import { type Operation, operations } from "./Operations.ts"
 import { keysOf } from "./Requests.ts"
 import { subjectNamed } from "./Subject.ts"
@@ -45,7 +45,7 @@ const customer = await acme.customer("shop", ["A1"])
 const keys = { carrier: acme.carrier, customer, others: [customer] }
 
 const send = async (operation: Operation, body: (call: unknown) => unknown): Promise<{ readonly answer: Answer; readonly fault: string | undefined }> => {
-  const call = callOf(operation, subject, fuzzRandomOf(1), { full: true })
+  const call = callOf(operation, subject, new SeededRandom(1), { full: true })
   const { endpoint } = operation
   const target = targetOf(operation, call)
   const made = body(call.body)

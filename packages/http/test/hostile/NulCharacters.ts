@@ -1,8 +1,8 @@
 /** Calls with U+0000 in each of their texts in turn, which JSON and URLs can carry and Postgres cannot store. */
+import { SeededRandom } from "@waybill/conformance/fixtures"
 import type { WaybillStorage } from "@waybill/core"
 import { createWaybill, type HostOperator, type HostPrincipal } from "../../src/index.ts"
 import { type Call, callOf, contentTypeOf, targetOf } from "./Calls.ts"
-import { fuzzRandomOf } from "./FuzzRandom.ts"
 import { type Operation, operations } from "./Operations.ts"
 import { subjectNamed } from "./Subject.ts"
 
@@ -50,7 +50,7 @@ export const failuresOfNul = async (storage: WaybillStorage<any>): Promise<{ rea
     await waybill.tenants.put(tenantId, { name: tenantId })
     await waybill.secrets.put(tenantId, "main", { anyClient: true })
     for (const operation of operations) {
-      const valid = callOf(operation, subject, fuzzRandomOf(7), { full: true })
+      const valid = callOf(operation, subject, new SeededRandom(7), { full: true })
       for (const text of texts) {
         for (const call of callsOf(operation, valid, text)) {
           for (const caller of callersOf(operation)) {

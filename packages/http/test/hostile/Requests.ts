@@ -1,7 +1,7 @@
 /** Requests to one operation, generated from a seed: valid, damaged, and garbage. */
+import { SeededRandom } from "@waybill/conformance/fixtures"
 import { operatorKey } from "../TestService.ts"
 import { callOf, contentTypeOf, targetOf } from "./Calls.ts"
-import { type FuzzRandom, fuzzRandomOf } from "./FuzzRandom.ts"
 import { damagedJson, garbageFor, oddTexts } from "./HostileJson.ts"
 import { type Operation, operations } from "./Operations.ts"
 import { specimenOf } from "./Specimens.ts"
@@ -34,13 +34,13 @@ const renamed = (subject: Subject, seed: number, isNew: boolean): Subject => isN
   }
   : subject
 
-const intentBy = (random: FuzzRandom): Intent => random.happens(0.35) ? "valid" : random.happens(0.7) ? "almost" : "garbage"
+const intentBy = (random: SeededRandom): Intent => random.share(0.35) ? "valid" : random.share(0.7) ? "almost" : "garbage"
 
 /** Each operation has its own sequence of random numbers. */
-const chanceFor = ({ id }: Operation, seed: number): FuzzRandom => {
+const chanceFor = ({ id }: Operation, seed: number): SeededRandom => {
   let mixed = seed
   for (const letter of id) mixed = Math.imul(mixed ^ letter.charCodeAt(0), 0x01000193)
-  return fuzzRandomOf(mixed)
+  return new SeededRandom(mixed)
 }
 
 export const intentOf = (operation: Operation, seed: number): Intent => intentBy(chanceFor(operation, seed))
@@ -49,7 +49,7 @@ export const requestOf = (operation: Operation, subject: Subject, keys: Keys, se
   requestWith(operation, renamed(subject, seed, operation.endpoint.method === "POST"), keys, chanceFor(operation, seed))
 
 /** A request about exactly this subject. */
-export const requestWith = (operation: Operation, subject: Subject, keys: Keys, random: FuzzRandom, intent: Intent = intentBy(random)): FuzzRequest => {
+export const requestWith = (operation: Operation, subject: Subject, keys: Keys, random: SeededRandom, intent: Intent = intentBy(random)): FuzzRequest => {
   const { endpoint } = operation
   const call = callOf(operation, subject, random)
   const parts: Parts = {
@@ -70,10 +70,10 @@ interface Parts {
 }
 
 /** Some of the optional parameters, with values from their schemas. */
-const optionalQuery = ({ endpoint }: Operation, given: Readonly<Record<string, string>>, subject: Subject, random: FuzzRandom): Readonly<Record<string, string>> => {
+const optionalQuery = ({ endpoint }: Operation, given: Readonly<Record<string, string>>, subject: Subject, random: SeededRandom): Readonly<Record<string, string>> => {
   const optional = Object.entries(endpoint.query ?? {}).filter(([name, { kind }]) => given[name] === undefined && kind !== "pairs" && name !== "cursor")
   return Object.fromEntries(optional.flatMap(([name, { kind, schema }]) => {
-    if (random.happens(0.8)) return []
+    if (random.share(0.8)) return []
     const named = ({ DOT: subject.dot, MC: subject.mc } as Readonly<Record<string, string>>)[name]
     if (named !== undefined) return [[name, named]]
     const value = specimenOf(schema)(random)
@@ -83,7 +83,7 @@ const optionalQuery = ({ endpoint }: Operation, given: Readonly<Record<string, s
   }))
 }
 
-type Change = (operation: Operation, parts: Parts, body: unknown, random: FuzzRandom) => Parts
+type Change = (operation: Operation, parts: Parts, body: unknown, random: SeededRandom) => Parts
 
 const encoded = (text: string): string => encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "\ufffd"))
 
@@ -95,7 +95,7 @@ const oddPath: Change = ({ template }, parts, _, random) => {
   const segments = path.split("/")
   const places = template.split("/").flatMap((segment, at) => segment.startsWith("{") ? [at] : [])
   if (places.length === 0) return { ...parts, target: `${path}${random.pick(["/", "//", "/x", "%2f", ";a=b", "%00", "."])}` }
-  segments[random.pick(places)] = random.happens(0.8) ? encoded(random.pick(oddTexts)) : random.pick(["%", "%zz", "%ff%fe", "%2e%2e", "%2F..%2F", "%C0%AF", "a;b=c", "%ed%a0%80", "x".repeat(9000)])
+  segments[random.pick(places)] = random.share(0.8) ? encoded(random.pick(oddTexts)) : random.pick(["%", "%zz", "%ff%fe", "%2e%2e", "%2F..%2F", "%C0%AF", "a;b=c", "%ed%a0%80", "x".repeat(9000)])
   return { ...parts, target: segments.join("/") + (search === undefined ? "" : `?${search}`) }
 }
 
@@ -104,9 +104,9 @@ const rawValues = ["%", "%zz", "%ff%fe", "+", "a+b", "a,b,,", "==", "1&1", "%F0%
 
 const oddQuery: Change = ({ endpoint }, parts, _, random) => {
   const names = Object.keys(endpoint.query ?? {})
-  const name = names.length > 0 && random.happens(0.8) ? random.pick(names) : random.pick(strayParameters)
-  const value = random.happens(0.5) ? encoded(random.pick(oddTexts)) : random.pick(rawValues)
-  const one = `${random.happens(0.5) ? name : encoded(name)}=${value}`
+  const name = names.length > 0 && random.share(0.8) ? random.pick(names) : random.pick(strayParameters)
+  const value = random.share(0.5) ? encoded(random.pick(oddTexts)) : random.pick(rawValues)
+  const one = `${random.share(0.5) ? name : encoded(name)}=${value}`
   const more = random.pick([one, one, one, `${one}&${one}`, name, Array.from({ length: 300 }, () => one).join("&").slice(0, 7000)])
   return { ...parts, target: `${parts.target}${parts.target.includes("?") ? "&" : "?"}${more}` }
 }
@@ -151,7 +151,7 @@ const otherMethods = ({ template }: Operation): ReadonlyArray<string> => {
   return ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "PROPFIND", "QUERY", "get", "X"].filter((method) => !taken.includes(method))
 }
 
-const garbage = (operation: Operation, parts: Parts, body: unknown, keys: Keys, random: FuzzRandom): Parts =>
+const garbage = (operation: Operation, parts: Parts, body: unknown, keys: Keys, random: SeededRandom): Parts =>
   random.pick([
     () => ({ ...parts, body: garbageFor(body ?? { a: "1" }, random), headers: { "content-type": "application/json", ...parts.headers } }),
     () => ({ ...parts, body: garbageFor(body ?? { a: "1" }, random), headers: { "content-type": "application/json", ...parts.headers } }),

@@ -1,10 +1,10 @@
 /** Sends the same calls to two services on different storages, and compares responses and deliveries. */
+import { SeededRandom } from "@waybill/conformance/fixtures"
 import type { WaybillStorage } from "@waybill/core"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { createWaybill, type HostOperator, type HostPrincipal, type Waybill } from "../../src/index.ts"
 import { comparableText, differenceOf } from "./ComparableText.ts"
-import { type FuzzRandom, fuzzRandomOf } from "./FuzzRandom.ts"
 import { type Operation, operations } from "./Operations.ts"
 import { requestWith } from "./Requests.ts"
 import { type Subject, subjectNamed } from "./Subject.ts"
@@ -119,11 +119,11 @@ const startSide = async (storage: WaybillStorage<any>, decidesLater: boolean): P
   return { waybill, ids: [] }
 }
 
-const principalFor = ({ contract, endpoint }: Operation, random: FuzzRandom): HostPrincipal | HostOperator => {
+const principalFor = ({ contract, endpoint }: Operation, random: SeededRandom): HostPrincipal | HostOperator => {
   if (endpoint.access === "operator") return operator
-  const tenantId = random.happens(0.85) ? "acme" : "bolt"
+  const tenantId = random.share(0.85) ? "acme" : "bolt"
   const isCarriers = contract.area === "intake" || (contract.area === "invoices" && endpoint.method !== "GET")
-  return random.happens(0.93) === isCarriers
+  return random.share(0.93) === isCarriers
     ? {
       tenantId,
       roles: ["carrier"],
@@ -132,9 +132,9 @@ const principalFor = ({ contract, endpoint }: Operation, random: FuzzRandom): Ho
     : { tenantId, roles: ["customer"], ...random.pick([{ client: "shop", accounts: ["A1"] }, { client: "broker", accounts: ["A2", "A3"] }, { client: "all", accounts: ["A1", "A2", "A3", "A4"] }]) }
 }
 
-const subjectFor = (principal: HostPrincipal | HostOperator, origin: string, random: FuzzRandom): Subject => {
+const subjectFor = (principal: HostPrincipal | HostOperator, origin: string, random: SeededRandom): Subject => {
   const word = random.pick(words)
-  const accounts = "accounts" in principal && random.happens(0.9) ? principal.accounts! : ["A1", "A2", "A3"]
+  const accounts = "accounts" in principal && random.share(0.9) ? principal.accounts! : ["A1", "A2", "A3"]
   return subjectNamed(word, {
     tenantId: "tenantId" in principal ? principal.tenantId : "acme",
     accounts: [random.pick(accounts)],
@@ -144,9 +144,9 @@ const subjectFor = (principal: HostPrincipal | HostOperator, origin: string, ran
     billId: `${word}BILL${random.below(3)}`,
     uniqueID: `${word}-invoice-${random.below(3)}`,
     invoiceNumber: `${word}-4711-${random.below(2)}`,
-    webhookUrl: `${origin}/${random.happens(0.1) ? "gone" : `${word}-${random.below(3)}`}`,
+    webhookUrl: `${origin}/${random.share(0.1) ? "gone" : `${word}-${random.below(3)}`}`,
     client: random.pick(["shop", "broker", "all"]),
-    hmacSecretId: random.happens(0.9) ? "main" : `${word}-secret`
+    hmacSecretId: random.share(0.9) ? "main" : `${word}-secret`
   })
 }
 
@@ -161,7 +161,7 @@ const onSide = ({ ids }: Side, subject: Subject, place: number): Subject => {
 
 const requestFor = async ({ intent, operation, principal, seed }: Asked, subject: Subject) => {
   const keys = { right: { "x-as": JSON.stringify(principal) }, others: ["x"] }
-  const { request, shown } = requestWith(operation, subject, keys, fuzzRandomOf(seed), intent)
+  const { request, shown } = requestWith(operation, subject, keys, new SeededRandom(seed), intent)
   if (intent !== "valid" || seed % 2 === 0) return { request, shown }
   if (operation.endpoint.query?.["limit"] !== undefined) {
     const url = new URL(request.url)
@@ -174,7 +174,7 @@ const requestFor = async ({ intent, operation, principal, seed }: Asked, subject
   for (let more = 1; more <= 3; more++) {
     const word = words[(seed + more) % words.length]!
     const other = { ...subject, shipmentId: `${word}-shipment`, proNumber: `${word}PRO`, eventId: `${word}-event-${(seed >> more) % 6}`, billId: `${word}BILL${(seed >> more) % 3}` }
-    const next = await requestWith(operation, other, keys, fuzzRandomOf(seed + more), "valid").request.json() as Record<string, Array<unknown>>
+    const next = await requestWith(operation, other, keys, new SeededRandom(seed + more), "valid").request.json() as Record<string, Array<unknown>>
     body[list]!.push(...next[list]!)
   }
   return { request: new Request(request.url, { method: request.method, headers: request.headers, body: JSON.stringify(body) }), shown: `${operation.id} ${JSON.stringify(body)}` }
@@ -215,7 +215,7 @@ const readPages = async function*(sides: Pair<Side>, principal: Asked["principal
 
 export const compareServices = async ({ calls, seed, storages }: ComparedServices): Promise<Comparison> => {
   const receiver = await startReceiver()
-  const random = fuzzRandomOf(seed)
+  const random = new SeededRandom(seed)
   const sides: Pair<Side> = [await startSide(storages[0], seed % 2 === 1), await startSide(storages[1], seed % 2 === 1)]
   const differences: Array<string> = []
   const accepted = new Set<string>()
@@ -237,14 +237,14 @@ export const compareServices = async ({ calls, seed, storages }: ComparedService
         compare(call, [arrived[0].join("\n"), arrived[1].join("\n")], "deliveries")
         continue
       }
-      const operation = random.pick(random.happens(0.5) ? writes : compared)
+      const operation = random.pick(random.share(0.5) ? writes : compared)
       const principal = principalFor(operation, random)
       const asked: Asked = {
         operation,
         principal,
         subject: subjectFor(principal, receiver.origin, random),
         seed: random.below(2 ** 30),
-        intent: random.happens(0.85) ? "valid" : random.happens(0.8) ? "almost" : "garbage"
+        intent: random.share(0.85) ? "valid" : random.share(0.8) ? "almost" : "garbage"
       }
       const place = random.below(1000)
       const answers = await onBoth(sides, async (side) => {

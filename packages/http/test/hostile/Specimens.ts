@@ -1,6 +1,6 @@
 /** Generates JSON that a schema accepts: every published shape, not only those of the samples. */
+import type { SeededRandom } from "@waybill/conformance/fixtures"
 import { Schema, SchemaAST } from "effect"
-import type { FuzzRandom } from "./FuzzRandom.ts"
 
 export interface SpecimenOptions {
   /** Includes every optional member, and null only where required. */
@@ -9,9 +9,9 @@ export interface SpecimenOptions {
   readonly text?: () => string
 }
 
-type Specimen = (random: FuzzRandom, options?: SpecimenOptions) => unknown
+type Specimen = (random: SeededRandom, options?: SpecimenOptions) => unknown
 
-type Make = (random: FuzzRandom, options: SpecimenOptions) => unknown
+type Make = (random: SeededRandom, options: SpecimenOptions) => unknown
 
 /** Every string schema accepts one of these; add one here if not. */
 const texts = [
@@ -58,7 +58,7 @@ const plainOf = (ast: SchemaAST.AST, admits: (value: unknown) => boolean): Make 
     case "Literal":
       return () => ast.literal
     case "Boolean":
-      return (random) => random.happens(0.5)
+      return (random) => random.share(0.5)
     case "String":
       return textOf(ast, admits)
     case "Number": {
@@ -116,7 +116,7 @@ const objectOf = (ast: SchemaAST.Objects): Make => {
   return (random, options) => {
     const object: Record<string, unknown> = {}
     for (const { make, nullish, name } of members) {
-      if (nullish && options.full !== true && random.happens(0.6)) continue
+      if (nullish && options.full !== true && random.share(0.6)) continue
       object[name] = make(random, options)
     }
     for (const make of values) object["custom"] = make(random, options)

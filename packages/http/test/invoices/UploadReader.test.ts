@@ -1,9 +1,9 @@
+import { SeededRandom } from "@waybill/conformance/fixtures"
 import { assert, describe, it } from "@effect/vitest"
 import { maxDepth } from "@waybill/core"
 import { maxFileBytes } from "@waybill/core/invoices"
 import { Bytes, Effect, Schema } from "effect"
 import { maxRecordBytes, type UploadPart, UploadReader } from "../../src/invoices/UploadReader.ts"
-import { fuzzRandomOf } from "../hostile/FuzzRandom.ts"
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -42,55 +42,46 @@ const readText = (text: string) => read([encoder.encode(text)])
 
 const Seed = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))
 
-const drawsOf = (seed: number) => fuzzRandomOf(seed).below
-
-type Draw = ReturnType<typeof drawsOf>
-
-const pick = <A>(draw: Draw, values: ReadonlyArray<A>): A => values[draw(values.length)]!
-
 /** The same text with some characters escaped. */
-const escaped = (draw: Draw, text: string, often: number): string =>
-  [...text].map((character) => draw(often) > 0 ? character : character === "/" && draw(2) === 0 ? "\\/" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")
+const escaped = (random: SeededRandom, text: string, often: number): string =>
+  [...text].map((character) => random.below(often) > 0 ? character : character === "/" && random.below(2) === 0 ? "\\/" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")
 
 const oddTexts = ["", "documents", "files", "\"", "\\", "{[\"", "😀", "a,b:c", "]}", "documents[0].files"]
 
-const member = (draw: Draw, name: string, value: string) => `"${escaped(draw, name, 8)}"${pick(draw, ["", " ", "\n"])}:${pick(draw, ["", "\t "])}${value}`
+const member = (random: SeededRandom, name: string, value: string) => `"${escaped(random, name, 8)}"${random.pick(["", " ", "\n"])}:${random.pick(["", "\t "])}${value}`
 
-const anything = (draw: Draw, depth = 0): string => {
-  const kind = depth > 3 ? draw(3) : draw(6)
-  if (kind < 2) return JSON.stringify(pick(draw, oddTexts))
-  if (kind < 3) return pick(draw, ["null", "true", "-1.5e3", "0"])
-  if (kind < 4) return `[${Array.from({ length: draw(3) }, () => anything(draw, depth + 1)).join(",")}]`
-  return `{${Array.from({ length: draw(4) }, () => member(draw, pick(draw, ["documents", "files", "x", "a]b"]), anything(draw, depth + 1))).join(",")}}`
+const anything = (random: SeededRandom, depth = 0): string => {
+  const kind = depth > 3 ? random.below(3) : random.below(6)
+  if (kind < 2) return JSON.stringify(random.pick(oddTexts))
+  if (kind < 3) return random.pick(["null", "true", "-1.5e3", "0"])
+  if (kind < 4) return `[${Array.from({ length: random.below(3) }, () => anything(random, depth + 1)).join(",")}]`
+  return `{${Array.from({ length: random.below(4) }, () => member(random, random.pick(["documents", "files", "x", "a]b"]), anything(random, depth + 1))).join(",")}}`
 }
 
-const shuffled = <A>(draw: Draw, values: ReadonlyArray<A>): ReadonlyArray<A> =>
-  values.map((value) => [draw(1_000_000), value] as const).sort(([a], [b]) => a - b).map(([, value]) => value)
-
 /** JSON of an upload in random order and format, and its files. */
-const uploadOf = (draw: Draw) => {
+const uploadOf = (random: SeededRandom) => {
   const files: Array<Uint8Array> = []
   const document = () => {
-    const own = Array.from({ length: 1 + draw(3) }, () => Uint8Array.from({ length: draw(200) }, () => draw(256)))
+    const own = Array.from({ length: 1 + random.below(3) }, () => Uint8Array.from({ length: random.below(200) }, () => random.below(256)))
     files.push(...own)
     const texts = own.map((file) => {
       const base64 = Buffer.from(file).toString("base64")
-      const padded = draw(3) > 0 ? base64 : base64.replace(/=+$/, "")
-      return `"${escaped(draw, padded, pick(draw, [4, 40, 4000]))}"`
+      const padded = random.below(3) > 0 ? base64 : base64.replace(/=+$/, "")
+      return `"${escaped(random, padded, random.pick([4, 40, 4000]))}"`
     })
-    const noise = Array.from({ length: draw(3) }, (_, n) => member(draw, `more${n}`, anything(draw)))
-    return `{${shuffled(draw, [member(draw, "documentType", "\"POD\""), member(draw, "files", `[${texts.join(pick(draw, [",", " , "]))}]`), ...noise]).join(",")}}`
+    const noise = Array.from({ length: random.below(3) }, (_, n) => member(random, `more${n}`, anything(random)))
+    return `{${random.shuffle([member(random, "documentType", "\"POD\""), member(random, "files", `[${texts.join(random.pick([",", " , "]))}]`), ...noise]).join(",")}}`
   }
-  const documents = Array.from({ length: 1 + draw(3) }, document)
-  const noise = Array.from({ length: draw(4) }, (_, n) => member(draw, `odd${n}`, anything(draw)))
-  return { text: `${pick(draw, ["", "\ufeff", "\r\n"])}{${shuffled(draw, [member(draw, "documents", `[${documents.join(",")}]`), ...noise]).join(",")}}`, files }
+  const documents = Array.from({ length: 1 + random.below(3) }, document)
+  const noise = Array.from({ length: random.below(4) }, (_, n) => member(random, `odd${n}`, anything(random)))
+  return { text: `${random.pick(["", "\ufeff", "\r\n"])}{${random.shuffle([member(random, "documents", `[${documents.join(",")}]`), ...noise]).join(",")}}`, files }
 }
 
-const cut = (draw: Draw, bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
-  const largest = pick(draw, [1, 3, 17, 500])
+const cut = (random: SeededRandom, bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
+  const largest = random.pick([1, 3, 17, 500])
   const chunks: Array<Uint8Array> = []
   for (let from = 0; from < bytes.length;) {
-    const to = Math.min(bytes.length, from + draw(largest + 1))
+    const to = Math.min(bytes.length, from + random.below(largest + 1))
     chunks.push(bytes.subarray(from, to))
     from = to
   }
@@ -112,9 +103,9 @@ describe("UploadReader", () => {
     [Seed],
     ([seed]) =>
       Effect.sync(() => {
-        const draw = drawsOf(seed)
-        const { files, text } = uploadOf(draw)
-        const actual = read(cut(draw, encoder.encode(text)))
+        const random = new SeededRandom(seed)
+        const { files, text } = uploadOf(random)
+        const actual = read(cut(random, encoder.encode(text)))
         assert.isUndefined(actual.refused, text)
         assert.deepStrictEqual(actual.files.map(({ bytes, ended }) => [Buffer.from(bytes).toString("hex"), ended]), files.map((file) => [Buffer.from(file).toString("hex"), true]))
         assert.deepStrictEqual(parsed(actual.rest), numbered(parsed(text)))
@@ -127,10 +118,10 @@ describe("UploadReader", () => {
     [Seed],
     ([seed]) =>
       Effect.sync(() => {
-        const draw = drawsOf(seed)
-        const bytes = encoder.encode(uploadOf(draw).text)
-        for (let n = draw(4); n >= 0; n--) bytes[draw(bytes.length)] = pick(draw, [0x22, 0x5c, 0x7b, 0x5d, 0x2c, 0x00, 0xff, 0x0a, 0x75])
-        const [one, other] = [read([bytes]), read(cut(draw, bytes))]
+        const random = new SeededRandom(seed)
+        const bytes = encoder.encode(uploadOf(random).text)
+        for (let n = random.below(4); n >= 0; n--) bytes[random.below(bytes.length)] = random.pick([0x22, 0x5c, 0x7b, 0x5d, 0x2c, 0x00, 0xff, 0x0a, 0x75])
+        const [one, other] = [read([bytes]), read(cut(random, bytes))]
         // When a text has two faults, either may be detected first.
         assert.strictEqual(other.refused === undefined, one.refused === undefined)
         if (one.refused !== undefined) return

@@ -1,5 +1,5 @@
+import { SeededRandom } from "@waybill/conformance/fixtures"
 import { afterAll, assert, describe, it } from "vitest"
-import { fuzzRandomOf } from "../hostile/FuzzRandom.ts"
 import { differenceOf, differences } from "./ResponseDifferences.ts"
 import { responseOf } from "./ResponseSamples.ts"
 import { type Verdict, verdictOf, verdictOfUndici } from "./ResponseVerdict.ts"
@@ -27,7 +27,7 @@ describe("ResponseParser and undici", () => {
     const unexplained: Array<string> = []
     let complete = 0
     for (let seed = first; seed < first + count && unexplained.length < 10; seed++) {
-      const pieces = responseOf(fuzzRandomOf(seed))
+      const pieces = responseOf(new SeededRandom(seed))
       const text = Buffer.concat(pieces).toString("latin1")
       const [ours, theirs] = [verdictOf(pieces), await verdictOfUndici(pieces)]
       judged += 1
@@ -44,7 +44,7 @@ describe("ResponseParser and undici", () => {
 
   it("judge a response alike wherever it is cut", () => {
     for (let seed = first; seed < first + count; seed++) {
-      const pieces = responseOf(fuzzRandomOf(seed))
+      const pieces = responseOf(new SeededRandom(seed))
       const whole = Buffer.concat(pieces)
       const verdict = verdictOf([whole])
       assert.deepStrictEqual(verdictOf(pieces), verdict, `WAYBILL_FUZZ_SEED=response:${seed}`)

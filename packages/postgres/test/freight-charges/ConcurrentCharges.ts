@@ -1,4 +1,5 @@
 /** Concurrent calls on freight charges over real storage. Some are rolled back or interrupted. */
+import { SeededRandom } from "@waybill/conformance/fixtures"
 import { AccessStore, FreightChargeIntake, type Principal, StorageError, Transaction } from "@waybill/core"
 import {
   type BillChangeReport,
@@ -86,13 +87,9 @@ export class CallRecords extends Context.Service<CallRecords, {
   static readonly layer = Layer.sync(CallRecords, () => ({ reports: new Map(), acknowledged: [], lifetimes: new Map(), queued: [], failures: [] }))
 }
 
-/** A random number generator with the same numbers in each run. */
 const makeRandom = (seed: number) => {
-  let state = seed
-  return (below: number): number => {
-    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9 | 0
-    return ((state ^ (state >>> 13)) >>> 0) % below
-  }
+  const random = new SeededRandom(seed)
+  return (limit: number) => random.below(limit)
 }
 type Random = ReturnType<typeof makeRandom>
 

@@ -1,4 +1,5 @@
 /** Random interleavings of transactions that commit and roll back, in every library at once. */
+import { SeededRandom } from "@waybill/conformance/fixtures"
 import { afterAll, beforeAll, expect, inject, it } from "vitest"
 import { drizzleHost, type Host, knexHost, kyselyHost, mikroOrmHost, type Open, pgHost, prismaHost, typeOrmHost } from "./Hosts.ts"
 import { bill, carrier, deliver, event, invoice, rejected, type Service, startService, subscribeToAll } from "./Service.ts"
@@ -10,17 +11,6 @@ const interleavings = isLong ? 10_000 : 1_000
 const destinations = 6
 const most = 5
 const handful = (n: number) => n % 10 === 0 ? most : 2
-
-/** A deterministic random number generator (mulberry32). */
-const numbers = (seed: number) => {
-  let state = seed
-  return (below: number): number => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) % below
-  }
-}
 
 const pause = async (turns: number) => {
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
@@ -63,8 +53,8 @@ it("interleavings leave committed writes, once, and nothing else", { timeout: 60
     for (const [kind, ids] of Object.entries(into)) committed[kind as keyof Committed].push(...ids)
   }
 
-  const transaction = async (draw: (below: number) => number, shipmentId: string, id: string) => {
-    const [library, kind, before, after, shape, ends] = [draw(libraries.length), draw(20), draw(4), draw(4), draw(8), draw(2)]
+  const transaction = async (random: SeededRandom, shipmentId: string, id: string) => {
+    const [library, kind, before, after, shape, ends] = [random.below(libraries.length), random.below(20), random.below(4), random.below(4), random.below(8), random.below(2)]
     await pause(before)
     const written: Array<Partial<Committed>> = []
     await libraries[library]!.transaction(async (open) => {
@@ -93,8 +83,8 @@ it("interleavings leave committed writes, once, and nothing else", { timeout: 60
 
   const destination = async (number: number) => {
     for (let n = number; n < interleavings; n += destinations) {
-      const draws = Array.from({ length: handful(n) }, (_, which) => numbers(seed * 1_000_003 + n * most + which))
-      await Promise.all(draws.map((draw, which) => transaction(draw, `S-${n % 997}`, `N${n}T${which}`)))
+      const randoms = Array.from({ length: handful(n) }, (_, which) => new SeededRandom(seed * 1_000_003 + n * most + which))
+      await Promise.all(randoms.map((random, which) => transaction(random, `S-${n % 997}`, `N${n}T${which}`)))
     }
   }
   await Promise.all(Array.from({ length: destinations }, (_, number) => destination(number)))

@@ -1,4 +1,5 @@
 /** The SQL function and the service do the same with the same events: valid ones, damaged ones, repeated ones, and odd JSON. */
+import { SeededRandom } from "@waybill/conformance/fixtures"
 import { eventTypes, ReportedEvent } from "@waybill/core/transit-events"
 import type { HostPrincipal } from "@waybill/http"
 import { invoiceSample, reportedEvent } from "@waybill/testkit"
@@ -6,17 +7,10 @@ import type { Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Service, startService } from "../host/Service.ts"
 
-interface FuzzRandom {
-  readonly below: (bound: number) => number
-  readonly pick: <const A>(values: ReadonlyArray<A>) => A
-  readonly happens: (share: number) => boolean
-}
-
 // Loaded by path, because another package's tests cannot be imported.
 const hostile = (name: string) => import(new URL(`../../../http/test/hostile/${name}.ts`, import.meta.url).pathname)
-const { fuzzRandomOf } = await hostile("FuzzRandom") as { readonly fuzzRandomOf: (seed: number) => FuzzRandom }
-const { specimenOf } = await hostile("Specimens") as { readonly specimenOf: (schema: Schema.Top) => (random: FuzzRandom) => Record<string, unknown> }
-const { damagedJson } = await hostile("HostileJson") as { readonly damagedJson: (body: unknown, random: FuzzRandom) => string }
+const { specimenOf } = await hostile("Specimens") as { readonly specimenOf: (schema: Schema.Top) => (random: SeededRandom) => Record<string, unknown> }
+const { damagedJson } = await hostile("HostileJson") as { readonly damagedJson: (body: unknown, random: SeededRandom) => string }
 
 const specimen = specimenOf(ReportedEvent)
 const tenants = ["by-service", "by-function"] as const
@@ -117,8 +111,8 @@ const stored = async (tenantId: Tenant) => {
 const accepted: Array<Record<string, unknown>> = []
 
 /** An event of a few shipments and ids, so that calls publish the same ones. */
-const anyEvent = (random: FuzzRandom): Record<string, unknown> => {
-  if (accepted.length > 0 && random.happens(0.3)) {
+const anyEvent = (random: SeededRandom): Record<string, unknown> => {
+  if (accepted.length > 0 && random.share(0.3)) {
     const event = structuredClone(random.pick(accepted))
     return random.pick([
       () => event,
@@ -128,20 +122,20 @@ const anyEvent = (random: FuzzRandom): Record<string, unknown> => {
       () => Object.fromEntries(Object.entries(event).reverse())
     ])()
   }
-  const event = random.happens(0.5) ? specimen(random) : reportedEvent(random.pick(["S-1", "S-2", "A1", "Spedition Müller", "😀", "\uffee-1"]))
+  const event = random.share(0.5) ? specimen(random) : reportedEvent(random.pick(["S-1", "S-2", "A1", "Spedition Müller", "😀", "\uffee-1"]))
   return {
     ...event,
-    ...(random.happens(0.5) ? { eventId: `event ${random.below(200)}` } : {}),
-    ...(random.happens(0.3) ? { sequence: random.below(20) } : {}),
-    ...(random.happens(0.3) ? { parties: { accounts: random.pick([["A1"], ["B", "A1", "B"], ["C"], []]) } } : {}),
-    ...(random.happens(0.2) ? { attributes: { 10: 1, 9: 2, b: [1.50, 1e21, 1e-7, -0, 123456.789e3], "a\"b\\": "x: y, z" } } : {})
+    ...(random.share(0.5) ? { eventId: `event ${random.below(200)}` } : {}),
+    ...(random.share(0.3) ? { sequence: random.below(20) } : {}),
+    ...(random.share(0.3) ? { parties: { accounts: random.pick([["A1"], ["B", "A1", "B"], ["C"], []]) } } : {}),
+    ...(random.share(0.2) ? { attributes: { 10: 1, 9: 2, b: [1.50, 1e21, 1e-7, -0, 123456.789e3], "a\"b\\": "x: y, z" } } : {})
   }
 }
 
-const callOf = (random: FuzzRandom): string => {
+const callOf = (random: SeededRandom): string => {
   const events = Array.from({ length: random.pick([1, 1, 2, 3, 5]) }, () => anyEvent(random))
-  const call = random.happens(0.2) ? events[0] : events
-  return random.happens(0.5) ? damagedJson(call, random) : JSON.stringify(call)
+  const call = random.share(0.2) ? events[0] : events
+  return random.share(0.5) ? damagedJson(call, random) : JSON.stringify(call)
 }
 
 const calls = 300
@@ -150,7 +144,7 @@ describe("publishing from SQL and through the service", () => {
   it("accept and refuse the same events with the same results, and store and queue the same", async () => {
     const counts = { accepted: 0, refused: 0, notJson: 0 }
     for (let seed = 1; seed <= calls; seed++) {
-      const text = callOf(fuzzRandomOf(seed))
+      const text = callOf(new SeededRandom(seed))
       // jsonb refuses some texts before the function runs; from what it holds, both have to read the same
       const held = await service.pool.query("SELECT $1::jsonb::text AS held", [text]).then(({ rows }) => rows[0].held as string, () => undefined)
       if (held === undefined) {

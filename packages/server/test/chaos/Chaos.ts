@@ -1,5 +1,6 @@
 /** One run: set up, inject faults for a while, let it recover, and check the rules. */
 import { OperatorClient, TransitEventsClient } from "@waybill/client"
+import { SeededRandom } from "@waybill/conformance/fixtures"
 import { partitionOf } from "@waybill/core/delivery"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -11,7 +12,7 @@ import { ServerProcesses } from "./ServerProcesses.ts"
 import { Workload } from "./Workload.ts"
 import { Ledger } from "./Ledger.ts"
 import { type LogFindings, readLogs } from "./Logs.ts"
-import { type ChaosPlan, pause, randomFrom } from "./Plan.ts"
+import { type ChaosPlan, pause } from "./Plan.ts"
 import { Publisher } from "./Publisher.ts"
 import { Receivers } from "./Receivers.ts"
 import { Resumes } from "./Resumes.ts"
@@ -53,7 +54,8 @@ interface ChaosOptions {
 export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }: ChaosOptions = {}): Promise<ChaosReport> => {
   const began = Date.now()
   const artifacts = mkdtempSync(join(tmpdir(), `waybill-chaos-logs-${plan.seed}-`))
-  const random = randomFrom(plan.seed)
+  const numbers = new SeededRandom(plan.seed)
+  const random = () => numbers.next()
   const workload = new Workload(plan)
   const ledger = new Ledger(workload)
   const violated: Violated = (rule, offender) => ledger.violated(rule, offender)

@@ -63,19 +63,8 @@ export const shortPlan: ChaosPlan = {
   leaseSeconds: 3
 }
 
-/** Numbers from 0 up to 1, exclusive, from a seed: mulberry32. */
+/** Numbers from 0 up to 1, exclusive. */
 export type Random = () => number
-
-export const randomFrom = (seed: number): Random => {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = state
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 export const pick = <A>(random: Random, among: ReadonlyArray<A>): A | undefined => among[Math.floor(random() * among.length)]
 
