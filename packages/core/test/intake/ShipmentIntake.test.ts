@@ -2,19 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { ltlJourney, postedShipment, verifiedShipment } from "@waybill/testkit"
 import { Effect } from "effect"
-import { json } from "../arbitraries.ts"
 import { inService } from "../inService.ts"
 import { faultsOf, makeCarrier, pro, shownTo, start, tagOf, wordOf } from "../shipment-status/Carrier.ts"
 import { untyped } from "../untyped.ts"
 
 describe("ShipmentIntake", () => {
-  it.effect("accepts one shipment or a list, with or without the member shipments", Effect.fnUntraced(function*() {
-    const { shipments, tenant, view } = yield* makeCarrier
-    const bodies = [postedShipment("a"), [postedShipment("b")], { shipments: postedShipment("c") }, { shipments: [postedShipment("d"), postedShipment("e")] }]
-    for (const body of bodies) yield* shipments.report(tenant.carrier, body)
-    for (const id of ["a", "b", "c", "d", "e"]) assert.strictEqual((yield* view(id)).ProNumber, id)
-  }, inService))
-
   it.effect("returns a result for each, and recognises duplicates", Effect.fnUntraced(function*() {
     const { shipments, tenant } = yield* makeCarrier
     const body = { shipments: [postedShipment("a"), postedShipment("b"), postedShipment("a"), postedShipment("a", { PayType: "Collect" })] }
@@ -74,28 +66,6 @@ describe("ShipmentIntake", () => {
     assert.deepStrictEqual((yield* statuses.record(tenant.carrier, "a")).accounts, ["A"])
     assert.deepStrictEqual(yield* faultsOf(shipments.report(tenant.carrier, [postedShipment("c"), back])), ["/shipments/1/ShipmentMilestoneStatus conflict"])
     assert.strictEqual(yield* tagOf(view("c")), "ShipmentNotFound")
-  }, inService))
-
-  it.effect("describes the expected body for any other body", Effect.fnUntraced(function*() {
-    const { shipments, tenant } = yield* makeCarrier
-    for (const body of [null, undefined, 7, "text", {}, { shipments: "all" }, { shipment: {} }]) {
-      assert.include((yield* Effect.flip(shipments.report(tenant.carrier, untyped(body)))).message, "shipments")
-    }
-    assert.deepStrictEqual(yield* faultsOf(shipments.report(tenant.carrier, [])), ["/shipments out_of_bounds"])
-    assert.deepStrictEqual(yield* faultsOf(shipments.report(tenant.carrier, untyped(Array.from({ length: 1001 }, () => 1)))), ["/shipments out_of_bounds"])
-  }, inService))
-
-  it.effect("is allowed to carriers only", Effect.fnUntraced(function*() {
-    const { customer, shipments } = yield* makeCarrier
-    assert.strictEqual(yield* tagOf(shipments.report(customer, postedShipment("a"))), "NotPermitted")
-  }, inService))
-
-  it.effect.prop("handles arbitrary input, and a refused call stores nothing", [json, json], Effect.fnUntraced(function*([garbage, more]) {
-    const { shipments, tenant, view } = yield* makeCarrier
-    for (const body of [garbage, { shipments: garbage }, [garbage], [postedShipment("S"), garbage], [postedShipment("S"), { ...postedShipment("T"), PickupAddress: more }]]) {
-      assert.strictEqual(yield* tagOf(shipments.report(tenant.carrier, untyped(body))), "InvalidInput")
-    }
-    assert.strictEqual(yield* tagOf(view("S")), "ShipmentNotFound")
   }, inService))
 
   it.effect("applies the event log's earlier events, without notifying them again", Effect.fnUntraced(function*() {

@@ -1,59 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TransitEventIntake } from "@waybill/core"
 import { milestoneMoves } from "@waybill/core/shipment-status"
-import { TransitEvents } from "@waybill/core/transit-events"
-import { arbitraryReportedEvent, ltlJourney, reportedEvent, TestWaybill } from "@waybill/testkit"
+import { arbitraryReportedEvent, ltlJourney, reportedEvent } from "@waybill/testkit"
 import { Effect } from "effect"
-import { json, listOf } from "../arbitraries.ts"
+import { listOf } from "../arbitraries.ts"
 import { makeCarrier, start, tagOf, wordOf } from "../shipment-status/Carrier.ts"
 import { untyped } from "../untyped.ts"
 import { inService } from "../inService.ts"
 
-const setup = Effect.gen(function*() {
-  const tenant = yield* TestWaybill.tenant()
-  const intake = yield* TransitEventIntake
-  const events = yield* TransitEvents
-  return { tenant, intake, stored: Effect.map(events.list(tenant.carrier, {}), ({ data }) => data.length) }
-})
-
 describe("TransitEventIntake", () => {
-  it.effect("accepts one event or a list, with or without the member events", Effect.fnUntraced(function*() {
-    const { intake, stored, tenant } = yield* setup
-    const event = reportedEvent("S")
-    for (const body of [event, [event, event], { events: event }, { events: [event] }]) yield* intake.report(tenant.carrier, body)
-    assert.strictEqual(yield* stored, 5)
-  }, inService))
-
   it.effect("returns a result for each item, in order", Effect.fnUntraced(function*() {
-    const { intake, tenant } = yield* setup
+    const { events, tenant } = yield* makeCarrier
     const event = reportedEvent("S", { eventId: "e" })
-    const { results } = yield* intake.report(tenant.carrier, untyped({ events: [event, "no event", event] }), { partial: true })
+    const { results } = yield* events.report(tenant.carrier, untyped({ events: [event, "no event", event] }), { partial: true })
     assert.deepStrictEqual(results.map((each) => [each.index, each.result]), [[0, "accepted"], [1, "refused"], [2, "duplicate"]])
-  }, inService))
-
-  it.effect("describes the expected body for any other body", Effect.fnUntraced(function*() {
-    const { intake, tenant } = yield* setup
-    for (const body of [null, undefined, 7, "text", {}, { events: "all" }, { events: null }, { event: {} }]) {
-      const refused = yield* Effect.flip(intake.report(tenant.carrier, untyped(body)))
-      assert(refused._tag === "InvalidInput")
-      assert.include(refused.message, "events")
-    }
-    yield* Effect.flip(intake.report(tenant.carrier, { events: [] }))
-    yield* Effect.flip(intake.report(tenant.carrier, []))
-  }, inService))
-
-  it.effect("is allowed to carriers only", Effect.fnUntraced(function*() {
-    const { intake, stored, tenant } = yield* setup
-    assert.strictEqual((yield* Effect.flip(intake.report(tenant.customer("c", ["A"]), reportedEvent("S"))))._tag, "NotPermitted")
-    assert.strictEqual(yield* stored, 0)
-  }, inService))
-
-  it.effect.prop("handles arbitrary input, and a refused call stores nothing", [json], Effect.fnUntraced(function*([garbage]) {
-    const { intake, stored, tenant } = yield* setup
-    for (const body of [garbage, { events: garbage }, [garbage], { events: [reportedEvent("S"), garbage] }]) {
-      assert.strictEqual((yield* Effect.flip(intake.report(tenant.carrier, untyped(body))))._tag, "InvalidInput")
-    }
-    assert.strictEqual(yield* stored, 0)
   }, inService))
 })
 

@@ -18,21 +18,7 @@ it("answers per item, in order, with assigned ids", async () => {
   ])
 })
 
-it("accepts one event, bare or wrapped, and a bare list", async () => {
-  for (const body of [reportedEvent("I3"), { events: reportedEvent("I3") }, [reportedEvent("I3")]]) {
-    expect((await report(body)).json.results).toMatchObject([{ index: 0, result: "accepted", shipmentId: "I3" }])
-  }
-})
-
-it("refuses the whole call for one invalid event, with its location", async () => {
-  const answer = await report({ events: [reportedEvent("I4", { eventId: "i4" }), { ...reportedEvent("I4"), type: "LOST", occurredAt: "soon" }] })
-  expect(answer.status).toBe(400)
-  expect(problemCode(answer)).toBe("invalid_input")
-  expect(answer.json.errors.map((error: { pointer: string }) => error.pointer)).toEqual(["/events/1/type", "/events/1/occurredAt"])
-  expect((await service.send("GET", "/visibility/v1/events?shipmentId=I4", { key: acme.carrier })).json.data).toEqual([])
-})
-
-it("accepts the valid ones with ?partial=true and reports the errors of the others", async () => {
+it("reports each error of a call with ?partial=true", async () => {
   await report({ events: [reportedEvent("I5", { eventId: "i5" })] })
   const answer = await report(
     { events: [{ type: "DELAY" }, reportedEvent("I5"), reportedEvent("I5", { eventId: "i5", type: "DELIVERED" }), 5] },
@@ -44,16 +30,6 @@ it("accepts the valid ones with ?partial=true and reports the errors of the othe
   ])
   expect(answer.json.results[0].errors[0]).toEqual({ pointer: "/events/0/occurredAt", detail: "This field is required.", code: "required" })
   expect(answer.json.results[2].errors[0].code).toBe("conflict")
-})
-
-it.each(["yes", "1", "", "TRUE"])("refuses ?partial=%s", async (partial) => {
-  const answer = await report({ events: [reportedEvent("I6")] }, `?partial=${partial}`)
-  expect([answer.status, answer.json.errors]).toEqual([400, [{ detail: "partial is true or false.", parameter: "partial", code: "invalid" }]])
-})
-
-it.each([[{ events: [] }], [{}], ["text"], [null], [{ events: Array.from({ length: 1001 }, () => ({})) }]])("refuses %j", async (body) => {
-  const answer = await report(body === null ? "null" : body)
-  expect([answer.status, problemCode(answer)]).toEqual([400, typeof body === "string" ? "invalid_json" : "invalid_input"])
 })
 
 it("accepts a thousand large events in one call, and at most 16 MiB", async () => {

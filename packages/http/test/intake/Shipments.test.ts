@@ -21,26 +21,6 @@ describe("POST /shipments", () => {
       { index: 2, result: "accepted", shipmentId: "I1" }
     ]])
   })
-
-  it("accepts one shipment, bare or wrapped, and a bare list", async () => {
-    for (const [index, body] of [reportedShipment("O0"), { shipments: reportedShipment("O1") }, [reportedShipment("O2")]].entries()) {
-      expect((await post("shipments", body)).json.results).toEqual([{ index: 0, result: "accepted", shipmentId: `O${index}` }])
-    }
-  })
-
-  it("refuses the whole call for one invalid shipment, with its location", async () => {
-    const answer = await acme.register(reportedShipment("W1"), { ...reportedShipment("W2"), ProNumber: 5, GrossWeight: "heavy" })
-    expect([answer.status, problemCode(answer)]).toEqual([400, "invalid_input"])
-    expect(answer.json.errors.map((error: { pointer: string }) => error.pointer)).toEqual(["/shipments/1/ProNumber", "/shipments/1/GrossWeight"])
-    expect((await record("W1")).status).toBe(404)
-  })
-
-  it("accepts the valid ones with ?partial=true", async () => {
-    const answer = await post("shipments", { shipments: [{}, reportedShipment("P1"), 5] }, { query: "?partial=true" })
-    expect(answer.json.results.map(({ index, result }: { index: number; result: string }) => [index, result])).toEqual([[0, "error"], [1, "accepted"], [2, "error"]])
-    expect(answer.json.results[0].errors[0]).toMatchObject({ pointer: "/shipments/0/shipmentId", code: "required" })
-    expect((await record("P1")).status).toBe(200)
-  })
 })
 
 describe("GET /shipments/{shipmentId}", () => {
@@ -85,19 +65,5 @@ describe("POST /status-updates", () => {
     await acme.update({ shipmentId: "U4", shipmentMilestoneStatus: "Picked-up", occurredAt: "2026-11-18T20:00:00Z" })
     const events = await service.send("GET", "/visibility/v1/events?shipmentId=U4", { key: customer })
     expect(events.json.data).toMatchObject([{ type: "PICKED_UP", occurredAt: "2026-11-18T20:00:00Z", sequence: 1, shipment: { shipmentId: "U4" } }])
-  })
-})
-
-describe("every intake call", () => {
-  const calls = ["shipments", "status-updates", "freight-charges"] as const
-
-  it.each(calls)("/%s refuses a body that is not a list of 1 to 1,000 items", async (call) => {
-    const member = { shipments: "shipments", "status-updates": "updates", "freight-charges": "charges" }[call]
-    for (const body of [{}, { [member]: [] }, { [member]: "x" }, "null", "5", "[]", { [member]: Array.from({ length: 1001 }, () => ({})) }]) {
-      const answer = await post(call, body)
-      expect([JSON.stringify(body).slice(0, 40), answer.status, problemCode(answer)]).toEqual([JSON.stringify(body).slice(0, 40), 400, "invalid_input"])
-    }
-    const twice = await post(call, {}, { query: "?partial=maybe" })
-    expect([twice.status, twice.json.errors[0].parameter]).toEqual([400, "partial"])
   })
 })
