@@ -1,10 +1,9 @@
 import { AccessStore } from "@waybill/core"
 import { Effect } from "effect"
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose"
-import { createServer, type Server } from "node:http"
-import type { AddressInfo } from "node:net"
+import { createServer } from "node:http"
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest"
-import { endAfterwards } from "../endAfterwards.ts"
+import { listening } from "../listening.ts"
 import { type Answer, operatorKey, problemCode, reportedEvent, runningService, type TestService } from "../TestService.ts"
 
 const issuer = "https://login.example/"
@@ -21,16 +20,13 @@ const startKeys = async () => {
     { ...(await exportJWK(rsa.publicKey)), kid: "rsa", use: "sig" }
   ]
   const state = { asked: 0, failing: false }
-  const server: Server = createServer((_request, response) => {
+  const server = createServer((_request, response) => {
     state.asked += 1
     response.writeHead(state.failing ? 500 : 200, { "content-type": "application/json" })
     response.end(state.failing ? "down" : JSON.stringify({ keys }))
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const { port } = server.address() as AddressInfo
-  endAfterwards(() => new Promise((resolve) => server.close(resolve)))
   return {
-    url: `http://127.0.0.1:${port}/jwks`,
+    url: `${await listening(server)}/jwks`,
     state,
     /** Adds a key to the set. */
     add: async (kid: string): Promise<PrivateKey> => {

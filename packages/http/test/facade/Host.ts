@@ -2,10 +2,10 @@
 import { makeStorage, type WaybillStorage } from "@waybill/core"
 import { StorageMemory } from "@waybill/testkit"
 import { Effect } from "effect"
-import { createServer, type IncomingMessage, type Server } from "node:http"
-import type { AddressInfo } from "node:net"
+import { createServer, type IncomingMessage } from "node:http"
 import { expect, onTestFinished } from "vitest"
 import { createWaybill, type HostPrincipal, type Waybill, WaybillError, WaybillHttp, type WaybillOptions } from "../../src/index.ts"
+import { listening } from "../listening.ts"
 import { descriptionOf } from "../openapi/ApiDescription.ts"
 import { describedHandlers } from "../openapi/described.ts"
 
@@ -47,7 +47,7 @@ export interface Received {
 export const startReceiver = async () => {
   const received: Array<Received> = []
   const waiting: Array<() => void> = []
-  const server: Server = createServer((request, response) => {
+  const server = createServer((request, response) => {
     let body = ""
     request.setEncoding("utf8").on("data", (chunk: string) => void (body += chunk)).on("end", () => {
       received.push({ headers: request.headers, body })
@@ -55,13 +55,12 @@ export const startReceiver = async () => {
       for (const done of waiting.splice(0)) done()
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  const url = `${await listening(server)}/hook`
   const until = async (count: number) => {
     while (received.length < count) await new Promise<void>((resolve) => waiting.push(resolve))
     return received
   }
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received, until }
+  return { url, received, until }
 }
 
 export const rejection = async (call: Promise<unknown>): Promise<WaybillError> => {

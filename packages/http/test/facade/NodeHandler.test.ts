@@ -3,9 +3,10 @@ import { StorageMemory } from "@waybill/testkit"
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http"
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2"
-import { type AddressInfo, connect } from "node:net"
-import { afterAll, describe, expect, it, onTestFinished } from "vitest"
+import { connect } from "node:net"
+import { afterAll, describe, expect, it } from "vitest"
 import { createWaybill, type NodeRequest, toNodeHandler } from "../../src/index.ts"
+import { listening } from "../listening.ts"
 import { reportedEvent } from "../TestService.ts"
 
 const waybill = createWaybill({
@@ -18,16 +19,7 @@ afterAll(() => waybill.stop())
 await waybill.tenants.put("acme", { name: "Acme" })
 await waybill.secrets.put("acme", "main", { anyClient: true })
 
-const serve = async (listener: RequestListener): Promise<string> => {
-  const server = createServer(listener)
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+const serve = (listener: RequestListener) => listening(createServer(listener))
 
 const publish = (url: string) =>
   fetch(`${url}/intake/v1/transit-events`, {
@@ -57,9 +49,7 @@ describe("toNodeHandler", () => {
 
   it("serves HTTP/2", async () => {
     const server = createHttp2Server(toNodeHandler(waybill) as never)
-    server.listen(0, "127.0.0.1")
-    await once(server, "listening")
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const url = await listening(server)
     const session = connectHttp2(url)
     const send = async (path: string, method = "GET", body?: string) => {
       const stream = session.request({ ":path": path, ":method": method, "content-type": "application/json" }, { endStream: body === undefined })
@@ -78,7 +68,6 @@ describe("toNodeHandler", () => {
     expect(created.status).toBe(201)
     expect((await send(`/visibility/v1/subscriptions/${(JSON.parse(created.text) as { id: string }).id}`, "DELETE")).status).toBe(204)
     session.close()
-    await new Promise((resolve) => server.close(resolve))
   })
 
   it("keeps the prefix that a router removed, as Express does", async () => {

@@ -1,8 +1,8 @@
 import type { Mail } from "@waybill/core"
 import { pickupRequest } from "@waybill/testkit"
 import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it } from "vitest"
+import { listening } from "../listening.ts"
 import { reportedEvent } from "../TestService.ts"
 import { carrier, customer, start } from "./Host.ts"
 
@@ -67,8 +67,7 @@ describe("portalHandler", () => {
     let tell = () => {}
     const told = new Promise<void>((resolve) => tell = resolve)
     const endpoint = createServer((request, response) => void request.resume().on("end", () => response.writeHead(410).end()))
-    await new Promise<void>((resolve) => endpoint.listen(0, "127.0.0.1", resolve))
-    onTestFinished(() => void endpoint.close())
+    const endpointUrl = `${await listening(endpoint)}/hook`
     const waybill = start({
       egressAllow: ["127.0.0.1"],
       mail: async (mail) => {
@@ -79,7 +78,7 @@ describe("portalHandler", () => {
     })
     await waybill.tenants.put("acme", { name: "Acme" })
     await waybill.secrets.put("acme", "main", { anyClient: true })
-    const { id } = await waybill.subscriptions.create(customer, { endpointUrl: `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/hook`, hmacSecretId: "main" })
+    const { id } = await waybill.subscriptions.create(customer, { endpointUrl, hmacSecretId: "main" })
     expect(await waybill.portal.setContact(customer, { email: "edi@shop.example" })).toEqual({ email: "edi@shop.example", emailKinds: null, sendsMail: true, webhook: null, webhookKinds: null })
     await waybill.events.publish(carrier, [reportedEvent("S1", { accounts: ["A1"] })])
     await waybill.runOnce()

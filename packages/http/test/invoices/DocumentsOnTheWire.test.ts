@@ -5,11 +5,11 @@ import { DocumentContents, InvoiceDocuments } from "@waybill/core/invoices"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { HttpServer } from "effect/http"
 import { createServer, type IncomingMessage, request as send } from "node:http"
-import type { AddressInfo } from "node:net"
 import { describe, expect, it } from "vitest"
 import { createStartupBufferServer, toNodeHandler, WaybillHttp } from "../../src/index.ts"
 import { endAfterwards } from "../endAfterwards.ts"
 import { carrier, start as startHost } from "../facade/Host.ts"
+import { listening } from "../listening.ts"
 import { layerOfService, type TestServiceOptions } from "../TestService.ts"
 import { mebibyte, uploadBody } from "./UploadBodies.ts"
 
@@ -48,17 +48,13 @@ describe("a document over a socket", () => {
   it("is uploaded and downloaded, through the server and through a host's own", async () => {
     const host = startHost({ authenticate: async () => carrier })
     await host.tenants.put("acme", { name: "Acme" })
-    const listener = createServer(toNodeHandler(host))
-    await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve))
-    const mounted = { key: "", url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/invoicing/documents` }
+    const mounted = { key: "", url: `${await listening(createServer(toNodeHandler(host)))}/invoicing/documents` }
     for (const each of [server, mounted]) {
       expect((await upload(each, uploadBody([5 * mebibyte], { invoiceNumber: "THERE" }).stream)).status).toBe(201)
       const response = await download(each, "THERE")
       expect(Number(response.headers.get("content-length"))).toBeGreaterThan(5 * mebibyte * 4 / 3)
       expect(await sizeOf(response)).toBe(5 * mebibyte)
     }
-    listener.closeAllConnections()
-    await new Promise((resolve) => listener.close(resolve))
   }, 60_000)
 
   it("that is too large gets its response while it is still being sent", async () => {

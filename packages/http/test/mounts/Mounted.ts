@@ -7,6 +7,7 @@ import { gzipSync } from "node:zlib"
 import { expect } from "vitest"
 import type { HandlerOptions, HostOperator, HostPrincipal, Waybill, WaybillOptions } from "../../src/index.ts"
 import { start } from "../facade/Host.ts"
+import { expectOwnDocuments } from "./Documents.ts"
 import { reportedEvent } from "../TestService.ts"
 
 export type User = HostPrincipal | HostOperator
@@ -96,7 +97,7 @@ export const expectService = async (mount: string, { behindParser = false } = {}
 }
 
 /** Concurrent requests of different callers, each with its own data. */
-export const expectIsolatedCallers = async (mount: string): Promise<void> => {
+const expectIsolatedCallers = async (mount: string): Promise<void> => {
   const seen = await Promise.all(Array.from({ length: 60 }, async (_, at) => {
     const user = ["shopA", "shopB", "nobody"][at % 3]!
     const answer = await fetch(`${mount}/visibility/v1/events`, { headers: bearer(user) })
@@ -134,6 +135,14 @@ export const expectDocuments = async (mount: string): Promise<void> => {
   expect(Number(answer.headers.get("content-length"))).toBe(text.length)
   const [{ files: [file] }] = JSON.parse(text).documents
   expect(Buffer.from(file.content, "base64").equals(photo)).toBe(true)
+}
+
+/** All of it, for one mount. */
+export const expectMounted = async (mount: string): Promise<void> => {
+  await expectService(mount)
+  await expectIsolatedCallers(mount)
+  await expectDocuments(mount)
+  await expectOwnDocuments(mount)
 }
 
 /** A service that records its requests. */

@@ -1,37 +1,27 @@
-import { serve } from "@hono/node-server"
+import { createAdaptorServer } from "@hono/node-server"
 import { fastify, type FastifyRequest } from "fastify"
 import { Hono } from "hono"
-import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import { createRequire } from "node:module"
-import type { AddressInfo } from "node:net"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { toNodeHandler, type Waybill } from "../../src/index.ts"
 import { toFastifyPlugin } from "../../src/mounts/fastify.ts"
 import { toHonoHandler } from "../../src/mounts/hono.ts"
 import { expectOwnCalls, openApiAt } from "./Documents.ts"
 import { endAfterwards } from "../endAfterwards.ts"
-import { startWaybill, type User, userNamed } from "./Mounted.ts"
+import { listening } from "../listening.ts"
+import { echo, expectAborts, expectStreams, failingService, startWaybill, type User, userNamed } from "./Mounted.ts"
 
 // It has no types.
 const express = createRequire(import.meta.url)("express")
 
 type Handler = Pick<Waybill, "handler">
 
-/** Waits until the server listens, and returns its URL. */
-const listening = async (server: Server): Promise<string> => {
-  if (!server.listening) await once(server, "listening")
-  endAfterwards(() => {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
 const mountedIn = {
   Express: async (handler: Handler) => {
     const app = express().use("/api/freight", toNodeHandler(handler))
-    return `${await listening(createServer(app).listen(0, "127.0.0.1"))}/api/freight`
+    app.use((_error: Error, _req: unknown, res: any, _next: unknown) => res.destroy())
+    return `${await listening(createServer(app))}/api/freight`
   },
   Fastify: async (handler: Handler) => {
     const app = fastify({ forceCloseConnections: true })
@@ -41,7 +31,7 @@ const mountedIn = {
   },
   Hono: async (handler: Handler) => {
     const app = new Hono().all("/api/freight/*", toHonoHandler(handler))
-    return `${await listening(serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }) as Server)}/api/freight`
+    return `${await listening(createAdaptorServer({ fetch: app.fetch }) as Server)}/api/freight`
   }
 }
 
@@ -84,5 +74,15 @@ describe.each(Object.entries(mountedIn))("a service mounted in %s", (_, mountIn)
     expect(await none.json()).toMatchObject({ detail: "The request has no credentials. Send the cookie sid, or Authorization: Bearer." })
     const wrong = await fetch(`${mount}/visibility/v1/events`, { headers: { authorization: "Bearer nobody" } })
     expect([wrong.status, wrong.headers.get("www-authenticate")]).toEqual([401, "Bearer realm=\"waybill\", error=\"invalid_token\""])
+  })
+
+  it("streams bodies in both directions", async () => expectStreams(await mountIn(echo())))
+
+  it("aborts when the caller disconnects, and when the response breaks off", async () => {
+    // Hono's server logs to the console
+    const logged = vi.spyOn(console, "error").mockReturnValue()
+    onTestFinished(() => void logged.mockRestore())
+    const service = failingService()
+    await expectAborts(await mountIn(service), service)
   })
 })

@@ -1,25 +1,14 @@
-import { once } from "node:events"
 import { createServer } from "node:http"
 import { createRequire } from "node:module"
-import type { AddressInfo } from "node:net"
 import { describe, expect, it } from "vitest"
 import { toNodeHandler } from "../../src/index.ts"
-import { expectOwnDocuments } from "./Documents.ts"
-import { endAfterwards } from "../endAfterwards.ts"
-import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, publishCompressed, upload, userNamed } from "./Mounted.ts"
+import { listening } from "../listening.ts"
+import { expectDocuments, expectMounted, expectService, publish, publishCompressed, remembering, startWaybill, upload, userNamed } from "./Mounted.ts"
 
 // It has no types.
 const express = createRequire(import.meta.url)("express")
 
-const listen = async (app: any): Promise<string> => {
-  const server = createServer(app)
-  await once(server.listen(0, "127.0.0.1"), "listening")
-  endAfterwards(() => {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+const listen = (app: any) => listening(createServer(app))
 
 const logIn = (req: any, _res: unknown, next: () => void) => {
   req.user = userNamed(req.headers.authorization)
@@ -40,10 +29,7 @@ describe("Express", () => {
   it("mounts the service below a path, with its own authentication and streamed documents", async () => {
     const { app, mount } = await started()
     app.use(express.json())
-    await expectService(mount)
-    await expectIsolatedCallers(mount)
-    await expectDocuments(mount)
-    await expectOwnDocuments(mount)
+    await expectMounted(mount)
   })
 
   it("mounts it below a router and a parameter", async () => {
@@ -100,19 +86,5 @@ describe("Express", () => {
     app.use(toNodeHandler(service))
     await fetch(await listen(app), { headers: { "x-forwarded-for": "198.51.100.7" } })
     expect(service.reached[0]).toMatchObject({ remoteAddress: "198.51.100.7", mountPath: "" })
-  })
-
-  it("streams bodies in both directions", async () => {
-    const app = express()
-    app.use("/freight", toNodeHandler(echo()))
-    await expectStreams(`${await listen(app)}/freight`)
-  })
-
-  it("aborts when the caller disconnects, and when the response breaks off", async () => {
-    const service = failingService()
-    const app = express()
-    app.use("/freight", toNodeHandler(service))
-    app.use((_error: Error, _req: unknown, res: any, _next: unknown) => res.destroy())
-    await expectAborts(`${await listen(app)}/freight`, service)
   })
 })

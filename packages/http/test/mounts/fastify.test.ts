@@ -5,9 +5,8 @@ import { createGunzip } from "node:zlib"
 import { describe, expect, it } from "vitest"
 import type { Waybill } from "../../src/index.ts"
 import { toFastifyPlugin } from "../../src/mounts/fastify.ts"
-import { expectOwnDocuments } from "./Documents.ts"
 import { endAfterwards } from "../endAfterwards.ts"
-import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, publishCompressed, type User, userNamed, users } from "./Mounted.ts"
+import { type User, expectDocuments, expectMounted, expectService, publish, publishCompressed, remembering, startWaybill, userNamed, users } from "./Mounted.ts"
 import { reportedEvent } from "../TestService.ts"
 
 type LoggedIn = FastifyRequest & { user?: User | undefined }
@@ -34,10 +33,7 @@ const started = async (prepare: (app: ReturnType<typeof appOf>) => void = () => 
 describe("Fastify", () => {
   it("mounts the service below a prefix, with its own authentication and streamed documents", async () => {
     const mount = await started()
-    await expectService(mount)
-    await expectIsolatedCallers(mount)
-    await expectDocuments(mount)
-    await expectOwnDocuments(mount)
+    await expectMounted(mount)
   })
 
   it("mounts the service without a prefix, beside routes of the host", async () => {
@@ -136,18 +132,5 @@ describe("Fastify", () => {
     // The response closes the connection, and HTTP/2 has no header for that.
     expect(await send(`/freight/visibility/v1/events?shipmentId=${"x".repeat(9000)}`)).toBe(414)
     await new Promise<void>((resolve) => session.close(resolve))
-  })
-
-  it("streams bodies in both directions", async () => {
-    const app = appOf()
-    app.register(toFastifyPlugin(echo()), { prefix: "/freight" })
-    await expectStreams(`${await listen(app)}/freight`)
-  })
-
-  it("aborts when the caller disconnects, and when the response breaks off", async () => {
-    const service = failingService()
-    const app = appOf()
-    app.register(toFastifyPlugin(service), { prefix: "/freight" })
-    await expectAborts(`${await listen(app)}/freight`, service)
   })
 })

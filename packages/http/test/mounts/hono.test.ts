@@ -1,28 +1,17 @@
-import { serve } from "@hono/node-server"
+import { createAdaptorServer } from "@hono/node-server"
 import { type Context, Hono } from "hono"
-import { once } from "node:events"
 import type { Server } from "node:http"
-import type { AddressInfo } from "node:net"
 import { validator } from "hono/validator"
-import { describe, expect, it, onTestFinished, vi } from "vitest"
+import { describe, expect, it } from "vitest"
 import { type HonoContext, toHonoHandler } from "../../src/mounts/hono.ts"
-import { expectOwnDocuments } from "./Documents.ts"
-import { endAfterwards } from "../endAfterwards.ts"
-import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, type User, userNamed } from "./Mounted.ts"
+import { listening } from "../listening.ts"
+import { type User, expectDocuments, expectMounted, publish, remembering, startWaybill, userNamed } from "./Mounted.ts"
 
 interface Env {
   readonly Variables: { user: User | undefined }
 }
 
-const listen = async (app: { fetch: (request: Request, env: object) => Response | Promise<Response> }): Promise<string> => {
-  const server = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }) as Server
-  await once(server, "listening")
-  endAfterwards(() => {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+const listen = ({ fetch }: { fetch: (request: Request, env: object) => Response | Promise<Response> }) => listening(createAdaptorServer({ fetch }) as Server)
 
 const started = async (prepare: (app: Hono<Env>) => void = () => {}) => {
   const waybill = await startWaybill((c: Context<Env>) => c.get("user"))
@@ -39,10 +28,7 @@ const started = async (prepare: (app: Hono<Env>) => void = () => {}) => {
 describe("Hono", () => {
   it("mounts the service below a path, with its own authentication and streamed documents", async () => {
     const mount = await started()
-    await expectService(mount)
-    await expectIsolatedCallers(mount)
-    await expectDocuments(mount)
-    await expectOwnDocuments(mount)
+    await expectMounted(mount)
   })
 
   it("accepts a body that was read through Hono", async () => {
@@ -94,21 +80,5 @@ describe("Hono", () => {
     await toHonoHandler(service, { mountPath: "/freight" })(context)
     expect(service.reached[0]).toMatchObject({ mountPath: "/freight", remoteAddress: undefined })
     await expect(toHonoHandler(service)(context)).rejects.toThrow("mountPath")
-  })
-
-  it("streams bodies in both directions", async () => {
-    const app = new Hono()
-    app.all("/freight/*", toHonoHandler(echo()))
-    await expectStreams(`${await listen(app)}/freight`)
-  })
-
-  it("aborts when the caller disconnects, and when the response breaks off", async () => {
-    // Its server logs to the console.
-    const logged = vi.spyOn(console, "error").mockReturnValue()
-    onTestFinished(() => void logged.mockRestore())
-    const service = failingService()
-    const app = new Hono()
-    app.all("/freight/*", toHonoHandler(service))
-    await expectAborts(`${await listen(app)}/freight`, service)
   })
 })

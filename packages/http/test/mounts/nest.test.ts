@@ -4,9 +4,8 @@ import { NestFactory } from "@nestjs/core"
 import { describe, expect, it } from "vitest"
 import { toNodeHandler, type Waybill } from "../../src/index.ts"
 import { withNestLifecycle } from "../../src/mounts/nest.ts"
-import { expectOwnDocuments } from "./Documents.ts"
 import { endAfterwards } from "../endAfterwards.ts"
-import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, publish, startWaybill, userNamed } from "./Mounted.ts"
+import { echo, expectDocuments, expectMounted, expectService, expectStreams, publish, startWaybill, userNamed } from "./Mounted.ts"
 
 const WAYBILL = Symbol("Waybill")
 
@@ -36,10 +35,7 @@ describe("Nest", () => {
       app.setGlobalPrefix("api")
       app.use("/freight", toNodeHandler(app.get(WAYBILL)))
     })
-    await expectService(`${url}/freight`)
-    await expectIsolatedCallers(`${url}/freight`)
-    await expectDocuments(`${url}/freight`)
-    await expectOwnDocuments(`${url}/freight`)
+    await expectMounted(`${url}/freight`)
   })
 
   it("streams bodies in both directions", async () => {

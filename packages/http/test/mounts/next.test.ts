@@ -1,12 +1,9 @@
-import { once } from "node:events"
 import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { describe, expect, it } from "vitest"
 import { toNodeHandler, type Waybill } from "../../src/index.ts"
 import { type NextHandlers, type NextRoute, toNextHandlers } from "../../src/mounts/next.ts"
-import { expectOwnDocuments } from "./Documents.ts"
-import { endAfterwards } from "../endAfterwards.ts"
-import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, remembering, startWaybill, userNamed } from "./Mounted.ts"
+import { listening } from "../listening.ts"
+import { echo, expectMounted, expectStreams, remembering, startWaybill, userNamed } from "./Mounted.ts"
 
 /** Calls the route of a catch-all folder like Next: with decoded parameters in a promise. */
 const folder = "/api/freight/"
@@ -17,22 +14,13 @@ const called = (handlers: NextHandlers, request: Request) => {
 
 const started = async (waybill: Pick<Waybill, "handler">): Promise<string> => {
   const handlers = toNextHandlers(waybill)
-  const server = createServer(toNodeHandler({ handler: (request) => called(handlers, request) }))
-  await once(server.listen(0, "127.0.0.1"), "listening")
-  endAfterwards(() => {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/freight`
+  return `${await listening(createServer(toNodeHandler({ handler: (request) => called(handlers, request) })))}/api/freight`
 }
 
 describe("Next", () => {
   it("mounts the service in a catch-all route, with its own authentication and streamed documents", async () => {
     const mount = await started(await startWaybill((request: Request) => userNamed(request.headers.get("authorization"))))
-    await expectService(mount)
-    await expectIsolatedCallers(mount)
-    await expectDocuments(mount)
-    await expectOwnDocuments(mount)
+    await expectMounted(mount)
   })
 
   it("streams bodies in both directions", async () => {
