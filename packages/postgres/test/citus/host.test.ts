@@ -1,16 +1,11 @@
 /** A host on distributed tables: its own transaction, and publishing from SQL. Run by `npm run citus`. */
 import { reportedEvent } from "@waybill/testkit"
 import type pg from "pg"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { carrier, contents, customer, deliver, event, publishAll, rejected, type Service, startService, subscribeToAll, tenantId } from "../host/Service.ts"
+import { describe, expect, it } from "vitest"
+import { carrier, contents, customer, deliver, event, publishAll, rejected, runningService, subscribeToAll, tenantId } from "../host/Service.ts"
 
-let service: Service
-
-beforeAll(async () => {
-  service = await startService({ sqlPublishing: true })
-  await subscribeToAll(service)
-}, 120_000)
-afterAll(() => service.close(), 60_000)
+const service = await runningService({ sqlPublishing: true })
+await subscribeToAll(service)
 
 type Queryable = Pick<pg.ClientBase, "query">
 

@@ -164,7 +164,7 @@ export const withinCalls: Methods = {
 }
 
 /** The other methods. */
-export const serviceCalls: Methods = {
+const serviceCalls: Methods = {
   events: { list: ({ waybill }) => () => waybill.events.list(customer) },
   shipments: {
     verified: onService(pickedUp, (waybill, _, id) => waybill.shipments.verified(customer, { kind: "pro", proNumber: id })),
@@ -282,11 +282,17 @@ export const serviceCalls: Methods = {
 }
 
 /** Methods of the service itself, without a group. */
-export const lifecycleCalls: Readonly<Record<string, Prepare>> = {
+const lifecycleCalls: Readonly<Record<string, Prepare>> = {
   wake: ({ waybill }) => () => waybill.wake(tenantId),
   runOnce: ({ waybill }) => () => waybill.runOnce(),
   maintain: ({ waybill }) => () => waybill.maintain()
 }
+
+export const listed = (methods: Methods): ReadonlyArray<readonly [string, Prepare]> =>
+  Object.entries(methods).flatMap(([group, calls]) => Object.entries(calls).map(([name, prepare]) => [`${group}.${name}`, prepare] as const))
+
+/** Every method by its name. */
+export const everyCall = [...listed(withinCalls), ...listed(serviceCalls), ...Object.entries(lifecycleCalls)]
 
 const onlyCode = (code: string) => (error: { readonly code?: string }) => {
   if (error.code !== code) throw error

@@ -2,7 +2,7 @@
 import { createWaybill, type HostPrincipal, type Waybill, type WaybillWithin } from "@waybill/http"
 import { billChange, documentsSample, fileSample, invoiceSample, pickupRequest, postedShipment, reportedEvent } from "@waybill/testkit"
 import pg from "pg"
-import { inject } from "vitest"
+import { afterAll, inject } from "vitest"
 import { applyMigrations, postgresStorage, type PostgresStorageOptions, type PostgresTransaction } from "../../src/index.ts"
 import { freshSchema } from "../TestStorage.ts"
 import { type Received, startReceiver } from "./Receiver.ts"
@@ -54,6 +54,13 @@ export const startService = async (options: PostgresStorageOptions = {}): Promis
       await pool.end()
     }
   }
+}
+
+/** A service that stops after the tests of the file. */
+export const runningService = async (options?: PostgresStorageOptions): Promise<Service> => {
+  const service = await startService(options)
+  afterAll(() => service.close(), 60_000)
+  return service
 }
 
 /** For runs against the coordinator of a cluster, by `npm run citus`. */

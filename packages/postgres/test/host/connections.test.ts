@@ -1,13 +1,12 @@
 /** No call of the façade waits for a second connection while it holds one: with few connections, such calls would wait for each other forever. */
 import { createWaybill, type Waybill } from "@waybill/http"
-import { createServer, type Server } from "node:http"
-import type { AddressInfo } from "node:net"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { postgresStorage, type PostgresTransaction } from "../../src/index.ts"
 import { freshSchema } from "../TestStorage.ts"
-import { type Call, lifecycleCalls, type Prepare, type Scene, serviceCalls, withinCalls } from "./EveryCall.ts"
+import { type Call, everyCall, listed, type Scene, withinCalls } from "./EveryCall.ts"
 import { authenticate, httpCalls } from "./HttpCalls.ts"
+import { startReceiver } from "./Receiver.ts"
 import { carrier, event, subscribeToAll, tenantId } from "./Service.ts"
 
 /** Longer than any call takes. A call that waits for a connection forever is named by its deadline. */
@@ -25,23 +24,14 @@ const inTime = async <A>(name: string, call: Promise<A>): Promise<A> => {
   }
 }
 
-const listed = (methods: typeof withinCalls): ReadonlyArray<readonly [string, Prepare]> =>
-  Object.entries(methods).flatMap(([group, calls]) => Object.entries(calls).map(([name, prepare]) => [`${group}.${name}`, prepare] as const))
-
 const namesOf = (service: object): ReadonlyArray<string> =>
   Object.entries(service).flatMap(([name, group]) => typeof group === "function" ? [name] : Object.keys(group as object).map((each) => `${name}.${each}`))
 
 const url = inject("pgUrl")
-let server: Server
 let count = 0
 const nextId = () => `c${++count}`
-const hook = (path: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`
-
-beforeAll(async () => {
-  server = createServer((request, response) => request.resume().on("end", () => response.end()))
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-})
-afterAll(() => new Promise((resolve) => server.close(resolve)))
+const { close, hook } = await startReceiver()
+afterAll(close)
 
 /** A service whose desk sends a statement. */
 const open = (storage: { readonly pool: pg.Pool } | { readonly url: string; readonly maxConnections: number }, schema: string) =>
@@ -86,7 +76,7 @@ describe.each([1, 3].flatMap((size) => [
     await dropped(schema)
   })
 
-  it.each([...listed(withinCalls), ...listed(serviceCalls), ...Object.entries(lifecycleCalls)])("%s", async (name, prepare) => {
+  it.each(everyCall)("%s", async (name, prepare) => {
     const calls: Array<Call> = []
     // one more call than connections
     for (let each = 0; each <= size; each++) calls.push(await inTime(`What ${name} needs`, Promise.resolve(prepare(scene, nextId()))))
@@ -143,7 +133,7 @@ describe("with one connection, on which the host has opened a transaction, no ca
 
 it("every method of the service is among the calls", () => {
   const waybill = open({ url, maxConnections: 1 }, freshSchema())
-  const called = [...listed(withinCalls), ...listed(serviceCalls), ...Object.entries(lifecycleCalls)].map(([name]) => name)
+  const called = everyCall.map(([name]) => name)
   expect([...called, "handler", "customerHandler", "operatorHandler", "portalHandler", "within", "start", "stop"].toSorted()).toEqual(namesOf(waybill).toSorted())
   expect(listed(withinCalls).map(([name]) => name).toSorted()).toEqual(namesOf(waybill.within(new pg.Client())).toSorted())
 })

@@ -1,31 +1,27 @@
 /** What a host's role needs when another role applies the migrations: the statements of docs/upgrades.md, and nothing else. */
 import { createWaybill, type Waybill } from "@waybill/http"
 import { readFileSync } from "node:fs"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { applyMigrations, postgresStorage, type PostgresTransaction } from "../../src/index.ts"
 import { freshSchema } from "../TestStorage.ts"
-import { lifecycleCalls, type Prepare, serviceCalls, withinCalls } from "./EveryCall.ts"
+import { everyCall } from "./EveryCall.ts"
+import { startReceiver } from "./Receiver.ts"
 import { carrier, event, rejected, subscribeToAll, tenantId } from "./Service.ts"
 
 const schema = freshSchema()
 const role = `tms_${schema}`
 const page = readFileSync(new URL("../../../../docs/upgrades.md", import.meta.url), "utf8")
 const grants = /^GRANT USAGE[^`]+/m.exec(page)![0].replaceAll(/\bwaybill\b/g, schema).replaceAll(/\btms\b/g, role)
-const listed = (methods: typeof withinCalls): ReadonlyArray<readonly [string, Prepare]> =>
-  Object.entries(methods).flatMap(([group, calls]) => Object.entries(calls).map(([name, prepare]) => [`${group}.${name}`, prepare] as const))
+
+const { close, hook } = await startReceiver()
 
 describe("a role with the rights that docs/upgrades.md grants", () => {
   const owner = new pg.Pool({ connectionString: inject("pgUrl"), max: 2 })
-  const server = createServer((request, response) => request.resume().on("end", () => response.end()))
-  const hook = (path: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`
   let pool: pg.Pool
   let waybill: Waybill<PostgresTransaction>
 
   beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     await owner.query(`CREATE SCHEMA "${schema}"; CREATE ROLE ${role} LOGIN PASSWORD 'x'; ${grants}`)
     await applyMigrations({ pool: owner, schema })
     const url = Object.assign(new URL(inject("pgUrl")), { username: role, password: "x" })
@@ -45,7 +41,7 @@ describe("a role with the rights that docs/upgrades.md grants", () => {
     await pool.end()
     await owner.query(`DROP SCHEMA "${schema}" CASCADE; DROP OWNED BY ${role}; DROP ROLE ${role}`)
     await owner.end()
-    server.close()
+    await close()
   })
 
   it("may create nothing in the schema", async () => {
@@ -53,7 +49,7 @@ describe("a role with the rights that docs/upgrades.md grants", () => {
   })
 
   let count = 0
-  it.each([...listed(withinCalls), ...listed(serviceCalls), ...Object.entries(lifecycleCalls)])("%s", async (_, prepare) => {
+  it.each(everyCall)("%s", async (_, prepare) => {
     const call = await prepare({ waybill, hook }, `r${++count}`)
     await call(waybill)
   })

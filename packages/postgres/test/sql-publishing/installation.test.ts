@@ -3,16 +3,12 @@ import { createWaybill } from "@waybill/http"
 import { reportedEvent } from "@waybill/testkit"
 import { createHash, randomBytes } from "node:crypto"
 import pg from "pg"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { checkMigrations, migrations, postgresStorage, printMigrations } from "../../src/index.ts"
 import { sqlPublishing, sqlPublishingVersion } from "../../src/sql-publishing/SqlPublishing.ts"
-import { carrier, rejected, type Service, startService, tenantId } from "../host/Service.ts"
+import { carrier, rejected, runningService, tenantId } from "../host/Service.ts"
 
-let service: Service
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.close())
+const service = await runningService()
 
 const query = (text: string) => service.pool.query(text.replaceAll("@", `"${service.schema}".`)).then(({ rows }) => rows)
 

@@ -3,14 +3,10 @@ import { parseInstant } from "@waybill/core"
 import { Effect, Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { it } from "@effect/vitest"
-import { afterAll, beforeAll, describe, expect } from "vitest"
-import { type Service, startService } from "../host/Service.ts"
+import { describe, expect } from "vitest"
+import { runningService } from "../host/Service.ts"
 
-let service: Service
-beforeAll(async () => {
-  service = await startService({ sqlPublishing: true })
-})
-afterAll(() => service.close())
+const service = await runningService({ sqlPublishing: true })
 
 const rows = async (text: string, values: ReadonlyArray<unknown>) =>
   (await service.pool.query(text.replaceAll("@", `"${service.schema}".`), [...values])).rows

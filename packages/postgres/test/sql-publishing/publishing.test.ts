@@ -1,16 +1,11 @@
 /** Publishing transit events by the SQL function, from the transactions of a host. */
 import { ltlJourney, reportedEvent } from "@waybill/testkit"
 import pg from "pg"
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
-import { carrier, customer, deliver, rejected, type Service, shipment, startService, subscribeToAll, tenantId } from "../host/Service.ts"
+import { describe, expect, it, vi } from "vitest"
+import { carrier, customer, deliver, rejected, runningService, shipment, subscribeToAll, tenantId } from "../host/Service.ts"
 
-let service: Service
-
-beforeAll(async () => {
-  service = await startService({ sqlPublishing: true })
-  await subscribeToAll(service)
-})
-afterAll(() => service.close())
+const service = await runningService({ sqlPublishing: true })
+await subscribeToAll(service)
 
 type Queryable = Pick<pg.ClientBase, "query">
 

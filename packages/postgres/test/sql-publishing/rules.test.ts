@@ -2,17 +2,13 @@
 import { maxDepth, nestsDeeperThan, readInput } from "@waybill/core"
 import { ReportedEvent } from "@waybill/core/transit-events"
 import { Result } from "effect"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Service, startService } from "../host/Service.ts"
+import { describe, expect, it } from "vitest"
+import { runningService } from "../host/Service.ts"
 
 // Loaded by path, because another package's tests cannot be imported.
 const { oddTexts } = await import(new URL("../../../http/test/hostile/HostileJson.ts", import.meta.url).pathname) as { readonly oddTexts: ReadonlyArray<string> }
 
-let service: Service
-beforeAll(async () => {
-  service = await startService({ sqlPublishing: true })
-})
-afterAll(() => service.close())
+const service = await runningService({ sqlPublishing: true })
 
 const location = {
   locationId: "1", name: "Dock", type: "FACILITY", latitude: 41.8, longitude: -87.6, city: "Chicago", state: "IL", postalCode: "60608", country: "USA",
