@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto"
 import { writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { join } from "node:path"
 import pg from "pg"
 import { describe, expect, inject, it, onTestFinished } from "vitest"
-import { directory, eventually, leaked, listening, Program, receiver, sharedSettings, startProgram, urlOf } from "../program/Program.ts"
+import { directory, eventually, freePort, leaked, listening, Program, receiver, sharedSettings, startProgram, urlOf } from "../program/Program.ts"
 import { event, tenantOn } from "../program/Tenant.ts"
 import { jsonLines, run } from "./Cli.ts"
 import { sharedSession } from "./sharedSession.ts"
@@ -105,11 +104,7 @@ describe("doctor", { timeout: 90_000 }, () => {
 
   it("distinguishes an unreachable database from one that refuses", async () => {
     const { env } = sharedSettings(pgUrl)
-    const gone = createServer()
-    await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve))
-    const { port } = gone.address() as { port: number }
-    await new Promise<void>((resolve) => gone.close(() => resolve()))
-    const away = await examined({ ...env, WAYBILL_DATABASE_URL: `postgres://waybill:hunter2hunter2@127.0.0.1:${port}/freight` })
+    const away = await examined({ ...env, WAYBILL_DATABASE_URL: `postgres://waybill:hunter2hunter2@127.0.0.1:${await freePort()}/freight` })
     expect(away).toMatchObject({ code: 1, found: { database: { result: "failed", detail: expect.stringContaining("does not answer") }, queue: { result: "skipped" } } })
     const wrong = new URL(pgUrl)
     wrong.password = "hunter2hunter2"

@@ -4,14 +4,7 @@ import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { buildOn, openDatabase } from "../../src/database/Database.ts"
-
-/** A port without a listener. */
-const deadPort = Effect.callback<number>((resume) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
+import { freePort } from "../program/Program.ts"
 
 /** Sent by the server when a session may begin statements. */
 const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
@@ -56,7 +49,7 @@ describe("a configured database", () => {
     })).pipe(Effect.provide(Logger.layer([]))), 30_000)
 
   it.effect("is retried for half a minute, and then reported as missing without its password", Effect.fnUntraced(function*() {
-    const port = yield* deadPort
+    const port = yield* Effect.promise(freePort)
     const databaseUrl = Redacted.make(`postgres://waybill:hunter2@127.0.0.1:${port}/freight`)
     const opening = yield* Effect.forkChild(Effect.flip(Effect.scoped(openDatabase({ databaseUrl, dataDir: "/nowhere" }))))
     let seconds = 0

@@ -4,14 +4,13 @@ import { parseEgressAllow, WebhookSenderHttp } from "@waybill/http"
 import { TestWaybill } from "@waybill/testkit"
 import { Effect, Logger, References, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { createServer, type IncomingMessage } from "node:http"
 import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { onTestFinished } from "vitest"
 import { dueExchanges, type PartnerStates } from "../../src/edi/EdiExchange.ts"
 import { defaultEdiLimits } from "../../src/edi/EdiPartners.ts"
 import { pollPartners } from "../../src/edi/EdiWorker.ts"
-import { directory } from "../program/Program.ts"
+import { directory, receiver } from "../program/Program.ts"
 import { noSshd, startSshd, transportTo } from "./Sshd.ts"
 
 const profile = { partner: "acme", them: { qualifier: "02", id: "ABCD" }, us: { qualifier: "ZZ", id: "WAYBILL" }, version: "004010", sets: ["214"] }
@@ -48,25 +47,10 @@ const logOf = () => {
 
 const senderLayer = WebhookSenderHttp.layer({ egress: Result.getOrThrow(parseEgressAllow("127.0.0.1")) })
 
-interface Posted {
-  readonly headers: IncomingMessage["headers"]
-  readonly body: string
-}
-
 /** The partner's address, which answers with these statuses and then 200. */
 const partnerServer = async (...statuses: Array<number>) => {
-  const posted: Array<Posted> = []
-  const server = createServer((request, response) => {
-    const chunks: Array<Buffer> = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk))
-    request.on("end", () => {
-      posted.push({ headers: request.headers, body: Buffer.concat(chunks).toString() })
-      response.writeHead(statuses.shift() ?? 200).end()
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  onTestFinished(() => void server.close())
-  return { posted, url: `http://127.0.0.1:${(server.address() as { readonly port: number }).port}/edi` }
+  const { receptions, url } = await receiver((_, response) => void response.writeHead(statuses.shift() ?? 200).end())
+  return { posted: receptions, url: `${url}/edi` }
 }
 
 const test = (name: string, scenario: (log: ReadonlyArray<string>) => Effect.Effect<void, any, any>, skip = false) =>

@@ -200,6 +200,15 @@ export const listening = async (handler: (request: IncomingMessage, response: Se
   return server
 }
 
+/** A port without a listener. */
+export const freePort = async (): Promise<number> => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise<void>((resolve) => server.close(() => resolve()))
+  return port
+}
+
 export const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
 /** The given secrets that the text contains. */

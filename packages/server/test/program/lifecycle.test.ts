@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net"
 import { describe, expect, inject, it, onTestFinished } from "vitest"
-import { eventually, leaked, Program, receiver, sharedSettings, startProgram } from "./Program.ts"
+import { eventually, freePort, leaked, Program, receiver, sharedSettings, startProgram } from "./Program.ts"
 import { event, tenantOn } from "./Tenant.ts"
 
 const pgUrl = inject("pgUrl")
@@ -44,14 +44,6 @@ const databaseProxy = async () => {
   url.hostname = "127.0.0.1"
   url.port = String(port)
   return { url: url.href, takeAway, giveBack: () => listen(port), freeze }
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise<void>((resolve) => server.close(() => resolve()))
-  return port
 }
 
 /** A request whose body is sent on demand. */
