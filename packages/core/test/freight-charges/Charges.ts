@@ -1,5 +1,6 @@
 /** Sample freight charges of a carrier's system. */
 import { type BillChange, type ChargeSubscriptionSettings, type ReadChange, readChange } from "@waybill/core/freight-charges"
+import { billChange, type BillChangeOverrides, freightCharge } from "@waybill/testkit"
 import { Effect } from "effect"
 
 export type Json = Readonly<Record<string, unknown>>
@@ -16,56 +17,25 @@ export interface ChargeOverrides {
   readonly more?: Json
 }
 
-const party = (name: string, account: string) => ({
-  account,
-  name,
-  address1: "12 S. Closets Place",
-  city: "Los Angeles",
-  stateProvince: "CA",
-  postalCode: "90001",
-  country: "USA"
-})
+const sampleId = "1234567890EXLA20241120"
+
+const overridesOf = ({ log, messages, originName, terms, uniqueID: _, ...rest }: ChargeOverrides) => ({
+  ...rest,
+  ...(log === undefined ? {} : { changeLog: log }),
+  ...(messages === undefined ? {} : { changeLogMessages: messages }),
+  more: {
+    ...(terms === undefined ? {} : { payment: { terms } }),
+    ...(originName === undefined ? {} : { origin: { ...freightCharge(sampleId).origin, name: originName } }),
+    ...rest.more
+  }
+}) as BillChangeOverrides
 
 /** A valid PFC object. */
-export const charge = (overrides: ChargeOverrides = {}) => ({
-  pfc: {
-    uniqueID: overrides.uniqueID ?? "1234567890EXLA20241120",
-    ...(overrides.version === undefined ? {} : { header: { function: `PFC${overrides.version}` } }),
-    date: "2024-11-20T00:00:00.000",
-    version: "v1.0",
-    isTest: false
-  },
-  payment: { terms: overrides.terms ?? "Prepaid" },
-  shipmentTotals: { pickupDate: "2024-11-20T00:00:00.000", grossWeight: 2000, weightUnit: "Pounds", handlingUnits: 2 },
-  referenceNumbers: { pro: "1234567890" },
-  origin: party(overrides.originName ?? "Closets", "O"),
-  destination: party("Mirrors", "D"),
-  billTo: party("Debtor", overrides.account ?? "A"),
-  commodities: {
-    handlingUnits: [{ count: 2, type: "SKD", weight: 2000, weightUnit: "Pounds", length: 48, width: 48, height: 48.5, dimensionUnit: "Inches" }]
-  },
-  charges: {
-    grossCharges: 858.55,
-    discountAmount: 657.65,
-    discountPercent: 76.6,
-    fuelSurchargePercent: 31.3,
-    fuelSurchargeAmount: 62.88,
-    currencyType: "USD",
-    preliminaryTotalCharges: overrides.total ?? 263.78,
-    ...(overrides.log === undefined ? {} : { changeLog: overrides.log }),
-    ...(overrides.messages === undefined ? {} : { changeLogMessages: overrides.messages })
-  },
-  ...overrides.more
-})
+export const charge = (overrides: ChargeOverrides = {}) => freightCharge(overrides.uniqueID ?? sampleId, overridesOf(overrides))
 
 /** A PFC object as an item of an intake call. */
-export const change = (what: BillChange, overrides: ChargeOverrides & { readonly accounts?: ReadonlyArray<string> } = {}) => ({
-  change: what,
-  ...(overrides.accounts === undefined ? {} : { accounts: overrides.accounts }),
-  pfc: what === "removed"
-    ? { pfc: { uniqueID: overrides.uniqueID ?? "1234567890EXLA20241120", ...(overrides.version === undefined ? {} : { header: { function: `PFC${overrides.version}` } }) } }
-    : charge(overrides)
-})
+export const change = (what: BillChange, overrides: ChargeOverrides & { readonly accounts?: ReadonlyArray<string> } = {}) =>
+  billChange(what, overrides.uniqueID ?? sampleId, overridesOf(overrides))
 
 /** A PFC object as a parsed change. */
 export const read = (...args: Parameters<typeof change>): Effect.Effect<ReadChange> =>

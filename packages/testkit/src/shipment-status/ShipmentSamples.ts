@@ -1,6 +1,5 @@
 /** Sample shipments as a carrier's system reports them, and sample lookup answers: valid and arbitrary ones. */
-import type { PostedShipment, VerifiedShipment } from "@waybill/core/shipment-status"
-import { Struct } from "effect"
+import { type PostedShipment, unmovedOf, type VerifiedShipment } from "@waybill/core/shipment-status"
 import * as Arbitrary from "effect/Arbitrary"
 import { addressOf, boston, chicago } from "../journeys/Lane.ts"
 import { oneOf, wholeNumber } from "../shared/Draws.ts"
@@ -10,71 +9,41 @@ type Milestone = VerifiedShipment["ShipmentMilestoneStatus"]
 const origin = addressOf(chicago, null)
 const destination = addressOf(boston, null, "Dock 4")
 
-/** A complete verified answer. The given members replace the sample's. */
-export const verifiedShipment = (proNumber: string, overrides: Partial<VerifiedShipment> = {}): VerifiedShipment => ({
-  ProNumber: proNumber,
-  ReferenceNumbers: {
-    bolNumber: `BOL-${proNumber}`,
-    QuoteID: null,
-    ShipmentID: null,
-    MasterBOL: null,
-    poNumber: `PO-${proNumber}`,
-    AdditionalReferences: null,
-    trailerNumber: null
-  },
-  UniqueID: `${proNumber}WAYB20261120`,
-  UpdatedPro: null,
-  PayType: "Prepaid",
-  ShipType: "LTL",
-  PickupAddress: origin,
-  BillToAddress: origin,
-  BillToAccountNumber: "A",
-  ConsigneeAddress: destination,
-  DESaccessorial: ["LFTD"],
-  DESLimitedAccess: null,
-  TimeCriticalType: null,
-  TimeCriticalInfo: {},
-  GrossWeight: 1840,
-  Commodities: { description: "Hand tools, boxed", weight: 1840, weightUnit: "lbs", pieces: 96, packagingType: "BOX", classification: 60 },
-  HandlingUnits: { index: 1, count: 3, type: "PLT", weight: 1840, weightUnit: "lbs", length: 48, width: 40, height: 52, dimensionsUnit: "In" },
-  ShipmentMilestoneStatus: "In Transit",
-  ShipmentMilestoneStatusLong: null,
-  ShipmentTerminalInfo: { TerminalID: "CHI", City: "Cicero", State: "IL", PostalCode: "60804", Country: "USA", TerminalStatus: "Departed" },
-  TimeZoneOfShipment: "-6",
-  UpdatedETA: "2026-11-24",
-  EstimatedStandardDay: 2,
-  EstimatedDeliveryDate: "2026-11-24",
-  OFDStopsAway: null,
-  Reconsignment: false,
-  ShipmentShortage: false,
-  ShipmentDamage: false,
-  AllShortOrLostShipment: false,
-  Late: false,
-  DelayReasonCode: null,
-  AppointmentRequired: false,
-  AppointmentStatus: null,
-  AppointmentDate: null,
-  PartnerCarrierName: null,
-  PartnerCarrierSCAC: null,
-  CrossBorder: false,
-  CrossBorderStatus: null,
-  CrossBorderEntryNumber: null,
-  PODAvailable: false,
-  ...overrides
-})
-
 /**
  * A valid shipment report, with the shipmentId as its PRO number and without a milestone, as when it is booked.
  * Its BOL and PO numbers are `BOL-` and `PO-` before the PRO; it goes from 60608 to 02108.
  */
 export const postedShipment = (shipmentId: string, overrides: Partial<PostedShipment> = {}): PostedShipment => {
-  const complete = verifiedShipment(overrides.ProNumber ?? shipmentId)
-  const booked = Struct.pick(complete, [
-    "ProNumber", "ReferenceNumbers", "UniqueID", "PayType", "ShipType", "PickupAddress", "BillToAddress", "BillToAccountNumber", "ConsigneeAddress",
-    "GrossWeight", "EstimatedStandardDay", "EstimatedDeliveryDate"
-  ])
-  return { shipmentId, ...booked, ...overrides }
+  const { ProNumber = shipmentId } = overrides
+  return {
+    shipmentId,
+    ProNumber,
+    ReferenceNumbers: { bolNumber: `BOL-${ProNumber}`, QuoteID: null, ShipmentID: null, MasterBOL: null, poNumber: `PO-${ProNumber}`, AdditionalReferences: null, trailerNumber: null },
+    UniqueID: `${ProNumber}WAYB20261120`,
+    PayType: "Prepaid",
+    ShipType: "LTL",
+    PickupAddress: origin,
+    BillToAddress: origin,
+    BillToAccountNumber: "A",
+    ConsigneeAddress: destination,
+    GrossWeight: 1840,
+    EstimatedStandardDay: 2,
+    EstimatedDeliveryDate: "2026-11-24",
+    ...overrides
+  }
 }
+
+/** A complete verified answer. The given members replace the sample's. */
+export const verifiedShipment = (proNumber: string, overrides: Partial<VerifiedShipment> = {}): VerifiedShipment => ({
+  ...unmovedOf(postedShipment(proNumber)),
+  DESaccessorial: ["LFTD"],
+  Commodities: { description: "Hand tools, boxed", weight: 1840, weightUnit: "lbs", pieces: 96, packagingType: "BOX", classification: 60 },
+  HandlingUnits: { index: 1, count: 3, type: "PLT", weight: 1840, weightUnit: "lbs", length: 48, width: 40, height: 52, dimensionsUnit: "In" },
+  ShipmentMilestoneStatus: "In Transit",
+  ShipmentTerminalInfo: { TerminalID: "CHI", City: "Cicero", State: "IL", PostalCode: "60804", Country: "USA", TerminalStatus: "Departed" },
+  TimeZoneOfShipment: "-6",
+  ...overrides
+})
 
 /** Fields that belong to a milestone. */
 const milestoneFields = (milestone: Milestone, stopsAway: 1 | 2 | 3 | null): Partial<VerifiedShipment> =>

@@ -11,7 +11,7 @@ describe("hasRevenueImpact", () => {
   it("is true for changed charges, services, terms, parties, weights, sizes or classes (SPEC-GAP-E10)", () => {
     assert.isTrue(impactOf({ charges: { ...before.charges, preliminaryTotalCharges: 1 } }))
     assert.isTrue(impactOf({ charges: { ...before.charges, class: [{ freightClass: "55", cwt: 125 }] } }))
-    assert.isTrue(impactOf({ accessorials: { codes: ["LFTD"] } }))
+    assert.isTrue(impactOf({ accessorials: { codes: ["RES"] } }))
     assert.isTrue(impactOf({ payment: { terms: "Collect" } }))
     for (const side of ["origin", "destination", "billTo"] as const) {
       for (const member of ["account", "name", "address1", "address2", "city", "stateProvince", "postalCode", "country"]) {
