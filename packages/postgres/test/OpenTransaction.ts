@@ -29,3 +29,11 @@ export const countBlocked = Effect.flatMap(PgClient.PgClient, (sql) =>
 export const untilBlocked = (count: number) => fixtures.eventually(countBlocked, (n) => n >= count)
 
 export const untilOneIsBlocked = untilBlocked(1)
+
+/** Runs `second` while a transaction with `first` is open, which is committed once it blocks `second`. Returns the results of both. */
+export const runBlocked = Effect.fnUntraced(function*<A, E, R, B, F, S>(first: Effect.Effect<A, E, R>, second: Effect.Effect<B, F, S>) {
+  const commit = yield* openTransaction(first)
+  const waiting = yield* Effect.forkChild(second)
+  yield* untilOneIsBlocked
+  return [yield* commit, yield* Fiber.join(waiting)] as const
+})

@@ -8,7 +8,7 @@ import { Effect, Fiber, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"
-import { countBlocked, openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
+import { countBlocked, openTransaction, runBlocked, untilOneIsBlocked } from "../OpenTransaction.ts"
 import { testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
@@ -35,11 +35,7 @@ layer(service, { excludeTestServices: true })("concurrent calls on freight charg
       settle(worker, { outcomes: [outcomeOf(delivery, { state: "dead" })], destinations: [changeOf(1, { pause: "A delivery was not accepted.", always: true })] })
     yield* dead(one!)
     // the second one ends as the destination is resumed
-    const commit = yield* openTransaction(dead(two!))
-    const resuming = yield* Effect.forkChild(subscriptions.resume(tenantId, idOf(1)))
-    yield* untilOneIsBlocked
-    yield* commit
-    yield* Fiber.join(resuming)
+    yield* runBlocked(dead(two!), subscriptions.resume(tenantId, idOf(1)))
     const stateOf = ({ deliveryId }: TakenDelivery) => Effect.map(queue.find(tenantId, deliveryId), (found) => Option.getOrThrow(found).state)
     const status = Option.getOrThrow(yield* store.findAny(tenantId, idOf(1))).destination!.state
     assert.deepStrictEqual([status, yield* stateOf(one!), yield* stateOf(two!)], ["active", "waiting", "waiting"])

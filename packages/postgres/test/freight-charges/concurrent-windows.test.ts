@@ -7,7 +7,7 @@ import { chargeFixtures, fixtures, workerFixtures } from "@waybill/conformance/s
 import { Effect, Fiber } from "effect"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"
-import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
+import { openTransaction, runBlocked, untilOneIsBlocked } from "../OpenTransaction.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 import { pauseNextRead } from "../PausedReads.ts"
 
@@ -30,11 +30,7 @@ layer(testStorage(schema), { excludeTestServices: true })("concurrent calls on c
         yield* subscribeToCharges(tenantId, { source: window === undefined ? "freight-charges" : "freight-charge-windows" })
         const cancel = transaction.run(Effect.andThen(store.cancel(tenantId, "client", idOf(1)), queue.closeDestination(tenantId, idOf(1))))
         const publish = Effect.asVoid(publishBills(tenantId, [{ billId: "B" }], window === undefined ? {} : { window }))
-        const commit = yield* openTransaction(cancelsFirst ? cancel : publish)
-        const other = yield* Effect.forkChild(cancelsFirst ? publish : cancel)
-        yield* untilOneIsBlocked
-        yield* commit
-        yield* Fiber.join(other)
+        yield* runBlocked(cancelsFirst ? cancel : publish, cancelsFirst ? publish : cancel)
         assert.strictEqual(yield* count("freight_charge_collected", tenantId), 0)
         if (cancelsFirst) assert.strictEqual(yield* count("delivery_entries", tenantId), 0)
         assert.deepStrictEqual((yield* drain(tenantId)).sent, [])

@@ -4,8 +4,8 @@ import type { Principal } from "@waybill/core"
 import { InvoiceDocuments, Invoices } from "@waybill/core/invoices"
 import { fixtures } from "@waybill/conformance/suites"
 import { documentsSample, invoiceSample } from "@waybill/testkit"
-import { Effect, Fiber, Result } from "effect"
-import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
+import { Effect, Result } from "effect"
+import { runBlocked } from "../OpenTransaction.ts"
 import { testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
@@ -15,14 +15,9 @@ const setup = Effect.gen(function*() {
   return { carrier, payer, invoices: yield* Invoices, documents: yield* InvoiceDocuments }
 })
 
-/** Begins the second call while the first one's transaction is open. Returns the second one's result. */
-const inTurn = Effect.fnUntraced(function*<A, E, R, B, E2 extends { readonly _tag: string }, R2>(first: Effect.Effect<A, E, R>, second: Effect.Effect<B, E2, R2>) {
-  const commit = yield* openTransaction(first)
-  const waiting = yield* Effect.forkChild(Effect.result(second))
-  yield* untilOneIsBlocked
-  yield* commit
-  return Result.match(yield* Fiber.join(waiting), { onSuccess: (answer): unknown => answer, onFailure: (error) => error._tag })
-})
+/** The answer to the second call, or the tag of its error. */
+const inTurn = <A, E, R, B, E2 extends { readonly _tag: string }, R2>(first: Effect.Effect<A, E, R>, second: Effect.Effect<B, E2, R2>) =>
+  Effect.map(runBlocked(first, Effect.result(second)), ([, result]) => Result.match(result, { onSuccess: (answer): unknown => answer, onFailure: (error) => error._tag }))
 
 layer(testService(testStorage(freshSchema())), { excludeTestServices: true })("two calls at the same time", (it) => {
   it.effect("find an invoice that is deleted meanwhile like an unknown one", Effect.fnUntraced(function*() {

@@ -3,9 +3,9 @@ import { layer } from "@effect/vitest"
 import { fixtures } from "@waybill/conformance/suites"
 import { Transaction } from "@waybill/core"
 import { InvoiceStore } from "@waybill/core/invoices"
-import { Effect, Fiber } from "effect"
+import { Effect } from "effect"
 import { assert } from "vitest"
-import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
+import { runBlocked } from "../OpenTransaction.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
 const carrier = { dot: "1", mc: "2" }
@@ -34,14 +34,7 @@ const whoSees = Effect.fnUntraced(function*(tenantId: string) {
 
 const inTransaction = <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.flatMap(Transaction, (transaction) => transaction.run(work))
 
-/** Runs one in a transaction that stays open until the other waits for it. */
-const overlap = Effect.fnUntraced(function*<R1, E1, R2, E2>(first: Effect.Effect<unknown, E1, R1>, second: Effect.Effect<unknown, E2, R2>) {
-  const commit = yield* openTransaction(first)
-  const waiting = yield* Effect.forkChild(inTransaction(second))
-  yield* untilOneIsBlocked
-  yield* commit
-  yield* Fiber.join(waiting)
-})
+const overlap = <R1, E1, R2, E2>(first: Effect.Effect<unknown, E1, R1>, second: Effect.Effect<unknown, E2, R2>) => runBlocked(first, inTransaction(second))
 
 layer(testStorage(freshSchema()), { excludeTestServices: true })("an invoice and the accounts of its shipment, written at the same time", (it) => {
   it.effect("agree if the shipment is new", Effect.fnUntraced(function*() {

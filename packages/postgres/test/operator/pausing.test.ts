@@ -6,9 +6,9 @@ import { ChargeSubscriptions } from "@waybill/core/freight-charges"
 import { type SubscriptionPatch, TransitSubscriptions } from "@waybill/core/transit-events"
 import { TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/conformance/suites"
-import { Effect, Exit, Fiber, Option } from "effect"
+import { Effect, Exit, Option } from "effect"
 import { assert } from "vitest"
-import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
+import { runBlocked } from "../OpenTransaction.ts"
 import { rowsIn, testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
@@ -57,11 +57,8 @@ layer(testService(testStorage(schema)), { excludeTestServices: true })("an opera
         const id = yield* subscribe(tenant, customer)
         // the engine paused it first, and its client may resume it
         yield* rowsIn(schema)("UPDATE @delivery_destinations SET state = 'paused', paused_by = 'service' WHERE tenant_id = $1", [tenantId])
-        const commit = yield* openTransaction(Effect.flatMap(DeliveryControl, (control) => control.pause(tenantId, id, pauseByOperator("Unpaid."))))
-        const calling = yield* Effect.forkChild(call(customer, id))
-        yield* untilOneIsBlocked
-        yield* commit
-        const exit = yield* Fiber.await(calling)
+        const pause = Effect.flatMap(DeliveryControl, (control) => control.pause(tenantId, id, pauseByOperator("Unpaid.")))
+        const [, exit] = yield* runBlocked(pause, Effect.exit(call(customer, id)))
         assert.deepStrictEqual(yield* statusOf(tenantId, id), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
         if (refused === undefined) assert.isTrue(Exit.isSuccess(exit))
         else assert.include(JSON.stringify(exit), refused)

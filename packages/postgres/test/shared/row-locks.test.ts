@@ -5,10 +5,10 @@ import { AccessStore, type StoragePorts, type StoredApiKey } from "@waybill/core
 import { DeliveryQueue, SecretStore } from "@waybill/core/delivery"
 import { DocumentStore } from "@waybill/core/invoices"
 import { TransitSubscriptionStore } from "@waybill/core/transit-events"
-import { Effect, Fiber, Option } from "effect"
+import { Effect, Option } from "effect"
 import { assert } from "vitest"
 import type { PgClient } from "../../src/index.ts"
-import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
+import { runBlocked } from "../OpenTransaction.ts"
 import { testStorage } from "../TestStorage.ts"
 
 const { bytesOf, claim, destinationSettings, freshTenant, idOf, letSee, storedSecret, subscribe } = fixtures
@@ -17,13 +17,7 @@ const { documentFile, documentRecord, invoiceRow, putInvoices } = invoiceFixture
 type Services = StoragePorts | PgClient.PgClientService
 
 /** The result of `second`, which must wait for the transaction of `first`. */
-const after = Effect.fnUntraced(function*<A, E, F>(first: Effect.Effect<unknown, E, Services>, second: Effect.Effect<A, F, Services>) {
-  const commit = yield* openTransaction(first)
-  const waiting = yield* Effect.forkChild(second)
-  yield* untilOneIsBlocked
-  yield* commit
-  return yield* Fiber.join(waiting)
-})
+const after = <A, E, F>(first: Effect.Effect<unknown, E, Services>, second: Effect.Effect<A, F, Services>) => Effect.map(runBlocked(first, second), ([, result]) => result)
 
 /** `both` locks what `first` has locked before what `other` locks, so `other` need not wait for it. Otherwise the two could meet in a deadlock. */
 const inOrder = Effect.fnUntraced(function*<E>(first: Effect.Effect<unknown, E, Services>, both: Effect.Effect<unknown, E, Services>, other: Effect.Effect<unknown, E, Services>) {

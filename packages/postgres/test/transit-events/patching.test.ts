@@ -7,7 +7,7 @@ import { fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber } from "effect"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"
-import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
+import { openTransaction, runBlocked, untilOneIsBlocked } from "../OpenTransaction.ts"
 import { testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
@@ -33,11 +33,7 @@ layer(service, { excludeTestServices: true })("a patch during another change of 
       const customer = tenant.customer("client", ["A"])
       const { id } = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl })
       if (before !== "active") yield* subscriptions.patch(customer, id, { status: before })
-      const commit = yield* openTransaction(subscriptions.patch(customer, id, { status: meanwhile }))
-      const second = yield* Effect.forkChild(subscriptions.patch(customer, id, changed))
-      yield* untilOneIsBlocked
-      yield* commit
-      const answered = yield* Fiber.join(second)
+      const [, answered] = yield* runBlocked(subscriptions.patch(customer, id, { status: meanwhile }), subscriptions.patch(customer, id, changed))
       const stored = yield* subscriptions.get(customer, id)
       assert.deepStrictEqual([answered.status, stored.status, stored.delivery?.batchMaxSize], [meanwhile, meanwhile, 7])
       yield* (yield* TransitEvents).append(tenant.carrier, [reportedEvent("S", { accounts: ["A"] })])

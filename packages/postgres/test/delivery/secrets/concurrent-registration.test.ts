@@ -3,10 +3,10 @@ import { layer } from "@effect/vitest"
 import { Transaction } from "@waybill/core"
 import { type SecretOwner, SecretStore } from "@waybill/core/delivery"
 import { fixtures } from "@waybill/conformance/suites"
-import { Effect, Fiber, Option } from "effect"
+import { Effect, Option } from "effect"
 import { assert } from "vitest"
 import { freshSchema, testStorage } from "../../TestStorage.ts"
-import { openTransaction, untilOneIsBlocked } from "../../OpenTransaction.ts"
+import { runBlocked } from "../../OpenTransaction.ts"
 
 const { freshTenant, storedSecret } = fixtures
 
@@ -23,11 +23,7 @@ layer(testStorage(freshSchema()), { excludeTestServices: true })("a secret that 
         { owner: owner ?? stored!.owner }
       ))
     }))
-    const commit = yield* openTransaction(put(1, { _tag: "Client", client: "key:first" }))
-    const second = yield* Effect.forkChild(put(2, undefined))
-    yield* untilOneIsBlocked
-    yield* commit
-    yield* Fiber.join(second)
+    yield* runBlocked(put(1, { _tag: "Client", client: "key:first" }), put(2, undefined))
     const stored = Option.getOrThrow(yield* store.find(tenantId, "main"))
     assert.deepStrictEqual([stored.owner, stored.versions.map((v) => v.sealed[0])], [{ _tag: "Client", client: "key:first" }, [2, 1]])
   }))

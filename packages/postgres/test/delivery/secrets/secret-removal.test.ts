@@ -9,7 +9,7 @@ import { Effect, Fiber, Option, Result } from "effect"
 import { assert } from "vitest"
 import { testService } from "../../TestService.ts"
 import { testStorage } from "../../TestStorage.ts"
-import { openTransaction, untilOneIsBlocked } from "../../OpenTransaction.ts"
+import { openTransaction, runBlocked, untilOneIsBlocked } from "../../OpenTransaction.ts"
 
 const endpointUrl = "https://receiver.example/hook"
 const wanted = { endpointUrl, hmacSecretId: "spare" }
@@ -28,11 +28,8 @@ type Setup = Effect.Success<typeof setup>
 layer(testService(testStorage()), { excludeTestServices: true })("deleting a secret", (it) => {
   it.effect("waits for a subscription that is being created with it, and is refused", Effect.fnUntraced(function*() {
     const { customer, secrets, stored, subscriptions, tenant } = yield* setup
-    const commit = yield* openTransaction(subscriptions.create(customer, wanted))
-    const deleting = yield* Effect.forkChild(Effect.flip(secrets.remove(tenant.tenantId, "spare")))
-    yield* untilOneIsBlocked
-    yield* commit
-    assert.strictEqual((yield* Fiber.join(deleting))._tag, "SecretInUse")
+    const [, deleting] = yield* runBlocked(subscriptions.create(customer, wanted), Effect.flip(secrets.remove(tenant.tenantId, "spare")))
+    assert.strictEqual(deleting._tag, "SecretInUse")
     assert.isTrue(yield* stored)
   }))
 
@@ -54,11 +51,7 @@ layer(testService(testStorage()), { excludeTestServices: true })("deleting a sec
 
   it.effect("refuses a subscription that is created just after it", Effect.fnUntraced(function*() {
     const { customer, secrets, stored, subscriptions, tenant } = yield* setup
-    const commit = yield* openTransaction(secrets.remove(tenant.tenantId, "spare"))
-    const creating = yield* Effect.forkChild(Effect.result(subscriptions.create(customer, wanted)))
-    yield* untilOneIsBlocked
-    yield* commit
-    const created = yield* Fiber.join(creating)
+    const [, created] = yield* runBlocked(secrets.remove(tenant.tenantId, "spare"), Effect.result(subscriptions.create(customer, wanted)))
     assert.strictEqual(Result.isFailure(created) && created.failure._tag, "InvalidInput")
     assert.isFalse(yield* stored)
     assert.deepStrictEqual((yield* subscriptions.list(customer, {})).data, [])
@@ -66,11 +59,7 @@ layer(testService(testStorage()), { excludeTestServices: true })("deleting a sec
 
   it.effect("refuses a subscription of the former owner when another client becomes the owner", Effect.fnUntraced(function*() {
     const { customer, secrets, subscriptions, tenant } = yield* setup
-    const commit = yield* openTransaction(secrets.put(tenant.tenantId, "spare", { client: "another", rotate: false }))
-    const creating = yield* Effect.forkChild(Effect.result(subscriptions.create(customer, wanted)))
-    yield* untilOneIsBlocked
-    yield* commit
-    const created = yield* Fiber.join(creating)
+    const [, created] = yield* runBlocked(secrets.put(tenant.tenantId, "spare", { client: "another", rotate: false }), Effect.result(subscriptions.create(customer, wanted)))
     assert.strictEqual(Result.isFailure(created) && created.failure._tag, "InvalidInput")
   }))
 })

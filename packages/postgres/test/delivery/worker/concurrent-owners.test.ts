@@ -2,9 +2,9 @@
 import { layer } from "@effect/vitest"
 import { DeliveryQueue, DeliveryStore } from "@waybill/core/delivery"
 import { fixtures, workerFixtures } from "@waybill/conformance/suites"
-import { Effect, Fiber, Option } from "effect"
+import { Effect, Option } from "effect"
 import { assert } from "vitest"
-import { openTransaction, untilOneIsBlocked } from "../../OpenTransaction.ts"
+import { openTransaction, runBlocked } from "../../OpenTransaction.ts"
 import { testStorage } from "../../TestStorage.ts"
 
 const { freshTenant, idOf, letSee, publish, seed } = fixtures
@@ -21,11 +21,7 @@ layer(testStorage(), { excludeTestServices: true })("an owner whose partition is
     const tenantId = freshTenant()
     yield* seed(tenantId, { S: 1 })
     const before = yield* gone(tenantId)
-    const commit = yield* openTransaction(acquire(tenantId))
-    const late = yield* Effect.forkChild(take(before, { from: [from(1)], unrequested: 1 }))
-    yield* untilOneIsBlocked
-    const owner = yield* commit
-    const taken = yield* Fiber.join(late)
+    const [owner, taken] = yield* runBlocked(acquire(tenantId), take(before, { from: [from(1)], unrequested: 1 }))
     assert.deepStrictEqual([taken.owned, taken.signals, taken.from, taken.deliveries], [[], [], [], []])
     assert.lengthOf((yield* take(owner, { unrequested: 1 })).deliveries, 1)
   }))
@@ -34,11 +30,7 @@ layer(testStorage(), { excludeTestServices: true })("an owner whose partition is
     const tenantId = freshTenant()
     yield* seed(tenantId, { S: 1 })
     const before = yield* gone(tenantId)
-    const commit = yield* openTransaction(takeOne(before))
-    const next = yield* Effect.forkChild(acquire(tenantId))
-    yield* untilOneIsBlocked
-    const { deliveryId } = yield* commit
-    const owner = yield* Fiber.join(next)
+    const [{ deliveryId }, owner] = yield* runBlocked(takeOne(before), acquire(tenantId))
     assert.deepStrictEqual(owner.waiting.map((each) => each.deliveryId), [deliveryId])
     const { deliveries } = yield* take(owner, { from: [from(1, { again: [deliveryId], batches: 0 })] })
     assert.deepStrictEqual(deliveries.map(({ attempt, tries }) => [attempt, tries]), [[2, 2]])
@@ -52,15 +44,12 @@ layer(testStorage(), { excludeTestServices: true })("an owner whose partition is
     const delivery = yield* takeOne(before)
     yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
     yield* letSee(tenantId, "client", ["B"])
-    const commit = yield* openTransaction(acquire(tenantId))
-    const late = yield* Effect.forkChild(settle(before, {
+    const [, late] = yield* runBlocked(acquire(tenantId), settle(before, {
       outcomes: [outcomeOf(delivery)],
       ended: [{ partition: 1, flight: delivery.flight }],
       destinations: [changeOf(1, { pause: "late", breaker: { failures: 9, openUntil: 1 } })]
     }))
-    yield* untilOneIsBlocked
-    yield* commit
-    assert.deepStrictEqual(yield* Fiber.join(late), [])
+    assert.deepStrictEqual(late, [])
     assert.strictEqual((yield* drop(before, { keys: [{ destinationId: idOf(1), key: "T" }] })).dropped, 0)
     yield* release(before, true)
     const found = yield* find(tenantId, delivery.deliveryId)
@@ -75,11 +64,8 @@ layer(testStorage(), { excludeTestServices: true })("an owner whose partition is
     yield* seed(tenantId, { S: 1 })
     const before = yield* gone(tenantId)
     const delivery = yield* takeOne(before)
-    const commit = yield* openTransaction(end(before, [delivery]))
-    const next = yield* Effect.forkChild(acquire(tenantId))
-    yield* untilOneIsBlocked
-    yield* commit
-    assert.deepStrictEqual((yield* Fiber.join(next)).waiting, [])
+    const [, next] = yield* runBlocked(end(before, [delivery]), acquire(tenantId))
+    assert.deepStrictEqual(next.waiting, [])
     assert.strictEqual((yield* find(tenantId, delivery.deliveryId)).state, "delivered")
   }))
 
@@ -106,11 +92,9 @@ layer(testStorage(), { excludeTestServices: true })("an owner whose partition is
   it.effect("is replaced by one of two concurrent workers", Effect.fnUntraced(function*() {
     const tenantId = freshTenant()
     yield* gone(tenantId)
-    const commit = yield* openTransaction(acquire(tenantId))
-    const second = yield* Effect.forkChild(acquire(tenantId))
-    yield* untilOneIsBlocked
-    assert.lengthOf((yield* commit).owned, everyPartition.length)
-    assert.deepStrictEqual((yield* Fiber.join(second)).owned, [])
+    const [first, second] = yield* runBlocked(acquire(tenantId), acquire(tenantId))
+    assert.lengthOf(first.owned, everyPartition.length)
+    assert.deepStrictEqual(second.owned, [])
   }))
 
   it.effect("reclaims a take that is still running, and never gets its answer twice", Effect.fnUntraced(function*() {
@@ -119,11 +103,7 @@ layer(testStorage(), { excludeTestServices: true })("an owner whose partition is
     yield* seed(tenantId, { S: 1 })
     const worker = yield* acquire(tenantId)
     const request = workerFixtures.takeRequest(worker, { from: [from(1)] })
-    const commit = yield* openTransaction(store.take(request))
-    const reclaiming = yield* Effect.forkChild(store.reclaim(tenantId, worker.owned, request.flight))
-    yield* untilOneIsBlocked
-    const { deliveries: [lost] } = yield* commit
-    const { destinations, owned } = yield* Fiber.join(reclaiming)
+    const [{ deliveries: [lost] }, { destinations, owned }] = yield* runBlocked(store.take(request), store.reclaim(tenantId, worker.owned, request.flight))
     const waiting = yield* workerFixtures.waitingIn(tenantId, destinations)
     assert.deepStrictEqual([owned.length, waiting.map((each) => each.deliveryId)], [everyPartition.length, [lost!.deliveryId]])
     assert.deepStrictEqual((yield* store.take({ ...request, from: [from(1, { again: [lost!.deliveryId] })] })).owned, [])

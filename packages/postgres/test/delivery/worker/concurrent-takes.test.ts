@@ -4,7 +4,7 @@ import { DeliveryControl, DeliveryQueue, DeliveryStore, partitionOf } from "@way
 import { fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"
-import { openTransaction, untilOneIsBlocked } from "../../OpenTransaction.ts"
+import { openTransaction, runBlocked, untilOneIsBlocked } from "../../OpenTransaction.ts"
 import { rowsIn } from "../../TestService.ts"
 import { freshSchema, testStorage } from "../../TestStorage.ts"
 
@@ -61,11 +61,8 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
       queue.changeDestination(tenantId, destinationSettings({ state: "paused" })),
       control.purgeNext(tenantId, idOf(1), undefined)
     )
-    const commit = yield* openTransaction(purge)
-    const taking = yield* Effect.forkChild(takeFrom(worker))
-    yield* untilOneIsBlocked
-    yield* commit
-    assert.deepStrictEqual((yield* Fiber.join(taking)).deliveries, [])
+    const [, taking] = yield* runBlocked(purge, takeFrom(worker))
+    assert.deepStrictEqual(taking.deliveries, [])
     assert.deepStrictEqual([yield* left("delivery_entries", tenantId), yield* left("delivery_flights", tenantId)], [0, 0])
   }))
 
@@ -138,11 +135,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
     const { deliveries } = yield* takeFrom(worker)
     yield* settle(worker, { outcomes: [outcomeOf(deliveries[0]!, { state: "waiting" })] })
     const { deliveries: again } = yield* takeFrom(worker, 1, { again: [deliveries[0]!.deliveryId], batches: 0 })
-    const commit = yield* openTransaction(end(worker, [...again, deliveries[1]!], { state: "waiting" }))
-    const closing = yield* Effect.forkChild(queue.closeDestination(tenantId, idOf(1)))
-    yield* untilOneIsBlocked
-    yield* commit
-    yield* Fiber.join(closing)
+    yield* runBlocked(end(worker, [...again, deliveries[1]!], { state: "waiting" }), queue.closeDestination(tenantId, idOf(1)))
     for (const { deliveryId } of deliveries) assert.strictEqual(yield* stateOf(tenantId, deliveryId), "cancelled")
   }))
 
