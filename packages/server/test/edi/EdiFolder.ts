@@ -1,6 +1,9 @@
 /** A partner's folder in tests of the EDI worker. */
+import { TestWaybill } from "@waybill/testkit"
+import { Effect } from "effect"
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { directory } from "../program/Program.ts"
 
 export const profile = { partner: "acme", them: { qualifier: "02", id: "ABCD" }, us: { qualifier: "ZZ", id: "WAYBILL" }, version: "004010", sets: ["214", "210"], carrier: { dot: "1234567" } }
 
@@ -34,6 +37,13 @@ export const partnerFolder = (root: string, tenantId: string, written: unknown =
   writeFileSync(join(folder, "profile.json"), JSON.stringify(written))
   return folder
 }
+
+/** A tenant with a partner, and its folder. */
+export const makePartner = (written?: unknown) =>
+  Effect.map(TestWaybill.tenant(), (tenant) => {
+    const root = directory()
+    return { tenant, root, folder: partnerFolder(root, tenant.tenantId, written) }
+  })
 
 export const reportOf = (folder: string, name: string) => readFileSync(join(folder, `${name}.report.jsonl`), "utf8")
 

@@ -6,8 +6,7 @@ import { TestClock } from "effect/testing"
 import { mkdirSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { pollPartners, type PartnerStates } from "../../src/edi/EdiWorker.ts"
-import { directory } from "../program/Program.ts"
-import { fileOf, partnerFolder, profile, put, reportOf, segmentsIn, sentTo } from "./EdiFolder.ts"
+import { fileOf, makePartner, profile, put, reportOf, segmentsIn, sentTo } from "./EdiFolder.ts"
 
 const shipper = { ...profile, carrier: undefined, sets: ["204", "211", "216"], writes: ["990"], linearFeet: 12 }
 
@@ -20,10 +19,8 @@ const decoder = new TextDecoder()
 /** Runs the worker on these files and a good one, and returns what was ordered. */
 const receive = Effect.fnUntraced(function*(files: Readonly<Record<string, string>>) {
   yield* TestClock.setTime(Date.UTC(2026, 10, 20, 6))
-  const tenant = yield* TestWaybill.tenant()
+  const { folder, root, tenant } = yield* makePartner(shipper)
   const pickups = yield* Pickups
-  const root = directory()
-  const folder = partnerFolder(root, tenant.tenantId, shipper)
   for (const [name, text] of Object.entries({ ...files, "good.edi": good })) put(folder, name, text)
   for (let count = 0; count < 2; count++) yield* pollPartners(root, new Map())
   const { data } = yield* pickups.changes(tenant.carrier, {})
@@ -68,9 +65,7 @@ describe("hostile files of an EDI partner", () => {
   }))
 
   test("that are refused are in the log with their first fault, and entries that are never read with their names", Effect.gen(function*() {
-    const tenant = yield* TestWaybill.tenant()
-    const root = directory()
-    const folder = partnerFolder(root, tenant.tenantId, shipper)
+    const { folder, root, tenant } = yield* makePartner(shipper)
     put(folder, "empty.edi", "")
     put(folder, "set.edi", fileOf("SM", "204", ["B2**ABCD**WRONG"], 2))
     mkdirSync(join(folder, "inbox/archive"))

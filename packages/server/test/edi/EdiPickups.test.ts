@@ -7,8 +7,7 @@ import { TestClock } from "effect/testing"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { pollPartners } from "../../src/edi/EdiWorker.ts"
-import { directory } from "../program/Program.ts"
-import { fileOf, partnerFolder, profile, put, reportOf, segmentsIn, sentTo } from "./EdiFolder.ts"
+import { fileOf, makePartner, profile, put, reportOf, segmentsIn, sentTo } from "./EdiFolder.ts"
 
 const shipper = { ...profile, carrier: undefined, sets: ["204", "211", "216", "990"], writes: ["990"], accounts: ["A-1"], linearFeet: 12 }
 
@@ -32,10 +31,8 @@ describe("pickups of an EDI partner", () => {
 
   const partner = Effect.gen(function*() {
     yield* TestClock.setTime(Date.UTC(2026, 10, 20, 6))
-    const tenant = yield* TestWaybill.tenant()
+    const { folder, root, tenant } = yield* makePartner(shipper)
     const pickups = yield* Pickups
-    const root = directory()
-    const folder = partnerFolder(root, tenant.tenantId, shipper)
     const states = new Map()
     const look = pollPartners(root, states)
     yield* look

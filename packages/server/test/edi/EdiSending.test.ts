@@ -6,8 +6,7 @@ import { invoiceSample, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 import { pollPartners } from "../../src/edi/EdiWorker.ts"
-import { directory } from "../program/Program.ts"
-import { partnerFolder, profile, segmentsIn, sentTo } from "./EdiFolder.ts"
+import { makePartner, profile, segmentsIn, sentTo } from "./EdiFolder.ts"
 
 const buyer = { ...profile, carrier: undefined, sets: ["204"], writes: ["214", "210"], accounts: ["A-1"], scac: "ABCD" }
 
@@ -16,11 +15,9 @@ describe("the server writes for an EDI partner", () => {
     it.effect(name, () => scenario.pipe(Effect.provide(TestWaybill.layer()), Effect.provide(TestClock.layer()), Effect.scoped) as Effect.Effect<A, E>)
 
   const partner = Effect.fnUntraced(function*(written: object = buyer) {
-    const tenant = yield* TestWaybill.tenant()
+    const { folder, root, tenant } = yield* makePartner(written)
     const events = yield* TransitEventIntake
     const invoices = yield* Invoices
-    const root = directory()
-    const folder = partnerFolder(root, tenant.tenantId, written)
     const look = pollPartners(root, new Map())
     const report = (shipmentId: string, type: EventType, accounts = ["A-1"]) =>
       events.report(tenant.carrier, [reportedEvent(shipmentId, { type, accounts, eventId: `${shipmentId} ${type}`, more: { shipment: { shipmentId, scac: "WAYB", references: [{ type: "PRO", value: shipmentId }], origin: {}, destination: {} } } })])

@@ -13,7 +13,7 @@ import { defaultEdiLimits } from "../../src/edi/EdiPartners.ts"
 import { pollPartners, duePolls, type PartnerStates } from "../../src/edi/EdiWorker.ts"
 import { journeyFrom } from "../../src/demo/DemoJourney.ts"
 import { directory } from "../program/Program.ts"
-import { fileOf, partnerFolder, profile, put, reportOf } from "./EdiFolder.ts"
+import { fileOf, makePartner, partnerFolder, profile, put, reportOf } from "./EdiFolder.ts"
 
 const status = fileOf("QM", "214", ["B10*0123456789**ABCD", "LX*1", "AT7*X4*NS***20261120*0815*UT"])
 const invoice = (amount: string) => fileOf("IM", "210", [`B3**4711****20261120*${amount}****ABCD`])
@@ -23,9 +23,7 @@ describe("the EDI worker", () => {
     it.effect(name, () => scenario.pipe(Effect.provide(TestWaybill.layer()), Effect.provide(TestClock.layer()), Effect.scoped) as Effect.Effect<A, E>)
 
   test("stores the events and invoices of a partner's files, updates statuses, and writes the audit log", Effect.gen(function*() {
-    const tenant = yield* TestWaybill.tenant()
-    const root = directory()
-    const folder = partnerFolder(root, tenant.tenantId, { ...profile, carrier: { dot: "1234567" } })
+    const { folder, root, tenant } = yield* makePartner({ ...profile, carrier: { dot: "1234567" } })
     yield* (yield* ShipmentIntake).report({ ...tenant.carrier, dot: "1234567" }, postedShipment("0123456789"))
     put(folder, "a.edi", status)
     put(folder, "b.edi", invoice("26378"))
@@ -42,9 +40,7 @@ describe("the EDI worker", () => {
   }))
 
   test("reports a repeated invoice as a duplicate, and refuses one that exists with other content", Effect.gen(function*() {
-    const tenant = yield* TestWaybill.tenant()
-    const root = directory()
-    const folder = partnerFolder(root, tenant.tenantId)
+    const { folder, root } = yield* makePartner()
     put(folder, "a.edi", invoice("26378"))
     yield* pollPartners(root, new Map())
     put(folder, "again.edi", invoice("26378"))
@@ -56,9 +52,7 @@ describe("the EDI worker", () => {
 
   test("stores nothing again of files that are read again when everything that ends has ended", Effect.gen(function*() {
     yield* TestClock.setTime(Date.UTC(2026, 10, 20, 12))
-    const tenant = yield* TestWaybill.tenant()
-    const root = directory()
-    const folder = partnerFolder(root, tenant.tenantId)
+    const { folder, root, tenant } = yield* makePartner()
     yield* (yield* ShipmentIntake).report({ ...tenant.carrier, dot: "1234567" }, postedShipment("0123456789"))
     const read = Effect.suspend(() => {
       put(folder, "a.edi", status)
@@ -75,10 +69,8 @@ describe("the EDI worker", () => {
   }))
 
   test("reads nothing of a suspended tenant, and all of it afterwards", Effect.gen(function*() {
-    const tenant = yield* TestWaybill.tenant()
+    const { folder, root, tenant } = yield* makePartner()
     const tenants = yield* Tenants
-    const root = directory()
-    const folder = partnerFolder(root, tenant.tenantId)
     put(folder, "a.edi", status)
     yield* tenants.suspend(tenant.tenantId)
     yield* pollPartners(root, new Map())
@@ -178,9 +170,7 @@ describe("the EDI worker", () => {
 
   test("reads a file that fails again later and later, although the clock was set back, and what comes after it at once", Effect.gen(function*() {
     yield* TestClock.setTime(3 * 3_600_000)
-    const tenant = yield* TestWaybill.tenant()
-    const root = directory()
-    const folder = partnerFolder(root, tenant.tenantId)
+    const { folder, root } = yield* makePartner()
     const intake = yield* TransitEventIntake
     let tries = 0
     const failing = TransitEventIntake.of({ ...intake, report: () => Effect.suspend(() => Effect.die(new Error(`failure ${tries += 1}`))) })
@@ -204,9 +194,7 @@ describe("the EDI worker", () => {
   }))
 
   test("reads no files of a partner whose outbox is full, and all of them when there is room", Effect.gen(function*() {
-    const tenant = yield* TestWaybill.tenant()
-    const root = directory()
-    const folder = partnerFolder(root, tenant.tenantId)
+    const { folder, root } = yield* makePartner()
     const states: PartnerStates = new Map()
     const look = pollPartners(root, states, { ...defaultEdiLimits, maxWaitingFiles: 1 })
     put(folder, "a.edi", status)
@@ -221,9 +209,7 @@ describe("the EDI worker", () => {
   }))
 
   test("removes files that were read, with their reports, after their days", Effect.gen(function*() {
-    const tenant = yield* TestWaybill.tenant()
-    const root = directory()
-    const folder = partnerFolder(root, tenant.tenantId)
+    const { folder, root } = yield* makePartner()
     const states: PartnerStates = new Map()
     put(folder, "a.edi", status)
     yield* TestClock.setTime(Date.now())

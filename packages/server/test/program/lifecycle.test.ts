@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http"
 import { connect, createServer, type AddressInfo, type Socket } from "node:net"
 import { describe, expect, inject, it, onTestFinished } from "vitest"
 import { eventually, freePort, leaked, Program, receiver, sharedSettings, startProgram } from "./Program.ts"
@@ -46,6 +47,25 @@ const databaseProxy = async () => {
   return { url: url.href, takeAway, giveBack: () => listen(port), freeze }
 }
 
+/** A server whose first delivery has arrived at its receiver. */
+const delivering = async (databaseUrl: string, settings: Readonly<Record<string, string>>, answer?: Parameters<typeof receiver>[0], launched = false) => {
+  const { env, operatorKey } = sharedSettings(databaseUrl, settings)
+  const { program, url } = await startProgram({ env, launched })
+  const tenant = await tenantOn(url, operatorKey)
+  const hook = await receiver(answer)
+  await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
+  await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
+  await eventually(() => hook.receptions[0])
+  return { env, operatorKey, program, url, tenant, hook }
+}
+
+/** A receiver's answer that waits until it is released. */
+const heldAnswer = () => {
+  let release = () => {}
+  const held = new Promise<void>((resolve) => release = resolve)
+  return { release: () => release(), answer: (_: unknown, response: ServerResponse) => void held.then(() => response.writeHead(200).end()) }
+}
+
 /** A request whose body is sent on demand. */
 const slowPost = (baseUrl: string, path: string, headers: Readonly<Record<string, string>>, body: string) => {
   const { hostname, port } = new URL(baseUrl)
@@ -72,15 +92,8 @@ describe("a server's life", { timeout: 60_000 }, () => {
   })
 
   it("finishes requests and attempts in flight when it is stopped, and leaves no lease", async () => {
-    const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_LOG_LEVEL: "debug" })
-    const { program, url } = await startProgram({ env })
-    const tenant = await tenantOn(url, operatorKey)
-    let release = () => {}
-    const held = new Promise<void>((resolve) => release = resolve)
-    const hook = await receiver((_, response) => void held.then(() => response.writeHead(200).end()))
-    await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
-    await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
-    await eventually(() => hook.receptions[0])
+    const { answer, release } = heldAnswer()
+    const { env, hook, operatorKey, program, tenant, url } = await delivering(pgUrl, { WAYBILL_LOG_LEVEL: "debug" }, answer)
 
     const slow = slowPost(url, "/intake/v1/transit-events", { "x-api-key": tenant.carrierKey }, JSON.stringify({ events: [event("S-2", 1)] }))
     await eventually(async () => (await fetch(`${url}/readyz`)).status === 200 ? true : undefined)
@@ -107,16 +120,10 @@ describe("a server's life", { timeout: 60_000 }, () => {
   })
 
   it("waits no longer than configured, and releases its leases", async () => {
-    const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_DRAIN_SECONDS: "0.5", WAYBILL_LEASE_SECONDS: "600" })
-    const { program, url } = await startProgram({ env })
-    const tenant = await tenantOn(url, operatorKey)
     let hangs = true
-    const hook = await receiver((_, response) => {
+    const { env, hook, program } = await delivering(pgUrl, { WAYBILL_DRAIN_SECONDS: "0.5", WAYBILL_LEASE_SECONDS: "600" }, (_, response) => {
       if (!hangs) response.writeHead(200).end()
     })
-    await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
-    await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
-    await eventually(() => hook.receptions[0])
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
 
     hangs = false
@@ -130,13 +137,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
 
   it("ends in time when connections to the database are open on this side only", async () => {
     const database = await databaseProxy()
-    const { env, operatorKey } = sharedSettings(database.url, { WAYBILL_DRAIN_SECONDS: "1" })
-    const { program, url } = await startProgram({ env })
-    const tenant = await tenantOn(url, operatorKey)
-    const hook = await receiver((_, response) => response.writeHead(200).end())
-    await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
-    await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
-    await eventually(() => hook.receptions[0])
+    const { program, tenant, url } = await delivering(database.url, { WAYBILL_DRAIN_SECONDS: "1" })
     database.freeze()
     // a request that waits for the database
     const lookup = tenant.customerAt(url).listEvents().catch(() => undefined)
@@ -148,13 +149,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
   })
 
   it("exits at once at the second signal", async () => {
-    const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_DRAIN_SECONDS: "60", WAYBILL_ATTEMPT_TIMEOUT_SECONDS: "60", WAYBILL_LEASE_SECONDS: "90" })
-    const { program, url } = await startProgram({ env })
-    const tenant = await tenantOn(url, operatorKey)
-    const hook = await receiver(() => {})
-    await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
-    await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
-    await eventually(() => hook.receptions[0])
+    const { program, url } = await delivering(pgUrl, { WAYBILL_DRAIN_SECONDS: "60", WAYBILL_ATTEMPT_TIMEOUT_SECONDS: "60", WAYBILL_LEASE_SECONDS: "90" }, () => {})
     program.child.kill("SIGTERM")
     await eventually(() => fetch(`${url}/readyz`).then(() => undefined, () => true))
     expect(program.ended).toBeUndefined()
@@ -167,15 +162,8 @@ describe("a server's life", { timeout: 60_000 }, () => {
   })
 
   it.each(["SIGTERM", "SIGINT"] as const)("finishes attempts in flight when %s goes to its whole process group, launcher included", async (signal) => {
-    const { env, operatorKey } = sharedSettings(pgUrl)
-    const { program, url } = await startProgram({ env, launched: true })
-    const tenant = await tenantOn(url, operatorKey)
-    let release = () => {}
-    const held = new Promise<void>((resolve) => release = resolve)
-    const hook = await receiver((_, response) => void held.then(() => response.writeHead(200).end()))
-    await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
-    await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
-    await eventually(() => hook.receptions[0])
+    const { answer, release } = heldAnswer()
+    const { hook, program, url } = await delivering(pgUrl, {}, answer, true)
     process.kill(-program.child.pid!, signal)
     await eventually(() => fetch(`${url}/readyz`).then(() => undefined, () => true))
     expect(program.ended).toBeUndefined()
