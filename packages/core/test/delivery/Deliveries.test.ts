@@ -3,16 +3,14 @@ import { Retention, Subscriptions } from "@waybill/core"
 import { Deliveries } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
-import { eventsOf, hook, inEngine, inEngineWith, makeEngine } from "./Engine.ts"
+import { eventsOf, hook, inEngine, inEngineWith, makeEngine, startEngine } from "./Engine.ts"
 import { untyped } from "../untyped.ts"
 
 const unknown = "0199c5a1-0000-7000-8000-000000000001"
 
 /** Three dead letters of A, B and C. */
 const deadLetters = Effect.fnUntraced(function*() {
-  const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 2, initialBackoffSeconds: 1 } })
-  yield* engine.receivers.script(hook, Receiver.fail(500))
-  yield* TestWaybill.run
+  const engine = yield* startEngine({ policy: { batchMaxSize: 1, maxAttempts: 2, initialBackoffSeconds: 1 }, answers: Receiver.fail(500) })
   yield* engine.publish("A", "B", "C")
   yield* TestWaybill.pass("10 minutes")
   const dead = yield* engine.list({ state: "dead" })
@@ -23,9 +21,7 @@ const deadLetters = Effect.fnUntraced(function*() {
 
 describe("Deliveries", () => {
   it.effect("shows a delivery with its exact body and every attempt", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine()
-    yield* engine.receivers.script(hook, [Receiver.fail(503), Receiver.accept(202)])
-    yield* TestWaybill.run
+    const engine = yield* startEngine({ answers: [Receiver.fail(503), Receiver.accept(202)] })
     yield* engine.publish("A", "B")
     yield* TestWaybill.pass("1 minute")
     const [listed] = yield* engine.list()
@@ -38,8 +34,7 @@ describe("Deliveries", () => {
   }, inEngine))
 
   for (const order of ["newest", "oldest", undefined] as const) it.effect(`lists ${order ?? "newest"} first, page by page${order === undefined ? ", by default" : ""}`, Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-    yield* TestWaybill.run
+    const engine = yield* startEngine({ policy: { batchMaxSize: 1 } })
     for (let n = 0; n < 7; n++) {
       yield* engine.publish(`S${n}`)
       yield* TestWaybill.pass(1000)
@@ -58,8 +53,7 @@ describe("Deliveries", () => {
   }, inEngine))
 
   it.effect("lists newest first on request, and keeps that order on later pages", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-    yield* TestWaybill.run
+    const engine = yield* startEngine({ policy: { batchMaxSize: 1 } })
     for (let n = 0; n < 5; n++) {
       yield* engine.publish(`S${n}`)
       yield* TestWaybill.pass(1000)
@@ -95,8 +89,7 @@ describe("Deliveries", () => {
   }, inEngine))
 
   it.effect("sends a delivered delivery again on request", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine()
-    yield* TestWaybill.run
+    const engine = yield* startEngine()
     yield* engine.publish("A")
     yield* TestWaybill.pass(1000)
     const [first] = yield* engine.list()
@@ -106,9 +99,7 @@ describe("Deliveries", () => {
   }, inEngine))
 
   it.effect("refuses to retry a delivery that is in flight, cancelled or unknown", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 600 } })
-    yield* engine.receivers.script(hook, [Receiver.fail(500), Receiver.hang])
-    yield* TestWaybill.run
+    const engine = yield* startEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 600 }, answers: [Receiver.fail(500), Receiver.hang] })
     yield* engine.publish("A", "B")
     yield* TestWaybill.pass(1000)
     const [sending] = yield* engine.list({ state: "sending" })
@@ -195,8 +186,7 @@ describe("Deliveries", () => {
   }, inEngine))
 
   it.effect("replays history as new deliveries of the same events (SPEC-GAP-D22)", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine()
-    yield* TestWaybill.run
+    const engine = yield* startEngine()
     yield* engine.publish("A", "B")
     yield* TestWaybill.pass("1 hour")
     yield* engine.publish("A")

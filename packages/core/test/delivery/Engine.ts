@@ -1,7 +1,7 @@
 /** A tenant, its receivers and its worker, for tests of the delivery engine on the virtual clock. */
 import { Deliveries, type DeliveryOptionValues, DeliveryStore, type DeliveryView, DeliveryWorker } from "@waybill/core/delivery"
 import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
-import { batchOf, type EventOverrides, type ReceivedRequest, reportedEvent, ScriptedReceivers, type StoreCall, TestWaybill } from "@waybill/testkit"
+import { batchOf, type EventOverrides, type ReceivedRequest, reportedEvent, type Script, ScriptedReceivers, type StoreCall, TestWaybill } from "@waybill/testkit"
 import { Context, Effect, Layer, References } from "effect"
 import type * as Clock from "effect/Clock"
 import { untyped } from "../untyped.ts"
@@ -47,6 +47,14 @@ export const makeEngine = Effect.fnUntraced(function*(options: EngineOptions = {
     Effect.map(receivers.deliveredEvents(url), (all) => all.map(nameOf))
 
   return { tenant, customer, events, receivers, subscriptions, deliveries, subscription, publish, publishEvent, patch, list, delivered }
+})
+
+/** The same with a running worker. `answers`: of the subscription's receiver. */
+export const startEngine = Effect.fnUntraced(function*({ answers, ...options }: EngineOptions & { readonly answers?: Script } = {}) {
+  const engine = yield* makeEngine(options)
+  if (answers !== undefined) yield* engine.receivers.script(hook, answers)
+  yield* TestWaybill.run
+  return engine
 })
 
 export const nameOf = (event: { readonly sequence: number; readonly shipment: { readonly shipmentId: string } }): string =>

@@ -4,7 +4,7 @@ import { Backlogs, Statistics, Subscriptions, type StatisticsView } from "@waybi
 import { DeliveryWorker, StatisticsStore, totalOf } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Cause, Effect, Exit } from "effect"
-import { account, hook, inEngine, makeEngine } from "../delivery/Engine.ts"
+import { account, hook, inEngine, makeEngine, startEngine } from "../delivery/Engine.ts"
 import { untyped } from "../untyped.ts"
 
 const get = (query: unknown = {}, tenantId = "acme") => Effect.flatMap(Statistics, (statistics) => statistics.get(tenantId, untyped(query)))
@@ -23,9 +23,7 @@ const faultOf = (query: unknown) =>
 
 describe("delivery statistics", () => {
   it.effect("count accepted and failed attempts of a subscription and of the tenant by minute, written once a minute", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine({ policy: { initialBackoffSeconds: 5 } })
-    yield* engine.receivers.script(hook, [Receiver.fail(503), Receiver.accept()])
-    yield* TestWaybill.run
+    const engine = yield* startEngine({ policy: { initialBackoffSeconds: 5 }, answers: [Receiver.fail(503), Receiver.accept()] })
     yield* engine.publish("A")
     yield* TestWaybill.pass("30 seconds")
     assert.deepStrictEqual(seen(yield* get()), [[null, []]])

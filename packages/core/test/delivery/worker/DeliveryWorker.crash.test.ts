@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { deadLettersTotal, DeliveryStore, partitionsPerTenant } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Logger, Metric, References } from "effect"
-import { eventsOf, hook, inEngine, inEngineWith, makeEngine, outOfOrder, storeCalls, workerOver } from "../Engine.ts"
+import { eventsOf, hook, inEngine, inEngineWith, makeEngine, outOfOrder, startEngine, storeCalls, workerOver } from "../Engine.ts"
 
 const shipments = (count: number): ReadonlyArray<string> => Array.from({ length: count }, (_, n) => `S${n}`)
 
@@ -246,9 +246,7 @@ describe("crashes", () => {
     }, inEngine))
 
     it.effect("keep a destination during long attempts by renewing their leases", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-      yield* engine.receivers.script(hook, Receiver.delay(50_000))
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ policy: { batchMaxSize: 1 }, answers: Receiver.delay(50_000) })
       yield* engine.publish("A")
       yield* TestWaybill.pass(1000)
       yield* (yield* TestWaybill.worker()).run

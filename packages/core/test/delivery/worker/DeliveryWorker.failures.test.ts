@@ -6,7 +6,7 @@ import { Receiver, type ReceivedRequest, reportedEvent, ScriptedReceivers, TestW
 import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Logger, Option, References } from "effect"
 import * as Clock from "effect/Clock"
-import { account, eventsOf, hook, inEngine, inEngineWith, makeEngine, workerOver } from "../Engine.ts"
+import { account, eventsOf, hook, inEngine, inEngineWith, makeEngine, startEngine, workerOver } from "../Engine.ts"
 
 const hour = 3_600_000
 
@@ -20,9 +20,7 @@ describe("failures", () => {
 
   describe("retries", () => {
     it.effect("continue for three days with the same bytes and id, and end in a dead letter", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine({ policy: { maxAttempts: 80 } })
-      yield* engine.receivers.script(hook, Receiver.fail(503))
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ policy: { maxAttempts: 80 }, answers: Receiver.fail(503) })
       yield* engine.publish("A", "B")
       yield* TestWaybill.pass("4 days")
       const requests = yield* engine.receivers.requests(hook)
@@ -53,9 +51,7 @@ describe("failures", () => {
 
     it.effect("double from the initial to the maximum backoff, with 20 % jitter", () =>
       inEngineWith(forDays)(Effect.gen(function*() {
-        const engine = yield* makeEngine()
-        yield* engine.receivers.script(hook, Receiver.fail(500))
-        yield* TestWaybill.run
+        const engine = yield* startEngine({ answers: Receiver.fail(500) })
         yield* engine.publish("A")
         yield* TestWaybill.pass("1 day")
         const doubled = [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600]
@@ -69,9 +65,7 @@ describe("failures", () => {
       })))
 
     it.effect("differ by their jitter, so that deliveries are not retried at the same time", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 1000, maxAttempts: 2 } })
-      yield* engine.receivers.script(hook, Receiver.fail(500))
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 1000, maxAttempts: 2 }, answers: Receiver.fail(500) })
       yield* engine.publish("A", "B", "C", "D")
       yield* TestWaybill.pass("1 hour")
       assert.isAtLeast(new Set((yield* engine.receivers.requests(hook)).slice(4).map((request) => request.at)).size, 3)
@@ -95,9 +89,7 @@ describe("failures", () => {
     }, inEngineWith(forDays)))
 
     it.effect("treat refused connections and timeouts as failures, and end a hanging attempt at its deadline", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine()
-      yield* engine.receivers.script(hook, [Receiver.refuse, Receiver.hang, Receiver.accept(204)])
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ answers: [Receiver.refuse, Receiver.hang, Receiver.accept(204)] })
       yield* engine.publish("A")
       yield* TestWaybill.pass("1 hour")
       const [delivery] = yield* engine.list()
@@ -124,9 +116,7 @@ describe("failures", () => {
     const policy = { batchMaxSize: 1, maxAttempts: 1000, initialBackoffSeconds: 100, maxBackoffSeconds: 100 }
 
     it.effect("opens after five consecutive failures: nothing is sent until the next retry", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine({ policy })
-      yield* engine.receivers.script(hook, Receiver.fail(500))
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ policy, answers: Receiver.fail(500) })
       for (let n = 0; n < 5; n++) {
         yield* engine.publish(`S${n}`)
         yield* TestWaybill.pass(1000)
@@ -142,9 +132,7 @@ describe("failures", () => {
     }, inEngineWith({ destinationConcurrency: 1 })))
 
     it.effect("sends exactly one delivery as the probe, and the others when it is accepted", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine({ policy })
-      yield* engine.receivers.script(hook, Receiver.fail(500))
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ policy, answers: Receiver.fail(500) })
       yield* engine.publish(...Array.from({ length: 16 }, (_, n) => `S${n}`))
       yield* TestWaybill.pass(1000)
       // two at first, one at a time since the first failure
@@ -175,9 +163,7 @@ describe("failures", () => {
     }, inEngine))
 
     it.effect("counts no attempt of deliveries that wait for it", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine({ policy: { ...policy, maxAttempts: 3 } })
-      yield* engine.receivers.script(hook, (request) => request.at < 2 * hour ? Receiver.fail(500)(request) : Receiver.accept()(request))
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ policy: { ...policy, maxAttempts: 3 }, answers: (request) => request.at < 2 * hour ? Receiver.fail(500)(request) : Receiver.accept()(request) })
       yield* engine.publish(...Array.from({ length: 40 }, (_, n) => `S${n}`))
       yield* TestWaybill.pass("3 hours")
       for (const delivery of yield* engine.list()) assert.isAtMost(delivery.attempts.length, 3)
@@ -281,8 +267,7 @@ describe("failures", () => {
     }, inEngine))
 
     it.effect("counts no attempt", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, rateLimitPerMinute: 1, maxAttempts: 1 } })
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ policy: { batchMaxSize: 1, rateLimitPerMinute: 1, maxAttempts: 1 } })
       yield* engine.publish("A", "B", "C")
       yield* TestWaybill.pass("10 minutes")
       assert.lengthOf(yield* engine.delivered(), 3)
@@ -292,9 +277,7 @@ describe("failures", () => {
 
   describe("410 Gone (SPEC-GAP-D25)", () => {
     it.effect("pauses the subscription with the reason, and keeps the delivery until it is resumed", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine()
-      yield* engine.receivers.script(hook, [Receiver.gone, Receiver.accept()])
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ answers: [Receiver.gone, Receiver.accept()] })
       yield* engine.publish("A")
       yield* TestWaybill.pass("1 day")
       const status = yield* engine.deliveries.destinationStatus(engine.tenant.tenantId, engine.subscription.id)
@@ -311,9 +294,7 @@ describe("failures", () => {
     }, inEngineWith(forDays)))
 
     it.effect("pauses once: attempts that end later do not undo a resume", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-      yield* engine.receivers.script(hook, [Receiver.delay(10_000, Receiver.accept()), Receiver.gone, Receiver.accept()])
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ policy: { batchMaxSize: 1 }, answers: [Receiver.delay(10_000, Receiver.accept()), Receiver.gone, Receiver.accept()] })
       yield* engine.publish("A", "B")
       yield* TestWaybill.pass(1000)
       yield* engine.patch({ status: "active" })

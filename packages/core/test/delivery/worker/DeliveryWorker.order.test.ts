@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { AttemptOutcome, DeliveryWorker } from "@waybill/core/delivery"
 import { batchOf, type Behaviour, Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
-import { eventsOf, hook, inEngine, inEngineWith, makeEngine, outOfOrder } from "../Engine.ts"
+import { eventsOf, hook, inEngine, inEngineWith, makeEngine, outOfOrder, startEngine } from "../Engine.ts"
 
 /** Fails every batch with an event of these shipments. */
 const failing = (...shipmentIds: ReadonlyArray<string>): Behaviour => (request) =>
@@ -37,9 +37,7 @@ describe("order", () => {
     }, inEngine))
 
     it.effect("makes a shipment's next event wait until the previous one is accepted", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-      yield* engine.receivers.script(hook, Receiver.delay(5000))
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ policy: { batchMaxSize: 1 }, answers: Receiver.delay(5000) })
       yield* engine.publish("A")
       yield* TestWaybill.pass(1000)
       yield* engine.publish("A")
@@ -50,9 +48,7 @@ describe("order", () => {
     }, inEngine))
 
     it.effect("is kept when all dead letters of a shipment are sent again, which takes no longer than its receiver needs", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 1, rateLimitPerMinute: 6000 } })
-      yield* engine.receivers.script(hook, Receiver.fail(400))
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ policy: { batchMaxSize: 1, maxAttempts: 1, rateLimitPerMinute: 6000 }, answers: Receiver.fail(400) })
       for (let each = 0; each < 20; each++) {
         yield* engine.publish("A")
         yield* TestWaybill.pass("2 minutes")
@@ -65,9 +61,7 @@ describe("order", () => {
     }, inEngine))
 
     it.effect("continues for a shipment when its delivery is a dead letter", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 2, initialBackoffSeconds: 1 } })
-      yield* engine.receivers.script(hook, [Receiver.fail(500), Receiver.fail(500), Receiver.accept()])
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ policy: { batchMaxSize: 1, maxAttempts: 2, initialBackoffSeconds: 1 }, answers: [Receiver.fail(500), Receiver.fail(500), Receiver.accept()] })
       yield* engine.publish("A", "A")
       yield* TestWaybill.pass("1 minute")
       assert.deepStrictEqual((yield* engine.list()).map((each) => each.state), ["dead", "delivered"])
@@ -75,8 +69,7 @@ describe("order", () => {
     }, inEngine))
 
     it.effect("puts a late event with a lower sequence after the events already sent, and loses none", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine()
-      yield* TestWaybill.run
+      const engine = yield* startEngine()
       yield* engine.publishEvent("A", { sequence: 10, eventId: "ten" })
       yield* TestWaybill.pass(100)
       yield* engine.publishEvent("A", { sequence: 3, eventId: "three" })
@@ -87,9 +80,7 @@ describe("order", () => {
 
   describe("a delivery that fails or hangs", () => {
     it.effect("blocks its own shipments only", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 1000, initialBackoffSeconds: 600, maxBackoffSeconds: 600 } })
-      yield* engine.receivers.script(hook, failing("bad"))
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ policy: { batchMaxSize: 1, maxAttempts: 1000, initialBackoffSeconds: 600, maxBackoffSeconds: 600 }, answers: failing("bad") })
       yield* engine.publish("bad", "good", "bad")
       yield* TestWaybill.pass(1000)
       for (let n = 0; n < 5; n++) {
@@ -122,9 +113,7 @@ describe("order", () => {
     }, inEngine))
 
     it.effect("does not delay other shipments of the destination while one hangs", Effect.fnUntraced(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-      yield* engine.receivers.script(hook, (request) => eventsOf(request)[0]!.startsWith("slow") ? Receiver.hang(request) : Receiver.accept()(request))
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ policy: { batchMaxSize: 1 }, answers: (request) => eventsOf(request)[0]!.startsWith("slow") ? Receiver.hang(request) : Receiver.accept()(request) })
       yield* engine.publish("slow")
       yield* TestWaybill.pass(50)
       // published while the destination is owned, just after a take

@@ -6,7 +6,7 @@ import { TransitEvents } from "@waybill/core/transit-events"
 import { Receiver, reportedEvent, StorageCrash, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Latch } from "effect"
 import * as Clock from "effect/Clock"
-import { account, eventsOf, hook, inEngine, inEngineWith, makeEngine, outOfOrder, storeCalls, workerOn } from "../Engine.ts"
+import { account, eventsOf, hook, inEngine, inEngineWith, makeEngine, outOfOrder, startEngine, storeCalls, workerOn } from "../Engine.ts"
 
 /** The guaranteed maximum: a lease and five seconds. */
 const takeover = 25_000
@@ -432,8 +432,7 @@ describe("a worker whose store crashed", () => {
 
   it.effect("sends deliveries again whose outcomes were lost", () =>
     inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ policy: { batchMaxSize: 1 } })
       yield* engine.publish("S")
       yield* TestWaybill.pass(100)
       assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["delivered"])
@@ -462,9 +461,7 @@ describe("a worker whose store crashed", () => {
 
   it.effect("sends no event before the shipment's previous one, whose failure was lost", () =>
     inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 5 } })
-      yield* engine.receivers.script(hook, [Receiver.fail(503), Receiver.accept()])
-      yield* TestWaybill.run
+      const engine = yield* startEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 5 }, answers: [Receiver.fail(503), Receiver.accept()] })
       yield* engine.publish("A")
       yield* TestWaybill.pass(200)
       yield* crash

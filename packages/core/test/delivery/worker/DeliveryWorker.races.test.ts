@@ -6,7 +6,7 @@ import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { TestClock } from "effect/testing"
-import { clockAhead, eventsOf, hook, inEngine, inEngineWith, makeEngine, storeCalls, workerOn, workerOver } from "../Engine.ts"
+import { clockAhead, eventsOf, hook, inEngine, inEngineWith, makeEngine, startEngine, storeCalls, workerOn, workerOver } from "../Engine.ts"
 
 /** A worker that is killed one second after it began to send, and whose lease has expired. */
 const killedWhileSending = Effect.scoped(Effect.gen(function*() {
@@ -63,9 +63,7 @@ describe("races", () => {
   }, inEngine))
 
   it.effect("recovered dead letters of one shipment are sent in order, one at a time", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine({ policy: { maxAttempts: 1, batchMaxSize: 1 } })
-    yield* engine.receivers.script(hook, Receiver.fail(500))
-    yield* TestWaybill.run
+    const engine = yield* startEngine({ policy: { maxAttempts: 1, batchMaxSize: 1 }, answers: Receiver.fail(500) })
     yield* engine.publish("A", "A", "A", "B")
     yield* TestWaybill.pass(10_000)
     assert.deepStrictEqual((yield* engine.list()).map((each) => each.state), ["dead", "dead", "dead", "dead"])

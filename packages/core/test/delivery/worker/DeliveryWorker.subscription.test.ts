@@ -4,13 +4,12 @@ import { EventBatch } from "@waybill/core/transit-events"
 import { batchOf, ltlJourney, Receiver, TestWaybill, verifySignature } from "@waybill/testkit"
 import { Effect, Redacted, Schema, Tracer } from "effect"
 import { TestClock } from "effect/testing"
-import { eventsOf, hook, inEngine, inEngineWith, makeEngine } from "../Engine.ts"
+import { eventsOf, hook, inEngine, inEngineWith, makeEngine, startEngine } from "../Engine.ts"
 
 describe("a delivery", () => {
   it.effect("is a batch in the published format, with the events as reported", Effect.fnUntraced(function*() {
     yield* TestClock.setTime(1_763_626_500_000)
-    const engine = yield* makeEngine()
-    yield* TestWaybill.run
+    const engine = yield* startEngine()
     const journey = ltlJourney("S", { accounts: ["A"] })
     yield* engine.events.append(engine.tenant.carrier, journey)
     yield* TestWaybill.pass(100)
@@ -27,8 +26,7 @@ describe("a delivery", () => {
   }, inEngine))
 
   it.effect("is signed with the subscription's secret", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine()
-    yield* TestWaybill.run
+    const engine = yield* startEngine()
     yield* engine.publish("A")
     yield* TestWaybill.pass(100)
     const [request] = yield* engine.receivers.requests(hook)
@@ -86,8 +84,7 @@ describe("a delivery", () => {
   }, inEngine))
 
   it.effect("has at most the number of events that the subscription sets", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine({ policy: { batchMaxSize: 7 } })
-    yield* TestWaybill.run
+    const engine = yield* startEngine({ policy: { batchMaxSize: 7 } })
     yield* engine.publish(...Array.from({ length: 50 }, (_, n) => `S${n % 10}`))
     yield* TestWaybill.pass("1 minute")
     const sizes = (yield* engine.receivers.requests(hook)).map((request) => batchOf(request).events.length)
@@ -96,8 +93,7 @@ describe("a delivery", () => {
   }, inEngine))
 
   it.effect("has at most the bytes that the operator allows, unless one event is larger", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine()
-    yield* TestWaybill.run
+    const engine = yield* startEngine()
     for (let n = 0; n < 10; n++) yield* engine.publishEvent(`S${n}`, { more: { notes: "x".repeat(n === 5 ? 9000 : 2000) } })
     yield* TestWaybill.pass("1 minute")
     const requests = yield* engine.receivers.requests(hook)
@@ -108,8 +104,7 @@ describe("a delivery", () => {
 
 describe("a subscription", () => {
   it.effect("that is paused queues new events, and sends all in order when it is resumed (SPEC-GAP-D9)", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine()
-    yield* TestWaybill.run
+    const engine = yield* startEngine()
     yield* engine.patch({ status: "paused" })
     for (let n = 0; n < 5; n++) {
       yield* engine.publish("A", "B")
@@ -135,9 +130,7 @@ describe("a subscription", () => {
   }, inEngine))
 
   it.effect("that is paused lets an attempt in flight end, and starts no other", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-    yield* engine.receivers.script(hook, [Receiver.delay(5000, Receiver.fail(500)), Receiver.accept()])
-    yield* TestWaybill.run
+    const engine = yield* startEngine({ policy: { batchMaxSize: 1 }, answers: [Receiver.delay(5000, Receiver.fail(500)), Receiver.accept()] })
     yield* engine.publish("A", "A")
     yield* TestWaybill.pass(1000)
     yield* engine.patch({ status: "paused" })
@@ -150,9 +143,7 @@ describe("a subscription", () => {
   }, inEngine))
 
   it.effect("that is removed receives nothing, and its deliveries end as cancelled", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-    yield* engine.receivers.script(hook, [Receiver.accept(), Receiver.fail(500), Receiver.accept()])
-    yield* TestWaybill.run
+    const engine = yield* startEngine({ policy: { batchMaxSize: 1 }, answers: [Receiver.accept(), Receiver.fail(500), Receiver.accept()] })
     yield* engine.publish("A", "B", "A", "B", "C")
     yield* TestWaybill.pass(100)
     const sent = (yield* engine.receivers.requests(hook)).length
@@ -164,9 +155,7 @@ describe("a subscription", () => {
   }, inEngine))
 
   it.effect("that is removed while a delivery is in flight keeps its outcome", Effect.fnUntraced(function*() {
-    const engine = yield* makeEngine()
-    yield* engine.receivers.script(hook, Receiver.delay(5000))
-    yield* TestWaybill.run
+    const engine = yield* startEngine({ answers: Receiver.delay(5000) })
     yield* engine.publish("A")
     yield* TestWaybill.pass(1000)
     yield* engine.subscriptions.remove(engine.customer, engine.subscription.id)
@@ -202,8 +191,7 @@ describe("a subscription", () => {
 describe("tracing", () => {
   it.effect("makes every attempt part of the trace that published the event", () =>
     inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      yield* TestWaybill.run
+      const engine = yield* startEngine()
       yield* engine.publish("A")
       yield* TestWaybill.pass(100)
       assert.lengthOf(yield* engine.delivered(), 1)
