@@ -39,6 +39,13 @@ export const start = (options: Partial<WaybillOptions<HostTransaction>> = {}): W
   return waybill
 }
 
+/** The same with the tenant of `carrier` and `customer`. */
+export const startWithTenant = async (options?: Parameters<typeof start>[0]) => {
+  const waybill = start(options)
+  await waybill.tenants.put("acme", { name: "Acme" })
+  return waybill
+}
+
 export interface Received {
   readonly headers: IncomingMessage["headers"]
   readonly body: string

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { describe, expect, it, vi } from "vitest"
 import { pickupRequest, StorageMemory } from "@waybill/testkit"
 import type { LogEntry, PickupInput, WaybillOptions } from "../../src/index.ts"
-import { customer, type HostTransaction, rejection, start } from "./Host.ts"
+import { type HostTransaction, customer, rejection, start, startWithTenant } from "./Host.ts"
 
 class SessionStoreDown extends Error {
   override readonly name = "SessionStoreDown"
@@ -11,8 +11,7 @@ class SessionStoreDown extends Error {
 
 const started = async (options: Partial<WaybillOptions<HostTransaction>>) => {
   const log: Array<LogEntry> = []
-  const waybill = start({ log: (entry) => void log.push(entry), ...options })
-  await waybill.tenants.put("acme", { name: "Acme" })
+  const waybill = await startWithTenant({ log: (entry) => void log.push(entry), ...options })
   const errors = () => log.filter(({ level }) => level === "error")
   return { errors, log, waybill }
 }

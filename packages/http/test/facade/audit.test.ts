@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest"
-import { rejection, start } from "./Host.ts"
+import { rejection, startWithTenant } from "./Host.ts"
 
 describe("operator methods of an embedded host", () => {
   it("are in the audit log under the name host, refused ones included, and list reads are not", async () => {
-    const waybill = start()
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant()
     const { id } = await waybill.apiKeys.create("acme", { name: "shipper", roles: ["customer"], accounts: ["A1"] })
     await waybill.tenants.list()
     const refused = await rejection(waybill.limits.put("acme", { subscriptions: -1 }))

@@ -3,15 +3,14 @@ import { afterEach, describe, expect, it, vi } from "vitest"
 import { charge } from "../freight-charges/FreightChargeSamples.ts"
 import { movingShipment, reportedShipment } from "../shipment-status/ShipmentSamples.ts"
 import { reportedEvent } from "../TestService.ts"
-import { carrier, customer, HostTransaction, rejection, start, startReceiver } from "./Host.ts"
+import { HostTransaction, carrier, customer, rejection, start, startReceiver, startWithTenant } from "./Host.ts"
 
 const stranger = { ...customer, client: "stranger", accounts: ["A9"] }
 
 describe("shipment status", () => {
   it("is registered, reported, looked up and subscribed to with promises", async () => {
     const receiver = await startReceiver()
-    const waybill = start({ egressAllow: ["127.0.0.0/8"] })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ egressAllow: ["127.0.0.0/8"] })
     const { transactionId } = await waybill.statusSubscriptions.subscribe(customer, { referenceNumbers: ["PRO-S1"], webhookUrl: receiver.url })
     const registered = await waybill.shipments.register(carrier, [movingShipment("S1", { accounts: ["A1"] }), movingShipment("S2", { accounts: ["A2"] })])
     expect(registered).toEqual([{ index: 0, result: "accepted", shipmentId: "S1" }, { index: 1, result: "accepted", shipmentId: "S2" }])
@@ -37,16 +36,14 @@ describe("shipment status", () => {
   })
 
   it("is updated by published transit events", async () => {
-    const waybill = start()
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant()
     await waybill.shipments.register(carrier, [reportedShipment("S1", { accounts: ["A1"] })])
     await waybill.events.publish(carrier, [reportedEvent("S1", { type: "PICKED_UP" })])
     expect(await waybill.shipments.verified(customer, { kind: "pro", proNumber: "PRO-S1" })).toMatchObject({ shipment: { ShipmentMilestoneStatus: "Picked-up" } })
   })
 
   it("rejects with the error and its HTTP status", async () => {
-    const waybill = start({ othersLookupsPerMinute: 1 })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ othersLookupsPerMinute: 1 })
     const by = { kind: "po", poNumber: "P", destinationPostalCode: "1" } as const
     expect(await rejection(waybill.shipments.verified(customer, by))).toMatchObject({ code: "shipment_not_found", status: 404 })
     expect(await rejection(waybill.shipments.verified(customer, by))).toMatchObject({ code: "too_many_lookups", status: 429 })
@@ -81,8 +78,7 @@ describe("shipment status", () => {
 describe("freight charges", () => {
   it("are published, subscribed to and delivered with promises", async () => {
     const receiver = await startReceiver()
-    const waybill = start({ egressAllow: ["127.0.0.0/8"] })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ egressAllow: ["127.0.0.0/8"] })
     expect(await waybill.freightCharges.publish(carrier, [charge("created", "B1")])).toEqual([{ index: 0, result: "accepted", uniqueID: "B1", version: 1 }])
     const created = await waybill.chargeSubscriptions.create(customer, { webhookUrl: receiver.url, accounts: ["A1"], dataOptions: {} })
     expect(created).toMatchObject({ status: "active", frequency: "real_time" })
@@ -97,8 +93,7 @@ describe("freight charges", () => {
   })
 
   it("reject with the error and its HTTP status", async () => {
-    const waybill = start()
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant()
     const wish = { webhookUrl: "https://receiver.example/", accounts: ["A1"], dataOptions: {} }
     expect(await rejection(waybill.chargeSubscriptions.create(stranger, wish))).toMatchObject({ code: "accounts_not_permitted", status: 403 })
     await waybill.chargeSubscriptions.create(customer, wish)
@@ -115,8 +110,7 @@ describe("freight charges", () => {
 
 describe("within a transaction of the host", () => {
   it("every method that writes joins it", async () => {
-    const waybill = start()
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant()
     const tx = new HostTransaction()
     const within = waybill.within(tx)
     await within.shipments.register(carrier, [movingShipment("S1")])
@@ -142,8 +136,7 @@ describe("windows of hourly and daily notifications", () => {
   it("close at the wall clock of the host's time zone, with `runOnce`", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-11-20T10:20:00Z") })
     const receiver = await startReceiver()
-    const waybill = start({ egressAllow: ["127.0.0.0/8"], timeZone: "America/Chicago" })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ egressAllow: ["127.0.0.0/8"], timeZone: "America/Chicago" })
     await waybill.chargeSubscriptions.create(customer, { webhookUrl: receiver.url, accounts: ["A1"], dataOptions: {}, frequency: "daily" })
     await waybill.freightCharges.publish(carrier, [charge("created", "B1"), charge("created", "B2")])
     await waybill.freightCharges.publish(carrier, [charge("updated", "B1", { total: 300 })])
@@ -158,8 +151,7 @@ describe("windows of hourly and daily notifications", () => {
   it("close with `start` as well", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-11-20T10:20:00Z") })
     const receiver = await startReceiver()
-    const waybill = start({ egressAllow: ["127.0.0.0/8"] })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ egressAllow: ["127.0.0.0/8"] })
     await waybill.chargeSubscriptions.create(customer, { webhookUrl: receiver.url, accounts: ["A1"], dataOptions: {}, frequency: "hourly" })
     await waybill.freightCharges.publish(carrier, [charge("created", "B1")])
     vi.setSystemTime(new Date("2026-11-20T11:00:00Z"))
@@ -173,8 +165,7 @@ describe("retention", () => {
 
   it("removes expired data with `start`", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-11-20T10:20:00Z") })
-    const waybill = start({ retention: { keepDeliveredShipmentsMillis: 3_600_000, keepEndedBillsMillis: undefined as never } })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ retention: { keepDeliveredShipmentsMillis: 3_600_000, keepEndedBillsMillis: undefined as never } })
     await waybill.shipments.register(carrier, [movingShipment("OLD", { ShipmentMilestoneStatus: "Delivered" }), movingShipment("NEW")])
     vi.setSystemTime(new Date("2026-11-20T12:20:00Z"))
     await waybill.start()

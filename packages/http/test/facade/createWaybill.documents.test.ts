@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from "vitest"
 import { createWaybill, documentsInDirectory, type DocumentsUpload, type PickupInput, type Waybill } from "../../src/index.ts"
 import { documentsInS3 } from "../../src/s3.ts"
 import { S3Double } from "../invoices/S3Double.ts"
-import { carrier, customer, HostTransaction, rejection, sealingKey, start } from "./Host.ts"
+import { HostTransaction, carrier, customer, rejection, sealingKey, startWithTenant } from "./Host.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "waybill-facade-"))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -22,17 +22,11 @@ const documents = (...files: ReadonlyArray<Uint8Array | string>) =>
 
 const pickup = (overrides: Parameters<typeof pickupRequest>[0] = {}) => pickupRequest({ day: "2099-11-20", ...overrides }) as unknown as PickupInput
 
-const started = async (...options: Parameters<typeof start>) => {
-  const waybill = start(...options)
-  await waybill.tenants.put("acme", { name: "Acme" })
-  return waybill
-}
-
 const filesIn = (folder: string) => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())
 
 describe("invoices", () => {
   it("are created, listed, found, replaced and deleted with promises, and have a history", async () => {
-    const waybill = await started()
+    const waybill = await startWithTenant()
     expect(await waybill.invoices.create(carrier, invoice())).toEqual({ message: "Invoice INV-1 was created.", warnings: [] })
     expect((await waybill.invoices.create(carrier, invoice({ uniqueID: "INV-2", total: "1" }))).warnings.length).toBe(1)
     expect((await waybill.invoices.list(customer, { invoiceNumber: "4711", limit: 1 })).nextCursor).toEqual(expect.any(String))
@@ -50,7 +44,7 @@ describe("invoices", () => {
   })
 
   it("reject with the error and its HTTP status", async () => {
-    const waybill = await started()
+    const waybill = await startWithTenant()
     await waybill.invoices.create(carrier, invoice())
     expect(await rejection(waybill.invoices.create(carrier, { ...invoice(), shipmentID: "x" }))).toMatchObject({ code: "invoice_exists", status: 400 })
     expect(await rejection(waybill.invoices.create({ ...carrier, dot: "1" }, invoice()))).toMatchObject({ code: "invoice_not_yours", status: 403 })
@@ -77,7 +71,7 @@ describe("documents", () => {
   }
 
   it("are uploaded as bytes or base64, read as streams, listed and deleted, and have a history", async () => {
-    const waybill = await started()
+    const waybill = await startWithTenant()
     const files = await roundTrip(waybill)
     expect((await waybill.documents.list(customer, { documentType: ["POD"] })).data.length).toBe(1)
     expect((await waybill.documents.list(stranger)).data).toEqual([])
@@ -89,7 +83,7 @@ describe("documents", () => {
   })
 
   it("reject files that are too large or not a document, with their location", async () => {
-    const waybill = await started()
+    const waybill = await startWithTenant()
     const large = await rejection(waybill.documents.upload(carrier, documents(fileSample("PDF", 1), new Uint8Array(25 * 1024 * 1024 + 1).fill(0))))
     expect([large.code, large.status]).toEqual(["file_format_unknown", 400])
     const tooLarge = await rejection(waybill.documents.upload(carrier, documents(fileSample("PDF", 25 * 1024 * 1024 + 1))))
@@ -99,7 +93,7 @@ describe("documents", () => {
 
   it("are kept in a directory if configured, and deleted from there", async () => {
     const folder = join(directory, "kept")
-    const waybill = await started({ documents: documentsInDirectory(folder) })
+    const waybill = await startWithTenant({ documents: documentsInDirectory(folder) })
     const files = await roundTrip(waybill)
     expect(filesIn(folder).length).toBe(2)
     await waybill.documents.remove(carrier, "4711", { fileIds: [files[0]!.id] })
@@ -110,7 +104,7 @@ describe("documents", () => {
 
   it("are kept in S3 if a bucket is configured", async () => {
     const bucket = new S3Double()
-    const waybill = await started({ documents: documentsInS3({ client: bucket, bucket: "documents" }) })
+    const waybill = await startWithTenant({ documents: documentsInS3({ client: bucket, bucket: "documents" }) })
     await roundTrip(waybill)
     expect([bucket.objects.size, bucket.uploads.size]).toEqual([2, 0])
     await waybill.documents.remove(carrier, "4711")
@@ -119,7 +113,7 @@ describe("documents", () => {
 
   it("keep their contents when they are deleted in a transaction of the host, which may roll back", async () => {
     const folder = join(directory, "within")
-    const waybill = await started({ documents: documentsInDirectory(folder) })
+    const waybill = await startWithTenant({ documents: documentsInDirectory(folder) })
     const { documents: within } = waybill.within(new HostTransaction())
     await within.upload(carrier, documents(fileSample("PDF", 100)))
     expect(filesIn(folder).length).toBe(1)
@@ -141,7 +135,7 @@ describe("documents", () => {
   ])("refuse %s at once", (_, open, message) => expect(open).toThrow(message))
 
   it("are sent completely before the service stops", async () => {
-    const waybill = await started({ authenticate: async () => carrier })
+    const waybill = await startWithTenant({ authenticate: async () => carrier })
     await waybill.documents.upload(carrier, documents(fileSample("PDF", 3_000_000)))
     const response = await waybill.handler(new Request("http://x/invoicing/documents/4711"))
     const stopped = waybill.stop()
@@ -153,7 +147,7 @@ describe("documents", () => {
 
 describe("pickups", () => {
   it("are ordered, updated, tracked, reported and cancelled with promises", async () => {
-    const waybill = await started()
+    const waybill = await startWithTenant()
     const [answer] = await waybill.pickups.create(customer, pickup(), { idempotencyKey: "one" })
     const number = answer!.carrierPickupNumber!
     expect([await waybill.pickups.create(customer, pickup(), { idempotencyKey: "one" }), number]).toEqual([[answer], "100000001"])
@@ -169,7 +163,7 @@ describe("pickups", () => {
   })
 
   it("need no member whose value is unknown; over HTTP every member must be present", async () => {
-    const waybill = await started()
+    const waybill = await startWithTenant()
     const testing = await startTestWaybill({ now: new Date() })
     const full = pickup()
     const short = Object.fromEntries(Object.entries(full).filter(([, value]) => value !== null)) as unknown as PickupInput
@@ -180,8 +174,7 @@ describe("pickups", () => {
       expect((await pickups.update(caller, number, { ...short, requestFunction: "ModifyExisting" }))[0]!.pickupStatus).toBe("Accept")
     }
     await testing.stop()
-    const remote = start({ authenticate: async () => customer })
-    await remote.tenants.put("acme", { name: "Acme" })
+    const remote = await startWithTenant({ authenticate: async () => customer })
     const post = new Request("http://x/pickup/v1/pickups/", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(short) })
     expect((await remote.handler(post)).status).toBe(400)
   })
@@ -189,7 +182,7 @@ describe("pickups", () => {
   it("are decided by the host's desk, which is notified of cancellations", async () => {
     const orders: Array<PickupOrder> = []
     const cancelled: Array<string> = []
-    const waybill = await started({
+    const waybill = await startWithTenant({
       pickupDesk: {
         decide: async (order) => {
           orders.push(order)
@@ -207,7 +200,7 @@ describe("pickups", () => {
   })
 
   it("are listed and decided for the carrier by the host, over all clients, and its decision is in the audit log", async () => {
-    const waybill = await started({ pickupDesk: { waitSeconds: 0 } })
+    const waybill = await startWithTenant({ pickupDesk: { waitSeconds: 0 } })
     for (let order = 0; order < 2; order++) await waybill.pickups.create(customer, pickup())
     const { data, nextCursor } = await waybill.allPickups.list("acme", { state: "waiting", limit: 1 })
     expect([data, nextCursor]).toMatchObject([[{ client: `key:${customer.client}`, waitingFor: "order" }], data[0]!.pickupId])
@@ -225,7 +218,7 @@ describe("pickups", () => {
   it("are decided in the host's transaction, which the desk gets as it was passed", async () => {
     const given: Array<unknown> = []
     const note = async (_: unknown, { transaction }: PickupDeskCall) => void given.push(transaction)
-    const waybill = await started({
+    const waybill = await startWithTenant({
       pickupDesk: {
         decide: async (order, call) => {
           await note(order, call)
@@ -250,7 +243,7 @@ describe("pickups", () => {
     let answered = () => {}
     const answer = new Promise<void>((resolve) => answered = resolve)
     let later: Promise<unknown> | undefined
-    const waybill: Waybill<HostTransaction> = await started({
+    const waybill: Waybill<HostTransaction> = await startWithTenant({
       pickupDesk: async () => {
         later = answer.then(() => waybill.tenants.list())
         const within = waybill.within(new HostTransaction())
@@ -269,7 +262,7 @@ describe("pickups", () => {
 
   it("are not ordered when the desk fails, by promise and over HTTP", async () => {
     const log: Array<string> = []
-    const waybill = await started({
+    const waybill = await startWithTenant({
       authenticate: async () => customer,
       log: ({ level, message }) => void (level === "error" && log.push(message)),
       pickupDesk: async () => {
@@ -283,7 +276,7 @@ describe("pickups", () => {
   })
 
   it("join a transaction of the host when they write, like invoices and documents", async () => {
-    const waybill = await started()
+    const waybill = await startWithTenant()
     const transaction = new HostTransaction()
     const within = waybill.within(transaction)
     await within.invoices.create(carrier, invoice())

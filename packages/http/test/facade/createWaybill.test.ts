@@ -4,13 +4,12 @@ import { Effect, Layer } from "effect"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { createWaybill, type LogEntry, type WaybillError, type WaybillOptions } from "../../src/index.ts"
 import { reportedEvent } from "../TestService.ts"
-import { carrier, customer, HostTransaction, memory, rejection, sealingKey, start, startReceiver } from "./Host.ts"
+import { HostTransaction, carrier, customer, memory, rejection, sealingKey, start, startReceiver, startWithTenant } from "./Host.ts"
 
 describe("createWaybill", () => {
   it("publishes, lists and delivers, all with promises", async () => {
     const receiver = await startReceiver()
-    const waybill = start({ egressAllow: ["127.0.0.0/8"] })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ egressAllow: ["127.0.0.0/8"] })
     const { secret } = await waybill.secrets.put("acme", "main", { anyClient: true })
     expect(secret).toMatch(/^whsec_/)
     const subscription = await waybill.subscriptions.create(customer, { endpointUrl: receiver.url, hmacSecretId: "main" })
@@ -37,8 +36,7 @@ describe("createWaybill", () => {
 
   it("delivers everything due on demand, for hosts without a worker", async () => {
     const receiver = await startReceiver()
-    const waybill = start({ egressAllow: ["127.0.0.1"] })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ egressAllow: ["127.0.0.1"] })
     await waybill.secrets.put("acme", "main", { anyClient: true, bodySignature: true })
     const { id } = await waybill.subscriptions.create(carrier, { endpointUrl: receiver.url, hmacSecretId: "main" })
     await waybill.events.publish(carrier, [reportedEvent("S1")])
@@ -60,8 +58,7 @@ describe("createWaybill", () => {
 
   it("drops what waits beyond the quotas and removes old data on demand", async () => {
     const receiver = await startReceiver()
-    const waybill = start({ egressAllow: ["127.0.0.1"], retention: { keepSettledMillis: 0 } })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ egressAllow: ["127.0.0.1"], retention: { keepSettledMillis: 0 } })
     await waybill.limits.put("acme", { waitingPerSubscription: 1 })
     await waybill.secrets.put("acme", "main", { anyClient: true })
     const { id } = await waybill.subscriptions.create(carrier, { endpointUrl: receiver.url, hmacSecretId: "main" })
@@ -75,8 +72,7 @@ describe("createWaybill", () => {
   })
 
   it("shows operators tenants, subscriptions and shipments", async () => {
-    const waybill = start()
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant()
     await waybill.tenants.put("other", { name: "Other" })
     expect(await waybill.tenants.list({ limit: 1 })).toEqual({ data: [{ tenantId: "acme", name: "Acme", hosts: [], state: "active" }], nextCursor: expect.any(String) })
     expect((await waybill.tenants.list()).data).toHaveLength(2)
@@ -95,8 +91,7 @@ describe("createWaybill", () => {
   })
 
   it("rejects with the error, its location and its HTTP status", async () => {
-    const waybill = start()
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant()
     const bad = await rejection(waybill.events.publish(carrier, [{ ...reportedEvent("S1"), type: "LOST" as never }]))
     expect(bad).toMatchObject({ name: "WaybillError", code: "invalid_input", status: 400, problem: { status: 400, title: "Bad request" } })
     expect(bad.faults).toEqual([{ pointer: "/events/0/type", detail: expect.stringContaining("PICKED_UP"), code: "invalid" }])
@@ -108,8 +103,7 @@ describe("createWaybill", () => {
   })
 
   it("names the first faulty field in the message, which stays short", async () => {
-    const waybill = start()
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant()
     const { occurredAt: _, ...event } = reportedEvent("S1")
     const three = await rejection(waybill.events.publish(carrier, [event as never, { ...event, occurredAt: "today", type: "LOST" } as never]))
     expect(three.faults).toHaveLength(3)
@@ -119,8 +113,7 @@ describe("createWaybill", () => {
   })
 
   it("refuses a principal that is none, and an operator where a tenant's caller is needed", async () => {
-    const waybill = start()
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant()
     const nameless = await rejection(waybill.events.list({ ...carrier, client: "" }))
     expect([nameless.code, nameless.faults[0]!.pointer]).toEqual(["invalid_input", "/principal/client"])
     const operator = await rejection(waybill.events.publish({ client: "root", roles: ["operator"] } as never, [reportedEvent("S1")]))
@@ -151,8 +144,7 @@ describe("createWaybill", () => {
   })
 
   it("joins the host's transaction with `within`, if it supports it", async () => {
-    const waybill = start()
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant()
     await waybill.secrets.put("acme", "main", { anyClient: true })
     const tx = new HostTransaction()
     const within = waybill.within(tx)
@@ -164,8 +156,7 @@ describe("createWaybill", () => {
   })
 
   it("answers HTTP, with its own keys", async () => {
-    const waybill = start({ apiKeys: true, operatorKeys: ["operator-key-for-tests"] })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ apiKeys: true, operatorKeys: ["operator-key-for-tests"] })
     const { id, key } = await waybill.apiKeys.create("acme", { name: "tms", roles: ["carrier"] })
     const get = (path: string, headers: Record<string, string> = {}) => waybill.handler(new Request(`https://freight.example${path}`, { headers }))
     expect((await get("/visibility/v1/events", { "x-api-key": key })).status).toBe(200)
@@ -177,8 +168,7 @@ describe("createWaybill", () => {
   })
 
   it("answers HTTP below a path that a router matched", async () => {
-    const waybill = start({ authenticate: async () => carrier })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ authenticate: async () => carrier })
     await waybill.secrets.put("acme", "main", { anyClient: true })
     const request = () =>
       new Request("https://freight.example/api/freight/visibility/v1/subscriptions", {
@@ -193,8 +183,7 @@ describe("createWaybill", () => {
   })
 
   it("uses the host's authentication", async () => {
-    const waybill = start({ authenticate: async (request) => request.headers.get("authorization") === "Bearer good" ? customer : undefined })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ authenticate: async (request) => request.headers.get("authorization") === "Bearer good" ? customer : undefined })
     const get = (authorization: string) => waybill.handler(new Request("http://x/visibility/v1/events", { headers: { authorization } }))
     expect([(await get("Bearer good")).status, (await get("Bearer bad")).status]).toEqual([200, 401])
   })
@@ -202,8 +191,7 @@ describe("createWaybill", () => {
   it("lets a host log in by a query parameter that it names, which is no parameter of a call (SPEC-GAP-X4)", async () => {
     const authenticate: WaybillOptions["authenticate"] = async (request) => new URL(request.url).searchParams.get("access_token") === "good" ? customer : undefined
     const log: Array<LogEntry> = []
-    const waybill = start({ authenticate, ignoredQueryParameters: ["access_token", "pageSize"], log: (entry) => void log.push(entry) })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ authenticate, ignoredQueryParameters: ["access_token", "pageSize"], log: (entry) => void log.push(entry) })
     const get = async (query: string) => {
       const answer = await waybill.handler(new Request(`http://x/visibility/v1/events?${query}`))
       return { status: answer.status, link: answer.headers.get("link"), json: await answer.json() }
@@ -215,15 +203,13 @@ describe("createWaybill", () => {
     expect((await get("access_token=good&pageSize=1")).link).toMatch(/rel="next"/u)
     expect(JSON.stringify([log, await get("access_token=good&pageSize=1")])).not.toContain("good")
 
-    const refusing = start({ authenticate })
-    await refusing.tenants.put("acme", { name: "Acme" })
+    const refusing = await startWithTenant({ authenticate })
     expect((await refusing.handler(new Request("http://x/visibility/v1/events?access_token=good"))).status).toBe(400)
   })
 
   it("passes its log to the host, without secrets", async () => {
     const log: Array<LogEntry> = []
-    const waybill = start({ apiKeys: true, log: (entry) => void log.push(entry) })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ apiKeys: true, log: (entry) => void log.push(entry) })
     const { key } = await waybill.apiKeys.create("acme", { name: "tms", roles: ["carrier"] })
     await waybill.handler(new Request("http://x/visibility/v1/events?page=2", { headers: { "x-api-key": key, "x-request-id": "mine" } }))
     expect(log).toContainEqual({
@@ -273,8 +259,7 @@ describe("createWaybill", () => {
       ),
       joined: () => (effect) => effect
     })
-    const waybill = start({ storage })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ storage })
     await waybill.start()
     const running = waybill.events.publish(carrier, [reportedEvent("S1")])
     const stopped = waybill.stop()
@@ -370,8 +355,7 @@ describe("createWaybill", () => {
   })
 
   it("accepts sealing keys as base64", async () => {
-    const waybill = start({ sealingKeys: [Buffer.from(sealingKey).toString("base64")] })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ sealingKeys: [Buffer.from(sealingKey).toString("base64")] })
     expect((await waybill.secrets.put("acme", "main", { anyClient: true })).hmacSecretId).toBe("main")
   })
 })

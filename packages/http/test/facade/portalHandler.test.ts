@@ -4,14 +4,13 @@ import { createServer } from "node:http"
 import { describe, expect, it } from "vitest"
 import { listening } from "../listening.ts"
 import { reportedEvent } from "../TestService.ts"
-import { carrier, customer, start } from "./Host.ts"
+import { carrier, customer, start, startWithTenant } from "./Host.ts"
 
 const at = (path: string, init?: RequestInit) => new Request(`https://freight.example.com${path}`, init)
 const json = async (response: Response) => await response.json() as any
 
 const opened = async () => {
-  const waybill = start({ egressAllow: ["127.0.0.1"], portal: { pageUrl: "https://freight.example.com/portal/", theme: { name: "Acme Freight", accent: "#0b5fff" } } })
-  await waybill.tenants.put("acme", { name: "Acme" })
+  const waybill = await startWithTenant({ egressAllow: ["127.0.0.1"], portal: { pageUrl: "https://freight.example.com/portal/", theme: { name: "Acme Freight", accent: "#0b5fff" } } })
   await waybill.secrets.put("acme", "main", { anyClient: true })
   const own = await waybill.subscriptions.create(customer, { endpointUrl: "https://shop.example/hook", hmacSecretId: "main" })
   const other = await waybill.subscriptions.create({ ...customer, client: "rival" }, { endpointUrl: "https://rival.example/hook", hmacSecretId: "main" })
@@ -90,8 +89,7 @@ describe("portalHandler", () => {
 
   it("sends confirmations of pickups through the host's own mail, after the call", async () => {
     const mails: Array<Mail> = []
-    const waybill = start({ mail: async (mail) => void mails.push(mail) })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ mail: async (mail) => void mails.push(mail) })
     const [answer] = await waybill.pickups.create(customer, pickupRequest({ orgAccountNumber: "A1", day: "2099-11-20", more: { confirmationEmail: "dock@shop.example" } }))
     expect(answer!.pickupMessage).toContain("This answer is also sent to confirmationEmail.")
     expect(mails).toEqual([])

@@ -2,7 +2,7 @@
 import { startTestWaybill } from "@waybill/testkit"
 import { describe, expect, it } from "vitest"
 import type { HostPrincipal } from "../../src/index.ts"
-import { HostTransaction, memory, start } from "./Host.ts"
+import { HostTransaction, memory, startWithTenant } from "./Host.ts"
 
 const tenantId = "acmee"
 const principal: HostPrincipal = { tenantId, client: "tms", roles: ["carrier", "customer"], accounts: ["A1"] }
@@ -43,8 +43,7 @@ const allWith = (code: string, calls: ReadonlyArray<Call>) => Object.fromEntries
 
 describe("an unknown tenant", () => {
   it("is refused by every method of createWaybill, also within a transaction of the host", async () => {
-    const waybill = start({ storage: memory() })
-    await waybill.tenants.put("acme", { name: "Acme" })
+    const waybill = await startWithTenant({ storage: memory() })
     const calls = callsOf(waybill)
     expect(calls.length).toBeGreaterThan(60)
     const within = callsOf(waybill.within(new HostTransaction()))

@@ -6,7 +6,7 @@ import { connect } from "node:net"
 import { gzipSync } from "node:zlib"
 import { expect } from "vitest"
 import type { HandlerOptions, HostOperator, HostPrincipal, Waybill, WaybillOptions } from "../../src/index.ts"
-import { start } from "../facade/Host.ts"
+import { startWithTenant } from "../facade/Host.ts"
 import { expectOwnDocuments } from "./Documents.ts"
 import { reportedEvent } from "../TestService.ts"
 
@@ -23,8 +23,7 @@ type MountOptions = Pick<WaybillOptions, "publicBaseUrl" | "securitySchemes" | "
 
 /** A service whose `authenticate` reads the framework's request with `userOf`. */
 export const startWaybill = async (userOf: (host: any) => User | undefined, options: MountOptions = {}): Promise<Waybill> => {
-  const waybill = start({ ...options, authenticate: async (_request, host) => userOf(host) })
-  await waybill.tenants.put("acme", { name: "Acme" })
+  const waybill = await startWithTenant({ ...options, authenticate: async (_request, host) => userOf(host) })
   await waybill.secrets.put("acme", "main", { anyClient: true })
   return waybill
 }
