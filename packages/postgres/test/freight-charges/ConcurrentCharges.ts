@@ -15,7 +15,8 @@ import { type Json, taggedCharge, tagsIn, withLog } from "./TaggedCharges.ts"
 
 class RolledBack extends Data.TaggedError("RolledBack")<{}> {}
 
-const windowMillis = 300
+/** Much longer than a call takes on a busy machine: what is collected after the following window has closed as well would close it again. */
+const windowMillis = 800
 
 const account = (n: number): string => `acct-${String(n).padStart(2, "0")}`
 const accounts = Array.from({ length: 12 }, (_, n) => account(n))
