@@ -5,10 +5,10 @@ import { AccessStore, type StoragePorts, type StoredApiKey } from "@waybill/core
 import { DeliveryQueue, SecretStore } from "@waybill/core/delivery"
 import { DocumentStore } from "@waybill/core/invoices"
 import { TransitSubscriptionStore } from "@waybill/core/transit-events"
-import { Effect, Option } from "effect"
+import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"
 import type { PgClient } from "../../src/index.ts"
-import { runBlocked } from "../OpenTransaction.ts"
+import { openTransaction, runBlocked, untilOneIsBlocked } from "../OpenTransaction.ts"
 import { testStorage } from "../TestStorage.ts"
 
 const { bytesOf, claim, destinationSettings, freshTenant, idOf, letSee, storedSecret, subscribe } = fixtures
