@@ -70,7 +70,7 @@ export interface AttemptRecord {
 }
 
 /**
- * Why an entry was removed without being sent: `not_visible`: its client may no longer see it; `over_count`, `over_age`: more entries waited, or it waited
+ * Why an entry was removed without being sent: `not_visible`: its client may no longer see it, or it is no longer stored; `over_count`, `over_age`: more entries waited, or it waited
  * longer, than the quota allows; `purged`: an operator removed it.
  */
 export type DropReason = "not_visible" | "over_count" | "over_age" | "purged"

@@ -285,7 +285,7 @@ export interface Dropped {
 }
 
 /** Reason of a delivery that was cancelled because its client may no longer see one of its entries. */
-export const withdrawnReason = "Its client may no longer see everything in it. What the client may still see is sent in another delivery."
+export const withdrawnReason = "Its client may no longer see everything in it, or not all of it is still stored. The rest is sent in another delivery."
 
 /** A worker and the duration of its leases. */
 export interface WorkerLease {

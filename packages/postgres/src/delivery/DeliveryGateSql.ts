@@ -1,6 +1,7 @@
 /** Who may be sent what: the conditions that takes and drops apply. */
 import { seenByAccounts } from "../shared/ShipmentSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
+import { payloadOf } from "./PayloadSql.ts"
 
 /** Whether the tenant may send. A tenant that is not registered may. */
 export const tenantIsActive = (schema: string): string =>
@@ -52,14 +53,18 @@ export const unseenKeys = (schema: string, sources: ReadonlyArray<PayloadSource>
   WHERE ${destination}.source IN (${names.join(", ")}) AND NOT ${destination}.sees_all AND ${destination}.accounts IS NOT NULL`
 }
 
-/** Whether a client may see one entry, given by its key and ref. */
+/** Whether a client may see one entry, given by its key and ref, and its bytes are stored: rows that somebody removed by hand hold up nothing else. */
 export const mayBeSent = (schema: string, sources: ReadonlyArray<PayloadSource>, of: { readonly source: string; readonly client: string; readonly entry: string }): string =>
-  bySource(of.source, sources, (each) => each.visible(schema, of.client, `${of.entry}.key`, `${of.entry}.ref`))
+  `(${bySource(of.source, sources, (each) => each.visible(schema, of.client, `${of.entry}.key`, `${of.entry}.ref`))}
+    AND EXISTS (SELECT FROM (${payloadOf(schema, sources, of.source, `${of.entry}.ref`)}) AS x WHERE x.body IS NOT NULL OFFSET 0))`
 
-/** Whether a frozen delivery `delivery (keys, refs)` of `destination (source, client)` holds something that its client may no longer see. */
-export const holdsUnseen = (schema: string, sources: ReadonlyArray<PayloadSource>, destination: string, delivery: string): string =>
-  bySource(`${destination}.source`, sources, (each) => `EXISTS (
+/** Whether a frozen delivery `delivery (keys, refs)` of `destination (source, client)` holds something that its client may no longer see, or that is no longer stored. */
+export const holdsUnsendable = (schema: string, sources: ReadonlyArray<PayloadSource>, destination: string, delivery: string): string =>
+  `(${bySource(`${destination}.source`, sources, (each) => `EXISTS (
       SELECT FROM unnest(${delivery}.${each.judged === "one by one" ? "refs" : "keys"}) AS r (${each.judged === "one by one" ? "ref" : "key"})
       WHERE NOT ${each.visible(schema, `${destination}.client`, each.judged === "one by one" ? "''" : "r.key", each.judged === "one by one" ? "r.ref" : "0")}
       OFFSET 0
-    )`)
+    )`)}
+    OR (
+      SELECT count(x.body) FROM unnest(${delivery}.refs) AS r (ref) CROSS JOIN LATERAL (${payloadOf(schema, sources, `${destination}.source`, "r.ref")}) AS x
+    ) < cardinality(${delivery}.refs))`

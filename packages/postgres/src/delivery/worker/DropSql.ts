@@ -2,7 +2,7 @@
 import { purgeStep, withdrawnReason } from "@waybill/core/delivery"
 import { type Decoded, int8, int8Array, row, text, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
-import { holdsUnseen, mayBeSent } from "../DeliveryGateSql.ts"
+import { holdsUnsendable, mayBeSent } from "../DeliveryGateSql.ts"
 import { cancelRetries } from "../DestinationSql.ts"
 import { countDrops, recordDrops } from "../DropRecordsSql.ts"
 import { deliveryIn, destinationOf } from "../LookupSql.ts"
@@ -35,7 +35,7 @@ RETURNING e.destination_id, e.ref`
 
 export const unseenRow = row({ key: text, sequence: int8, ref: int8 })
 
-/** Entries of some keys that the destination's client may no longer see, up to a step. Access is checked again: entries that the client may see again stay. */
+/** Entries of some keys that the destination's client may no longer see, or that are no longer stored, up to a step. Both are checked again: entries that may be sent again stay. */
 export const unseenEntries = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, destinationId: string, keys: ReadonlyArray<string>) => {
   const own = tenant(tenantId)
   return statement`
@@ -77,22 +77,25 @@ SELECT g.destination_id, g.ref FROM gone AS g`
 }
 
 /**
- * Cancels waiting deliveries of these destinations with entries that their client may no longer see, and lets their entries wait again: those that may not
- * be sent are dropped. Their places are still free, for a delivery that waits holds back what comes behind it.
+ * Cancels waiting deliveries of these destinations with entries that their client may no longer see, or that are no longer stored, and lets their entries wait again:
+ * those that may not be sent are dropped. Their places are still free, for a delivery that waits holds back what comes behind it.
  */
 export const withdraw = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, destinations: ReadonlyArray<string>, deliveryIds: ReadonlyArray<string>) => {
   const own = tenant(tenantId)
   return statement`
-WITH unseen AS MATERIALIZED (
-  SELECT d.delivery_id, l.source
+WITH named AS MATERIALIZED (
+  SELECT d.delivery_id, d.keys, d.refs, l.source, l.client
   FROM unnest(${uuidArray(deliveryIds)}) AS g (delivery_id)
   ${deliveryIn(schema, tenantId, "waiting")}
   ${destinationOf(schema, tenantId, "d.destination_id", raw("AND l.state <> 'closed'"))}
-  WHERE d.destination_id = ANY (${uuidArray(destinations)}) AND ${raw(holdsUnseen(schema.text, sources, "l", "d"))}
+  WHERE d.destination_id = ANY (${uuidArray(destinations)})
+),
+unsendable AS MATERIALIZED (
+  SELECT n.delivery_id FROM named AS n WHERE ${raw(holdsUnsendable(schema.text, sources, "n", "n"))}
 ),
 ended AS (
   UPDATE ${schema}.deliveries AS d SET state = 'cancelled', due_at = NULL, settled_at = now(), reason = ${text(withdrawnReason)}
-  WHERE d.tenant_id = ${own} AND d.delivery_id = ANY (ARRAY(SELECT u.delivery_id FROM unseen AS u)) AND coalesce(d.state, '') = 'waiting'
+  WHERE d.tenant_id = ${own} AND d.delivery_id = ANY (ARRAY(SELECT u.delivery_id FROM unsendable AS u)) AND coalesce(d.state, '') = 'waiting'
   RETURNING d.destination_id, d.refs
 )
 INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)

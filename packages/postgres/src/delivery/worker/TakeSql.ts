@@ -2,7 +2,7 @@
 import { flightOf, partitionOf, type TakeRequest } from "@waybill/core/delivery"
 import { bool, bytea, type Column, float8, int4, int4Array, int8, int8Array, optional, row, text, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, ofAnyLength, type Parameter, raw, type Statement, statement, tenant, value } from "../../client/SqlStatement.ts"
-import { accessOf, holdsUnseen, seenOnce, unseenKeys } from "../DeliveryGateSql.ts"
+import { accessOf, holdsUnsendable, seenOnce, unseenKeys } from "../DeliveryGateSql.ts"
 import { flownIn } from "../LookupSql.ts"
 import { ownedNow } from "./PartitionSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
@@ -194,7 +194,7 @@ const keysInFlight = (schema: Statement, tenantId: string, from: TakeRequest["fr
 const sentAgain = (schema: Statement, sources: ReadonlyArray<PayloadSource>, own: Parameter) => statement`
   SELECT array_agg(r.delivery_id) FILTER (WHERE NOT r.unseen) AS again, array_agg(r.delivery_id) FILTER (WHERE r.unseen) AS unseen
   FROM (
-    SELECT u.delivery_id, ${raw(holdsUnseen(schema.text, sources, "d", "u"))} AS unseen
+    SELECT u.delivery_id, ${raw(holdsUnsendable(schema.text, sources, "d", "u"))} AS unseen
     FROM unnest(d.again) AS g (delivery_id)
     CROSS JOIN LATERAL (
       SELECT u.* FROM ${schema}.deliveries AS u

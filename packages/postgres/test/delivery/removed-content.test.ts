@@ -1,0 +1,54 @@
+/** Deliveries and entries whose content somebody removed from the database by hand. */
+import { layer } from "@effect/vitest"
+import { fixtures, workerFixtures } from "@waybill/conformance/suites"
+import { Effect } from "effect"
+import { assert } from "vitest"
+import { rowsIn } from "../TestService.ts"
+import { freshSchema, testStorage } from "../TestStorage.ts"
+
+const { freshTenant, letSee, publish, subscribe } = fixtures
+const { acquire, drain, drainedEvents, end, from, release, stateOf, take } = workerFixtures
+
+const schema = freshSchema()
+
+layer(testStorage(schema), { excludeTestServices: true })("content that is no longer stored", (it) => {
+  const remove = (tenantId: string, shipmentId: string) => rowsIn(schema)("DELETE FROM @transit_events WHERE tenant_id = $1 AND shipment_id = $2", [tenantId, shipmentId])
+  const published = Effect.gen(function*() {
+    const tenantId = freshTenant()
+    yield* letSee(tenantId, "client", ["A"])
+    yield* subscribe(tenantId)
+    yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }], { accounts: ["A"] })
+    return tenantId
+  })
+  const onlyT = { 1: ["T/1"] }
+
+  it.effect("is dropped, and what waits beside it is sent", Effect.fnUntraced(function*() {
+    const tenantId = yield* published
+    yield* remove(tenantId, "S")
+    assert.deepStrictEqual(yield* drainedEvents(tenantId), onlyT)
+  }))
+
+  it.effect("is dropped from a delivery that is sent again, whose other events are sent in another one", Effect.fnUntraced(function*() {
+    const tenantId = yield* published
+    const worker = yield* acquire(tenantId)
+    const { deliveries } = yield* take(worker, { from: [from(1)] })
+    yield* end(worker, deliveries, { state: "waiting" })
+    yield* release(worker, true)
+    yield* remove(tenantId, "S")
+    assert.deepStrictEqual(yield* drainedEvents(tenantId), onlyT)
+    assert.strictEqual(yield* stateOf(tenantId, deliveries[0]!.deliveryId), "cancelled")
+  }))
+
+  it.effect("of a whole delivery does not hold up others", Effect.fnUntraced(function*() {
+    const tenantId = yield* published
+    const worker = yield* acquire(tenantId)
+    const { deliveries } = yield* take(worker, { from: [from(1)] })
+    yield* end(worker, deliveries, { state: "waiting" })
+    yield* release(worker, true)
+    for (const shipmentId of ["S", "T"]) yield* remove(tenantId, shipmentId)
+    yield* subscribe(tenantId, { n: 2 })
+    yield* publish(tenantId, [{ shipmentId: "U" }], { accounts: ["A"] })
+    const { sent } = yield* drain(tenantId)
+    assert.deepStrictEqual(workerFixtures.byDestination(sent, workerFixtures.eventIdsOf), { 1: ["U/1"], 2: ["U/1"] })
+  }))
+})
