@@ -133,10 +133,10 @@ const allInTrouble = (schema: Statement, tenantId: string, after: Parameter, mos
 
 const isOnlyInTrouble = ({ inTrouble = false, ...others }: DestinationMatch): boolean => inTrouble && Object.values(others).every((value) => value === undefined)
 
-const matching = (schema: Statement, { inTrouble = false, ...match }: Omit<DestinationMatch, "state">): Statement => concat([
+const matching = (schema: Statement, tenantId: string, { inTrouble = false, ...match }: Omit<DestinationMatch, "state">): Statement => concat([
   destinationsOf(match),
   inTrouble ? statement`AND ${isInTrouble(statement`EXISTS (
-    SELECT FROM ${schema}.deliveries AS d WHERE d.tenant_id = l.tenant_id AND d.destination_id = l.destination_id AND d.state = 'dead')`)}` : nothing
+    SELECT FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${tenant(tenantId)} AND d.destination_id = l.destination_id AND d.state = 'dead')`)}` : nothing
 ])
 
 export const mostInTotal = raw(String(totalCount))
@@ -145,7 +145,7 @@ export const countDestinations = (schema: Statement, tenantId: string, { state, 
   const [isByTrouble, start] = [isOnlyInTrouble({ state, ...match }), uuid(firstIdAt(0))]
   const counted = isByTrouble ? allInTrouble(schema, tenantId, start, mostInTotal) : statement`
   SELECT FROM ${schema}.delivery_destinations AS l
-  WHERE l.tenant_id = ${tenant(tenantId)} AND l.state <> 'closed' ${state === undefined ? nothing : statement`AND l.state = ${text(state)}`} ${matching(schema, match)}
+  WHERE l.tenant_id = ${tenant(tenantId)} AND l.state <> 'closed' ${state === undefined ? nothing : statement`AND l.state = ${text(state)}`} ${matching(schema, tenantId, match)}
   LIMIT ${mostInTotal}`
   return statement`${isByTrouble ? statement`WITH RECURSIVE ${deadAfter(schema, tenantId, start)}` : nothing} SELECT count(*) AS count FROM (${counted}) AS counted`
 }
@@ -153,7 +153,7 @@ export const countDestinations = (schema: Statement, tenantId: string, { state, 
 /** What is in flight is read once for the page, of the destinations on it; everything else of each destination, up to a bound. */
 export const destinationOverviews = (schema: Statement, tenantId: string, { after, limit, state, ...match }: DestinationQuery) => {
   const [own, most, start] = [tenant(tenantId), int8(limit), uuid(after ?? firstIdAt(0))]
-  const chosen = matching(schema, match)
+  const chosen = matching(schema, tenantId, match)
   const deliveries = (group: keyof typeof stateGroups) =>
     statement`FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.destination_id = l.destination_id AND d.state ${stateGroups[group]}`
   const entries = statement`FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = ${own} AND e.destination_id = l.destination_id`
