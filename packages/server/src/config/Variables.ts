@@ -302,7 +302,7 @@ export const variables = {
   keepDays: withDefault("WAYBILL_KEEP_DAYS", inDays(DeliveryOptions.defaults.keepSettledMillis), "how long finished deliveries stay visible to operators", days),
   keepDeliveredDays: withDefault("WAYBILL_KEEP_DELIVERED_DAYS", "365", "how long shipments can be looked up after delivery to the consignee", days),
   keepEndedBillsDays: withDefault("WAYBILL_KEEP_ENDED_BILLS_DAYS", "365", "how long freight bills are kept after they were invoiced or removed", days),
-  keepPickupsDays: withDefault("WAYBILL_KEEP_PICKUPS_DAYS", "365", "how long pickups are kept after they were ordered, in any state", days),
+  keepPickupsDays: withDefault("WAYBILL_KEEP_PICKUPS_DAYS", "365", "how long pickups are kept after they were ordered, in any state, unless a change of them is still to be sent", days),
   keepAuditDays: withDefault("WAYBILL_KEEP_AUDIT_DAYS", "400", "how long entries of the audit log are kept", days),
   keepStatisticsDays: withDefault("WAYBILL_KEEP_STATISTICS_DAYS", "90", "how long delivery statistics by hour are kept; those by minute are kept for a day", days),
   keepEdiFilesDays: withDefault("WAYBILL_KEEP_EDI_FILES_DAYS", inDays(defaultEdiLimits.keepMillis), "how long EDI files are kept after they were read or sent", days),
