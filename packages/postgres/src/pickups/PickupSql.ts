@@ -265,8 +265,8 @@ export const storedBytes = (schema: Statement, tenantId: string, client: string)
 const pruneSize = raw("1000")
 
 /**
- * A pickup stays while one of its changes waits to be sent, is in flight or dead: without its bytes, takes of the tenant would fail. One that was changed after this
- * statement started stays until the next call: otherwise the pickup would be removed and the rows written with the change would stay forever.
+ * A pickup stays while one of its changes waits to be sent, is in flight or dead. One that was changed after this statement started stays until the next call: otherwise
+ * the pickup would be removed and the rows written with the change would stay forever.
  */
 export const prunePickups = (schema: Statement, tenantId: string, before: { readonly ordered: number; readonly answered: number }) => {
   const own = tenant(tenantId)
