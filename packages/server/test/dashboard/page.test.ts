@@ -142,7 +142,8 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(ask()).toEqual([[idOf(1), idOf(599), idOf(700)]])
     freight.deliveries.push(deliverySample(102, { subscriptionId: idOf(598) }))
     await advanceUntil(page, page.getByRole("link", { name: "shipper-598.example", exact: true }))
-    expect(ask().at(-1)).toEqual([idOf(598), idOf(700)])
+    // an unknown one is asked for with each page
+    expect(ask().flat().filter((id) => id !== idOf(700))).toEqual([idOf(1), idOf(599), idOf(598)])
     expect(await page.getByRole("link", { name: `…${idOf(700).slice(-6)}`, exact: true }).count()).toBe(1)
   })
 
