@@ -7,7 +7,7 @@ import { rowsIn } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
 const { freshTenant, letSee, publish, subscribe } = fixtures
-const { acquire, drain, drainedEvents, end, from, release, stateOf, take } = workerFixtures
+const { acquire, drainedEvents, end, from, release, stateOf, take } = workerFixtures
 
 const schema = freshSchema()
 
@@ -20,6 +20,14 @@ layer(testStorage(schema), { excludeTestServices: true })("content that is no lo
     yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }], { accounts: ["A"] })
     return tenantId
   })
+  const failedOnce = Effect.gen(function*() {
+    const tenantId = yield* published
+    const worker = yield* acquire(tenantId)
+    const { deliveries } = yield* take(worker, { from: [from(1)] })
+    yield* end(worker, deliveries, { state: "waiting" })
+    yield* release(worker, true)
+    return { tenantId, deliveryId: deliveries[0]!.deliveryId }
+  })
   const onlyT = { 1: ["T/1"] }
 
   it.effect("is dropped, and what waits beside it is sent", Effect.fnUntraced(function*() {
@@ -29,26 +37,17 @@ layer(testStorage(schema), { excludeTestServices: true })("content that is no lo
   }))
 
   it.effect("is dropped from a delivery that is sent again, whose other events are sent in another one", Effect.fnUntraced(function*() {
-    const tenantId = yield* published
-    const worker = yield* acquire(tenantId)
-    const { deliveries } = yield* take(worker, { from: [from(1)] })
-    yield* end(worker, deliveries, { state: "waiting" })
-    yield* release(worker, true)
+    const { deliveryId, tenantId } = yield* failedOnce
     yield* remove(tenantId, "S")
     assert.deepStrictEqual(yield* drainedEvents(tenantId), onlyT)
-    assert.strictEqual(yield* stateOf(tenantId, deliveries[0]!.deliveryId), "cancelled")
+    assert.strictEqual(yield* stateOf(tenantId, deliveryId), "cancelled")
   }))
 
   it.effect("of a whole delivery does not hold up others", Effect.fnUntraced(function*() {
-    const tenantId = yield* published
-    const worker = yield* acquire(tenantId)
-    const { deliveries } = yield* take(worker, { from: [from(1)] })
-    yield* end(worker, deliveries, { state: "waiting" })
-    yield* release(worker, true)
+    const { tenantId } = yield* failedOnce
     for (const shipmentId of ["S", "T"]) yield* remove(tenantId, shipmentId)
     yield* subscribe(tenantId, { n: 2 })
     yield* publish(tenantId, [{ shipmentId: "U" }], { accounts: ["A"] })
-    const { sent } = yield* drain(tenantId)
-    assert.deepStrictEqual(workerFixtures.byDestination(sent, workerFixtures.eventIdsOf), { 1: ["U/1"], 2: ["U/1"] })
+    assert.deepStrictEqual(yield* drainedEvents(tenantId), { 1: ["U/1"], 2: ["U/1"] })
   }))
 })
