@@ -93,6 +93,7 @@ describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeou
     const { context, page } = await visit(api.url, { viewport: { width: 320, height: 740 } })
     await context.addInitScript(axe.source)
     await page.goto(`${api.url}/dashboard/`)
+    await page.getByLabel("Operator key").and(page.locator(":focus")).waitFor()
     await page.keyboard.type("a-guess")
     await page.keyboard.press("Enter")
     await page.getByRole("alert").waitFor()
