@@ -25,7 +25,7 @@ const types = "@types/node@24.10.1"
  * @property {string[]} beside what it depends on besides Waybill
  * @property {"page" | "required" | "bundled" | "vitest" | "jest" | "effect" | "client" | "server" | "refused"} runs
  * @property {keyof typeof transactions} [library] whose transaction the page publishes in, instead of pg's
- * @property {true} [node] runs on the Node in `beside`; on the workspace's by default
+ * @property {"node" | "bun" | "deno"} [runtime] runs on the one in `beside`; on the workspace's Node by default
  * @property {string} [types] also checks the types of every entry point, with the TypeScript in `beside`; "all" includes what
  *   they import, and any other text is the reason why only the client is checked with all it imports
  */
@@ -42,9 +42,12 @@ export const hosts = [
   { name: "Kysely 0.28", beside: ["kysely@0.28.8"], runs: "page", library: "kysely" },
   { name: "Kysely 0.29", beside: ["kysely@0.29.9"], runs: "page", library: "kysely" },
   { name: "the server beside effect 3.20", everyTime: "once", beside: ["effect@3.20.0"], runs: "server" },
-  { name: "Node 20, the client alone", everyTime: "once", beside: ["node@20.20.2"], runs: "client", node: true },
-  { name: "Node 20, refused by the service", everyTime: "once", beside: ["node@20.20.2"], runs: "refused", node: true },
-  { name: "Node 22", beside: ["node@22.19.0"], runs: "page", node: true },
+  { name: "Node 20, the client alone", everyTime: "once", beside: ["node@20.20.2"], runs: "client", runtime: "node" },
+  { name: "Node 20, refused by the service", everyTime: "once", beside: ["node@20.20.2"], runs: "refused", runtime: "node" },
+  { name: "Node 22", beside: ["node@22.19.0"], runs: "page", runtime: "node" },
+  { name: "Node 26", beside: ["node@26.10.0"], runs: "page", runtime: "node" },
+  { name: "Bun 1.4", beside: ["bun@1.4.5"], runs: "page", runtime: "bun" },
+  { name: "Deno 2.9", beside: ["deno@2.9.6"], runs: "page", runtime: "deno" },
   { name: "CommonJS", everyTime: "once", beside: [], runs: "required" },
   { name: "bundles without node_modules", everyTime: "once", beside: [], runs: "bundled" },
   { name: "Vitest 3", everyTime: "once", beside: ["vitest@3.2.7"], runs: "vitest" },
@@ -173,13 +176,13 @@ console.log(String(await Effect.runPromise(Effect.flip(Effect.sandbox(Effect.sco
   },
   client: async (folder, host) => {
     copyFileSync(clientProgram, join(folder, "program.mjs"))
-    const { stdout } = await run(nodeOf(folder, host), ["program.mjs"], folder)
+    const { stdout } = await run(runtimeOf(folder, host), ["program.mjs"], folder)
     const version = host.beside.find((each) => each.startsWith("node@")).slice("node@".length)
     if (!stdout.includes(`received and called on Node ${version}`)) throw new Error(`The client's program prints\n${stdout}`)
   },
   refused: async (folder, host) => {
     writeFileSync(join(folder, "program.mjs"), `await import("@waybill/http").catch((error) => console.log(error.message))\n`)
-    const { stdout } = await run(nodeOf(folder, host), ["program.mjs"], folder)
+    const { stdout } = await run(runtimeOf(folder, host), ["program.mjs"], folder)
     if (!stdout.startsWith("Waybill needs Node 22.19 or newer, and this is Node 20")) throw new Error(`An old Node is not refused in one sentence:\n${stdout}`)
   },
   server: async (folder) => {
@@ -234,10 +237,17 @@ const test = `test("freight is delivered", async () => {
 })
 `
 
-const nodeOf = (folder, { node }) => node !== true ? process.execPath : join(folder, "node_modules/node/bin/node")
+const runtimeOf = (folder, { runtime }) => runtime === undefined ? process.execPath : join(folder, "node_modules/.bin", runtime)
+
+/** What docs/start-embedding.md says that Deno has to allow. */
+const argumentsOf = {
+  node: ["--disable-warning=ExperimentalWarning"],
+  bun: [],
+  deno: ["run", "--no-prompt", "--allow-net", "--allow-env", "--allow-read", "--allow-sys"]
+}
 
 async function delivers(folder, file, url, host) {
-  const { stdout } = await run(nodeOf(folder, host), ["--disable-warning=ExperimentalWarning", file], folder, { DATABASE_URL: url })
+  const { stdout } = await run(runtimeOf(folder, host), [...argumentsOf[host.runtime ?? "node"], file], folder, { DATABASE_URL: url })
   if (!stdout.includes("S-1 PICKED_UP") || !stdout.includes("200 1 event")) throw new Error(`docs/start-embedding.md prints\n${stdout}`)
 }
 
