@@ -58,7 +58,7 @@ const isExact = (value: number): boolean => Number.isFinite(value) && (!Number.i
 
 /**
  * Whether a value surely is JSON of at most so many bytes, and not too deep, without its text. Where only the text can tell, it is not: larger values, and
- * objects that are not plain, because these may write themselves (`toJSON`).
+ * objects that are not plain, because these may write themselves (`toJSON`). Nor is one with an inexact number.
  */
 export const isSmallJson = (value: unknown, bytes: number): boolean => bytesLeft(value, bytes, maxDepth) >= 0
 
@@ -71,6 +71,7 @@ const bytesLeft = (value: unknown, bytes: number, depth: number): number => {
     case "string":
       return bytes - 6 * value.length - 3
     case "number":
+      return isExact(value) ? bytes - numberBytes : -1
     case "boolean":
     case "undefined":
       return bytes - numberBytes

@@ -4,10 +4,10 @@ import * as Clock from "effect/Clock"
 import { unknownToCarrier } from "../access/AccessFaults.ts"
 import { isOwn } from "../access/model/Principal.ts"
 import { encodeTexts } from "../shared/EncodeTexts.ts"
-import { fault, type FaultCode } from "../shared/Fault.ts"
+import { fault, type FaultCode, inexactFault } from "../shared/Fault.ts"
 import { parseInstant } from "../shared/Instant.ts"
 import { checkInput, InvalidInput } from "../shared/InvalidInput.ts"
-import { isObject, isSmallJson, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
+import { inexactNumber, isObject, isSmallJson, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
 import { readEach, type RefusedItem, refusedCall } from "../shared/ReadItems.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { Transaction } from "../shared/Transaction.ts"
@@ -190,6 +190,8 @@ const readEvent = (input: unknown, index: number): Result.Result<ReadEvent, Inva
   if (!isSmall && nestsDeeperThan(input, maxDepth)) return refuse(`An event nests at most ${maxDepth} levels deep.`, "out_of_bounds")
   return Result.flatMap(checkEvent(input, at), (event) => {
     if (isSmall) return Result.succeed({ index, event })
+    const inexact = inexactNumber(input)
+    if (inexact !== undefined) return Result.fail(InvalidInput.of(inexactFault([...at, ...inexact])))
     const bytes = textBytes(event)
     if (bytes === undefined) return refuse("An event can contain JSON values only.")
     return bytes > maxEventBytes

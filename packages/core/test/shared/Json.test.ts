@@ -107,6 +107,10 @@ describe("isSmallJson", () => {
     assert.isFalse(isSmallJson(nested, 10_000_000))
   })
 
+  it("leaves to the text what has an inexact number", () => {
+    for (const value of [2 ** 53, Number.NaN, [{ a: Number.POSITIVE_INFINITY }]]) assert.isFalse(isSmallJson(value, 1000))
+  })
+
   it("leaves to the text what may write itself or is not JSON", () => {
     class Own {
       readonly a = 1

@@ -169,6 +169,15 @@ describe("publishing", () => {
     assert.deepStrictEqual(yield* listed(carrier), [])
   }, inService))
 
+  it.effect("refuses numbers that JSON would round or write as null, at any depth (SPEC-GAP-D8)", Effect.fnUntraced(function*() {
+    const { carrier, publish } = yield* setup
+    for (const inexact of [JSON.parse("12345678901234567890"), JSON.parse("1e999"), Number.NaN]) {
+      const faults = yield* faultsOf(publish(reportedEvent("S", { more: { attributes: { legs: [{ id: inexact }] } } })))
+      assert.deepStrictEqual(faults.map((each) => [each.pointer, each.code]), [["/events/0/attributes/legs/0/id", "out_of_bounds"]])
+    }
+    assert.deepStrictEqual(yield* listed(carrier), [])
+  }, inService))
+
   it.effect("lists the required members (SPEC-GAP-D7)", Effect.fnUntraced(function*() {
     const { publish } = yield* setup
     const faults = yield* faultsOf(publish({ shipment: {} }, {}))
