@@ -30,13 +30,13 @@ const readVersion = Effect.fnUntraced(function*(
   if (bytes > maxChargeBytes) {
     return yield* InvalidInput.of(fault([...at, "pfc"], `A PFC object has at most ${maxChargeBytes} bytes of JSON.`, "out_of_bounds"))
   }
-  const { charge, log, messages } = partsOf(json["pfc"] as ChargeJson)
-  const { uniqueID } = report.pfc.pfc
+  const billId = billIdOf(report.pfc.pfc.uniqueID)
+  const { charge, log, messages } = partsOf(json["pfc"] as ChargeJson, billId)
   const given = yield* versionGiven(report.pfc.pfc, at)
   const accounts = [...new Set(report.accounts ?? [report.pfc.billTo.account])].sort()
   const content = canonicalText({ accounts, charge, log, messages })
   return {
-    billId: billIdOf(uniqueID),
+    billId,
     change: report.change,
     given,
     accounts,
@@ -84,10 +84,11 @@ const versionGiven = (
     : Effect.succeed(names[0] === undefined ? undefined : versionOf(names[0]))
 }
 
-/** Version and log are counted and stored apart from the rest. */
-const partsOf = (json: ChargeJson): { readonly charge: ChargeJson; readonly log: ReadonlyArray<LogItem>; readonly messages: ReadonlyArray<LogItem> } => {
+/** Version and log are counted and stored apart from the rest. The id is written as it is compared. SPEC-GAP-E4 */
+const partsOf = (json: ChargeJson, billId: string): { readonly charge: ChargeJson; readonly log: ReadonlyArray<LogItem>; readonly messages: ReadonlyArray<LogItem> } => {
   const { changeLog, changeLogMessages, ...charges } = json["charges"] as Readonly<Record<string, unknown>>
-  const { function: _, header, ...pfc } = json["pfc"] as Readonly<Record<string, unknown>>
+  const { function: _, header, ...rest } = json["pfc"] as Readonly<Record<string, unknown>>
+  const pfc = { ...rest, uniqueID: billId }
   const { function: __, ...headerRest } = membersOf(header)
   return {
     charge: { ...json, pfc: Object.keys(headerRest).length === 0 ? pfc : { ...pfc, header: headerRest }, charges },

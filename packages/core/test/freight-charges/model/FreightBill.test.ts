@@ -126,6 +126,13 @@ describe("applyChange", () => {
     assert.strictEqual(plain.fingerprint, turned.fingerprint)
   }))
 
+  it.effect("compares its id by letters and digits, so that another spelling is a duplicate (SPEC-GAP-E4)", Effect.fnUntraced(function*() {
+    const more = { referenceNumbers: { pro: "1234567890", bol: ["B"] } }
+    const spelt = "123-456-7890 exla20241120"
+    const { became } = yield* live(["created", { more }], ["created", { more, uniqueID: spelt }], ["updated", { more, total: 300 }], ["updated", { more, total: 300, uniqueID: spelt }])
+    assert.deepStrictEqual(became, ["1 open", "=1", "2 open", "=2"])
+  }))
+
   it.effect("adds missing log entries, and none that exists (SPEC-GAP-E8)", Effect.fnUntraced(function*() {
     const moved = yield* live(["created"], ["updated", { account: "B" }])
     assert.deepStrictEqual(moved.bill.versions.map((each) => shownLog(each).map((entry) => entry["eventCategoryName"])), [["Bill Entry"], ["Account CHG"]])
