@@ -81,7 +81,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
 
       /** Finds the start of a page: the cursor in the request, else the client's stored cursor, else the start of the log. */
       const cursorFor = Effect.fnUntraced(function*(principal: Principal, query: EventQuery, queryKey: string, page: number) {
-        if (query.cursor !== undefined) return yield* readCursor(query.cursor, page)
+        if (query.cursor !== undefined) return yield* readCursor(query.cursor, queryKey, page)
         return page === 1 ? undefined : yield* store.findCursor(principal.tenantId, queryKey, page)
       })
 
@@ -93,7 +93,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
         const pageSize = query.pageSize ?? defaultEventPageSize
         const visibility = visibilityOf(principal)
         const queryKey = Base64Url.encode(
-          yield* sha256(canonicalText({ client: principal.client, visibility, filter, pageSize }))
+          yield* sha256(canonicalText({ tenantId: principal.tenantId, client: principal.client, visibility, filter, pageSize }))
         )
         const cursor = yield* cursorFor(principal, query, queryKey, page)
         const found = yield* store.page({
@@ -122,7 +122,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
           totalCount,
           totalPages: totalCount === null ? null : pagesFor(totalCount, pageSize),
           hasMore,
-          nextCursor: next === undefined ? undefined : Base64Url.encode(JSON.stringify(next))
+          nextCursor: next === undefined ? undefined : Base64Url.encode(JSON.stringify({ ...next, list: listOf(queryKey) }))
         }
       })
 
@@ -153,7 +153,11 @@ const filterOf = (query: EventQuery): EventFilter => ({
   order: query.order ?? "asc"
 })
 
+/** Marks the list that a cursor belongs to: its total and position mean nothing in another one. SPEC-GAP-D19 */
+const listOf = (queryKey: string): string => queryKey.slice(0, 12)
+
 const Cursor = Schema.Struct({
+  list: Schema.String,
   page: Schema.Int,
   snapshot: Schema.String.check(Schema.isPattern(/^[ -~]{1,3000}$/u)),
   after: Schema.Struct({ shipmentId: ShipmentId, sequence: Schema.Int, eventId: EventId }),
@@ -162,9 +166,9 @@ const Cursor = Schema.Struct({
 
 const decodeCursor = Schema.decodeUnknownEffect(Schema.fromJsonString(Cursor))
 
-const readCursor = (cursor: string, page: number): Effect.Effect<PageCursor, InvalidInput> =>
+const readCursor = (cursor: string, queryKey: string, page: number): Effect.Effect<PageCursor, InvalidInput> =>
   Effect.fromResult(Base64Url.decodeString(cursor)).pipe(
     Effect.flatMap(decodeCursor),
-    Effect.filterOrFail((decoded) => decoded.page === page),
-    Effect.mapError(() => InvalidInput.of(fault(["cursor"], "cursor belongs to another page. Follow the Link header as it is, or leave cursor out.")))
+    Effect.filterOrFail((decoded) => decoded.page === page && decoded.list === listOf(queryKey)),
+    Effect.mapError(() => InvalidInput.of(fault(["cursor"], "cursor belongs to another page or list. Follow the Link header as it is, or leave cursor out.")))
   )

@@ -352,11 +352,20 @@ describe("listing", () => {
     }
   }, inService))
 
-  it.effect("does not extend access through another client's cursor", Effect.fnUntraced(function*() {
-    const { carrier, events, tenant } = yield* journeys
-    const { nextCursor } = yield* events.list(carrier, { pageSize: 7 })
-    const stolen = yield* events.list(tenant.customer("b", ["B"]), untyped({ pageSize: 7, page: 2, cursor: nextCursor }))
-    assert.isTrue(names(decoded(stolen.data)).every((name) => name.startsWith("S2/")))
+  it.effect("refuses the cursor of another list: of other filters or page sizes, of another client or tenant (SPEC-GAP-D19)", Effect.fnUntraced(function*() {
+    const { customer, events, tenant } = yield* journeys
+    const { nextCursor } = yield* events.list(customer, { pageSize: 7 })
+    const others: ReadonlyArray<readonly [Principal, Readonly<Record<string, unknown>>]> = [
+      [customer, { pageSize: 7, shipmentId: "S1" }],
+      [customer, { pageSize: 7, order: "desc" }],
+      [customer, { pageSize: 8 }],
+      [tenant.customer("b", ["B"]), { pageSize: 7 }],
+      [{ ...customer, tenantId: `${customer.tenantId}-other` }, { pageSize: 7 }]
+    ]
+    for (const [caller, query] of others) {
+      const faults = yield* faultsOf(events.list(caller, untyped({ page: 2, cursor: nextCursor, ...query })))
+      assert.deepStrictEqual(faults.map((each) => each.pointer), ["/cursor"])
+    }
   }, inService))
 
   it.effect("refuses unknown and invalid parameters, all at once", Effect.fnUntraced(function*() {
