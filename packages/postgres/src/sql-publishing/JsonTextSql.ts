@@ -42,6 +42,39 @@ BEGIN
 END
 $function$`)
 
+/** Whether a name is an array index. JavaScript objects have such names first. */
+const isIndex = (name: string): string => `CASE WHEN ${name} ~ '^(0|[1-9][0-9]{0,9})$' THEN ${name}::bigint < 4294967295 ELSE false END`
+
+/** The JSON pointer of the first number that JavaScript would round or write as null; null if there is none. */
+const inexactNumber = sqlFunction("inexact_number(value jsonb)", (schema) => `RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $function$
+DECLARE
+  name text;
+  member jsonb;
+  found text;
+BEGIN
+  IF jsonb_typeof(value) = 'number' THEN
+    RETURN CASE WHEN abs(${schema}.json_number(value::numeric)) > ${Number.MAX_SAFE_INTEGER} THEN '' END;
+  ELSIF jsonb_typeof(value) IN ('object', 'array') THEN
+    FOR name, member IN
+      SELECT e.key, e.value FROM jsonb_each(CASE jsonb_typeof(value) WHEN 'object' THEN value END) WITH ORDINALITY AS e
+      ORDER BY ${isIndex("e.key")} DESC, e.ordinality
+    LOOP
+      found := ${schema}.inexact_number(member);
+      IF found IS NOT NULL THEN RETURN '/' || replace(replace(name, '~', '~0'), '/', '~1') || found; END IF;
+    END LOOP;
+    FOR name, member IN
+      SELECT e.ordinality - 1, e.value FROM jsonb_array_elements(CASE jsonb_typeof(value) WHEN 'array' THEN value END) WITH ORDINALITY AS e
+      ORDER BY e.ordinality
+    LOOP
+      found := ${schema}.inexact_number(member);
+      IF found IS NOT NULL THEN RETURN '/' || name || found; END IF;
+    END LOOP;
+  END IF;
+  RETURN NULL;
+END
+$function$`)
+
 /** Any value, member by member. Names that are array indices come first, as in a JavaScript object. */
 const jsonPartsText = sqlFunction("json_parts_text(value jsonb)", (schema) => `RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $function$
@@ -51,7 +84,7 @@ BEGIN
       RETURN '{' || coalesce((
         SELECT string_agg(to_json(m.key)::text || ':' || ${schema}.json_parts_text(m.value), ',' ORDER BY m.is_index DESC, m.ordinality)
         FROM (
-          SELECT e.*, CASE WHEN e.key ~ '^(0|[1-9][0-9]{0,9})$' THEN e.key::bigint < 4294967295 ELSE false END AS is_index
+          SELECT e.*, ${isIndex("e.key")} AS is_index
           FROM jsonb_each(value) WITH ORDINALITY AS e
         ) AS m
       ), '') || '}';
@@ -140,4 +173,4 @@ BEGIN
 END
 $function$`)
 
-export const jsonFunctions = [jsonNumber, jsonNumberText, jsonPartsText, jsonText, utf16Length, instantOf]
+export const jsonFunctions = [jsonNumber, inexactNumber, jsonNumberText, jsonPartsText, jsonText, utf16Length, instantOf]

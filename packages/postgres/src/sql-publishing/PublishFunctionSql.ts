@@ -76,6 +76,9 @@ const transitEventFault = sqlFunction("transit_event_fault(event jsonb)", (schem
 LANGUAGE plpgsql STABLE AS $function$
 DECLARE
 fault text[];
+inexact text;
+-- without a question mark and an at sign, which some database tools read as placeholders
+large constant jsonpath := translate('strict $.** # (%.type() == "number" && (% > ${Number.MAX_SAFE_INTEGER} || % < -${Number.MAX_SAFE_INTEGER}))', '#%', chr(63) || chr(64))::jsonpath;
 ${declarations.join("\n")}
 BEGIN
 IF jsonb_typeof(event) <> 'object' THEN RETURN ARRAY['', 'An event is a JSON object.']; END IF;
@@ -83,6 +86,10 @@ IF EXISTS (SELECT FROM jsonb_path_query(event, 'strict $.**{${maxDepth}}') AS de
   RETURN ARRAY['', 'An event nests at most ${maxDepth} levels deep.'];
 END IF;
 ${statements.join("\n")}
+IF jsonb_path_exists(event, large) THEN
+  inexact := ${schema}.inexact_number(event);
+  IF inexact IS NOT NULL THEN RETURN ARRAY[inexact, 'Numbers beyond ${Number.MAX_SAFE_INTEGER} lose digits in JSON. Send this one as text.']; END IF;
+END IF;
 RETURN NULL;
 END
 $function$`

@@ -128,7 +128,8 @@ const anyEvent = (random: SeededRandom): Record<string, unknown> => {
     ...(random.share(0.5) ? { eventId: `event ${random.below(200)}` } : {}),
     ...(random.share(0.3) ? { sequence: random.below(20) } : {}),
     ...(random.share(0.3) ? { parties: { accounts: random.pick([["A1"], ["B", "A1", "B"], ["C"], []]) } } : {}),
-    ...(random.share(0.2) ? { attributes: { 10: 1, 9: 2, b: [1.50, 1e21, 1e-7, -0, 123456.789e3], "a\"b\\": "x: y, z" } } : {})
+    ...(random.share(0.2) ? { attributes: { 10: 1, 9: 2, b: [1.50, 1e15, 1e-7, -0, 123456.789e3], "a\"b\\": "x: y, z" } } : {}),
+    ...(random.share(0.1) ? { attributes: { z: 1e21, 10: random.pick([1, 2 ** 53]), "a/b": [[random.pick([1, -1e300])]] } } : {})
   }
 }
 

@@ -177,6 +177,19 @@ describe("publishing from SQL", () => {
     expect(await rejected(publish(service.pool, many(1001)))).toMatchObject({ code: "22023", detail: "/events", message: expect.stringContaining("this call has 1001") })
   })
 
+  it("refuses a number that JavaScript rounds or writes as null, with the pointer of the first (SPEC-GAP-D8)", async () => {
+    const send = (number: string) => {
+      const event = JSON.stringify({ ...reportedEvent("exact"), attributes: { "a/b~": [{ 10: 1 }, "@"], 9: { "": "@" } } }).replaceAll("\"@\"", number)
+      return service.pool.query(`SELECT * FROM "${service.schema}".publish_transit_events('acme', $1)`, [event])
+    }
+    for (const number of ["12345678901234567890", "-9007199254740992", "1e400"]) {
+      expect(await rejected(send(number))).toMatchObject({ code: "22023", detail: "/events/0/attributes/9/", message: expect.stringContaining("lose digits") })
+    }
+    for (const number of ["9007199254740991", "-9007199254740991.4", "1e-400"]) expect((await send(number)).rows).toHaveLength(1)
+    const deep = JSON.stringify({ ...reportedEvent("exact"), attributes: { "a/b~": [{ 10: 1 }, 1e300] } })
+    expect(await rejected(service.pool.query(`SELECT * FROM "${service.schema}".publish_transit_events('acme', $1)`, [deep]))).toMatchObject({ detail: "/events/0/attributes/a~1b~0/1" })
+  })
+
   it("takes an event of 64 KiB in every form, and refuses a larger one", async () => {
     const ofSize = (text: string, count: number) => JSON.stringify({ ...reportedEvent("large"), more: "@" }).replace("\"@\"", `[${Array.from({ length: count }, () => text).join(",")}]`)
     const send = (event: string) => service.pool.query(`SELECT * FROM "${service.schema}".publish_transit_events('acme', $1)`, [event])
