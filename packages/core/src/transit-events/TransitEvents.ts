@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
 import type { NotPermitted } from "../access/AccessErrors.ts"
 import { carriersAndCustomers, carriersOnly } from "../access/Callers.ts"
-import { carrierOf, type Principal, visibilityOf } from "../access/model/Principal.ts"
+import { carrierOf, type Principal, type Visibility, visibilityOf } from "../access/model/Principal.ts"
 import { sha256 } from "../access/Sha256.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { fault } from "../shared/Fault.ts"
@@ -92,9 +92,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
         const page = query.page ?? 1
         const pageSize = query.pageSize ?? defaultEventPageSize
         const visibility = visibilityOf(principal)
-        const queryKey = Base64Url.encode(
-          yield* sha256(canonicalText({ tenantId: principal.tenantId, client: principal.client, visibility, filter, pageSize }))
-        )
+        const queryKey = Base64Url.encode(yield* sha256(queryText(principal, visibility, filter, pageSize)))
         const cursor = yield* cursorFor(principal, query, queryKey, page)
         const found = yield* store.page({
           tenantId: principal.tenantId,
@@ -152,6 +150,10 @@ const filterOf = (query: EventQuery): EventFilter => ({
   occurredTo: query.occurredTo === undefined ? undefined : parseInstant(query.occurredTo),
   order: query.order ?? "asc"
 })
+
+/** A token may name the same accounts in another order on the next page. */
+const queryText = ({ client, tenantId }: Principal, visibility: Visibility, filter: EventFilter, pageSize: number): string =>
+  canonicalText({ tenantId, client, grants: visibility._tag === "All" ? null : visibility.grants.toSorted(), filter, pageSize })
 
 /** Marks the list that a cursor belongs to: its total and position mean nothing in another one. SPEC-GAP-D19 */
 const listOf = (queryKey: string): string => queryKey.slice(0, 12)

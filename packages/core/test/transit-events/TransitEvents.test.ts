@@ -368,6 +368,13 @@ describe("listing", () => {
     }
   }, inService))
 
+  it.effect("reads the next page for a client that names its accounts in another order", Effect.fnUntraced(function*() {
+    const { events, tenant } = yield* journeys
+    const { nextCursor } = yield* events.list(tenant.customer("a", ["A", "B"]), { pageSize: 7 })
+    const next = yield* events.list(tenant.customer("a", ["B", "A"]), untyped({ pageSize: 7, page: 2, cursor: nextCursor }))
+    assert.lengthOf(decoded(next.data), 7)
+  }, inService))
+
   it.effect("refuses unknown and invalid parameters, all at once", Effect.fnUntraced(function*() {
     const { customer, events } = yield* journeys
     const faults = yield* faultsOf(events.list(customer, untyped({ page: 0, pageSize: 501, order: "up", eventTypes: ["X"], occurredFrom: "today", shipmentId: "", colour: "red" })))
