@@ -1,67 +1,60 @@
 /** Tenants, API keys and clients' access, on Postgres. */
 import { AccessStore, type ClientRows, type FoundApiKey, type ListRange, type StoredApiKey } from "@waybill/core"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { bool, type Decoded, float8, int4, optional, text, timestamptz } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
 import { raiseDestinationsOfAccounts } from "../delivery/secrets/SecretSql.ts"
-import { database } from "../shared/Database.ts"
-import { type Operations, operationsOf } from "../shared/Operations.ts"
+import { type Operations, storeLayer, type StoreParts } from "../shared/StoreLayer.ts"
 import * as clients from "./ClientSql.ts"
 import * as keys from "./KeySql.ts"
 import * as tenants from "./TenantSql.ts"
 
-export const layer = Layer.effect(
-  AccessStore,
-  Effect.gen(function*() {
-    const own = yield* database
-    const { schema, sql } = own
+export const layer = storeLayer(AccessStore, (own) => {
+  const { schema, sql } = own
 
-    const firstTenant = (statement: Statement) =>
-      Effect.map(sql.rows(tenants.tenantRow, statement), ([tenant]) => Option.fromUndefinedOr(tenant))
+  const firstTenant = (statement: Statement) =>
+    Effect.map(sql.rows(tenants.tenantRow, statement), ([tenant]) => Option.fromUndefinedOr(tenant))
 
-    const isChanged = (statement: Statement) => Effect.map(sql.rows(text, statement), (rows) => rows.length > 0)
+  const isChanged = (statement: Statement) => Effect.map(sql.rows(text, statement), (rows) => rows.length > 0)
 
-    return operationsOf(AccessStore, {
-      ...keyStatements(own),
-      ...clientStatements(own),
+  return {
+    ...keyStatements(own),
+    ...clientStatements(own),
 
-      now: Effect.map(sql.rows(float8, tenants.now), ([now]) => now!),
+    now: Effect.map(sql.rows(float8, tenants.now), ([now]) => now!),
 
-      putTenant: (tenant) => firstTenant(tenants.putTenant(schema, tenant)),
+    putTenant: (tenant) => firstTenant(tenants.putTenant(schema, tenant)),
 
-      findTenant: (tenantId) => firstTenant(tenants.findTenant(schema, tenantId)),
+    findTenant: (tenantId) => firstTenant(tenants.findTenant(schema, tenantId)),
 
-      pageTenants: (range) => sql.rows(tenants.tenantRow, tenants.pageTenants(schema, range)),
+    pageTenants: (range) => sql.rows(tenants.tenantRow, tenants.pageTenants(schema, range)),
 
-      listTenants: sql.rows(tenants.tenantRow, tenants.listTenants(schema)),
+    listTenants: sql.rows(tenants.tenantRow, tenants.listTenants(schema)),
 
-      findLimits: (tenantId, forUpdate = false) =>
-        Effect.map(sql.rows(optional(text), tenants.findLimits(schema, tenantId, forUpdate)), (rows) => rows.length === 0 ? Option.none() : Option.some(rows[0])),
+    findLimits: (tenantId, forUpdate = false) =>
+      Effect.map(sql.rows(optional(text), tenants.findLimits(schema, tenantId, forUpdate)), (rows) => rows.length === 0 ? Option.none() : Option.some(rows[0])),
 
-      putLimits: (tenantId, limits) => sql.run(tenants.putLimits(schema, tenantId, limits)),
+    putLimits: (tenantId, limits) => sql.run(tenants.putLimits(schema, tenantId, limits)),
 
-      setTenantState: (tenantId, state) => firstTenant(tenants.setTenantState(schema, tenantId, state)),
+    setTenantState: (tenantId, state) => firstTenant(tenants.setTenantState(schema, tenantId, state)),
 
-      deleteTenant: (tenantId) => isChanged(tenants.deleteTenant(schema, tenantId)),
+    deleteTenant: (tenantId) => isChanged(tenants.deleteTenant(schema, tenantId)),
 
-      deletedTenants: (range) => sql.rows(text, tenants.deletedTenants(schema, range)),
+    deletedTenants: (range) => sql.rows(text, tenants.deletedTenants(schema, range)),
 
-      purgeTenant: (tenantId, limit) => purgeTenant(own, tenantId, limit),
+    purgeTenant: (tenantId, limit) => purgeTenant(own, tenantId, limit),
 
-      dropTenant: (tenantId, graceMillis) => isChanged(tenants.dropTenant(schema, tenantId, graceMillis))
-    })
-  })
-)
+    dropTenant: (tenantId, graceMillis) => isChanged(tenants.dropTenant(schema, tenantId, graceMillis))
+  }
+})
 
 type ClientOperations = Pick<
   Operations<AccessStore["Service"]>,
   "putClientAccess" | "clientRows" | "isOthersNumber" | "findClientState" | "holdClient" | "dropClient" | "markEnding" | "tenantsWithClientsDue" | "clientsDue" | "pageClients"
 >
 
-type Database = Effect.Success<typeof database>
-
 /** Deletes at most `limit` rows, table by table. Each statement is its own transaction. */
-const purgeTenant = Effect.fnUntraced(function*({ name, schema, sql }: Database, tenantId: string, limit: number) {
+const purgeTenant = Effect.fnUntraced(function*({ name, schema, sql }: StoreParts, tenantId: string, limit: number) {
   let removed = 0
   for (const table of yield* sql.rows(text, tenants.tablesOfTenants(name))) {
     if (removed >= limit) break
@@ -70,7 +63,7 @@ const purgeTenant = Effect.fnUntraced(function*({ name, schema, sql }: Database,
   return removed
 })
 
-const keyStatements = ({ schema, sql }: Database) => {
+const keyStatements = ({ schema, sql }: StoreParts) => {
   const lockTenant = (tenantId: string) => sql.run(tenants.lockTenant(schema, tenantId))
 
   return {
@@ -104,7 +97,7 @@ const keyStatements = ({ schema, sql }: Database) => {
   }
 }
 
-const clientStatements = ({ schema, sql }: Database): ClientOperations => ({
+const clientStatements = ({ schema, sql }: StoreParts): ClientOperations => ({
   putClientAccess: (tenantId, access) =>
     sql.withTransaction(Effect.gen(function*() {
       // all of the client's, before destinations: another call may have locked one of another origin

@@ -1,10 +1,9 @@
 /** The audit log on Postgres. */
 import { type AuditRange, type AuditRecord, AuditStore } from "@waybill/core"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { type Decoded, int4, int4Array, int8, only, optional, row, text, textArray, timestamptz, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
-import { database } from "../shared/Database.ts"
-import { operationsOf } from "../shared/Operations.ts"
+import { storeLayer } from "../shared/StoreLayer.ts"
 
 /** Entries removed by one call of `prune`. */
 const pruneSize = raw("5000")
@@ -63,32 +62,27 @@ gone AS (
 )
 SELECT count(*) AS pruned FROM gone`
 
-export const layer = Layer.effect(
-  AuditStore,
-  Effect.gen(function*() {
-    const { schema, sql } = yield* database
+export const layer = storeLayer(AuditStore, ({ schema, sql }) => {
+  const tenantOf = ({ tenantId }: { readonly tenantId: string }) => tenantId
+  /** One statement per tenant, so that no statement crosses tenants. */
+  const put = (records: ReadonlyArray<AuditRecord>) =>
+    Effect.forEach(Map.groupBy(records, tenantOf), ([tenantId, own]) => sql.run(putEntries(schema, tenantId, own)), { discard: true })
 
-    const tenantOf = ({ tenantId }: { readonly tenantId: string }) => tenantId
-    /** One statement per tenant, so that no statement crosses tenants. */
-    const put = (records: ReadonlyArray<AuditRecord>) =>
-      Effect.forEach(Map.groupBy(records, tenantOf), ([tenantId, own]) => sql.run(putEntries(schema, tenantId, own)), { discard: true })
-
-    const prune = Effect.fnUntraced(function*(before: string) {
-      const oldest = yield* sql.rows(oldestRow, oldestEntries(schema, before))
-      let pruned = 0
-      for (const [tenantId, own] of Map.groupBy(oldest, tenantOf)) {
-        pruned += yield* sql.one(int8, deleteEntries(schema, tenantId, own.map(({ entryId }) => entryId)))
-      }
-      return pruned
-    })
-
-    return operationsOf(AuditStore, {
-      put,
-      page: (query) => Effect.map(sql.rows(entryRow, pageEntries(schema, query)), (rows) => rows.map(recordOf)),
-      prune
-    })
+  const prune = Effect.fnUntraced(function*(before: string) {
+    const oldest = yield* sql.rows(oldestRow, oldestEntries(schema, before))
+    let pruned = 0
+    for (const [tenantId, own] of Map.groupBy(oldest, tenantOf)) {
+      pruned += yield* sql.one(int8, deleteEntries(schema, tenantId, own.map(({ entryId }) => entryId)))
+    }
+    return pruned
   })
-)
+
+  return {
+    put,
+    page: (query) => Effect.map(sql.rows(entryRow, pageEntries(schema, query)), (rows) => rows.map(recordOf)),
+    prune
+  }
+})
 
 const recordOf = ({ actorKind, actorName, entryId, objectId, objectKind, ...entry }: Decoded<typeof entryRow>): AuditRecord => ({
   ...entry,

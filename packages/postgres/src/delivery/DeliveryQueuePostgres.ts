@@ -1,10 +1,8 @@
 /** Destinations, entries and deliveries on Postgres, as subscriptions and operators see them. */
 import { DeliveryQueue, type DestinationStatus } from "@waybill/core/delivery"
-import { Effect, Layer, Option } from "effect"
-import { PgClient } from "../client/PgClient.ts"
+import { Effect, Option } from "effect"
 import type { Decoded } from "../client/SqlRow.ts"
-import { operationsOf } from "../shared/Operations.ts"
-import { WaybillSchema } from "../shared/Schema.ts"
+import { storeLayer } from "../shared/StoreLayer.ts"
 import { makeDeliveryLog } from "./operator/DeliveryLogPostgres.ts"
 import * as statements from "./DestinationSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
@@ -13,39 +11,32 @@ import type { PayloadSource } from "./PayloadSource.ts"
 const destinationsUncommitted = 1000
 
 /** The queue over the tables that hold the bytes of entries. */
-export const layer = (sources: ReadonlyArray<PayloadSource>) =>
-  Layer.effect(
-    DeliveryQueue,
-    Effect.gen(function*() {
-      const sql = yield* PgClient
-      const { identifier: schema } = yield* WaybillSchema
+export const layer = (sources: ReadonlyArray<PayloadSource>) => storeLayer(DeliveryQueue, ({ schema, sql }) => {
+  const liveDestinations = (tenantId: string) => sql.one(statements.countColumn, statements.countDestinations(schema, tenantId))
 
-      const liveDestinations = (tenantId: string) => sql.one(statements.countColumn, statements.countDestinations(schema, tenantId))
+  const countDestinations = Effect.fnUntraced(function*(tenantId: string, limit: number) {
+    const live = yield* liveDestinations(tenantId)
+    if (live <= limit - destinationsUncommitted) return live
+    yield* sql.run(statements.lockDestinationCounts(schema, tenantId))
+    return yield* liveDestinations(tenantId)
+  })
 
-      const countDestinations = Effect.fnUntraced(function*(tenantId: string, limit: number) {
-        const live = yield* liveDestinations(tenantId)
-        if (live <= limit - destinationsUncommitted) return live
-        yield* sql.run(statements.lockDestinationCounts(schema, tenantId))
-        return yield* liveDestinations(tenantId)
-      })
-
-      return operationsOf(DeliveryQueue, {
-        openDestination: (tenantId, destination) => sql.one(statements.countColumn, statements.openDestination(schema, tenantId, destination)),
-        countDestinations,
-        changeDestination: (tenantId, destination) => sql.run(statements.changeDestination(schema, tenantId, destination)),
-        closeDestination: (tenantId, destinationId) =>
-          sql.withTransaction(Effect.andThen(
-            sql.run(statements.lockDestination(schema, tenantId, destinationId)),
-            sql.run(statements.closeDestination(schema, tenantId, destinationId))
-          )),
-        accessRestored: (tenantId, client) => sql.run(statements.accessRestored(schema, tenantId, client)),
-        destinationStatus: (tenantId, destinationId) =>
-          Effect.map(sql.rows(statements.statusRow, statements.destinationStatus(schema, tenantId, destinationId)), ([found]) =>
-            Option.map(Option.fromUndefinedOr(found), statusOf)),
-        ...makeDeliveryLog(sql, schema, sources)
-      })
-    })
-  )
+  return {
+    openDestination: (tenantId, destination) => sql.one(statements.countColumn, statements.openDestination(schema, tenantId, destination)),
+    countDestinations,
+    changeDestination: (tenantId, destination) => sql.run(statements.changeDestination(schema, tenantId, destination)),
+    closeDestination: (tenantId, destinationId) =>
+      sql.withTransaction(Effect.andThen(
+        sql.run(statements.lockDestination(schema, tenantId, destinationId)),
+        sql.run(statements.closeDestination(schema, tenantId, destinationId))
+      )),
+    accessRestored: (tenantId, client) => sql.run(statements.accessRestored(schema, tenantId, client)),
+    destinationStatus: (tenantId, destinationId) =>
+      Effect.map(sql.rows(statements.statusRow, statements.destinationStatus(schema, tenantId, destinationId)), ([found]) =>
+        Option.map(Option.fromUndefinedOr(found), statusOf)),
+    ...makeDeliveryLog(sql, schema, sources)
+  }
+})
 
 const statusOf = ({ pausedBy, state, stateReason, stateSince }: Decoded<typeof statements.statusRow>): DestinationStatus => ({
   state,

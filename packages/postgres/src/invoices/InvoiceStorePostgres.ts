@@ -1,80 +1,68 @@
 /** Invoices on Postgres. */
 import { maxHistoryBytes } from "@waybill/core"
 import { type InvoiceCarrier, type InvoiceRow, InvoiceStore } from "@waybill/core/invoices"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { type Decoded, textArray } from "../client/SqlRow.ts"
 import { tenant } from "../client/SqlStatement.ts"
-import { database } from "../shared/Database.ts"
-import { makeLookup } from "../shared/Lookups.ts"
-import { operationsOf } from "../shared/Operations.ts"
+import { storeLayer } from "../shared/StoreLayer.ts"
 import { lockInvoiced as lockShipments } from "../shared/ShipmentSql.ts"
-import { makeTakeLock } from "../shared/AdvisoryLock.ts"
-import { makeSettled } from "../shared/SettledOnCitus.ts"
 import { storedSince } from "../shared/StoredSince.ts"
 import * as statements from "./InvoiceSql.ts"
 
-export const layer = Layer.effect(
-  InvoiceStore,
-  Effect.gen(function*() {
-    const { schema, sql } = yield* database
-    const lookup = yield* makeLookup
-    const settled = yield* makeSettled
-    const takeLock = yield* makeTakeLock
+export const layer = storeLayer(InvoiceStore, ({ lookup, schema, settled, sql, takeLock }) => {
+  const first = ([row]: ReadonlyArray<Decoded<typeof statements.invoiceRow>>) => Option.map(Option.fromUndefinedOr(row), invoiceOf)
 
-    const first = ([row]: ReadonlyArray<Decoded<typeof statements.invoiceRow>>) => Option.map(Option.fromUndefinedOr(row), invoiceOf)
-
-    const lock = Effect.fnUntraced(function*(tenantId: string, carrier: InvoiceCarrier, uniqueId: string) {
-      yield* takeLock(tenantId, statements.lockInvoice(tenantId, carrier, uniqueId))
-      return first(yield* sql.rows(statements.invoiceRow, statements.selectInvoice(schema, tenantId, carrier, uniqueId)))
-    })
-
-    /**
-     * A change of a shipment's accounts also replaces those that may see its invoices. Without the lock, either could miss what the other has
-     * not committed. `next`: the shipment whose accounts see the invoice from now on.
-     */
-    const lockInvoiced = Effect.fnUntraced(function*(tenantId: string, carrier: InvoiceCarrier, uniqueId: string, next: ReadonlyArray<string>) {
-      const before = yield* sql.rows(statements.shipmentRow, statements.shipmentOfInvoice(schema, tenantId, carrier, uniqueId))
-      const shipments = new Set([...before.filter(({ isAddressed }) => !isAddressed).map(({ shipmentId }) => shipmentId), ...next])
-      if (shipments.size > 0) yield* sql.run(lockShipments(schema, tenant(tenantId), textArray([...shipments])))
-    })
-
-    const put = Effect.fnUntraced(function*(tenantId: string, invoice: InvoiceRow) {
-      const { accounts, carrier, shipmentId, uniqueId } = invoice
-      yield* lockInvoiced(tenantId, carrier, uniqueId, accounts.length === 0 ? [shipmentId] : [])
-      yield* sql.run(statements.putInvoice(schema, tenantId, invoice))
-      yield* sql.run(statements.placeInvoice(schema, tenantId, invoice))
-    })
-
-    const remove = Effect.fnUntraced(function*(tenantId: string, carrier: InvoiceCarrier, uniqueId: string) {
-      yield* lockInvoiced(tenantId, carrier, uniqueId, [])
-      yield* sql.run(statements.removeInvoice(schema, tenantId, carrier, uniqueId))
-    })
-
-    return operationsOf(InvoiceStore, {
-      lock,
-      put,
-      remove,
-      find: (tenantId, viewer, uniqueId) => Effect.map(lookup((sql) => sql.rows(statements.invoiceRow, statements.findInvoice(schema, tenantId, viewer, uniqueId))), first),
-      list: (tenantId, viewer, filter, range) =>
-        Effect.map(lookup((sql) => sql.rows(statements.invoiceRow, statements.listInvoices(schema, tenantId, viewer, filter, range))), (rows) => rows.map(invoiceOf)),
-      since: (tenantId, viewer, position, limit) =>
-        storedSince("InvoiceStore.since", {
-          sql,
-          settled,
-          rows: statements.invoiceRow,
-          read: (between) => statements.invoicesSince(schema, tenantId, viewer, between),
-          keyOf: ({ dot, mc, uniqueId }) => [uniqueId, dot, mc]
-        })(tenantId, position, limit).pipe(Effect.map(({ rows, ...page }) => ({ ...page, rows: rows.map(invoiceOf) }))),
-      record: (tenantId, carrier, uniqueId, entry) => sql.run(statements.addHistory(schema, tenantId, carrier, uniqueId, entry)),
-      moveHistory: (tenantId, uniqueId, from, to) => sql.run(statements.moveHistory(schema, tenantId, uniqueId, from, to)),
-      history: (tenantId, carrier, uniqueId) => lookup((sql) => sql.rows(statements.historyRow, statements.historyOfInvoice(schema, tenantId, carrier, uniqueId, maxHistoryBytes))),
-      historyOfShipment: (tenantId, shipmentId, limit) =>
-        Effect.map(
-          lookup((sql) => sql.rows(statements.shipmentHistoryRow, statements.historyOfShipment(schema, tenantId, shipmentId, { entries: limit, bytes: maxHistoryBytes }))),
-          (rows) => rows.map(({ dot, mc, ...entry }) => ({ ...entry, carrier: { dot, mc } }))
-        )
-    })
+  const lock = Effect.fnUntraced(function*(tenantId: string, carrier: InvoiceCarrier, uniqueId: string) {
+    yield* takeLock(tenantId, statements.lockInvoice(tenantId, carrier, uniqueId))
+    return first(yield* sql.rows(statements.invoiceRow, statements.selectInvoice(schema, tenantId, carrier, uniqueId)))
   })
-)
+
+  /**
+   * A change of a shipment's accounts also replaces those that may see its invoices. Without the lock, either could miss what the other has
+   * not committed. `next`: the shipment whose accounts see the invoice from now on.
+   */
+  const lockInvoiced = Effect.fnUntraced(function*(tenantId: string, carrier: InvoiceCarrier, uniqueId: string, next: ReadonlyArray<string>) {
+    const before = yield* sql.rows(statements.shipmentRow, statements.shipmentOfInvoice(schema, tenantId, carrier, uniqueId))
+    const shipments = new Set([...before.filter(({ isAddressed }) => !isAddressed).map(({ shipmentId }) => shipmentId), ...next])
+    if (shipments.size > 0) yield* sql.run(lockShipments(schema, tenant(tenantId), textArray([...shipments])))
+  })
+
+  const put = Effect.fnUntraced(function*(tenantId: string, invoice: InvoiceRow) {
+    const { accounts, carrier, shipmentId, uniqueId } = invoice
+    yield* lockInvoiced(tenantId, carrier, uniqueId, accounts.length === 0 ? [shipmentId] : [])
+    yield* sql.run(statements.putInvoice(schema, tenantId, invoice))
+    yield* sql.run(statements.placeInvoice(schema, tenantId, invoice))
+  })
+
+  const remove = Effect.fnUntraced(function*(tenantId: string, carrier: InvoiceCarrier, uniqueId: string) {
+    yield* lockInvoiced(tenantId, carrier, uniqueId, [])
+    yield* sql.run(statements.removeInvoice(schema, tenantId, carrier, uniqueId))
+  })
+
+  return {
+    lock,
+    put,
+    remove,
+    find: (tenantId, viewer, uniqueId) => Effect.map(lookup((sql) => sql.rows(statements.invoiceRow, statements.findInvoice(schema, tenantId, viewer, uniqueId))), first),
+    list: (tenantId, viewer, filter, range) =>
+      Effect.map(lookup((sql) => sql.rows(statements.invoiceRow, statements.listInvoices(schema, tenantId, viewer, filter, range))), (rows) => rows.map(invoiceOf)),
+    since: (tenantId, viewer, position, limit) =>
+      storedSince("InvoiceStore.since", {
+        sql,
+        settled,
+        rows: statements.invoiceRow,
+        read: (between) => statements.invoicesSince(schema, tenantId, viewer, between),
+        keyOf: ({ dot, mc, uniqueId }) => [uniqueId, dot, mc]
+      })(tenantId, position, limit).pipe(Effect.map(({ rows, ...page }) => ({ ...page, rows: rows.map(invoiceOf) }))),
+    record: (tenantId, carrier, uniqueId, entry) => sql.run(statements.addHistory(schema, tenantId, carrier, uniqueId, entry)),
+    moveHistory: (tenantId, uniqueId, from, to) => sql.run(statements.moveHistory(schema, tenantId, uniqueId, from, to)),
+    history: (tenantId, carrier, uniqueId) => lookup((sql) => sql.rows(statements.historyRow, statements.historyOfInvoice(schema, tenantId, carrier, uniqueId, maxHistoryBytes))),
+    historyOfShipment: (tenantId, shipmentId, limit) =>
+      Effect.map(
+        lookup((sql) => sql.rows(statements.shipmentHistoryRow, statements.historyOfShipment(schema, tenantId, shipmentId, { entries: limit, bytes: maxHistoryBytes }))),
+        (rows) => rows.map(({ dot, mc, ...entry }) => ({ ...entry, carrier: { dot, mc } }))
+      )
+  }
+})
 
 const invoiceOf = ({ dot, mc, ...invoice }: Decoded<typeof statements.invoiceRow>): InvoiceRow => ({ ...invoice, carrier: { dot, mc } })

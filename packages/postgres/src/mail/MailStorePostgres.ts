@@ -1,10 +1,9 @@
 /** Waiting e-mails on Postgres. */
 import { type ListRange, type Mail, mailsPerPrune, mailsPerTenant, MailStore } from "@waybill/core"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { float8, int4, int8, row, text, timestamptz } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
-import { database } from "../shared/Database.ts"
-import { operationsOf } from "../shared/Operations.ts"
+import { storeLayer } from "../shared/StoreLayer.ts"
 
 /** Returns a row unless too many wait, also for an id that is there. */
 const putMail = (schema: Statement, tenantId: string, mail: Mail) => statement`
@@ -70,20 +69,14 @@ gone AS (
 )
 SELECT count(*) AS pruned FROM gone`
 
-export const layer = Layer.effect(
-  MailStore,
-  Effect.gen(function*() {
-    const { schema, sql } = yield* database
-    return operationsOf(MailStore, {
-      put: (tenantId, mail) => Effect.map(sql.rows(text, putMail(schema, tenantId, mail)), (rows) => rows.length > 0),
-      tenants: (range) => sql.rows(text, tenantsWithMail(schema, range)),
-      take: (tenantId, limit, leaseMillis) =>
-        Effect.map(sql.rows(takenRow, takeMails(schema, tenantId, limit, leaseMillis)), (rows) =>
-          rows.map(({ attempts, body, id, recipient, subject, waitedMillis }) => ({ id, to: recipient, subject, text: body, attempt: attempts, waitedMillis }))),
-      lagMillis: sql.one(float8, mailLag(schema)),
-      postpone: (tenantId, id, millis) => sql.run(postponeMail(schema, tenantId, id, millis)),
-      remove: (tenantId, id) => sql.run(removeMail(schema, tenantId, id)),
-      prune: (tenantId, before) => sql.one(int8, pruneMails(schema, tenantId, before))
-    })
-  })
-)
+export const layer = storeLayer(MailStore, ({ schema, sql }) => ({
+  put: (tenantId, mail) => Effect.map(sql.rows(text, putMail(schema, tenantId, mail)), (rows) => rows.length > 0),
+  tenants: (range) => sql.rows(text, tenantsWithMail(schema, range)),
+  take: (tenantId, limit, leaseMillis) =>
+    Effect.map(sql.rows(takenRow, takeMails(schema, tenantId, limit, leaseMillis)), (rows) =>
+      rows.map(({ attempts, body, id, recipient, subject, waitedMillis }) => ({ id, to: recipient, subject, text: body, attempt: attempts, waitedMillis }))),
+  lagMillis: sql.one(float8, mailLag(schema)),
+  postpone: (tenantId, id, millis) => sql.run(postponeMail(schema, tenantId, id, millis)),
+  remove: (tenantId, id) => sql.run(removeMail(schema, tenantId, id)),
+  prune: (tenantId, before) => sql.one(int8, pruneMails(schema, tenantId, before))
+}))

@@ -1,13 +1,12 @@
 /** Notices to customers on Postgres. */
 import { type NoticeContacts, type NoticeKey, type NoticeKind, noNoticeContacts, noticesPerPrune, NoticeStore, type WebhookNotice } from "@waybill/core"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { bytea, int4, int8, only, optional, row, text, textArray, uuid } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
-import { database } from "../shared/Database.ts"
-import { operationsOf } from "../shared/Operations.ts"
+import { storeLayer } from "../shared/StoreLayer.ts"
 
 /** A notice is queued for its own client only. */
 export const noticePayloads: PayloadSource = {
@@ -87,20 +86,14 @@ gone AS (
 )
 SELECT count(*) AS pruned FROM gone`
 
-export const layer = Layer.effect(
-  NoticeStore,
-  Effect.gen(function*() {
-    const { schema, sql } = yield* database
-    return operationsOf(NoticeStore, {
-      contacts: (tenantId, client, forUpdate = false) =>
-        Effect.map(sql.rows(contactsRow, forUpdate ? lockContacts(schema, tenantId, client) : contactsOf(schema, tenantId, client)), ([found = noNoticeContacts]) => found),
-      setContacts: (tenantId, client, contacts) =>
-        sql.run(contacts.email === undefined && contacts.webhookId === undefined ? dropContacts(schema, tenantId, client) : putContacts(schema, tenantId, client, contacts)),
-      endWebhook: (tenantId, client, webhookId) => sql.run(clearWebhook(schema, tenantId, client, webhookId)),
-      queue: (tenantId, notice) => sql.run(queueNotice(schema, tenantId, notice)),
-      pruneBodies: (tenantId, before) => sql.one(int8, pruneBodies(schema, tenantId, before)),
-      claim: (tenantId, key) => Effect.map(sql.rows(uuid, claimNotice(schema, tenantId, key)), (rows) => rows.length > 0),
-      prune: (tenantId, beforeDay) => sql.one(int8, pruneNotices(schema, tenantId, beforeDay))
-    })
-  })
-)
+export const layer = storeLayer(NoticeStore, ({ schema, sql }) => ({
+  contacts: (tenantId, client, forUpdate = false) =>
+    Effect.map(sql.rows(contactsRow, forUpdate ? lockContacts(schema, tenantId, client) : contactsOf(schema, tenantId, client)), ([found = noNoticeContacts]) => found),
+  setContacts: (tenantId, client, contacts) =>
+    sql.run(contacts.email === undefined && contacts.webhookId === undefined ? dropContacts(schema, tenantId, client) : putContacts(schema, tenantId, client, contacts)),
+  endWebhook: (tenantId, client, webhookId) => sql.run(clearWebhook(schema, tenantId, client, webhookId)),
+  queue: (tenantId, notice) => sql.run(queueNotice(schema, tenantId, notice)),
+  pruneBodies: (tenantId, before) => sql.one(int8, pruneBodies(schema, tenantId, before)),
+  claim: (tenantId, key) => Effect.map(sql.rows(uuid, claimNotice(schema, tenantId, key)), (rows) => rows.length > 0),
+  prune: (tenantId, beforeDay) => sql.one(int8, pruneNotices(schema, tenantId, beforeDay))
+}))

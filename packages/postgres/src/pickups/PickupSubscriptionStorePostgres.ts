@@ -1,12 +1,11 @@
 /** Carriers' subscriptions to pickups on Postgres. */
 import type { ListRange, SubscriptionRow } from "@waybill/core"
 import { PickupSubscriptionStore, type TimeRange } from "@waybill/core/pickups"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { bool, int8, timestamptz, uuid } from "../client/SqlRow.ts"
 import { nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
-import { database } from "../shared/Database.ts"
-import { operationsOf } from "../shared/Operations.ts"
+import { storeLayer } from "../shared/StoreLayer.ts"
 import { makeEditable } from "../subscriptions/EditableSubscriptions.ts"
 import { selectSubscriptions, subscriptionOf, subscriptionRow } from "../subscriptions/SubscriptionSql.ts"
 import { clientSeesAccounts } from "./PickupPayloads.ts"
@@ -37,35 +36,31 @@ const changesBetween = (schema: Statement, tenantId: string, { from, to = Infini
   WHERE c.at >= ${timestamptz(from)} AND c.at < ${timestamptz(to)}
     AND ${clientSeesAccounts(schema, tenant(tenantId), statement`w.client`, statement`p.accounts`)}`
 
-export const layer = Layer.effect(
-  PickupSubscriptionStore,
-  Effect.gen(function*() {
-    const { schema, sql } = yield* database
-    const table = statement`${schema}.pickup_subscriptions`
+export const layer = storeLayer(PickupSubscriptionStore, ({ schema, sql }) => {
+  const table = statement`${schema}.pickup_subscriptions`
 
-    const { documents, find, remove, replay } = makeEditable(sql, schema, table, (tenantId, id) => sql.run(emptySubscription(schema, tenantId, id)))
+  const { documents, find, remove, replay } = makeEditable(sql, schema, table, (tenantId, id) => sql.run(emptySubscription(schema, tenantId, id)))
 
-    const list = (tenantId: string, client: string, { after, limit }: ListRange) => {
-      const beyond = after === undefined ? nothing : statement`AND s.id > ${uuid(after)}`
-      const page = statement`${selectSubscriptions(schema, table, tenantId, client)} ${beyond} ORDER BY s.id LIMIT ${int8(limit)}`
-      return Effect.map(sql.rows(subscriptionRow, page), (rows) => rows.map(subscriptionOf))
-    }
+  const list = (tenantId: string, client: string, { after, limit }: ListRange) => {
+    const beyond = after === undefined ? nothing : statement`AND s.id > ${uuid(after)}`
+    const page = statement`${selectSubscriptions(schema, table, tenantId, client)} ${beyond} ORDER BY s.id LIMIT ${int8(limit)}`
+    return Effect.map(sql.rows(subscriptionRow, page), (rows) => rows.map(subscriptionOf))
+  }
 
-    const clientSees = Effect.fnUntraced(function*(tenantId: string, client: string, pickupId: string) {
-      if (!isUuid(pickupId)) return false
-      const [sees = false] = yield* sql.rows(bool, seesPickup(schema, tenantId, client, pickupId))
-      return sees
-    })
-
-    return operationsOf(PickupSubscriptionStore, {
-      insert: (tenantId, record) => sql.run(insertSubscription(schema, tenantId, record)),
-      update: (tenantId, record) => sql.run(updateSubscription(schema, tenantId, record)),
-      find,
-      list,
-      remove,
-      documents,
-      clientSees,
-      replay: (tenantId, id, range) => replay(tenantId, id, changesBetween(schema, tenantId, range))
-    })
+  const clientSees = Effect.fnUntraced(function*(tenantId: string, client: string, pickupId: string) {
+    if (!isUuid(pickupId)) return false
+    const [sees = false] = yield* sql.rows(bool, seesPickup(schema, tenantId, client, pickupId))
+    return sees
   })
-)
+
+  return {
+    insert: (tenantId, record) => sql.run(insertSubscription(schema, tenantId, record)),
+    update: (tenantId, record) => sql.run(updateSubscription(schema, tenantId, record)),
+    find,
+    list,
+    remove,
+    documents,
+    clientSees,
+    replay: (tenantId, id, range) => replay(tenantId, id, changesBetween(schema, tenantId, range))
+  }
+})

@@ -1,10 +1,9 @@
 /** Events that were published from SQL and have not changed the status of their shipment. */
 import { EventsAwaitingStatus, type ListRange } from "@waybill/core"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { int8, text, textArray } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
-import { database } from "../shared/Database.ts"
-import { operationsOf } from "../shared/Operations.ts"
+import { storeLayer } from "../shared/StoreLayer.ts"
 import { eventRow } from "./TransitEventSql.ts"
 
 /** One look at the index for each tenant, however many events wait. */
@@ -33,21 +32,14 @@ SELECT ${eventRow.columns("e")}
 FROM taken AS w JOIN ${schema}.transit_events AS e ON e.tenant_id = ${tenant(tenantId)} AND e.event_no = w.event_no
 ORDER BY e.event_no`
 
-export const layer = Layer.effect(
-  EventsAwaitingStatus,
-  Effect.gen(function*() {
-    const { schema, sql } = yield* database
-
-    return operationsOf(EventsAwaitingStatus, {
-      tenants: (range) => sql.rows(text, waitingTenants(schema, range)),
-      lockShipments: Effect.fnUntraced(function*(tenantId: string, range: ListRange) {
-        const waiting = yield* sql.rows(text, waitingShipments(schema, tenantId, range))
-        return {
-          shipmentIds: waiting.length === 0 ? [] : yield* sql.rows(text, lockFree(schema, tenantId, waiting)),
-          last: waiting.length < range.limit ? undefined : waiting.at(-1)
-        }
-      }),
-      take: (tenantId, shipmentIds) => sql.rows(eventRow, takeEvents(schema, tenantId, shipmentIds))
-    })
-  })
-)
+export const layer = storeLayer(EventsAwaitingStatus, ({ schema, sql }) => ({
+  tenants: (range) => sql.rows(text, waitingTenants(schema, range)),
+  lockShipments: Effect.fnUntraced(function*(tenantId: string, range: ListRange) {
+    const waiting = yield* sql.rows(text, waitingShipments(schema, tenantId, range))
+    return {
+      shipmentIds: waiting.length === 0 ? [] : yield* sql.rows(text, lockFree(schema, tenantId, waiting)),
+      last: waiting.length < range.limit ? undefined : waiting.at(-1)
+    }
+  }),
+  take: (tenantId, shipmentIds) => sql.rows(eventRow, takeEvents(schema, tenantId, shipmentIds))
+}))

@@ -9,12 +9,10 @@ import {
   type TracedDelivery,
   type TraceSubject
 } from "@waybill/core/delivery"
-import { Effect, Layer } from "effect"
-import { PgClient } from "../../client/PgClient.ts"
+import { Effect } from "effect"
 import { bool, type Decoded, int8, timestamptz, uuid } from "../../client/SqlRow.ts"
 import type { Statement } from "../../client/SqlStatement.ts"
-import { operationsOf } from "../../shared/Operations.ts"
-import { WaybillSchema } from "../../shared/Schema.ts"
+import { storeLayer } from "../../shared/StoreLayer.ts"
 import * as backlogs from "./BacklogSql.ts"
 import * as statements from "./DeliveryControlSql.ts"
 import { lockDestination, lockFreeDestination } from "../DestinationSql.ts"
@@ -27,69 +25,62 @@ const atStart: PurgePosition = { key: "", sequence: 0, ref: 0 }
 const beforeDestinations: BacklogPosition = { destinationId: "00000000-0000-0000-0000-000000000000", ...atStart }
 
 /** Over the tables that hold the bytes of entries. */
-export const layer = (sources: ReadonlyArray<PayloadSource>) =>
-  Layer.effect(
-    DeliveryControl,
-    Effect.gen(function*() {
-      const sql = yield* PgClient
-      const { identifier: schema } = yield* WaybillSchema
+export const layer = (sources: ReadonlyArray<PayloadSource>) => storeLayer(DeliveryControl, ({ schema, sql }) => {
+  const change = (statement: Statement) =>
+    Effect.map(sql.rows(bool, statement), ([isChanged]) => isChanged === undefined ? "unknown" : isChanged ? "changed" : "unchanged")
 
-      const change = (statement: Statement) =>
-        Effect.map(sql.rows(bool, statement), ([isChanged]) => isChanged === undefined ? "unknown" : isChanged ? "changed" : "unchanged")
+  /** One step that removes entries of a destination, behind its lock; none if it cannot be locked. */
+  const removed = (tenantId: string, destinationId: string, after: PurgePosition, { lock, step }: { readonly lock: typeof lockDestination; readonly step: Statement }) =>
+    sql.withTransaction(Effect.gen(function*() {
+      const locked = yield* sql.rows(uuid, lock(schema, tenantId, destinationId))
+      if (locked.length === 0) return { dropped: 0, next: undefined } satisfies PurgeStep
+      const { dropped, key, more, ref, sequence } = yield* sql.one(backlogs.stepRow, step)
+      if (dropped > 0) yield* sql.run(trimDrops(schema, tenantId, [destinationId]))
+      return { dropped, next: more ? { key: key ?? after.key, sequence: sequence ?? after.sequence, ref: ref ?? after.ref } : undefined } satisfies PurgeStep
+    }))
 
-      /** One step that removes entries of a destination, behind its lock; none if it cannot be locked. */
-      const removed = (tenantId: string, destinationId: string, after: PurgePosition, { lock, step }: { readonly lock: typeof lockDestination; readonly step: Statement }) =>
-        sql.withTransaction(Effect.gen(function*() {
-          const locked = yield* sql.rows(uuid, lock(schema, tenantId, destinationId))
-          if (locked.length === 0) return { dropped: 0, next: undefined } satisfies PurgeStep
-          const { dropped, key, more, ref, sequence } = yield* sql.one(backlogs.stepRow, step)
-          if (dropped > 0) yield* sql.run(trimDrops(schema, tenantId, [destinationId]))
-          return { dropped, next: more ? { key: key ?? after.key, sequence: sequence ?? after.sequence, ref: ref ?? after.ref } : undefined } satisfies PurgeStep
-        }))
+  const countBacklog = Effect.fnUntraced(function*(tenantId: string, widthMillis: number, after = beforeDestinations) {
+    const rows = yield* sql.rows(backlogs.countedRow, backlogs.countBacklog(schema, tenantId, widthMillis, after))
+    const { key, lastDestinationId, more, now, ref, sequence } = rows[0]!
+    return {
+      now,
+      counts: rows.flatMap(({ client, destinationId, dropped, entries, place }) =>
+        destinationId === undefined ? [] : [{ destinationId, client: client!, queuedFrom: place! * widthMillis, entries: entries!, dropped: dropped! }]),
+      next: more ? { destinationId: lastDestinationId!, key: key!, sequence: sequence!, ref: ref! } : undefined
+    }
+  })
 
-      const countBacklog = Effect.fnUntraced(function*(tenantId: string, widthMillis: number, after = beforeDestinations) {
-        const rows = yield* sql.rows(backlogs.countedRow, backlogs.countBacklog(schema, tenantId, widthMillis, after))
-        const { key, lastDestinationId, more, now, ref, sequence } = rows[0]!
-        return {
-          now,
-          counts: rows.flatMap(({ client, destinationId, dropped, entries, place }) =>
-            destinationId === undefined ? [] : [{ destinationId, client: client!, queuedFrom: place! * widthMillis, entries: entries!, dropped: dropped! }]),
-          next: more ? { destinationId: lastDestinationId!, key: key!, sequence: sequence!, ref: ref! } : undefined
-        }
-      })
+  const trace = Effect.fnUntraced(function*(tenantId: string, destinationId: string, subject: TraceSubject) {
+    const { behind, droppedAt, dropReason, now, refs, waiting } = yield* sql.one(
+      statements.traceRow,
+      statements.traceEntries(schema, tenantId, destinationId, subject, sources)
+    )
+    const traced = yield* sql.rows(statements.tracedRow, statements.tracedDeliveries(schema, tenantId, destinationId, subject.key, refs))
+    const recent = yield* sql.rows(timestamptz, statements.recentDeliveries(schema, tenantId, destinationId, now))
+    return {
+      now,
+      waiting,
+      behind: waiting && (behind || traced.some(({ state }) => state === "sending" || state === "waiting")),
+      deliveries: traced.filter(({ own }) => own).map(tracedOf),
+      dropped: dropReason === undefined ? undefined : { reason: dropReason, at: droppedAt! },
+      recent: recent.toReversed()
+    }
+  })
 
-      const trace = Effect.fnUntraced(function*(tenantId: string, destinationId: string, subject: TraceSubject) {
-        const { behind, droppedAt, dropReason, now, refs, waiting } = yield* sql.one(
-          statements.traceRow,
-          statements.traceEntries(schema, tenantId, destinationId, subject, sources)
-        )
-        const traced = yield* sql.rows(statements.tracedRow, statements.tracedDeliveries(schema, tenantId, destinationId, subject.key, refs))
-        const recent = yield* sql.rows(timestamptz, statements.recentDeliveries(schema, tenantId, destinationId, now))
-        return {
-          now,
-          waiting,
-          behind: waiting && (behind || traced.some(({ state }) => state === "sending" || state === "waiting")),
-          deliveries: traced.filter(({ own }) => own).map(tracedOf),
-          dropped: dropReason === undefined ? undefined : { reason: dropReason, at: droppedAt! },
-          recent: recent.toReversed()
-        }
-      })
-
-      return operationsOf(DeliveryControl, {
-        pause: (tenantId, destinationId, pause) => change(statements.pauseDestination(schema, tenantId, destinationId, pause)),
-        resume: (tenantId, destinationId, pauses) => change(statements.resumeDestination(schema, tenantId, destinationId, pauses)),
-        purgeNext: (tenantId, destinationId, after = atStart) =>
-          removed(tenantId, destinationId, after, { lock: lockDestination, step: backlogs.purgeNext(schema, tenantId, destinationId, after) }),
-        countBacklog,
-        dropExcess: (tenantId, destinationId, excess, after = atStart) =>
-          removed(tenantId, destinationId, after, { lock: lockFreeDestination, step: backlogs.dropExcess(schema, tenantId, destinationId, excess, after) }),
-        dismiss: (tenantId, deliveryIds) => sql.one(int8, statements.dismissDeadLetters(schema, tenantId, deliveryIds)),
-        trace,
-        health: (tenantId) => sql.one(statements.healthRow, statements.tenantHealth(schema, tenantId)),
-        troubles: Effect.map(sql.rows(troubleRow, troubles(schema)), troublesOf)
-      })
-    })
-  )
+  return {
+    pause: (tenantId, destinationId, pause) => change(statements.pauseDestination(schema, tenantId, destinationId, pause)),
+    resume: (tenantId, destinationId, pauses) => change(statements.resumeDestination(schema, tenantId, destinationId, pauses)),
+    purgeNext: (tenantId, destinationId, after = atStart) =>
+      removed(tenantId, destinationId, after, { lock: lockDestination, step: backlogs.purgeNext(schema, tenantId, destinationId, after) }),
+    countBacklog,
+    dropExcess: (tenantId, destinationId, excess, after = atStart) =>
+      removed(tenantId, destinationId, after, { lock: lockFreeDestination, step: backlogs.dropExcess(schema, tenantId, destinationId, excess, after) }),
+    dismiss: (tenantId, deliveryIds) => sql.one(int8, statements.dismissDeadLetters(schema, tenantId, deliveryIds)),
+    trace,
+    health: (tenantId) => sql.one(statements.healthRow, statements.tenantHealth(schema, tenantId)),
+    troubles: Effect.map(sql.rows(troubleRow, troubles(schema)), troublesOf)
+  }
+})
 
 const tracedOf = ({ lastAttempt, own: _, ...delivery }: Decoded<typeof statements.tracedRow>): TracedDelivery => ({
   ...delivery,

@@ -1,43 +1,35 @@
 /** Sealed signing secrets on Postgres. */
 import { type ListedSecret, maxCountedUses, type SecretOwner, SecretStore, type StoredSecret } from "@waybill/core/delivery"
-import { Effect, Layer, Option } from "effect"
-import { PgClient } from "../../client/PgClient.ts"
+import { Effect, Option } from "effect"
 import { bool, type Decoded } from "../../client/SqlRow.ts"
 import type { Statement } from "../../client/SqlStatement.ts"
-import { operationsOf } from "../../shared/Operations.ts"
-import { WaybillSchema } from "../../shared/Schema.ts"
+import { storeLayer } from "../../shared/StoreLayer.ts"
 import * as statements from "./SecretSql.ts"
 
-export const layer = Layer.effect(
-  SecretStore,
-  Effect.gen(function*() {
-    const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+export const layer = storeLayer(SecretStore, ({ schema, sql }) => {
+  const isThere = (statement: Statement) => Effect.map(sql.rows(bool, statement), (rows) => rows.length > 0)
 
-    const isThere = (statement: Statement) => Effect.map(sql.rows(bool, statement), (rows) => rows.length > 0)
-
-    return operationsOf(SecretStore, {
-      find: Effect.fnUntraced(function*(tenantId, hmacSecretId, lock) {
-        if (lock === "change") yield* sql.run(statements.lockSecretForPut(schema, tenantId, hmacSecretId))
-        const [row] = yield* sql.rows(statements.secretRow, statements.findSecret(schema, tenantId, hmacSecretId, lock === "use" ? "FOR SHARE" : ""))
-        return row === undefined || row.sealed.length === 0 ? Option.none() : Option.some(secretOf(row))
-      }),
-      put: (tenantId, hmacSecretId, secret) =>
-        sql.withTransaction(Effect.andThen(
-          sql.run(statements.putSecret(schema, tenantId, hmacSecretId, secret)),
-          sql.run(statements.raiseSignedDestinations(schema, tenantId, hmacSecretId))
-        )),
-      page: (tenantId, { after = "", client, limit }) =>
-        Effect.map(sql.rows(statements.listedRow, statements.pageSecrets(schema, tenantId, { after, client, limit, counted: maxCountedUses })), (rows) => rows.map(listedOf)),
-      remove: (tenantId, hmacSecretId) =>
-        sql.withTransaction(Effect.gen(function*() {
-          if (!(yield* isThere(statements.lockSecret(schema, tenantId, hmacSecretId)))) return "unknown" as const
-          return (yield* isThere(statements.removeSecret(schema, tenantId, hmacSecretId))) ? "removed" as const : "used" as const
-        })),
-      usableBy: (tenantId, hmacSecretId, client) => isThere(statements.usableSecret(schema, tenantId, hmacSecretId, client))
-    })
-  })
-)
+  return {
+    find: Effect.fnUntraced(function*(tenantId, hmacSecretId, lock) {
+      if (lock === "change") yield* sql.run(statements.lockSecretForPut(schema, tenantId, hmacSecretId))
+      const [row] = yield* sql.rows(statements.secretRow, statements.findSecret(schema, tenantId, hmacSecretId, lock === "use" ? "FOR SHARE" : ""))
+      return row === undefined || row.sealed.length === 0 ? Option.none() : Option.some(secretOf(row))
+    }),
+    put: (tenantId, hmacSecretId, secret) =>
+      sql.withTransaction(Effect.andThen(
+        sql.run(statements.putSecret(schema, tenantId, hmacSecretId, secret)),
+        sql.run(statements.raiseSignedDestinations(schema, tenantId, hmacSecretId))
+      )),
+    page: (tenantId, { after = "", client, limit }) =>
+      Effect.map(sql.rows(statements.listedRow, statements.pageSecrets(schema, tenantId, { after, client, limit, counted: maxCountedUses })), (rows) => rows.map(listedOf)),
+    remove: (tenantId, hmacSecretId) =>
+      sql.withTransaction(Effect.gen(function*() {
+        if (!(yield* isThere(statements.lockSecret(schema, tenantId, hmacSecretId)))) return "unknown" as const
+        return (yield* isThere(statements.removeSecret(schema, tenantId, hmacSecretId))) ? "removed" as const : "used" as const
+      })),
+    usableBy: (tenantId, hmacSecretId, client) => isThere(statements.usableSecret(schema, tenantId, hmacSecretId, client))
+  }
+})
 
 const secretOf = ({ accounts, anyClient, client, now, sealed, signsUntil, ...secret }: Decoded<typeof statements.secretRow>): StoredSecret => ({
   ...secret,

@@ -14,15 +14,13 @@ import {
   waitsForDisk,
   type WorkerLease
 } from "@waybill/core/delivery"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { PgClient } from "../../client/PgClient.ts"
+import type { PgClient } from "../../client/PgClient.ts"
 import { HighPriority } from "../../client/PgLending.ts"
 import { type Decoded, int4, uuid } from "../../client/SqlRow.ts"
 import type { Statement } from "../../client/SqlStatement.ts"
-import { makeIsDistributed } from "../../shared/Citus.ts"
-import { operationsOf } from "../../shared/Operations.ts"
-import { WaybillSchema } from "../../shared/Schema.ts"
+import { storeLayer } from "../../shared/StoreLayer.ts"
 import { withPolicy } from "../DestinationSql.ts"
 import * as drops from "./DropSql.ts"
 import { trimDrops } from "../DropRecordsSql.ts"
@@ -38,27 +36,22 @@ import { takeWith } from "./TakePostgres.ts"
 
 /** The worker's storage over the tables that hold the bytes of entries. */
 export const layer = (sources: ReadonlyArray<PayloadSource>) =>
-  Layer.effect(
-    DeliveryStore,
-    Effect.gen(function*() {
-      const sql = yield* PgClient
-      const { identifier: schema, name } = yield* WaybillSchema
-      const storage = { sql, schema, sources, isDistributed: yield* makeIsDistributed(name) }
-      const take = takeWith(sql, schema, sources)
+  storeLayer(DeliveryStore, ({ isDistributed, schema, sql }) => {
+    const storage = { sql, schema, sources, isDistributed }
+    const take = takeWith(sql, schema, sources)
 
-      return operationsOf(DeliveryStore, {
-        renew: (worker) => asOwner(renew(storage, worker)),
-        look: (workerId, limit) => asOwner(look(storage, workerId, limit)),
-        acquire: (worker, tenantId, partitions) => asOwner(sql.withTransaction(acquire(storage, worker, tenantId, partitions))),
-        load: (tenantId, destinationIds) => asOwner(Effect.map(sql.rows(loadedRow, load(schema, tenantId, destinationIds)), (rows) => rows.map(loadedOf))),
-        take: (request) => asOwner(take(request)),
-        reclaim: (tenantId, owned, flight) => asOwner(sql.withTransaction(reclaim(storage, tenantId, owned, flight))),
-        settle: (request) => asOwner(sql.withTransaction(settle(storage, request, false)).pipe(Effect.catchIf(isDuplicate, () => sql.withTransaction(settle(storage, request, true))))),
-        drop: (request) => asOwner(sql.withTransaction(drop(storage, request))),
-        release: (tenantId, partitions, rateMarks) => asOwner(sql.withTransaction(release(storage, tenantId, partitions, rateMarks)))
-      })
-    })
-  )
+    return {
+      renew: (worker) => asOwner(renew(storage, worker)),
+      look: (workerId, limit) => asOwner(look(storage, workerId, limit)),
+      acquire: (worker, tenantId, partitions) => asOwner(sql.withTransaction(acquire(storage, worker, tenantId, partitions))),
+      load: (tenantId, destinationIds) => asOwner(Effect.map(sql.rows(loadedRow, load(schema, tenantId, destinationIds)), (rows) => rows.map(loadedOf))),
+      take: (request) => asOwner(take(request)),
+      reclaim: (tenantId, owned, flight) => asOwner(sql.withTransaction(reclaim(storage, tenantId, owned, flight))),
+      settle: (request) => asOwner(sql.withTransaction(settle(storage, request, false)).pipe(Effect.catchIf(isDuplicate, () => sql.withTransaction(settle(storage, request, true))))),
+      drop: (request) => asOwner(sql.withTransaction(drop(storage, request))),
+      release: (tenantId, partitions, rateMarks) => asOwner(sql.withTransaction(release(storage, tenantId, partitions, rateMarks)))
+    }
+  })
 
 /** Citus copies the rows, and reports a row that is there as an internal error. */
 const isDuplicate = ({ reason }: SqlError): boolean => reason._tag === "UniqueViolation" || reason._tag === "UnknownError"
