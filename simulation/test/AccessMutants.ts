@@ -49,7 +49,7 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   mutant(control, "an operator's resume activates a destination that its client had stopped",
     `const resumesAs = state === "inactive" ? state : destination.resumesAs`, "const resumesAs = undefined"),
   mutant(control, "an operator's change of the state leaves no signal",
-    "          rows.signal(destination, undefined)\n", ""),
+    "      rows.signal(destination, undefined)\n", ""),
   mutant(control, "a purge continues in a resumed destination",
     `if (destination.status.state === "active") return { dropped: 0, next: undefined }`, ""),
   mutant(control, "a purge keeps retries",

@@ -1,22 +1,18 @@
 /** Tenants, API keys and clients' access, in memory. */
 import { AccessStore, compareText, keyClient, type ListedApiKey, type ListRange, type Tenant } from "@waybill/core"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
 import { type SecretRows, SecretTables } from "../delivery/SecretTables.ts"
-import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import type { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { storeLayer } from "../shared/StoreLayer.ts"
 import { type AccessRows, AccessTables, type KeyRow, type TenantRow } from "./AccessTables.ts"
 
-export const AccessStoreMemory = {
-  layer: Layer.effect(
-    AccessStore,
-    Effect.gen(function*() {
-      const database = yield* MemoryDatabase
-      const rows = yield* AccessTables
-      return AccessStore.of({ ...tenantsIn(database, rows), ...keysIn(database, rows), ...clientsIn(database, rows, yield* DestinationTables, yield* SecretTables) })
-    })
-  )
-}
+export const layer = storeLayer(
+  AccessStore,
+  { rows: AccessTables, destinations: DestinationTables, secrets: SecretTables },
+  ({ destinations, rows, secrets, ...database }) => ({ ...tenantsIn(database, rows), ...keysIn(database, rows), ...clientsIn(database, rows, destinations, secrets) })
+)
 
 type Database = MemoryDatabase["Service"]
 

@@ -24,93 +24,84 @@ import {
   type TraceSubject,
   type TroubledDestination
 } from "@waybill/core/delivery"
-import { Effect, Layer } from "effect"
-import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { storeLayer } from "../shared/StoreLayer.ts"
 import { destinationsInTrouble, isInFlight, oldestOf } from "./DeliveryLogMemory.ts"
 import { type Delivery, type Destination, type DestinationRows, DestinationTables, entriesOf } from "./DestinationTables.ts"
 
-export const DeliveryControlMemory = {
-  layer: Layer.effect(
-    DeliveryControl,
-    Effect.gen(function*() {
-      const { journal, operate } = yield* MemoryDatabase
-      const rows = yield* DestinationTables
+export const layer = storeLayer(DeliveryControl, { rows: DestinationTables }, ({ journal, operate, rows }) => {
+  const pause = (destination: Destination, { by, onlyActive, reason }: Pause, now: number): boolean => {
+    const { since, state } = destination.status
+    if (onlyActive && state !== "active") return false
+    const resumesAs = state === "inactive" ? state : destination.resumesAs
+    rows.setStatus(destination, { state: "paused", reason, pausedBy: by, since: state === "paused" ? since : now }, resumesAs)
+    return true
+  }
 
-      const pause = (destination: Destination, { by, onlyActive, reason }: Pause, now: number): boolean => {
-        const { since, state } = destination.status
-        if (onlyActive && state !== "active") return false
-        const resumesAs = state === "inactive" ? state : destination.resumesAs
-        rows.setStatus(destination, { state: "paused", reason, pausedBy: by, since: state === "paused" ? since : now }, resumesAs)
-        return true
-      }
+  const resume = (destination: Destination, pauses: EndedPauses, now: number): boolean => {
+    const { pausedBy, reason, state } = destination.status
+    const isEnded = pauses === "all" || (pauses === "purge" ? reason === purgeReason : pausedBy !== "operator")
+    if (state !== "paused" || !isEnded) return false
+    rows.setStatus(destination, { state: destination.resumesAs ?? "active", reason: undefined, pausedBy: undefined, since: now })
+    return true
+  }
 
-      const resume = (destination: Destination, pauses: EndedPauses, now: number): boolean => {
-        const { pausedBy, reason, state } = destination.status
-        const isEnded = pauses === "all" || (pauses === "purge" ? reason === purgeReason : pausedBy !== "operator")
-        if (state !== "paused" || !isEnded) return false
-        rows.setStatus(destination, { state: destination.resumesAs ?? "active", reason: undefined, pausedBy: undefined, since: now })
-        return true
-      }
-
-      const change = (tenantId: string, destinationId: string, by: (destination: Destination, now: number) => boolean) =>
-        operate((now) => {
-          const destination = rows.find(tenantId, destinationId)
-          if (destination === undefined) return "unknown"
-          if (!by(destination, now)) return "unchanged"
-          rows.signal(destination, undefined)
-          return "changed"
-        })
-
-      const cancelRetries = (destination: Destination, now: number): number => {
-        const retried = [...destination.unsettled.values()].filter(({ state }) => state === "waiting")
-        for (const delivery of retried) rows.write(destination, delivery, "cancelled", now)
-        const entries = retried.reduce((sum, each) => sum + each.entries.length, 0)
-        journal.set(destination, "dropped", destination.dropped + entries)
-        return entries
-      }
-
-      const purgeNext = (destination: Destination, after: PurgePosition | undefined, now: number): PurgeStep => {
-        if (destination.status.state === "active") return { dropped: 0, next: undefined }
-        const cancelled = cancelRetries(destination, now)
-        const { entries, next } = stretchOf(destination, after, purgeStep)
-        for (const entry of entries) rows.drop(destination, entry, "purged", now)
-        return { dropped: cancelled + entries.length, next }
-      }
-
-      const dropExcess = (destination: Destination, excess: BacklogExcess, after: PurgePosition | undefined, now: number): PurgeStep => {
-        if (destination.dropped !== excess.dropped) return { dropped: 0, next: undefined }
-        const { entries, next } = stretchOf(destination, after, backlogStep)
-        const chosen = entries.filter(({ queuedAt }) => queuedAt < excess.queuedBefore).slice(0, excess.limit)
-        for (const entry of chosen) rows.drop(destination, entry, excess.reason, now)
-        return { dropped: chosen.length, next }
-      }
-
-      const stepOf = (tenantId: string, destinationId: string, step: (destination: Destination, now: number) => PurgeStep) =>
-        operate((now) => {
-          const destination = rows.find(tenantId, destinationId)
-          return destination === undefined ? { dropped: 0, next: undefined } : step(destination, now)
-        })
-
-      return DeliveryControl.of({
-        pause: (tenantId, destinationId, how) => change(tenantId, destinationId, (destination, now) => pause(destination, how, now)),
-        resume: (tenantId, destinationId, pauses) => change(tenantId, destinationId, (destination, now) => resume(destination, pauses, now)),
-        purgeNext: (tenantId, destinationId, after) => stepOf(tenantId, destinationId, (destination, now) => purgeNext(destination, after, now)),
-        countBacklog: (tenantId, widthMillis, after) => operate((now) => countsOf(rows, tenantId, widthMillis, after, now)),
-        dropExcess: (tenantId, destinationId, excess, after) =>
-          stepOf(tenantId, destinationId, (destination, now) => dropExcess(destination, excess, after, now)),
-        dismiss: (tenantId, deliveryIds) =>
-          operate(() => {
-            const dead = deliveryIds.flatMap((id) => rows.tenant(tenantId).deliveries.get(id) ?? []).filter(({ state }) => state === "dead")
-            for (const delivery of dead) journal.set(delivery, "state", "dismissed")
-            return dead.length
-          }),
-        trace: (tenantId, destinationId, subject) => operate((now) => traceOf(rows, tenantId, destinationId, subject, now)),
-        health: (tenantId) => operate(() => healthOf(rows, tenantId)),
-        troubles: operate((now) => troublesOf(rows, now))
-      })
+  const change = (tenantId: string, destinationId: string, by: (destination: Destination, now: number) => boolean) =>
+    operate((now) => {
+      const destination = rows.find(tenantId, destinationId)
+      if (destination === undefined) return "unknown"
+      if (!by(destination, now)) return "unchanged"
+      rows.signal(destination, undefined)
+      return "changed"
     })
-  )
-}
+
+  const cancelRetries = (destination: Destination, now: number): number => {
+    const retried = [...destination.unsettled.values()].filter(({ state }) => state === "waiting")
+    for (const delivery of retried) rows.write(destination, delivery, "cancelled", now)
+    const entries = retried.reduce((sum, each) => sum + each.entries.length, 0)
+    journal.set(destination, "dropped", destination.dropped + entries)
+    return entries
+  }
+
+  const purgeNext = (destination: Destination, after: PurgePosition | undefined, now: number): PurgeStep => {
+    if (destination.status.state === "active") return { dropped: 0, next: undefined }
+    const cancelled = cancelRetries(destination, now)
+    const { entries, next } = stretchOf(destination, after, purgeStep)
+    for (const entry of entries) rows.drop(destination, entry, "purged", now)
+    return { dropped: cancelled + entries.length, next }
+  }
+
+  const dropExcess = (destination: Destination, excess: BacklogExcess, after: PurgePosition | undefined, now: number): PurgeStep => {
+    if (destination.dropped !== excess.dropped) return { dropped: 0, next: undefined }
+    const { entries, next } = stretchOf(destination, after, backlogStep)
+    const chosen = entries.filter(({ queuedAt }) => queuedAt < excess.queuedBefore).slice(0, excess.limit)
+    for (const entry of chosen) rows.drop(destination, entry, excess.reason, now)
+    return { dropped: chosen.length, next }
+  }
+
+  const stepOf = (tenantId: string, destinationId: string, step: (destination: Destination, now: number) => PurgeStep) =>
+    operate((now) => {
+      const destination = rows.find(tenantId, destinationId)
+      return destination === undefined ? { dropped: 0, next: undefined } : step(destination, now)
+    })
+
+  return {
+    pause: (tenantId, destinationId, how) => change(tenantId, destinationId, (destination, now) => pause(destination, how, now)),
+    resume: (tenantId, destinationId, pauses) => change(tenantId, destinationId, (destination, now) => resume(destination, pauses, now)),
+    purgeNext: (tenantId, destinationId, after) => stepOf(tenantId, destinationId, (destination, now) => purgeNext(destination, after, now)),
+    countBacklog: (tenantId, widthMillis, after) => operate((now) => countsOf(rows, tenantId, widthMillis, after, now)),
+    dropExcess: (tenantId, destinationId, excess, after) =>
+      stepOf(tenantId, destinationId, (destination, now) => dropExcess(destination, excess, after, now)),
+    dismiss: (tenantId, deliveryIds) =>
+      operate(() => {
+        const dead = deliveryIds.flatMap((id) => rows.tenant(tenantId).deliveries.get(id) ?? []).filter(({ state }) => state === "dead")
+        for (const delivery of dead) journal.set(delivery, "state", "dismissed")
+        return dead.length
+      }),
+    trace: (tenantId, destinationId, subject) => operate((now) => traceOf(rows, tenantId, destinationId, subject, now)),
+    health: (tenantId) => operate(() => healthOf(rows, tenantId)),
+    troubles: operate((now) => troublesOf(rows, now))
+  }
+})
 
 const byPlace = (a: PurgePosition, b: PurgePosition): number => compareText(a.key, b.key) || a.sequence - b.sequence || a.ref - b.ref
 

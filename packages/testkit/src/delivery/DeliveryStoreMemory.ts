@@ -13,47 +13,37 @@ import {
   waitingPerDestination,
   waitsForDisk
 } from "@waybill/core/delivery"
-import { Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import type { Journal } from "../shared/Journal.ts"
-import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { storeLayer } from "../shared/StoreLayer.ts"
 import { type Destination, type DestinationRows, DestinationTables, entriesOf, type Entry, flightKey, partitionsHeld, type Tenant } from "./DestinationTables.ts"
 import { Ownership, waitingIn } from "./OwnershipMemory.ts"
 import { isUsableBy, type SecretRows, SecretTables } from "./SecretTables.ts"
 import { Take } from "./TakeMemory.ts"
 
-export const DeliveryStoreMemory = {
-  layer: Layer.effect(
-    DeliveryStore,
-    Effect.gen(function*() {
-      const { operate, operateUnflushed } = yield* MemoryDatabase
-      const rows = yield* DestinationTables
-      const secrets = yield* SecretTables
-      const access = yield* AccessTables
-      const ownership = new Ownership(rows)
-      const writes = new Writes(rows)
+export const layer = storeLayer(DeliveryStore, { rows: DestinationTables, secrets: SecretTables, access: AccessTables }, ({ access, operate, operateUnflushed, rows, secrets }) => {
+  const ownership = new Ownership(rows)
+  const writes = new Writes(rows)
 
-      return DeliveryStore.of({
-        renew: (worker) => operate((now) => ownership.renew(worker, now)),
-        look: (workerId, limit) => operate((now) => ownership.look(workerId, limit, now)),
-        acquire: (worker, tenantId, partitions) =>
-          operate((now) => ({ now, partitions: ownership.acquire(worker, rows.tenant(tenantId), partitions, now) })),
-        load: (tenantId, destinationIds) =>
-          operate((now) =>
-            destinationIds.flatMap((id) => {
-              const destination = rows.find(tenantId, id)
-              return destination === undefined ? [] : [loaded(destination, { secrets, access }, now)]
-            })
-          ),
-        take: (request) => operate((now) => new Take(request, rows, now).run()),
-        reclaim: (tenantId, owned, flight) => operate((now) => ownership.reclaim(rows.tenant(tenantId), owned, flight, now)),
-        settle: (request) => (waitsForDisk(request) ? operate : operateUnflushed)((now) => writes.settle(request, now)),
-        drop: (request) => operate((now) => writes.drop(request, now)),
-        release: (tenantId, partitions, rateMarks) => operate((now) => ownership.release(rows.tenant(tenantId), partitions, rateMarks, now))
-      })
-    })
-  )
-}
+  return {
+    renew: (worker) => operate((now) => ownership.renew(worker, now)),
+    look: (workerId, limit) => operate((now) => ownership.look(workerId, limit, now)),
+    acquire: (worker, tenantId, partitions) =>
+      operate((now) => ({ now, partitions: ownership.acquire(worker, rows.tenant(tenantId), partitions, now) })),
+    load: (tenantId, destinationIds) =>
+      operate((now) =>
+        destinationIds.flatMap((id) => {
+          const destination = rows.find(tenantId, id)
+          return destination === undefined ? [] : [loaded(destination, { secrets, access }, now)]
+        })
+      ),
+    take: (request) => operate((now) => new Take(request, rows, now).run()),
+    reclaim: (tenantId, owned, flight) => operate((now) => ownership.reclaim(rows.tenant(tenantId), owned, flight, now)),
+    settle: (request) => (waitsForDisk(request) ? operate : operateUnflushed)((now) => writes.settle(request, now)),
+    drop: (request) => operate((now) => writes.drop(request, now)),
+    release: (tenantId, partitions, rateMarks) => operate((now) => ownership.release(rows.tenant(tenantId), partitions, rateMarks, now))
+  }
+})
 
 const loaded = (destination: Destination, { access, secrets }: { readonly secrets: SecretRows; readonly access: AccessRows }, now: number): LoadedDestination => {
   const { breaker, rateMark, tenant: { tenantId }, version } = destination

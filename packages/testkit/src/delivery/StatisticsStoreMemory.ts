@@ -1,8 +1,7 @@
 /** Delivery statistics in memory. */
 import { hourMillis, minuteMillis, type StatisticsRange, type StatisticsRow, StatisticsStore } from "@waybill/core/delivery"
-import { Effect, Layer } from "effect"
 import { entryIn } from "../shared/EntryIn.ts"
-import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { storeLayer } from "../shared/StoreLayer.ts"
 
 interface Row extends StatisticsRow {
   readonly destinationId: string
@@ -16,73 +15,67 @@ interface TenantRows {
   readonly hours: Rows
 }
 
-export const StatisticsStoreMemory = {
-  layer: Layer.effect(
-    StatisticsStore,
-    Effect.gen(function*() {
-      const { journal, onPurge, operate } = yield* MemoryDatabase
-      const tenants = new Map<string, TenantRows>()
-      onPurge((tenantId) => tenants.delete(tenantId))
+export const layer = storeLayer(StatisticsStore, {}, ({ journal, onPurge, operate }) => {
+  const tenants = new Map<string, TenantRows>()
+  onPurge((tenantId) => tenants.delete(tenantId))
 
-      const rowsOf = (tenantId: string): TenantRows => entryIn(tenants, tenantId, () => ({ minutes: new Map(), hours: new Map() }))
+  const rowsOf = (tenantId: string): TenantRows => entryIn(tenants, tenantId, () => ({ minutes: new Map(), hours: new Map() }))
 
-      const merge = (tenantId: string, added: Row) => {
-        const { hours, minutes } = rowsOf(tenantId)
-        for (const [rows, width] of [[minutes, minuteMillis], [hours, hourMillis]] as const) {
-          const at = Math.floor(added.at / width) * width
-          const name = `${added.destinationId} ${at} ${added.client ?? ""}`
-          journal.put(rows, name, { ...sum([rows.get(name) ?? { ...added, deliveries: 0, failures: 0, latencyMillis: 0, maxLatencyMillis: 0, waiting: undefined }, added]), at })
-        }
-      }
+  const merge = (tenantId: string, added: Row) => {
+    const { hours, minutes } = rowsOf(tenantId)
+    for (const [rows, width] of [[minutes, minuteMillis], [hours, hourMillis]] as const) {
+      const at = Math.floor(added.at / width) * width
+      const name = `${added.destinationId} ${at} ${added.client ?? ""}`
+      journal.put(rows, name, { ...sum([rows.get(name) ?? { ...added, deliveries: 0, failures: 0, latencyMillis: 0, maxLatencyMillis: 0, waiting: undefined }, added]), at })
+    }
+  }
 
-      const isOf = (of: StatisticsRange["of"]): (row: Row) => boolean => {
-        if ("client" in of) return ({ client }) => client === of.client
-        const ids = new Set(of.destinationIds)
-        return ({ client, destinationId }) => client === undefined && ids.has(destinationId)
-      }
+  const isOf = (of: StatisticsRange["of"]): (row: Row) => boolean => {
+    if ("client" in of) return ({ client }) => client === of.client
+    const ids = new Set(of.destinationIds)
+    return ({ client, destinationId }) => client === undefined && ids.has(destinationId)
+  }
 
-      return StatisticsStore.of({
-        add: (tenantId, counts) =>
-          operate(() =>
-            journal.asRecord(() => {
-              for (const each of counts) merge(tenantId, { ...each, waiting: undefined })
-            })
-          ),
-        sample: (tenantId, at, samples) =>
-          operate(() =>
-            journal.asRecord(() => {
-              for (const each of samples) merge(tenantId, { deliveries: 0, failures: 0, latencyMillis: 0, maxLatencyMillis: 0, at, ...each })
-            })
-          ),
-        read: (tenantId, { from, of, resolution, stepMillis, to }) =>
-          operate(() => {
-            const isWanted = isOf(of)
-            const inRange = [...tenants.get(tenantId)?.[resolution].values() ?? []].filter((row) => isWanted(row) && row.at >= from && row.at < to)
-            const stepped = inRange.map((row) => ({ ...row, at: Math.floor(row.at / stepMillis) * stepMillis }))
-            const each = grouped(stepped, ({ at, destinationId }) => `${destinationId} ${at}`).map((rows) => ({ ...sum(rows), waiting: most(rows) }))
-            if (!("client" in of)) return each
-            return grouped(each, ({ at }) => String(at)).map((rows) => ({ ...sum(rows), waiting: total(rows), destinationId: undefined }))
-          }),
-        prune: (tenantId, before) =>
-          operate(() =>
-            journal.asRecord(() => {
-              const own = tenants.get(tenantId)
-              if (own === undefined) return 0
-              let pruned = 0
-              for (const [rows, oldest] of [[own.minutes, before.minutes], [own.hours, before.hours]] as const) {
-                for (const [name, { at }] of rows) {
-                  if (at >= oldest) continue
-                  journal.drop(rows, name)
-                  pruned += 1
-                }
-              }
-              return pruned
-            })
-          )
-      })
-    })
-  )
-}
+  return {
+    add: (tenantId, counts) =>
+      operate(() =>
+        journal.asRecord(() => {
+          for (const each of counts) merge(tenantId, { ...each, waiting: undefined })
+        })
+      ),
+    sample: (tenantId, at, samples) =>
+      operate(() =>
+        journal.asRecord(() => {
+          for (const each of samples) merge(tenantId, { deliveries: 0, failures: 0, latencyMillis: 0, maxLatencyMillis: 0, at, ...each })
+        })
+      ),
+    read: (tenantId, { from, of, resolution, stepMillis, to }) =>
+      operate(() => {
+        const isWanted = isOf(of)
+        const inRange = [...tenants.get(tenantId)?.[resolution].values() ?? []].filter((row) => isWanted(row) && row.at >= from && row.at < to)
+        const stepped = inRange.map((row) => ({ ...row, at: Math.floor(row.at / stepMillis) * stepMillis }))
+        const each = grouped(stepped, ({ at, destinationId }) => `${destinationId} ${at}`).map((rows) => ({ ...sum(rows), waiting: most(rows) }))
+        if (!("client" in of)) return each
+        return grouped(each, ({ at }) => String(at)).map((rows) => ({ ...sum(rows), waiting: total(rows), destinationId: undefined }))
+      }),
+    prune: (tenantId, before) =>
+      operate(() =>
+        journal.asRecord(() => {
+          const own = tenants.get(tenantId)
+          if (own === undefined) return 0
+          let pruned = 0
+          for (const [rows, oldest] of [[own.minutes, before.minutes], [own.hours, before.hours]] as const) {
+            for (const [name, { at }] of rows) {
+              if (at >= oldest) continue
+              journal.drop(rows, name)
+              pruned += 1
+            }
+          }
+          return pruned
+        })
+      )
+  }
+})
 
 const sum = (rows: ReadonlyArray<Row>): Row =>
   rows.reduce((all, row) => ({

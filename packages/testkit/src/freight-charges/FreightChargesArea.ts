@@ -1,7 +1,7 @@
 /** Area E in memory. */
 import { Layer } from "effect"
-import { ChargeSubscriptionStoreMemory } from "./ChargeSubscriptionStoreMemory.ts"
-import { FreightBillStoreMemory } from "./FreightBillStoreMemory.ts"
+import * as ChargeSubscriptionStoreMemory from "./ChargeSubscriptionStoreMemory.ts"
+import * as FreightBillStoreMemory from "./FreightBillStoreMemory.ts"
 import { FreightChargeTables } from "./FreightChargeTables.ts"
 
 export const freightChargesArea = {

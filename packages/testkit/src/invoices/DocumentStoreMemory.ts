@@ -1,68 +1,59 @@
 /** Which documents support which invoice, in memory. */
 import { type DocumentRecord, DocumentStore, type InvoiceViewer } from "@waybill/core/invoices"
-import { Effect, Layer } from "effect"
-import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { storeLayer } from "../shared/StoreLayer.ts"
 import { compareKeys, InvoiceTables, isFrom, type Written, writtenLast } from "./InvoiceTables.ts"
 
-export const DocumentStoreMemory = {
-  layer: Layer.effect(
-    DocumentStore,
-    Effect.gen(function*() {
-      const { journal, operate } = yield* MemoryDatabase
-      const rows = yield* InvoiceTables
+export const layer = storeLayer(DocumentStore, { rows: InvoiceTables }, ({ journal, operate, rows }) => {
+  const seen = (tenantId: string, viewer: InvoiceViewer) =>
+    [...rows.of(tenantId).records.values()].filter((each) => each.files.length > 0 && rows.sees(tenantId, viewer, each))
 
-      const seen = (tenantId: string, viewer: InvoiceViewer) =>
-        [...rows.of(tenantId).records.values()].filter((each) => each.files.length > 0 && rows.sees(tenantId, viewer, each))
-
-      return DocumentStore.of({
-        add: (tenantId, record) => operate(() => rows.addDocuments(tenantId, record)),
-        find: (tenantId, viewer, invoiceNumber) =>
-          operate(() => {
-            const found = writtenLast(seen(tenantId, viewer).filter((each) => each.invoiceNumber === invoiceNumber))
-            return found === undefined ? undefined : recordOf(found)
-          }),
-        list: (tenantId, viewer, { documentTypes, dot, invoiceNumber, mc }, { after, limit }) =>
-          operate(() =>
-            seen(tenantId, viewer)
-              .filter((each) =>
-                (invoiceNumber ?? each.invoiceNumber) === each.invoiceNumber && isFrom(each.carrier, { dot, mc }) &&
-                (after === undefined || compareKeys([each.invoiceNumber, each.carrier], [after.invoiceNumber, after.carrier]) > 0)
-              )
-              .map((each) => ofTypes(recordOf(each), documentTypes))
-              .filter((each) => each.files.length > 0)
-              .sort((a, b) => compareKeys([a.invoiceNumber, a.carrier], [b.invoiceNumber, b.carrier]))
-              .slice(0, limit)
-          ),
-        countFiles: (tenantId, { dot, mc }, invoiceNumber) =>
-          operate(() => [...rows.of(tenantId).records.values()].find((each) => each.invoiceNumber === invoiceNumber && each.carrier.dot === dot && each.carrier.mc === mc)?.files.length ?? 0),
-        storedBytes: (tenantId) => operate(() => rows.storedBytes.get(tenantId) ?? 0),
-        changeStoredBytes: (tenantId, by) =>
-          operate(() => {
-            const bytes = (rows.storedBytes.get(tenantId) ?? 0) + by
-            journal.put(rows.storedBytes, tenantId, bytes)
-            return bytes
-          }),
-        discard: (tenantId, contentId) =>
-          operate((now) => {
-            if (!rows.of(tenantId).discards.has(contentId)) rows.discard(tenantId, contentId, { at: now, claimed: false })
-          }),
-        moveContent: (tenantId, record, contents) => operate((now) => rows.moveContent(tenantId, record, contents, now)),
-        claimDiscarded: (tenantId, olderThanMillis, limit) =>
-          operate((now) => {
-            const old = [...rows.of(tenantId).discards].filter(([, { at, claimed }]) => claimed || at <= now - olderThanMillis).sort(([, a], [, b]) => a.at - b.at).slice(0, limit)
-            for (const [contentId, { at }] of old) rows.discard(tenantId, contentId, { at, claimed: true })
-            return old.map(([contentId]) => contentId)
-          }),
-        forgetDiscarded: (tenantId, contentIds) =>
-          operate(() => {
-            for (const contentId of contentIds) if (rows.of(tenantId).discards.get(contentId)?.claimed === true) rows.forgetDiscarded(tenantId, contentId)
-          }),
-        countDiscarded: (tenantId) => operate(() => rows.of(tenantId).discards.size),
-        remove: (tenantId, carrier, invoiceNumber, fileIds) => operate(() => rows.removeFiles(tenantId, carrier, invoiceNumber, fileIds))
-      })
-    })
-  )
-}
+  return {
+    add: (tenantId, record) => operate(() => rows.addDocuments(tenantId, record)),
+    find: (tenantId, viewer, invoiceNumber) =>
+      operate(() => {
+        const found = writtenLast(seen(tenantId, viewer).filter((each) => each.invoiceNumber === invoiceNumber))
+        return found === undefined ? undefined : recordOf(found)
+      }),
+    list: (tenantId, viewer, { documentTypes, dot, invoiceNumber, mc }, { after, limit }) =>
+      operate(() =>
+        seen(tenantId, viewer)
+          .filter((each) =>
+            (invoiceNumber ?? each.invoiceNumber) === each.invoiceNumber && isFrom(each.carrier, { dot, mc }) &&
+            (after === undefined || compareKeys([each.invoiceNumber, each.carrier], [after.invoiceNumber, after.carrier]) > 0)
+          )
+          .map((each) => ofTypes(recordOf(each), documentTypes))
+          .filter((each) => each.files.length > 0)
+          .sort((a, b) => compareKeys([a.invoiceNumber, a.carrier], [b.invoiceNumber, b.carrier]))
+          .slice(0, limit)
+      ),
+    countFiles: (tenantId, { dot, mc }, invoiceNumber) =>
+      operate(() => [...rows.of(tenantId).records.values()].find((each) => each.invoiceNumber === invoiceNumber && each.carrier.dot === dot && each.carrier.mc === mc)?.files.length ?? 0),
+    storedBytes: (tenantId) => operate(() => rows.storedBytes.get(tenantId) ?? 0),
+    changeStoredBytes: (tenantId, by) =>
+      operate(() => {
+        const bytes = (rows.storedBytes.get(tenantId) ?? 0) + by
+        journal.put(rows.storedBytes, tenantId, bytes)
+        return bytes
+      }),
+    discard: (tenantId, contentId) =>
+      operate((now) => {
+        if (!rows.of(tenantId).discards.has(contentId)) rows.discard(tenantId, contentId, { at: now, claimed: false })
+      }),
+    moveContent: (tenantId, record, contents) => operate((now) => rows.moveContent(tenantId, record, contents, now)),
+    claimDiscarded: (tenantId, olderThanMillis, limit) =>
+      operate((now) => {
+        const old = [...rows.of(tenantId).discards].filter(([, { at, claimed }]) => claimed || at <= now - olderThanMillis).sort(([, a], [, b]) => a.at - b.at).slice(0, limit)
+        for (const [contentId, { at }] of old) rows.discard(tenantId, contentId, { at, claimed: true })
+        return old.map(([contentId]) => contentId)
+      }),
+    forgetDiscarded: (tenantId, contentIds) =>
+      operate(() => {
+        for (const contentId of contentIds) if (rows.of(tenantId).discards.get(contentId)?.claimed === true) rows.forgetDiscarded(tenantId, contentId)
+      }),
+    countDiscarded: (tenantId) => operate(() => rows.of(tenantId).discards.size),
+    remove: (tenantId, carrier, invoiceNumber, fileIds) => operate(() => rows.removeFiles(tenantId, carrier, invoiceNumber, fileIds))
+  }
+})
 
 const ofTypes = (record: DocumentRecord, types: ReadonlyArray<string> | undefined): DocumentRecord =>
   types === undefined ? record : { ...record, files: record.files.filter((each) => types.includes(each.documentType)) }

@@ -1,8 +1,8 @@
 /** Area B in memory. */
 import { Layer } from "effect"
-import { DocumentContentsMemory } from "./DocumentContentsMemory.ts"
-import { DocumentStoreMemory } from "./DocumentStoreMemory.ts"
-import { InvoiceStoreMemory } from "./InvoiceStoreMemory.ts"
+import * as DocumentContentsMemory from "./DocumentContentsMemory.ts"
+import * as DocumentStoreMemory from "./DocumentStoreMemory.ts"
+import * as InvoiceStoreMemory from "./InvoiceStoreMemory.ts"
 import { InvoiceTables } from "./InvoiceTables.ts"
 
 export const invoicesArea = {

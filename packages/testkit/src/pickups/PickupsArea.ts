@@ -1,8 +1,8 @@
 /** Area C in memory. */
 import { Layer } from "effect"
-import { PickupSignalsMemory } from "./PickupSignalsMemory.ts"
-import { PickupStoreMemory } from "./PickupStoreMemory.ts"
-import { PickupSubscriptionStoreMemory } from "./PickupSubscriptionStoreMemory.ts"
+import * as PickupSignalsMemory from "./PickupSignalsMemory.ts"
+import * as PickupStoreMemory from "./PickupStoreMemory.ts"
+import * as PickupSubscriptionStoreMemory from "./PickupSubscriptionStoreMemory.ts"
 import { PickupTables } from "./PickupTables.ts"
 
 export const pickupsArea = {

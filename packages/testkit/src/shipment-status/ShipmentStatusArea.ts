@@ -1,8 +1,8 @@
 /** Area A in memory. */
 import { Layer } from "effect"
-import { ShipmentStatusStoreMemory } from "./ShipmentStatusStoreMemory.ts"
+import * as ShipmentStatusStoreMemory from "./ShipmentStatusStoreMemory.ts"
 import { ShipmentStatusTables } from "./ShipmentStatusTables.ts"
-import { StatusSubscriptionStoreMemory } from "./StatusSubscriptionStoreMemory.ts"
+import * as StatusSubscriptionStoreMemory from "./StatusSubscriptionStoreMemory.ts"
 
 export const shipmentStatusArea = {
   stores: Layer.mergeAll(ShipmentStatusStoreMemory.layer, StatusSubscriptionStoreMemory.layer),

@@ -1,8 +1,8 @@
 /** The common part of the memory stores of subscriptions that their clients may change. */
 import { compareText, type StoredSubscriptionRow, type SubscriptionRow } from "@waybill/core"
-import { Effect, Option } from "effect"
-import { DestinationTables } from "../delivery/DestinationTables.ts"
-import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { Option } from "effect"
+import type { DestinationRows } from "../delivery/DestinationTables.ts"
+import type { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { documentsIn } from "../shared/SubscriptionDocuments.ts"
 
 /** The subscriptions of a tenant, and the clients of removed ones. */
@@ -11,13 +11,11 @@ interface EditableRows<Row> {
   readonly removed: Map<string, string>
 }
 
-export const makeEditable = Effect.fnUntraced(function*<Row extends SubscriptionRow>(
+export const editableIn = <Row extends SubscriptionRow>(
+  { destinations, journal, operate }: MemoryDatabase["Service"] & { readonly destinations: DestinationRows },
   rowsOf: (tenantId: string) => EditableRows<Row>,
   drop: (tenantId: string, id: string) => void
-) {
-  const { journal, operate } = yield* MemoryDatabase
-  const destinations = yield* DestinationTables
-
+) => {
   const stored = (tenantId: string, { client, createdAt, doc, id, updatedAt }: Row): ReadonlyArray<StoredSubscriptionRow> => {
     const destination = destinations.find(tenantId, id)
     return destination === undefined ? [] : [{ id, client, doc, createdAt, updatedAt, destination: destination.status }]
@@ -36,7 +34,7 @@ export const makeEditable = Effect.fnUntraced(function*<Row extends Subscription
         return Option.fromUndefinedOr(row?.client === client ? stored(tenantId, row)[0] : undefined)
       }),
     remove: (tenantId: string, client: string, id: string) =>
-      operate(() => {
+      operate((): "removed" | "gone" | "unknown" => {
         const { removed, subscriptions } = rowsOf(tenantId)
         if (subscriptions.get(id)?.client !== client) return removed.get(id) === client ? "gone" : "unknown"
         drop(tenantId, id)
@@ -45,4 +43,4 @@ export const makeEditable = Effect.fnUntraced(function*<Row extends Subscription
       }),
     documents: (tenantId: string, ids: ReadonlyArray<string>) => operate(() => documentsIn(ids, (id) => rowsOf(tenantId).subscriptions.get(id)?.doc))
   }
-})
+}

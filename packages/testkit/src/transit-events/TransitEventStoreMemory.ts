@@ -16,85 +16,76 @@ import {
   CursorExpired,
   cursorMillis
 } from "@waybill/core/transit-events"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
-import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { newestWithin } from "../shared/NewestFirst.ts"
+import { storeLayer } from "../shared/StoreLayer.ts"
 import { type EventRow, type TransitEventRows, TransitEventTables } from "./TransitEventTables.ts"
 
-export const TransitEventStoreMemory = {
-  layer: Layer.effect(
-    TransitEventStore,
-    Effect.gen(function*() {
-      const { journal, operate } = yield* MemoryDatabase
-      const rows = yield* TransitEventTables
-      const owners = yield* ShipmentTables
+export const layer = storeLayer(TransitEventStore, { rows: TransitEventTables, owners: ShipmentTables }, ({ journal, operate, owners, rows }) => {
+  const allocate = (tenantId: string, request: SequenceRequest, writer: ReadonlyArray<string> | undefined): number => {
+    const shipment = rows.shipment(tenantId, request.shipmentId)
+    const start = Math.max(shipment.last, request.highestGiven)
+    journal.set(shipment, "last", start + request.needed)
+    owners.claim(tenantId, { shipmentId: request.shipmentId, accounts: request.accounts, carrier: writer, written: true }, writer)
+    return start + 1
+  }
 
-      const allocate = (tenantId: string, request: SequenceRequest, writer: ReadonlyArray<string> | undefined): number => {
-        const shipment = rows.shipment(tenantId, request.shipmentId)
-        const start = Math.max(shipment.last, request.highestGiven)
-        journal.set(shipment, "last", start + request.needed)
-        owners.claim(tenantId, { shipmentId: request.shipmentId, accounts: request.accounts, carrier: writer, written: true }, writer)
-        return start + 1
-      }
+  const append = (tenantId: string, events: ReadonlyArray<NewEvent>, traceparent: string | undefined, now: number): boolean => {
+    const known = rows.of(tenantId).events
+    const keys = new Set(events.map(textOfKey))
+    if (keys.size < events.length || [...keys].some((key) => known.has(key))) return false
+    rows.writes += 1
+    const stored = events.map((event): EventRow => ({ ...event, storedAt: now, write: rows.writes }))
+    for (const event of stored) rows.store(tenantId, event)
+    rows.fanOut(tenantId, stored, traceparent, now)
+    return true
+  }
 
-      const append = (tenantId: string, events: ReadonlyArray<NewEvent>, traceparent: string | undefined, now: number): boolean => {
-        const known = rows.of(tenantId).events
-        const keys = new Set(events.map(textOfKey))
-        if (keys.size < events.length || [...keys].some((key) => known.has(key))) return false
-        rows.writes += 1
-        const stored = events.map((event): EventRow => ({ ...event, storedAt: now, write: rows.writes }))
-        for (const event of stored) rows.store(tenantId, event)
-        rows.fanOut(tenantId, stored, traceparent, now)
-        return true
-      }
+  const withStatus = (tenantId: string, events: ReadonlyArray<NewEvent>): ReadonlySet<string> =>
+    new Set(events.map(({ shipmentId }) => shipmentId).filter((shipmentId) => owners.hasStatus(tenantId, shipmentId)))
 
-      const withStatus = (tenantId: string, events: ReadonlyArray<NewEvent>): ReadonlySet<string> =>
-        new Set(events.map(({ shipmentId }) => shipmentId).filter((shipmentId) => owners.hasStatus(tenantId, shipmentId)))
+  const putCursor = (tenantId: string, queryKey: string, cursor: PageCursor, now: number): void => {
+    const { cursors } = rows.of(tenantId)
+    const earlier = cursor.page === 2 ? [] : cursors.get(queryKey)?.byPage ?? []
+    journal.put(cursors, queryKey, { byPage: new Map([...earlier, [cursor.page, { cursor, at: now }]]) })
+  }
 
-      const putCursor = (tenantId: string, queryKey: string, cursor: PageCursor, now: number): void => {
-        const { cursors } = rows.of(tenantId)
-        const earlier = cursor.page === 2 ? [] : cursors.get(queryKey)?.byPage ?? []
-        journal.put(cursors, queryKey, { byPage: new Map([...earlier, [cursor.page, { cursor, at: now }]]) })
-      }
+  const findCursor = (tenantId: string, queryKey: string, page: number, now: number): PageCursor | undefined =>
+    [...rows.of(tenantId).cursors.get(queryKey)?.byPage.values() ?? []]
+      .filter(({ at, cursor }) => cursor.page <= page && at > now - cursorMillis)
+      .sort((a, b) => b.cursor.page - a.cursor.page)[0]?.cursor
 
-      const findCursor = (tenantId: string, queryKey: string, page: number, now: number): PageCursor | undefined =>
-        [...rows.of(tenantId).cursors.get(queryKey)?.byPage.values() ?? []]
-          .filter(({ at, cursor }) => cursor.page <= page && at > now - cursorMillis)
-          .sort((a, b) => b.cursor.page - a.cursor.page)[0]?.cursor
+  const ofShipments = (tenantId: string, shipmentIds: ReadonlyArray<string>): ReadonlyArray<EventRow> =>
+    [...new Set(shipmentIds)].sort(compareText).flatMap((shipmentId) => rows.of(tenantId).shipments.get(shipmentId)?.events ?? [])
 
-      const ofShipments = (tenantId: string, shipmentIds: ReadonlyArray<string>): ReadonlyArray<EventRow> =>
-        [...new Set(shipmentIds)].sort(compareText).flatMap((shipmentId) => rows.of(tenantId).shipments.get(shipmentId)?.events ?? [])
-
-      return TransitEventStore.of({
-        ofShipments: (tenantId, shipmentIds) => operate(() => ofShipments(tenantId, shipmentIds)),
-        recent: (tenantId, shipmentId, limit) =>
-          operate(() => ({
-            accounts: owners.accountsOf(tenantId, shipmentId),
-            events: newestWithin(ofShipments(tenantId, [shipmentId]).toReversed(), limit, ({ body }) => body.length)
-          })),
-        storedAt: (tenantId, key) => operate(() => rows.of(tenantId).events.get(textOfKey(key))?.storedAt),
-        find: (tenantId, keys) => operate(() => keys.flatMap((key) => rows.of(tenantId).events.get(textOfKey(key)) ?? [])),
-        withId: (tenantId, eventId, limit) =>
-          operate(() => [...rows.of(tenantId).events.values()].filter((event) => event.eventId === eventId).sort((a, b) => compareText(a.shipmentId, b.shipmentId)).slice(0, limit)),
-        allocate: (tenantId, requests, writer) =>
-          Effect.flatten(operate(() => {
-            const foreign = requests.map((each) => each.shipmentId).filter((shipmentId) => !owners.mayWrite(tenantId, shipmentId, writer))
-            if (foreign.length > 0) return Effect.fail(new ShipmentNotOwn({ shipmentIds: foreign }))
-            return Effect.succeed(requests.map((request) => allocate(tenantId, request, writer)))
-          })),
-        carriers: (tenantId, shipmentIds) => operate(() => owners.carriers(tenantId, shipmentIds)),
-        append: (tenantId, events, traceparent) =>
-          Effect.flatMap(operate((now) => append(tenantId, events, traceparent, now)), (stored) =>
-            stored ? Effect.succeed(withStatus(tenantId, events)) : Effect.fail(new EventIdTaken())),
-        page: (request) => Effect.flatMap(operate(() => pageOf(rows, owners, request)), (page) => page === undefined ? Effect.fail(new CursorExpired()) : Effect.succeed(page)),
-        since: (tenantId, visibility, position, limit) => operate(() => eventsSince(rows, owners, { tenantId, visibility, position, limit })),
-        putCursor: (tenantId, queryKey, cursor) => operate((now) => putCursor(tenantId, queryKey, cursor, now)),
-        findCursor: (tenantId, queryKey, page) => operate((now) => findCursor(tenantId, queryKey, page, now))
-      })
-    })
-  )
-}
+  return {
+    ofShipments: (tenantId, shipmentIds) => operate(() => ofShipments(tenantId, shipmentIds)),
+    recent: (tenantId, shipmentId, limit) =>
+      operate(() => ({
+        accounts: owners.accountsOf(tenantId, shipmentId),
+        events: newestWithin(ofShipments(tenantId, [shipmentId]).toReversed(), limit, ({ body }) => body.length)
+      })),
+    storedAt: (tenantId, key) => operate(() => rows.of(tenantId).events.get(textOfKey(key))?.storedAt),
+    find: (tenantId, keys) => operate(() => keys.flatMap((key) => rows.of(tenantId).events.get(textOfKey(key)) ?? [])),
+    withId: (tenantId, eventId, limit) =>
+      operate(() => [...rows.of(tenantId).events.values()].filter((event) => event.eventId === eventId).sort((a, b) => compareText(a.shipmentId, b.shipmentId)).slice(0, limit)),
+    allocate: (tenantId, requests, writer) =>
+      Effect.flatten(operate(() => {
+        const foreign = requests.map((each) => each.shipmentId).filter((shipmentId) => !owners.mayWrite(tenantId, shipmentId, writer))
+        if (foreign.length > 0) return Effect.fail(new ShipmentNotOwn({ shipmentIds: foreign }))
+        return Effect.succeed(requests.map((request) => allocate(tenantId, request, writer)))
+      })),
+    carriers: (tenantId, shipmentIds) => operate(() => owners.carriers(tenantId, shipmentIds)),
+    append: (tenantId, events, traceparent) =>
+      Effect.flatMap(operate((now) => append(tenantId, events, traceparent, now)), (stored) =>
+        stored ? Effect.succeed(withStatus(tenantId, events)) : Effect.fail(new EventIdTaken())),
+    page: (request) => Effect.flatMap(operate(() => pageOf(rows, owners, request)), (page) => page === undefined ? Effect.fail(new CursorExpired()) : Effect.succeed(page)),
+    since: (tenantId, visibility, position, limit) => operate(() => eventsSince(rows, owners, { tenantId, visibility, position, limit })),
+    putCursor: (tenantId, queryKey, cursor) => operate((now) => putCursor(tenantId, queryKey, cursor, now)),
+    findCursor: (tenantId, queryKey, page) => operate((now) => findCursor(tenantId, queryKey, page, now))
+  }
+})
 
 /** `undefined` for an unknown snapshot. */
 const pageOf = (rows: TransitEventRows, owners: ShipmentRows, request: PageRequest): PageRows | undefined => {

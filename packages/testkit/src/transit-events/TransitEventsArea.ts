@@ -1,8 +1,8 @@
 /** Area D in memory. */
 import { Layer } from "effect"
-import { TransitEventStoreMemory } from "./TransitEventStoreMemory.ts"
+import * as TransitEventStoreMemory from "./TransitEventStoreMemory.ts"
 import { TransitEventTables } from "./TransitEventTables.ts"
-import { TransitSubscriptionStoreMemory } from "./TransitSubscriptionStoreMemory.ts"
+import * as TransitSubscriptionStoreMemory from "./TransitSubscriptionStoreMemory.ts"
 
 export const transitEventsArea = {
   stores: Layer.mergeAll(TransitEventStoreMemory.layer, TransitSubscriptionStoreMemory.layer),
