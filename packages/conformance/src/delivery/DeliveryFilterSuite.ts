@@ -3,7 +3,7 @@ import { type DeliveryMatch, type DeliveryQuery, DeliveryControl, DeliveryQueue,
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { destinationSettings, freshTenant, idOf, letSee, publish, single, subscribe } from "../StorageFixtures.ts"
-import { acquire, outcomeOf, type OwningWorker, settle, takeFrom } from "../WorkerFixtures.ts"
+import { acquire, outcomeOf, type OwningWorker, seededWorker, settle, takeFrom } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 const everything = { state: undefined, order: "oldest", after: undefined, limit: 100 } as const
@@ -126,9 +126,7 @@ export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) 
   }
 
   test("lists deliveries of every state in order, also where each page has room for one", function*({ tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* subscribe(tenantId, single)
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, {}, single)
     yield* publish(tenantId, Array.from({ length: 8 }, (_, n) => ({ shipmentId: `S${n}` })), { accounts: ["A"] })
     const ids = yield* deliver(worker, 1, [["delivered", "accepted"], ["dead", "timeout"], ["waiting", "timeout"], ["sending", ""], ["sending", ""], ["waiting", "timeout"], ["dead", "timeout"], ["delivered", "accepted"]])
     const cases: ReadonlyArray<readonly [match: Partial<DeliveryMatch>, expected: ReadonlyArray<number>]> = [

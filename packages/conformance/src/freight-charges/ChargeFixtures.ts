@@ -12,7 +12,7 @@ import {
 } from "@waybill/core/freight-charges"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
-import { bytesOf, idOf, destinationSettings, occurredAt, textOf } from "../StorageFixtures.ts"
+import { bytesOf, idOf, destinationSettings, letSee, occurredAt, textOf } from "../StorageFixtures.ts"
 
 export interface ChargeSubscriptionFixture {
   readonly n?: number
@@ -90,6 +90,10 @@ export const subscribeToCharges = Effect.fnUntraced(function*(
     return undefined
   }))
 })
+
+/** A client that sees account A, and its subscription. */
+export const subscribedClient = (tenantId: string, fixture: ChargeSubscriptionFixture = {}) =>
+  Effect.andThen(letSee(tenantId, "client", ["A"]), subscribeToCharges(tenantId, fixture))
 
 export interface BillFixture {
   readonly billId: string

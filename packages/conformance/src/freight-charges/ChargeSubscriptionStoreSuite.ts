@@ -6,7 +6,7 @@ import * as Clock from "effect/Clock"
 import { drain, drainedBodies, hasWork } from "../WorkerFixtures.ts"
 import { bytesOf, freshTenant, idOf, letSee, letSeeAll, occurredAt, rolledBack, seesShipment } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
-import { chargeDestination, chargeRecord, inFlightBodies, inFlightOf, publishBills, subscribeToCharges } from "./ChargeFixtures.ts"
+import { chargeDestination, chargeRecord, inFlightBodies, inFlightOf, publishBills, subscribedClient, subscribeToCharges } from "./ChargeFixtures.ts"
 import { storeSuite, whileOpen } from "../StoreSuite.ts"
 
 /** The bills that a subscription has: in-flight and notified ones, with duplicates. */
@@ -76,8 +76,7 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
   })
 
   test("covers every account of its client with a subscription to all accounts", function*({ store, tenantId, transaction }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* subscribeToCharges(tenantId, { accounts: "all" })
+    yield* subscribedClient(tenantId, { accounts: "all" })
     const covered = (accounts: ReadonlyArray<string> | undefined, client = "client") =>
       transaction.run(store.covered(tenantId, client, accounts))
     assert.deepStrictEqual(yield* covered(["never heard of"]), Option.some("never heard of"))

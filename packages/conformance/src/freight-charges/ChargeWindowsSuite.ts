@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { acquire, drain, drainedBodies, drop, end, hasWork, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { bytesOf, eventually, freshTenant, idOf, letSee, rolledBack, textOf } from "../StorageFixtures.ts"
-import { chargeDestination, minutes, prune, publishBills, subscribeToCharges, type WindowOf } from "./ChargeFixtures.ts"
+import { chargeDestination, minutes, prune, publishBills, subscribedClient, subscribeToCharges, type WindowOf } from "./ChargeFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 /** Ends while a test runs, but not before it has filled the window. */
@@ -18,10 +18,10 @@ const window = Effect.fnUntraced(function*(inMillis: number, following = inMilli
   return () => ({ closesAt: now + inMillis, following: now + following })
 })
 
-/** A client with account A, and its subscription number 1. */
-const collecting = Effect.fnUntraced(function*(tenantId: string, n = 1, client = "client") {
-  yield* letSee(tenantId, client, ["A"])
-  yield* subscribeToCharges(tenantId, { n, client, source: "freight-charge-windows" })
+/** A client with these accounts, and its subscription to them. */
+const collecting = Effect.fnUntraced(function*(tenantId: string, n = 1, client = "client", accounts = ["A"]) {
+  yield* letSee(tenantId, client, accounts)
+  yield* subscribeToCharges(tenantId, { n, client, accounts, source: "freight-charge-windows" })
 })
 
 const close = (tenantId: string) =>
@@ -297,8 +297,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
   })
 
   test("close for a paused destination as well, and wait in it", function*({ queue, tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* subscribeToCharges(tenantId, { source: "freight-charge-windows", state: "paused" })
+    yield* subscribedClient(tenantId, { source: "freight-charge-windows", state: "paused" })
     yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
     yield* closeDue(tenantId)
     assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
@@ -403,8 +402,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
 
   test("removes notices for accounts that the client has lost from a closed window", function*({ tenantId }) {
     const windows = yield* ChargeSubscriptionStore
-    yield* letSee(tenantId, "client", ["A", "C"])
-    yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
+    yield* collecting(tenantId, 1, "client", ["A", "C"])
     yield* letSee(tenantId, "other", ["C"])
     yield* subscribeToCharges(tenantId, { n: 2, client: "other", accounts: ["C"], source: "freight-charge-windows" })
     const bills = [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }, { billId: "3", accounts: ["A"] }]
@@ -417,8 +415,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
 
   test("send nothing of a later window before what is left of an earlier one", function*({ tenantId }) {
     const windows = yield* ChargeSubscriptionStore
-    yield* letSee(tenantId, "client", ["A", "C"])
-    yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
+    yield* collecting(tenantId, 1, "client", ["A", "C"])
     yield* publishBills(tenantId, [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }], { window: (now) => ({ closesAt: now - 2, following: now + 600_000 }) })
     yield* windows.closeWindows(tenantId)
     yield* publishBills(tenantId, [{ billId: "3", accounts: ["A"] }], { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
@@ -434,8 +431,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
   })
 
   test("keep the notices of what is left of them from pruning", function*({ store, tenantId }) {
-    yield* letSee(tenantId, "client", ["A", "C"])
-    yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
+    yield* collecting(tenantId, 1, "client", ["A", "C"])
     const bills = [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }, { billId: "3", accounts: ["A"] }]
     yield* publishBills(tenantId, bills, { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
     yield* store.closeWindows(tenantId)
@@ -450,8 +446,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     yield* inTime(Effect.fnUntraced(function*(millis) {
       const tenantId = freshTenant()
       let closesAt = 0
-      yield* letSee(tenantId, "client", ["A", "C"])
-      yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
+      yield* collecting(tenantId, 1, "client", ["A", "C"])
       yield* publishBills(tenantId, [{ billId: "1", accounts: ["C"] }], { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
       yield* publishBills(tenantId, [{ billId: "2", accounts: ["A"] }], { window: (now) => ({ closesAt: closesAt = now + millis, following: now + 600_000 }) })
       yield* letSee(tenantId, "client", ["C"])

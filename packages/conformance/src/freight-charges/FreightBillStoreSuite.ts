@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { acquire, drain, drainedBodies, end, takeOne } from "../WorkerFixtures.ts"
 import { bytesOf, freshTenant, idOf, letSee, letSeeAll, rolledBack, seed, storeLater, textOf } from "../StorageFixtures.ts"
-import { chargeDestination, chargeRecord, inFlightBodies, minutes, prune, publishBills, subscribeToCharges } from "./ChargeFixtures.ts"
+import { chargeDestination, chargeRecord, inFlightBodies, minutes, prune, publishBills, subscribedClient, subscribeToCharges } from "./ChargeFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 /** Subscriptions (by number) that see freight of these accounts, with the accounts by which they see it. */
@@ -115,8 +115,7 @@ export const suite = storeSuite("FreightBillStore", FreightBillStore, (test) => 
   test("returns the documents of subscriptions, without cancelled ones", function*({ store, tenantId }) {
     const subscriptions = yield* ChargeSubscriptionStore
     const doc = "{\"note\":\"ä\\\\ \\\" '\"}"
-    yield* letSee(tenantId, "client", ["A"])
-    yield* subscribeToCharges(tenantId, { doc })
+    yield* subscribedClient(tenantId, { doc })
     assert.deepStrictEqual(yield* store.viewers(tenantId, ["A"]), [{ subscriptionId: idOf(1), doc, accounts: ["A"] }])
     yield* subscriptions.cancel(tenantId, "client", idOf(1))
     assert.deepStrictEqual(yield* store.viewers(tenantId, ["A"]), [])
@@ -149,8 +148,7 @@ export const suite = storeSuite("FreightBillStore", FreightBillStore, (test) => 
   })
 
   test("delivers a bill's versions in order", function*({ tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* subscribeToCharges(tenantId)
+    yield* subscribedClient(tenantId)
     for (const billId of ["B", "A", "B", "B", "A"]) yield* publishBills(tenantId, [{ billId }])
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1", "A/2", "B/1", "B/2", "B/3"] })
   })
@@ -203,8 +201,7 @@ export const suite = storeSuite("FreightBillStore", FreightBillStore, (test) => 
   })
 
   test("stores a large publication in one transaction", function*({ tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* subscribeToCharges(tenantId)
+    yield* subscribedClient(tenantId)
     yield* publishBills(tenantId, Array.from({ length: 1000 }, (_, n) => ({ billId: `bill ${n}`, body: "x".repeat(2000) })))
     assert.lengthOf(yield* openIds(tenantId, "A"), 1000)
     const { sent } = yield* drain(tenantId)
@@ -239,8 +236,7 @@ export const suite = storeSuite("FreightBillStore", FreightBillStore, (test) => 
   })
 
   test("keeps notices that wait, are in flight or dead, and prunes them once delivered", function*({ queue, tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* subscribeToCharges(tenantId)
+    yield* subscribedClient(tenantId)
     yield* publishBills(tenantId, [{ billId: "B" }])
     assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
     const worker = yield* acquire(tenantId)

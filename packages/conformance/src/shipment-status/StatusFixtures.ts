@@ -3,7 +3,7 @@ import { Transaction } from "@waybill/core"
 import { DeliveryQueue, type DestinationSettings, type DestinationState } from "@waybill/core/delivery"
 import { ShipmentStatusStore, type StatusHistoryEntry, type StatusNotice, StatusSubscriptionStore, type StatusWrite } from "@waybill/core/shipment-status"
 import { Effect } from "effect"
-import { bytesOf, idOf, destinationSettings, occurredAt } from "../StorageFixtures.ts"
+import { bytesOf, idOf, destinationSettings, letSee, occurredAt } from "../StorageFixtures.ts"
 
 type StatusFixture = Partial<StatusWrite> & Pick<StatusWrite, "shipmentId">
 
@@ -81,3 +81,7 @@ export const follow = Effect.fnUntraced(function*(tenantId: string, fixture: Fol
     subscriptions.insert(tenantId, { id: idOf(n), client, doc: "{}", references, createdAt: occurredAt })
   ))
 })
+
+/** A client that sees account A, and its subscription to the reference `r`. */
+export const followingClient = (tenantId: string, fixture: Partial<FollowerFixture> = {}) =>
+  Effect.andThen(letSee(tenantId, "client", ["A"]), follow(tenantId, { references: ["r"], ...fixture }))

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { acquire, drain, drainedBodies, drop, end, hasWork, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { freshTenant, idOf, letSee, letSeeAll, occurredAt, publish, rolledBack, textOf } from "../StorageFixtures.ts"
-import { follow, report, statusDestination } from "./StatusFixtures.ts"
+import { follow, followingClient, report, statusDestination } from "./StatusFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 const minutes = 60_000
@@ -47,8 +47,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
   test("are claimed in order of shipment and number, with the trace of their call", function*({ tenantId }) {
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     const body = "{\"notes\":\"käse, \\\"船\\\" 😀 \\\\ {} NULL\"}"
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { references: ["r"] })
+    yield* followingClient(tenantId)
     yield* report(tenantId, [{ shipmentId: "T", references: ["r"] }, { shipmentId: "S \"1\"", references: ["r"] }], {
       accounts: ["A"],
       notices: [{ shipmentId: "T", sequence: 1 }, { shipmentId: "S \"1\"", sequence: 1, body }, { shipmentId: "S \"1\"", sequence: 2 }],
@@ -67,8 +66,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
   })
 
   test("match subscriptions by the latest references, and keep these when a call names none", function*({ tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { n: 1, references: ["first"] })
+    yield* followingClient(tenantId, { n: 1, references: ["first"] })
     yield* follow(tenantId, { n: 2, references: ["second"] })
     const tell = (sequence: number, references?: ReadonlyArray<string>) =>
       report(tenantId, [{ shipmentId: "S", references }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence }] })
@@ -92,8 +90,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
   })
 
   test("check access by the current accounts, whichever area set them", function*({ tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { references: ["r"] })
+    yield* followingClient(tenantId)
     const tell = (sequence: number, accounts?: ReadonlyArray<string>) =>
       report(tenantId, [{ shipmentId: "S", references: ["r"] }], {
         ...(accounts === undefined ? {} : { accounts }),
@@ -111,8 +108,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
   })
 
   test("wait in a paused destination, and are sent once it is active", function*({ queue, tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { references: ["r"], state: "paused" })
+    yield* followingClient(tenantId, { state: "paused" })
     yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
     assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
     yield* queue.changeDestination(tenantId, statusDestination())
@@ -120,8 +116,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
   })
 
   test("make their destination due at once", function*({ tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { references: ["r"] })
+    yield* followingClient(tenantId)
     const isSignalled = hasWork(tenantId)
     yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"] })
     assert.isFalse(yield* isSignalled)
@@ -130,8 +125,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
   })
 
   test("are rolled back with their report", function*({ tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { references: ["r"] })
+    yield* followingClient(tenantId)
     const told = report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
     yield* rolledBack(told)
     assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
@@ -141,8 +135,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
   test("stay within their tenant when other tenants use the same references", function*() {
     const [one, other] = [freshTenant(), freshTenant()]
     for (const tenantId of [one, other]) {
-      yield* letSee(tenantId, "client", ["A"])
-      yield* follow(tenantId, { references: ["r"] })
+      yield* followingClient(tenantId)
     }
     yield* report(one, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
     assert.deepStrictEqual(yield* drainedBodies(other), {})
@@ -154,8 +147,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
 
   test("of many shipments are stored in one transaction", function*({ tenantId }) {
     const shipmentIds = Array.from({ length: 500 }, (_, n) => `S${n}`)
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { references: shipmentIds.map((shipmentId) => `ref ${shipmentId}`) })
+    yield* followingClient(tenantId, { references: shipmentIds.map((shipmentId) => `ref ${shipmentId}`) })
     yield* report(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, keys: [`key ${shipmentId}`], references: [`ref ${shipmentId}`] })), {
       accounts: ["A"],
       notices: shipmentIds.flatMap((shipmentId) => [1, 2].map((sequence) => ({ shipmentId, sequence })))
@@ -172,8 +164,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
   })
 
   test("are queued for the references of a shipment after others were pruned", function*({ store, tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { references: ["r"] })
+    yield* followingClient(tenantId)
     yield* report(tenantId, [{ shipmentId: "old", references: ["o"], deliveredAt: occurredAt - 1 }, { shipmentId: "S", references: ["r"] }], { accounts: ["A"] })
     assert.isAbove(yield* store.prune(tenantId, { delivered: occurredAt, noticed: 0 }), 0)
     yield* report(tenantId, [], { notices: [{ shipmentId: "S", sequence: 1 }] })
@@ -181,8 +172,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
   })
 
   test("are kept from the oldest that waits, is in flight or is dead", function*({ tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { references: ["r"] })
+    yield* followingClient(tenantId)
     for (const shipmentId of ["S", "T", "U"]) yield* report(tenantId, [{ shipmentId, references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId, sequence: 1 }] })
     const worker = yield* acquire(tenantId)
     const { deliveries } = yield* takeFrom(worker, 1, { batches: 2 })
@@ -192,8 +182,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
   })
 
   test("are kept while a delivery with them waits, is in flight, is retried or is dead", function*({ queue, tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { references: ["r"] })
+    yield* followingClient(tenantId)
     yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
     assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
     const worker = yield* acquire(tenantId)
@@ -212,8 +201,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
   })
 
   test("are pruned once they are delivered or their destination is closed", function*({ queue, tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { n: 1, references: ["r"] })
+    yield* followingClient(tenantId, { n: 1 })
     yield* follow(tenantId, { n: 2, references: ["r"] })
     yield* follow(tenantId, { n: 3, references: ["r"] })
     yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
@@ -230,8 +218,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
   })
 
   test("are sent only to clients that may still see their shipments when they are taken", function*({ tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { references: ["r"] })
+    yield* followingClient(tenantId)
     for (const shipmentId of ["S", "T"]) {
       yield* report(tenantId, [{ shipmentId, references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId, sequence: 1 }] })
     }

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { freshTenant, idOf, letSee, occurredAt, rolledBack } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { drainedBodies } from "../WorkerFixtures.ts"
-import { follow, report } from "./StatusFixtures.ts"
+import { follow, followingClient, report } from "./StatusFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 const tell = (tenantId: string, shipmentId: string, sequence: number, references: ReadonlyArray<string> = ["r"]) =>
@@ -22,8 +22,7 @@ export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionSto
 
   test("accepts references without a shipment, and compares them literally", function*({ tenantId }) {
     const odd = ["A,B", "{C}", "\"D\"", "\\E", "NULL", "Ä 船 😀", "%", "'"]
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { n: 1, references: odd })
+    yield* followingClient(tenantId, { n: 1, references: odd })
     for (const [at, reference] of odd.entries()) yield* follow(tenantId, { n: at + 2, references: [reference] })
     for (const [at, reference] of odd.entries()) yield* tell(tenantId, `S${at}`, 1, [reference])
     assert.deepStrictEqual(yield* drainedBodies(tenantId), {
@@ -33,15 +32,13 @@ export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionSto
   })
 
   test("is queued a notice once for references that it names twice", function*({ tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { references: ["r", "s", "r"] })
+    yield* followingClient(tenantId, { references: ["r", "s", "r"] })
     yield* report(tenantId, [{ shipmentId: "S", references: ["r", "s"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"] })
   })
 
   test("accepts the maximum number of references", function*({ tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { references: Array.from({ length: 1000 }, (_, n) => `reference ${n}`) })
+    yield* followingClient(tenantId, { references: Array.from({ length: 1000 }, (_, n) => `reference ${n}`) })
     yield* tell(tenantId, "S", 1, ["reference 7"])
     yield* tell(tenantId, "T", 1, ["reference 999"])
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1", "T/1"] })
@@ -64,8 +61,7 @@ export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionSto
   testDocuments(test, ({ documents, remove }) => ({ documents, end: remove }), (tenantId, n, client) => follow(tenantId, { n, client, references: ["r"] }))
 
   test("removes a client's own subscription once, and matches nothing for it afterwards", function*({ store, tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { n: 1, references: ["r", "q"] })
+    yield* followingClient(tenantId, { n: 1, references: ["r", "q"] })
     yield* follow(tenantId, { n: 2, references: ["r"] })
     assert.isFalse(yield* store.remove(tenantId, "somebody else", idOf(1)))
     yield* tell(tenantId, "S", 1)
@@ -89,8 +85,7 @@ export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionSto
   })
 
   test("leaves nothing behind when its transaction is rolled back", function*({ store, tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* follow(tenantId, { n: 1, references: ["r"] })
+    yield* followingClient(tenantId, { n: 1 })
     yield* rolledBack(Effect.gen(function*() {
       yield* follow(tenantId, { n: 2, references: ["r"] })
       yield* store.remove(tenantId, "client", idOf(1))

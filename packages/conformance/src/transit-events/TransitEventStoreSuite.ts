@@ -3,7 +3,7 @@ import { maxHistoryBytes, type Visibility } from "@waybill/core"
 import { type EventFilter, type PageCursor, type PageRequest, TransitEventStore } from "@waybill/core/transit-events"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { allSince, eventOf, freshTenant, letSee, letSeeAll, occurredAt, publish, subscribe, textOf } from "../StorageFixtures.ts"
+import { allSince, eventOf, freshTenant, letSee, letSeeAll, occurredAt, publish, seed, subscribe, textOf } from "../StorageFixtures.ts"
 import { byDestination, drain, drainedBodies, drainedEvents, eventIdsOf } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -141,8 +141,7 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
   })
 
   test("refuses an event whose id its shipment has, and stores nothing of that call", function*({ store, tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* subscribe(tenantId)
+    yield* seed(tenantId, {})
     yield* publish(tenantId, [{ shipmentId: "S", eventId: "taken" }])
     const again = yield* Effect.flip(publish(tenantId, [{ shipmentId: "T", eventId: "taken" }, { shipmentId: "S", eventId: "taken" }], { accounts: ["A"] }))
     assert.strictEqual(again._tag, "EventIdTaken")
@@ -182,8 +181,7 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
   })
 
   test("queues no event of a shipment for a client that sees another shipment of the call only", function*({ tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* subscribe(tenantId, { shipmentIds: ["T"] })
+    yield* seed(tenantId, {}, { shipmentIds: ["T"] })
     yield* subscribe(tenantId, { n: 2 })
     for (const [shipmentId, account] of [["S", "A"], ["T", "B"]] as const) yield* publish(tenantId, [{ shipmentId }], { accounts: [account] })
     yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }])
@@ -212,8 +210,7 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
   })
 
   test("checks access by the accounts that the same call sets, and keeps them when a call names none", function*({ tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* subscribe(tenantId)
+    yield* seed(tenantId, {})
     yield* publish(tenantId, [{ shipmentId: "S", eventId: "1 nobody's" }])
     yield* publish(tenantId, [{ shipmentId: "S", eventId: "2 ours" }], { accounts: ["A"] })
     yield* publish(tenantId, [{ shipmentId: "S", eventId: "3 still ours" }])
@@ -235,8 +232,7 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
 
   test("keeps the trace of the call with its entries", function*({ tenantId }) {
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-    yield* letSee(tenantId, "client", ["A"])
-    yield* subscribe(tenantId, { policy: { batchMaxSize: 1 } })
+    yield* seed(tenantId, {}, { policy: { batchMaxSize: 1 } })
     yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"], traceparent })
     yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
     const { sent } = yield* drain(tenantId)
@@ -375,8 +371,7 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
   test("isolates tenants that share ids", function*({ store }) {
     const [one, other] = [freshTenant(), freshTenant()]
     for (const tenantId of [one, other]) {
-      yield* letSee(tenantId, "client", ["A"])
-      yield* subscribe(tenantId)
+      yield* seed(tenantId, {})
     }
     yield* publish(one, [{ shipmentId: "S", eventId: "e", body: "\"one\"" }], { accounts: ["A"] })
     assert.lengthOf(yield* store.find(other, [{ shipmentId: "S", eventId: "e" }]), 0)
@@ -419,8 +414,7 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
   })
 
   test("stores a large publication in one transaction", function*({ tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* subscribe(tenantId)
+    yield* seed(tenantId, {})
     const body = JSON.stringify({ notes: "x".repeat(2000) })
     yield* publish(tenantId, Array.from({ length: 1000 }, (_, n) => ({ shipmentId: `S${n % 50}`, body })), { accounts: ["A"] })
     assert.strictEqual((yield* page(tenantId, { limit: 1, count: true })).totalCount, 1000)

@@ -65,8 +65,7 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
   })
 
   test("matches by the settings of the last update", function*({ store, tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* subscribe(tenantId)
+    yield* seed(tenantId, {})
     yield* subscribe(tenantId, { n: 2, client: "other" })
     const update = (fixture: SubscriptionFixture) => store.update(tenantId, { ...recordOf(fixture), doc: "{\"n\":2}", updatedAt: occurredAt + 9 })
     const event = (shipmentId: string, eventId: string, type: "DELAY" | "DELIVERED" = "DELAY") =>
@@ -151,8 +150,7 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
   })
 
   test("matches nothing once it is removed", function*({ store, tenantId }) {
-    yield* letSee(tenantId, "client", ["A"])
-    yield* subscribe(tenantId, { n: 1 })
+    yield* seed(tenantId, {}, { n: 1 })
     yield* subscribe(tenantId, { n: 2, shipmentIds: ["S"] })
     yield* store.remove(tenantId, "client", idOf(1))
     yield* store.remove(tenantId, "client", idOf(2))
