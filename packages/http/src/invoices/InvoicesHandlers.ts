@@ -11,41 +11,35 @@ import { headerText } from "./InvoiceProblem.ts"
 import type { InvoicesContract } from "./InvoicesContract.ts"
 import { receiveUpload } from "./ReceiveUpload.ts"
 
-export const InvoicesHandlers = Effect.gen(function*() {
-  const invoices = yield* Invoices
-  const documents = yield* InvoiceDocuments
-
-  const handlers: HandlersOf<typeof InvoicesContract> = {
-    createInvoice: ({ body, principal }) => Effect.map(invoices.create(principal, body), written),
-    listInvoices: ({ principal, query, site }) =>
-      Effect.map(invoices.list(principal, query), ({ data, nextCursor }) =>
-        HttpServerResponse.setHeaders(encodedList(data), nextPage(query, nextCursor, site))),
-    getInvoice: ({ params, principal, query }) =>
-      Effect.map(invoices.get(principal, params.uniqueID, query), ({ body, warnings }) =>
-        HttpServerResponse.uint8Array(body, { contentType: "application/json", headers: warned(warnings) })),
-    updateInvoice: ({ body, params, principal, query }) =>
-      Effect.flatMap(queryComments(query.comments ?? []), (comments) =>
-        Effect.map(invoices.replace(principal, params.uniqueID, body, comments), written)),
-    deleteInvoice: Effect.fnUntraced(function*({ params, principal, query: { comments: pairs = [], ...from } }) {
-      const comments = yield* queryComments(pairs)
-      return json(yield* invoices.remove(principal, params.uniqueID, { ...from, comments }))
-    }),
-    uploadDocument: Effect.fnUntraced(function*({ body, principal, site }) {
-      const upload = yield* documents.begin(principal)
-      const { fileIds, message } = yield* upload.finish(yield* receiveUpload(upload, body, `POST ${site.path}`))
-      return json({ message }, { status: 201, headers: { "x-waybill-file-ids": fileIds.join(",") } })
-    }, Effect.scoped),
-    listDocuments: ({ principal, query, site }) =>
-      Effect.map(documents.list(principal, query), ({ data, nextCursor }) => documentsBody(data, nextPage(query, nextCursor, site))),
-    getDocument: ({ params, principal, query }) =>
-      Effect.map(documents.get(principal, params.invoiceNumber, query), (stored) => documentsBody(stored)),
-    deleteDocument: Effect.fnUntraced(function*({ params, principal, query: { comments: pairs = [], ...options } }) {
-      const comments = yield* queryComments(pairs)
-      return json(yield* documents.remove(principal, params.invoiceNumber, { ...options, comments }))
-    })
-  }
-  return handlers
-})
+export const InvoicesHandlers = Effect.map(Effect.all([Invoices, InvoiceDocuments]), ([invoices, documents]): HandlersOf<typeof InvoicesContract> => ({
+  createInvoice: ({ body, principal }) => Effect.map(invoices.create(principal, body), written),
+  listInvoices: ({ principal, query, site }) =>
+    Effect.map(invoices.list(principal, query), ({ data, nextCursor }) =>
+      HttpServerResponse.setHeaders(encodedList(data), nextPage(query, nextCursor, site))),
+  getInvoice: ({ params, principal, query }) =>
+    Effect.map(invoices.get(principal, params.uniqueID, query), ({ body, warnings }) =>
+      HttpServerResponse.uint8Array(body, { contentType: "application/json", headers: warned(warnings) })),
+  updateInvoice: ({ body, params, principal, query }) =>
+    Effect.flatMap(queryComments(query.comments ?? []), (comments) =>
+      Effect.map(invoices.replace(principal, params.uniqueID, body, comments), written)),
+  deleteInvoice: Effect.fnUntraced(function*({ params, principal, query: { comments: pairs = [], ...from } }) {
+    const comments = yield* queryComments(pairs)
+    return json(yield* invoices.remove(principal, params.uniqueID, { ...from, comments }))
+  }),
+  uploadDocument: Effect.fnUntraced(function*({ body, principal, site }) {
+    const upload = yield* documents.begin(principal)
+    const { fileIds, message } = yield* upload.finish(yield* receiveUpload(upload, body, `POST ${site.path}`))
+    return json({ message }, { status: 201, headers: { "x-waybill-file-ids": fileIds.join(",") } })
+  }, Effect.scoped),
+  listDocuments: ({ principal, query, site }) =>
+    Effect.map(documents.list(principal, query), ({ data, nextCursor }) => documentsBody(data, nextPage(query, nextCursor, site))),
+  getDocument: ({ params, principal, query }) =>
+    Effect.map(documents.get(principal, params.invoiceNumber, query), (stored) => documentsBody(stored)),
+  deleteDocument: Effect.fnUntraced(function*({ params, principal, query: { comments: pairs = [], ...options } }) {
+    const comments = yield* queryComments(pairs)
+    return json(yield* documents.remove(principal, params.invoiceNumber, { ...options, comments }))
+  })
+}))
 
 const written = ({ message, warnings }: { readonly message: string; readonly warnings: ReadonlyArray<string> }) =>
   json({ message }, { headers: warned(warnings) })
