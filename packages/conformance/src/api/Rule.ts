@@ -111,9 +111,13 @@ const declare = (level: Level): Declare => (id: string, sentence: string, ...res
 export const must = declare("must")
 export const should = declare("should")
 
+type Look<A> = (made: A, context: RuleContext) => Promise<string> | string
+
+/** For rules that look at what is made for each of them. */
+export const making = <A>(make: (context: RuleContext) => Promise<A>) => (look: Look<A>): Rule["run"] => async (context) => look(await make(context), context)
+
 /** For rules that look at one result, which is made once for all of them. */
-export const sharing = <A>(name: string, make: (context: RuleContext) => Promise<A>) => (look: (made: A, context: RuleContext) => Promise<string> | string): Rule["run"] => async (context) =>
-  look(await context.once(name, () => make(context)), context)
+export const sharing = <A>(name: string, make: (context: RuleContext) => Promise<A>) => making((context) => context.once(name, () => make(context)))
 
 /** Rules of one section of an area, with what their checks need. */
 export const rulesOf = (area: Area, source: string, needs: ReadonlyArray<Need>, rules: ReadonlyArray<RuleOfSection>): ReadonlyArray<Rule> =>

@@ -1,7 +1,7 @@
 /** Rules of area B about supporting documents. */
 import { expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, Message, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
-import { billing, DocumentList, DocumentRecord, documentsBody, documentsPath, fileContent, uploadDocuments } from "./InvoiceShapes.ts"
+import { billing, DocumentList, DocumentRecord, documentsBody, documentsPath, fileContent, onDocuments, uploadDocuments } from "./InvoiceShapes.ts"
 
 const needs = ["carrier"] as const
 const unknownNumber = "WAYBILL-CHECK-NO-SUCH-NUMBER"
@@ -29,20 +29,18 @@ const uploadRules = rulesOf("b", "Area B, Operations: Upload and retrieve suppor
   should("upload-status", "answers an upload with 201", {
     source: "published definition of area B: 201"
   }, async (context) => String(expectStatus((await uploadDocuments(context)).exchange, 201).status)),
-  must("documents", "returns documents with their members, and files as objects with id and content", async (context) => {
-    const { body } = await uploadDocuments(context)
+  must("documents", "returns documents with their members, and files as objects with id and content", onDocuments(async ({ body }, context) => {
     const { exchange, record } = await got(context, body.invoiceNumber)
     for (const name of ["uniqueID", "shipmentID", "DOT", "MC", "invoiceNumber", "invoiceDate"] as const) expectEqual(record[name], body[name], name, exchange)
     expectEqual(filesIn(record).map(({ documentType }) => documentType).toSorted(), ["BOL", "POD"], "The document types", exchange)
     return `${filesIn(record).length} files`
-  }),
-  must("documents-content", "returns the content of every file as it was uploaded, under ids of their own", async (context) => {
-    const { body } = await uploadDocuments(context)
+  })),
+  must("documents-content", "returns the content of every file as it was uploaded, under ids of their own", onDocuments(async ({ body }, context) => {
     const { exchange, record } = await got(context, body.invoiceNumber)
     for (const { documentType, files } of body.documents) expectEqual(filesIn(record).find((file) => file.documentType === documentType)?.content, files[0], `The content of ${documentType}`, exchange)
     expectEqual(new Set(filesIn(record).map(({ id }) => id)).size, filesIn(record).length, "The number of ids", exchange)
     return "the same"
-  }),
+  })),
   should("documents-unknown", "answers 404 for the documents of an unknown invoice number", {
     source: "published definition of area B: 404"
   }, async (context) => String(expectStatus(await billing(context, "GET", documentsPath(unknownNumber)), 404).status)),
@@ -61,14 +59,12 @@ const uploadRules = rulesOf("b", "Area B, Operations: Upload and retrieve suppor
 ])
 
 const listRules = rulesOf("b", "Area B, Operations: List supporting documents", needs, [
-  must("document-list", "lists documents by invoiceNumber as an array", async (context) => {
-    const { body } = await uploadDocuments(context)
+  must("document-list", "lists documents by invoiceNumber as an array", onDocuments(async ({ body }, context) => {
     const { exchange, list } = await listed(context, { invoiceNumber: body.invoiceNumber })
     expectEqual(list.map(({ invoiceNumber }) => invoiceNumber), [body.invoiceNumber], "What is listed", exchange)
     return "1"
-  }),
-  must("document-list-combined", "lists only documents that match every filter, DOT and MC too", async (context) => {
-    const { body } = await uploadDocuments(context)
+  })),
+  must("document-list-combined", "lists only documents that match every filter, DOT and MC too", onDocuments(async ({ body }, context) => {
     const { exchange: right, list: found } = await listed(context, { invoiceNumber: body.invoiceNumber, DOT: body.DOT, MC: body.MC })
     expectEqual(found.length, 1, "The number of records with the right DOT and MC", right)
     for (const more of [{ DOT: "9999999" }, { MC: "9999999" }]) {
@@ -76,58 +72,52 @@ const listRules = rulesOf("b", "Area B, Operations: List supporting documents", 
       expectEqual(list.length, 0, `The number of records with another ${Object.keys(more)[0]}`, exchange)
     }
     return "[]"
-  }),
-  must("document-list-type", "lists only files of the type that documentType names", async (context) => {
-    const { body } = await uploadDocuments(context)
+  })),
+  must("document-list-type", "lists only files of the type that documentType names", onDocuments(async ({ body }, context) => {
     const { exchange, list } = await listed(context, { invoiceNumber: body.invoiceNumber, documentType: "POD" })
     expectEqual(list.flatMap(filesIn).map(({ documentType }) => documentType), ["POD"], "The document types", exchange)
     return "POD"
-  }),
-  must("document-list-types", "lists files of every type when documentType is repeated", async (context) => {
-    const { body } = await uploadDocuments(context)
+  })),
+  must("document-list-types", "lists files of every type when documentType is repeated", onDocuments(async ({ body }, context) => {
     const { exchange, list } = await listed(context, { invoiceNumber: body.invoiceNumber, documentType: ["BOL", "POD"] })
     expectEqual(list.flatMap(filesIn).map(({ documentType }) => documentType).toSorted(), ["BOL", "POD"], "The document types", exchange)
     return "BOL, POD"
-  }),
+  })),
   must("document-list-type-value", "refuses a documentType outside of the list as a filter", (context) =>
     expectEachRefused([["documentType XYZ", () => billing(context, "GET", "/documents", { query: { documentType: "XYZ" } })]]))
 ])
 
 const deleteRules = rulesOf("b", "Area B, Operations: Delete supporting documents", needs, [
-  must("document-delete", "deletes all documents of an invoice number when fileIds is left out, and answers a message", async (context) => {
-    const { body } = await uploadDocuments(context)
+  must("document-delete", "deletes all documents of an invoice number when fileIds is left out, and answers a message", onDocuments(async ({ body }, context) => {
     const { message } = expectJson(await billing(context, "DELETE", documentsPath(body.invoiceNumber)), Message, 200)
     expectStatus(await billing(context, "GET", documentsPath(body.invoiceNumber)), 404, 410)
     return message
-  }),
-  must("document-delete-file", "deletes the files in fileIds, and no other", async (context) => {
-    const { body } = await uploadDocuments(context)
+  })),
+  must("document-delete-file", "deletes the files in fileIds, and no other", onDocuments(async ({ body }, context) => {
     const before = filesIn((await got(context, body.invoiceNumber)).record)
     expectStatus(await billing(context, "DELETE", documentsPath(body.invoiceNumber), { query: { fileIds: [before[0]!.id] } }), 200, 204)
     const { exchange, record } = await got(context, body.invoiceNumber)
     expectEqual(filesIn(record).map(({ id }) => id), before.slice(1).map(({ id }) => id), "The ids that are left", exchange)
     return "1 of 2"
-  }),
+  })),
   should("document-delete-unknown", "answers 404 when documents of an unknown invoice number are deleted", {
     source: "published definition of area B: 404"
   }, async (context) => String(expectStatus(await billing(context, "DELETE", documentsPath(unknownNumber)), 404).status))
 ])
 
 const accessRules = rulesOf("b", "Area B: a carrier uploads and deletes; documents are the shipper's or third party's", ["carrier", "customer"], [
-  must("document-customer-writes", "lets no customer upload or delete documents", async (context) => {
-    const { body } = await uploadDocuments(context)
+  must("document-customer-writes", "lets no customer upload or delete documents", onDocuments(async ({ body }, context) => {
     expectHidden(await billing(context, "POST", "/documents", { as: "customer", body: documentsBody(context) }))
     expectHidden(await billing(context, "DELETE", documentsPath(body.invoiceNumber), { as: "customer" }))
     await got(context, body.invoiceNumber)
     return "refused"
-  }),
-  must("document-foreign", "shows another customer neither the documents nor their entry in the list", { needs: ["carrier", "other", "shipment"] }, async (context) => {
-    const { body } = await uploadDocuments(context)
+  })),
+  must("document-foreign", "shows another customer neither the documents nor their entry in the list", { needs: ["carrier", "other", "shipment"] }, onDocuments(async ({ body }, context) => {
     expectHidden(await billing(context, "GET", documentsPath(body.invoiceNumber), { as: "other" }))
     const list = await billing(context, "GET", "/documents", { as: "other", query: { invoiceNumber: body.invoiceNumber } })
     if (list.text.includes(body.invoiceNumber)) throw new Violation(`The list of another customer shows ${body.invoiceNumber}.`, list)
     return "hidden"
-  })
+  }))
 ])
 
 export const documentRules = [...uploadRules, ...listRules, ...deleteRules, ...accessRules]

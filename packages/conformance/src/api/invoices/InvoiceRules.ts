@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import type { Exchange } from "../ApiCaller.ts"
 import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, Message, read, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
-import { billing, createInvoice, invoiceBody, type InvoiceBody, Invoice, InvoiceList, invoicePath } from "./InvoiceShapes.ts"
+import { billing, createInvoice, Invoice, invoiceBody, type InvoiceBody, InvoiceList, invoicePath, onInvoice } from "./InvoiceShapes.ts"
 
 const needs = ["carrier"] as const
 const unknownId = "WAYBILL-CHECK-NO-SUCH-INVOICE"
@@ -37,8 +37,7 @@ const digitsOf = (text: string): string => text.replace(/^(USDOT|DOT|MC)[\s-]*0*
 
 const createRules = rulesOf("b", "Area B, Operations: Create and retrieve invoice", needs, [
   must("create", "creates an invoice and answers a message", async (context) => expectJson((await createInvoice(context)).exchange, Message, 200, 201).message),
-  must("get", "returns an invoice with every member as it was created", async (context) => {
-    const { body } = await createInvoice(context)
+  must("get", "returns an invoice with every member as it was created", onInvoice(async ({ body }, context) => {
     const { exchange } = await got(context, body.uniqueID)
     const now = exchange.json as Readonly<Record<string, unknown>>
     for (const name of ["uniqueID", "shipmentID", "DOT", "MC"] as const) expectEqual(now[name], body[name], name, exchange)
@@ -46,13 +45,12 @@ const createRules = rulesOf("b", "Area B, Operations: Create and retrieve invoic
     expectEqual(sorted(now["attributes"]), sorted(body.attributes), "attributes", exchange)
     expectEqual(sorted(now["comments"]), sorted(body.comments), "comments", exchange)
     return body.uniqueID
-  }),
-  must("get-charges", "returns the charges in order, with their amounts to the digit", async (context) => {
-    const { body } = await createInvoice(context)
+  })),
+  must("get-charges", "returns the charges in order, with their amounts to the digit", onInvoice(async ({ body }, context) => {
     const { exchange } = await got(context, body.uniqueID)
     expectEqual(sorted((exchange.json as { invoiceCharges?: unknown }).invoiceCharges), sorted(body.invoiceCharges), "invoiceCharges", exchange)
     return `${body.invoiceCharges.length} charges`
-  }),
+  })),
   should("get-unknown", "answers 404 for an unknown invoice", {
     source: "published definition of area B: 404"
   }, async (context) => String(expectStatus(await billing(context, "GET", invoicePath(unknownId)), 404).status)),
@@ -84,36 +82,33 @@ const createRules = rulesOf("b", "Area B, Operations: Create and retrieve invoic
   }),
   should("create-duplicate", "does not replace an invoice when another is created under its uniqueID", {
     source: "practice: the identifier names one invoice"
-  }, async (context) => {
-    const { body } = await createInvoice(context)
+  }, onInvoice(async ({ body }, context) => {
     const again = await creating(context, { ...body, shipmentID: "ANOTHER" })()
     const { exchange, invoice } = await got(context, body.uniqueID)
     expectEqual(invoice.shipmentID, body.shipmentID, "shipmentID", exchange)
     expectStatus(again, 400, 409, 422)
     return String(again.status)
-  })
+  }))
 ])
 
 const listRules = rulesOf("b", "Area B, Operations: List invoices", needs, [
-  must("list", "lists invoices as an array, and filters them by uniqueID", async (context) => {
-    const { body } = await createInvoice(context)
+  must("list", "lists invoices as an array, and filters them by uniqueID", onInvoice(async ({ body }, context) => {
     const { exchange, list } = await listed(context, { uniqueID: body.uniqueID })
     expectEqual(list.map(({ uniqueID }) => uniqueID), [body.uniqueID], "What is listed", exchange)
     return "1"
-  }),
+  })),
   must("list-shipment", "filters invoices by shipmentID", (context) => expectFiltered(context, "shipmentID", ({ shipmentID }) => ({ shipmentID }), ({ shipmentID }) => shipmentID)),
   must("list-number", "filters invoices by invoiceNumber", (context) =>
     expectFiltered(context, "invoiceNumber", ({ invoiceHeader: { invoiceNumber } }) => ({ invoiceNumber }), ({ invoiceHeader }) => invoiceHeader.invoiceNumber)),
   must("list-dot", "filters invoices by DOT", (context) => expectFiltered(context, "DOT", ({ DOT, uniqueID }) => ({ DOT, uniqueID }), ({ DOT }) => DOT)),
   must("list-mc", "filters invoices by MC", (context) => expectFiltered(context, "MC", ({ MC, uniqueID }) => ({ MC, uniqueID }), ({ MC }) => MC)),
-  must("list-combined", "lists only invoices that match every filter, and an empty array if there are none", async (context) => {
-    const { body } = await createInvoice(context)
+  must("list-combined", "lists only invoices that match every filter, and an empty array if there are none", onInvoice(async ({ body }, context) => {
     for (const more of [{ invoiceNumber: "NO-SUCH-NUMBER" }, { shipmentID: "NO-SUCH-SHIPMENT" }, { DOT: "9999999" }, { MC: "9999999" }]) {
       const { exchange, list } = await listed(context, { uniqueID: body.uniqueID, ...more })
       expectEqual(list.map(({ uniqueID }) => uniqueID), [], `What is listed with ${Object.keys(more)[0]}`, exchange)
     }
     return "[]"
-  })
+  }))
 ])
 
 /** JSON with members in the order of their names. */
@@ -126,57 +121,47 @@ const sorted = (value: unknown): unknown => {
 const replacing = (context: RuleContext, uniqueID: string, body: unknown, query: Readonly<Record<string, string>> = {}) => billing(context, "PUT", invoicePath(uniqueID), { body, query })
 
 const replaceRules = rulesOf("b", "Area B, Operations: Replace invoice", needs, [
-  must("replace", "replaces an invoice and answers a message", async (context) => {
-    const { body } = await createInvoice(context)
+  must("replace", "replaces an invoice and answers a message", onInvoice(async ({ body }, context) => {
     const changed = { ...body, invoiceHeader: { ...body.invoiceHeader, terms: { ...body.invoiceHeader.terms, paymentTerms: "Net 60" } } }
     expectJson(await replacing(context, body.uniqueID, changed), Message, 200)
     const { exchange, invoice } = await got(context, body.uniqueID)
     expectEqual(invoice.invoiceHeader.terms["paymentTerms"], "Net 60", "paymentTerms", exchange)
     return "Net 60"
-  }),
-  must("replace-whole", "replaces the whole invoice: members that are left out are gone", async (context) => {
-    const { body } = await createInvoice(context)
+  })),
+  must("replace-whole", "replaces the whole invoice: members that are left out are gone", onInvoice(async ({ body }, context) => {
     const { attributes: _, comments: __, ...rest } = body
     expectStatus(await replacing(context, body.uniqueID, { ...rest, invoiceCharges: [body.invoiceCharges[1]] }), 200)
     const { exchange, invoice } = await got(context, body.uniqueID)
     expectEqual([invoice.attributes?.length ?? 0, invoice.invoiceCharges.length], [0, 1], "The number of attributes and charges", exchange)
     return "gone"
-  }),
-  should("replace-comments", "takes comments with a replacement", { source: "published definition of area B: comments in the query" }, async (context) => {
-    const { body } = await createInvoice(context)
-    return String(expectStatus(await replacing(context, body.uniqueID, body, { comments: JSON.stringify([{ id: 1, commentText: "Corrected" }]) }), 200).status)
-  }),
+  })),
+  should("replace-comments", "takes comments with a replacement", { source: "published definition of area B: comments in the query" }, onInvoice(async ({ body }, context) =>
+    String(expectStatus(await replacing(context, body.uniqueID, body, { comments: JSON.stringify([{ id: 1, commentText: "Corrected" }]) }), 200).status))),
   should("replace-unknown", "answers 404 when an unknown invoice is replaced, and creates none", { source: "published definition of area B: 404" }, async (context) => {
     const body = invoiceBody(context)
     expectStatus(await replacing(context, body.uniqueID, body), 404)
     return String(expectStatus(await billing(context, "GET", invoicePath(body.uniqueID)), 404).status)
   }),
-  should("replace-id", "refuses a replacement whose uniqueID differs from the address", { source: "practice: path and body name one invoice" }, async (context) => {
-    const { body } = await createInvoice(context)
-    return String(expectStatus(await replacing(context, body.uniqueID, { ...body, uniqueID: `${body.uniqueID}-2` }), 400, 409, 422).status)
-  }),
-  must("replace-invalid", "refuses an incomplete replacement, and keeps the invoice", async (context) => {
-    const { body } = await createInvoice(context)
+  should("replace-id", "refuses a replacement whose uniqueID differs from the address", { source: "practice: path and body name one invoice" }, onInvoice(async ({ body }, context) =>
+    String(expectStatus(await replacing(context, body.uniqueID, { ...body, uniqueID: `${body.uniqueID}-2` }), 400, 409, 422).status))),
+  must("replace-invalid", "refuses an incomplete replacement, and keeps the invoice", onInvoice(async ({ body }, context) => {
     const { invoiceHeader: _, ...rest } = body
     const refused = await expectEachRefused([["no invoiceHeader", () => replacing(context, body.uniqueID, rest)]])
     await got(context, body.uniqueID)
     return refused
-  })
+  }))
 ])
 
 const deleteRules = rulesOf("b", "Area B, Operations: Delete invoice", needs, [
-  must("delete", "deletes an invoice: it is neither returned nor listed", async (context) => {
-    const { body } = await createInvoice(context)
+  must("delete", "deletes an invoice: it is neither returned nor listed", onInvoice(async ({ body }, context) => {
     expectStatus(await billing(context, "DELETE", invoicePath(body.uniqueID)), 200, 204)
     expectStatus(await billing(context, "GET", invoicePath(body.uniqueID)), 404, 410)
     const { exchange, list } = await listed(context, { uniqueID: body.uniqueID })
     expectEqual(list.length, 0, "The number of invoices that are listed", exchange)
     return "gone"
-  }),
-  must("delete-message", "answers a message to a delete, with an optional comment", async (context) => {
-    const { body } = await createInvoice(context)
-    return expectJson(await billing(context, "DELETE", invoicePath(body.uniqueID), { query: { id: "1", commentText: "Sent twice" } }), Message, 200).message
-  }),
+  })),
+  must("delete-message", "answers a message to a delete, with an optional comment", onInvoice(async ({ body }, context) =>
+    expectJson(await billing(context, "DELETE", invoicePath(body.uniqueID), { query: { id: "1", commentText: "Sent twice" } }), Message, 200).message)),
   should("delete-unknown", "answers 404 when an unknown invoice is deleted", {
     source: "published definition of area B: 404"
   }, async (context) => String(expectStatus(await billing(context, "DELETE", invoicePath(unknownId)), 404).status))
@@ -202,32 +187,29 @@ const accessRules = rulesOf("b", "Authentication; errors of area B: published de
   must("customer-writes", "lets no customer create, replace or delete an invoice", {
     source: "Area B: a carrier creates, replaces and deletes invoices",
     needs: ["carrier", "customer"]
-  }, async (context) => {
-    const { body } = await createInvoice(context)
+  }, onInvoice(async ({ body }, context) => {
     expectHidden(await billing(context, "POST", "/invoices", { as: "customer", body: invoiceBody(context) }))
     expectHidden(await billing(context, "PUT", invoicePath(body.uniqueID), { as: "customer", body }))
     expectHidden(await billing(context, "DELETE", invoicePath(body.uniqueID), { as: "customer" }))
     await got(context, body.uniqueID)
     return "refused"
-  }),
+  })),
   should("customer-reads", "shows the customer the invoices of its shipment", {
     source: "Area B: invoices are addressed to a shipper or third party",
     needs: ["carrier", "customer", "shipment"]
-  }, async (context) => {
-    const { body } = await createInvoice(context)
+  }, onInvoice(async ({ body }, context) => {
     expectJson(await billing(context, "GET", invoicePath(body.uniqueID), { as: "customer" }), Invoice, 200)
     return body.uniqueID
-  }),
+  })),
   must("foreign", "shows another customer neither the invoice nor its entry in the list", {
     source: "Area B: invoices are addressed to a shipper or third party",
     needs: ["carrier", "other", "shipment"]
-  }, async (context) => {
-    const { body } = await createInvoice(context)
+  }, onInvoice(async ({ body }, context) => {
     expectHidden(await billing(context, "GET", invoicePath(body.uniqueID), { as: "other" }))
     const list = await billing(context, "GET", "/invoices", { as: "other", query: { uniqueID: body.uniqueID } })
     if (list.text.includes(body.uniqueID)) throw new Violation(`The list of another customer shows ${body.uniqueID}.`, list)
     return "hidden"
-  })
+  }))
 ])
 
 export const invoiceRules = [...createRules, ...listRules, ...replaceRules, ...deleteRules, ...accessRules]

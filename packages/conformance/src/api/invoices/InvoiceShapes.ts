@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import type { CallOptions, Exchange } from "../ApiCaller.ts"
 import { expectStatus, optional } from "../Expectations.ts"
-import type { RuleContext } from "../Rule.ts"
+import { making, type RuleContext } from "../Rule.ts"
 
 const text = Schema.String
 const object = Schema.Record(Schema.String, Schema.Unknown)
@@ -91,9 +91,13 @@ export const createInvoice = async (context: RuleContext, body: InvoiceBody = in
   return { body, exchange }
 }
 
+export const onInvoice = making(createInvoice)
+
 /** Uploads documents, which are removed at the end. */
 export const uploadDocuments = async (context: RuleContext, body: DocumentsBody = documentsBody(context)): Promise<{ readonly body: DocumentsBody; readonly exchange: Exchange }> => {
   const exchange = expectStatus(await billing(context, "POST", "/documents", { body }), 200, 201)
   context.afterwards(() => billing(context, "DELETE", documentsPath(body.invoiceNumber)))
   return { body, exchange }
 }
+
+export const onDocuments = making(uploadDocuments)

@@ -2,7 +2,7 @@
 import type { Exchange } from "../ApiCaller.ts"
 import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, Message, read, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
-import { digitsOf, lookup, orderPickup, PickupAnswers, pickupBody, type PickupBody, pickupPath, PickupVisibility } from "./PickupShapes.ts"
+import { digitsOf, lookup, onPickup, orderPickup, PickupAnswers, pickupBody, type PickupBody, pickupPath, PickupVisibility } from "./PickupShapes.ts"
 
 const needs = ["customer"] as const
 const unknownNumber = "9999999990"
@@ -16,10 +16,8 @@ const visible = async (context: RuleContext, more: Readonly<Record<string, strin
 }
 
 const createRules = rulesOf("c", "Area C, Operations: Create pickup request", needs, [
-  must("create", "answers a pickup request with an array of pickup responses", async (context) => {
-    const { exchange } = await orderPickup(context)
-    return `${expectJson(exchange, PickupAnswers, 200, 201).length} responses`
-  }),
+  must("create", "answers a pickup request with an array of pickup responses", onPickup(({ exchange }) =>
+    `${expectJson(exchange, PickupAnswers, 200, 201).length} responses`)),
   should("create-status", "answers a pickup request with 200", {
     source: "published definition of area C: 200"
   }, async (context) => String(expectStatus((await orderPickup(context)).exchange, 200).status)),
@@ -33,12 +31,11 @@ const createRules = rulesOf("c", "Area C, Operations: Create pickup request", ne
     if (carrierPickupNumber !== null) context.afterwards(() => context.call("c", "DELETE", pickupPath(carrierPickupNumber)))
     return `${pickupStatus}, ${carrierPickupNumber}`
   }),
-  should("create-references", "returns the shipper's references in shipperRef", async (context) => {
-    const { body, exchange } = await orderPickup(context)
+  should("create-references", "returns the shipper's references in shipperRef", onPickup(({ body, exchange }) => {
     const [{ shipperRef }] = expectJson(exchange, PickupAnswers, 200, 201)
     expectEqual(shipperRef?.includes(body.shipmentDetails[0]!.shipperRef), true, "Whether shipperRef has LOAD-7", exchange)
     return "LOAD-7"
-  }),
+  })),
   must("create-required", "refuses a request without one of its required members", async (context) => {
     const body = pickupBody(context)
     const names = Object.keys(body) as ReadonlyArray<keyof PickupBody>
@@ -73,8 +70,7 @@ const createRules = rulesOf("c", "Area C, Operations: Create pickup request", ne
 const changing = (context: RuleContext, number: string, body: PickupBody | object, as: "customer" | "other" | "nobody" = "customer") => context.call("c", "PUT", pickupPath(number), { as, body })
 
 const updateRules = rulesOf("c", "Area C, Operations: Update pickup request", needs, [
-  must("update", "updates a pickup request, keeps its number, and shows the change", async (context) => {
-    const { number, pro } = await orderPickup(context)
+  must("update", "updates a pickup request, keeps its number, and shows the change", onPickup(async ({ number, pro }, context) => {
     const changed = pickupBody(context, { pro, number })
     const exchange = await changing(context, number, { ...changed, shipmentDetails: [{ ...changed.shipmentDetails[0], grossShipmentWeight: 1999 }] })
     const [{ carrierPickupNumber }] = expectJson(exchange, PickupAnswers, 200)
@@ -82,65 +78,57 @@ const updateRules = rulesOf("c", "Area C, Operations: Update pickup request", ne
     const now = await visible(context, { lookupValue: number })
     expectEqual(now.pickup.shipmentArray[0]?.weight, 1999, "The weight after the update", now.exchange)
     return number
-  }),
-  must("update-omitted", "takes an update without handlingUnitType in its shipment details", { source: "Area C: the update body omits handlingUnitType" }, async (context) => {
-    const { number, pro } = await orderPickup(context)
+  })),
+  must("update-omitted", "takes an update without handlingUnitType in its shipment details", { source: "Area C: the update body omits handlingUnitType" }, onPickup(async ({ number, pro }, context) => {
     const body = pickupBody(context, { pro, number })
     const { handlingUnitType: _, ...detail } = body.shipmentDetails[0]!
     return String(expectStatus(await changing(context, number, { ...body, shipmentDetails: [detail] }), 200).status)
-  }),
+  })),
   must("update-unknown", "refuses to update an unknown pickup", async (context) =>
     String(expectStatus(await changing(context, unknownNumber, pickupBody(context, { number: unknownNumber })), 400, 404).status)),
-  must("update-invalid", "refuses an incomplete update", async (context) => {
-    const { number, pro } = await orderPickup(context)
+  must("update-invalid", "refuses an incomplete update", onPickup(({ number, pro }, context) => {
     const { pickupAddress: _, ...rest } = pickupBody(context, { pro, number })
     return expectEachRefused([["no pickupAddress", () => changing(context, number, rest)]])
-  }),
+  })),
   should("update-function", "refuses an update with requestFunction NewPickup, or with another number than its address", {
     source: "published requirements of area C: ModifyExisting goes with carrierPickupNumber"
-  }, async (context) => {
-    const { number, pro } = await orderPickup(context)
+  }, onPickup(({ number, pro }, context) => {
     const body = pickupBody(context, { pro, number })
     return expectEachRefused([["NewPickup", () => changing(context, number, { ...body, requestFunction: "NewPickup" })], ["another number", () => changing(context, number, { ...body, carrierPickupNumber: unknownNumber })]])
-  })
+  }))
 ])
 
 const visibilityRules = rulesOf("c", "Area C, Operations: Pickup visibility", needs, [
-  must("lookup", "shows a pickup by its confirmation id", async (context) => {
-    const { number } = await orderPickup(context)
+  must("lookup", "shows a pickup by its confirmation id", onPickup(async ({ number }, context) => {
     const { exchange, pickup } = await visible(context, { lookupValue: number })
     expectEqual(digitsOf(pickup.pickupConfirmationId), digitsOf(number), "pickupConfirmationId", exchange)
     return pickup.status
-  }),
-  must("lookup-pro", "shows a pickup by a PRO of its shipments", async (context) => {
-    const { number, pro } = await orderPickup(context)
+  })),
+  must("lookup-pro", "shows a pickup by a PRO of its shipments", onPickup(async ({ number, pro }, context) => {
     const { exchange, pickup } = await visible(context, { lookupType: "PRO", lookupValue: pro })
     expectEqual(digitsOf(pickup.pickupConfirmationId), digitsOf(number), "pickupConfirmationId", exchange)
     return pro
-  }),
+  })),
   must("lookup-integers", "shows pickupConfirmationId, code, subCode, proNumber and destinationPostalCode as integers, or null", {
     source: "Area C: pickup visibility response"
-  }, async (context) => {
-    const { number } = await orderPickup(context)
+  }, onPickup(async ({ number }, context) => {
     const { exchange, pickup: { informationCode: { code, subCode }, pickupConfirmationId, shipmentArray } } = await visible(context, { lookupValue: number })
     const shown = { pickupConfirmationId, code, subCode, ...Object.fromEntries(shipmentArray.slice(0, 1).flatMap(({ destinationPostalCode, proNumber }) => [["proNumber", proNumber], ["destinationPostalCode", destinationPostalCode]])) }
     const wrong = Object.entries(shown).find(([name, value]) => !Number.isSafeInteger(value) && (value !== null || name === "pickupConfirmationId"))
     if (wrong !== undefined) throw new Violation(`${wrong[0]} is ${JSON.stringify(wrong[1])}; an integer is expected.`, exchange)
     return String(pickupConfirmationId)
-  }),
-  must("lookup-shipments", "shows the shipments of a pickup, with PRO, country, units and weight", async (context) => {
-    const { number, pro } = await orderPickup(context)
+  })),
+  must("lookup-shipments", "shows the shipments of a pickup, with PRO, country, units and weight", onPickup(async ({ number, pro }, context) => {
     const { exchange, pickup: { shipmentArray: [shipment] } } = await visible(context, { lookupValue: number })
     expectEqual([String(shipment?.proNumber), shipment?.destinationCountry, shipment?.handlingUnitQuantity, shipment?.weight], [pro, "CAN", 2, 1250], "proNumber, destinationCountry, handlingUnitQuantity and weight", exchange)
     return pro
-  }),
-  must("lookup-eta", "gives stopEta without a zone designator, and the zone in stopEtaTimeZone", async (context) => {
-    const { number } = await orderPickup(context)
+  })),
+  must("lookup-eta", "gives stopEta without a zone designator, and the zone in stopEtaTimeZone", onPickup(async ({ number }, context) => {
     const { exchange, pickup: { stopEta, stopEtaTimeZone } } = await visible(context, { lookupValue: number })
     if (stopEta !== null && !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/u.test(stopEta)) throw new Violation(`stopEta is ${stopEta}; a date-time without a zone is expected.`, exchange)
     if (stopEta !== null && (stopEtaTimeZone ?? "") === "") throw new Violation(`stopEta is ${stopEta}, and stopEtaTimeZone is missing.`, exchange)
     return `${stopEta} ${stopEtaTimeZone}`
-  }),
+  })),
   must("lookup-required", "refuses a lookup without one of its four parameters", (context) => {
     const query: Readonly<Record<string, string>> = { lookupValue: unknownNumber, lookupType: "PRO", requestType: "PickupStatus", isTest: "true" }
     return expectEachRefused(Object.keys(query).map((name) => [`no ${name}`, () => context.call("c", "GET", "/v1/pickups/", { query: Object.fromEntries(Object.entries(query).filter(([each]) => each !== name)) })]))
@@ -152,27 +140,23 @@ const visibilityRules = rulesOf("c", "Area C, Operations: Pickup visibility", ne
     for (const lookupType of ["PickupConfirmationID", "PRO"]) expectStatus(await lookup(context, { lookupValue: unknownNumber, lookupType }), 404)
     return "404"
   }),
-  should("lookup-real", "does not show a test pickup as a real one", { source: "Area C: isTest is a required parameter" }, async (context) => {
-    const { number } = await orderPickup(context)
-    return String(expectStatus(await lookup(context, { lookupValue: number, isTest: "false" }), 404).status)
-  }),
-  should("lookup-safe", "cancels nothing by a lookup, whatever its requestType is", { source: "HTTP: GET is safe" }, async (context) => {
-    const { number } = await orderPickup(context)
+  should("lookup-real", "does not show a test pickup as a real one", { source: "Area C: isTest is a required parameter" }, onPickup(async ({ number }, context) =>
+    String(expectStatus(await lookup(context, { lookupValue: number, isTest: "false" }), 404).status))),
+  should("lookup-safe", "cancels nothing by a lookup, whatever its requestType is", { source: "HTTP: GET is safe" }, onPickup(async ({ number }, context) => {
     await lookup(context, { lookupValue: number, requestType: "Cancel" })
     const { exchange, pickup } = await visible(context, { lookupValue: number })
     if (/cancel/iu.test(pickup.status)) throw new Violation("A lookup with requestType Cancel cancelled the pickup.", exchange)
     return pickup.status
-  })
+  }))
 ])
 
 const cancelRules = rulesOf("c", "published definition of area C: DELETE cancels a pickup", needs, [
-  should("cancel", "cancels a pickup, and shows it as cancelled", async (context) => {
-    const { number } = await orderPickup(context)
+  should("cancel", "cancels a pickup, and shows it as cancelled", onPickup(async ({ number }, context) => {
     expectStatus(await context.call("c", "DELETE", pickupPath(number)), 200)
     const { exchange, pickup } = await visible(context, { lookupValue: number })
     if (!/cancel/iu.test(pickup.status)) throw new Violation(`The status of the cancelled pickup is ${pickup.status}.`, exchange)
     return pickup.status
-  }),
+  })),
   should("cancel-unknown", "answers 404 when an unknown pickup is cancelled", async (context) => String(expectStatus(await context.call("c", "DELETE", pickupPath(unknownNumber)), 404).status))
 ])
 
@@ -190,8 +174,7 @@ const accessRules = rulesOf("c", "Authentication; errors of area C: published de
   must("foreign", "shows, changes and cancels no pickup of another customer", {
     source: "Area C: a shipper updates and looks up its own pickup requests",
     needs: ["customer", "other"]
-  }, async (context) => {
-    const { number, pro } = await orderPickup(context)
+  }, onPickup(async ({ number, pro }, context) => {
     expectHidden(await lookup(context, { lookupValue: number }, "other"))
     expectHidden(await lookup(context, { lookupValue: pro, lookupType: "PRO" }, "other"))
     const { pickupAddress: [origin], ...body } = pickupBody(context, { pro, number })
@@ -200,7 +183,7 @@ const accessRules = rulesOf("c", "Authentication; errors of area C: published de
     const { exchange, pickup } = await visible(context, { lookupValue: number })
     if (/cancel/iu.test(pickup.status)) throw new Violation("Another customer cancelled the pickup.", exchange)
     return "hidden"
-  })
+  }))
 ])
 
 export const pickupRules = [...createRules, ...updateRules, ...visibilityRules, ...cancelRules, ...accessRules]

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { randomInt } from "node:crypto"
 import type { Exchange } from "../ApiCaller.ts"
 import { expectJson, optional, orNull } from "../Expectations.ts"
-import { type RuleContext, Violation } from "../Rule.ts"
+import { making, type RuleContext, Violation } from "../Rule.ts"
 
 const text = Schema.String
 /** A rule of its own wants integers: the published definition has texts. */
@@ -156,6 +156,8 @@ export const orderPickup = async (context: RuleContext): Promise<OrderedPickup> 
   context.afterwards(() => context.call("c", "DELETE", pickupPath(number)))
   return { body, exchange, number, pro: body.shipmentDetails[0]!.proNumber }
 }
+
+export const onPickup = making(orderPickup)
 
 export const lookup = (context: RuleContext, more: Readonly<Record<string, string>>, as: "customer" | "other" | "nobody" | "invalid" = "customer") =>
   context.call("c", "GET", "/v1/pickups/", { as, query: { lookupType: "PickupConfirmationID", requestType: "PickupStatus", isTest: "true", ...more } })

@@ -2,7 +2,7 @@
 import type { Exchange } from "../ApiCaller.ts"
 import { callText, expectEqual, expectJson, expectStatus, expectUnauthorized } from "../Expectations.ts"
 import type { KnownShipment } from "../Fixtures.ts"
-import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
+import { making, must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
 import { around, comparable, lookupsOf, publicMembers, PublicShipment, rangePath, ShipmentsInRange, VerifiedShipment } from "./StatusShapes.ts"
 
 type Kind = keyof ReturnType<typeof lookupsOf>
@@ -17,6 +17,8 @@ const verified = async (context: RuleContext) => {
   const exchange = await context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "verified").pro)
   return { ...expectJson(exchange, VerifiedShipment, 200), exchange }
 }
+
+const onVerified = making(verified)
 
 /** Expects the public shape of the shipment, and nothing more. */
 const expectPublic = (exchange: Exchange, { proNumber }: KnownShipment, status: number): string => {
@@ -69,32 +71,27 @@ const postalCodeRules = (["bol", "po"] as const).flatMap((kind) => rulesOf("a", 
 ]))
 
 const contentRules = rulesOf("a", "Area A: verified shipment response", own, [
-  must("delay-reason", "gives DelayReasonCode when Late is true", async (context) => {
-    const { DelayReasonCode, exchange, Late } = await verified(context)
+  must("delay-reason", "gives DelayReasonCode when Late is true", onVerified(({ DelayReasonCode, exchange, Late }) => {
     if (Late === true && (DelayReasonCode ?? "") === "") throw new Violation("Late is true, and there is no DelayReasonCode.", exchange)
     return `Late is ${Late}`
-  }),
-  must("partner-carrier", "gives PartnerCarrierName and PartnerCarrierSCAC when the milestone is Interline", async (context) => {
-    const { exchange, PartnerCarrierName, PartnerCarrierSCAC, ShipmentMilestoneStatus } = await verified(context)
+  })),
+  must("partner-carrier", "gives PartnerCarrierName and PartnerCarrierSCAC when the milestone is Interline", onVerified(({ exchange, PartnerCarrierName, PartnerCarrierSCAC, ShipmentMilestoneStatus }) => {
     if (ShipmentMilestoneStatus === "Interline" && ((PartnerCarrierName ?? "") === "" || (PartnerCarrierSCAC ?? "") === "")) throw new Violation("The milestone is Interline, and the partner carrier is missing.", exchange)
     return ShipmentMilestoneStatus
-  }),
-  must("cross-border", "gives CrossBorderStatus when CrossBorder is true", async (context) => {
-    const { CrossBorder, CrossBorderStatus, exchange } = await verified(context)
+  })),
+  must("cross-border", "gives CrossBorderStatus when CrossBorder is true", onVerified(({ CrossBorder, CrossBorderStatus, exchange }) => {
     if (CrossBorder === true && (CrossBorderStatus ?? null) === null) throw new Violation("CrossBorder is true, and there is no CrossBorderStatus.", exchange)
     return `CrossBorder is ${CrossBorder}`
-  }),
-  must("unique-id", "makes UniqueID of the PRO number, the SCAC and a date as YYYYMMDD", async (context) => {
-    const { exchange, ProNumber, UniqueID } = await verified(context)
+  })),
+  must("unique-id", "makes UniqueID of the PRO number, the SCAC and a date as YYYYMMDD", onVerified(({ exchange, ProNumber, UniqueID }) => {
     const [id, pro] = [comparable(UniqueID), comparable(ProNumber)]
     if (!id.startsWith(pro) || !/^[A-Z]{2,4}\d{8}$/u.test(id.slice(pro.length))) throw new Violation(`UniqueID is ${UniqueID}; ${ProNumber}, a SCAC and YYYYMMDD are expected.`, exchange)
     return UniqueID
-  }),
-  should("account", "gives the account of the shipment in BillToAccountNumber", async (context) => {
-    const { BillToAccountNumber, exchange } = await verified(context)
+  })),
+  should("account", "gives the account of the shipment in BillToAccountNumber", onVerified(({ BillToAccountNumber, exchange }, context) => {
     expectEqual(BillToAccountNumber, context.fixtures.shipment!.accountNumber, "BillToAccountNumber", exchange)
     return BillToAccountNumber
-  }),
+  })),
   must("public-agrees", "gives the same milestone, estimate and days in both forms", { source: "Area A: public and verified form of one shipment" }, async (context) => {
     const full = await verified(context)
     const exchange = await context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "public").pro)

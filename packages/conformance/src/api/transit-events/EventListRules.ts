@@ -3,7 +3,7 @@ import { eventTypes, TransitEvent } from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import type { Exchange } from "../ApiCaller.ts"
 import { callText, expectEachRefused, expectEqual, expectStatus, expectUnauthorized, read } from "../Expectations.ts"
-import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
+import { making, must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
 import { compareEvents, eventsPage, type ListedEvent, expectProblem } from "./EventShapes.ts"
 
 const needs = ["customer", "events"] as const
@@ -17,6 +17,8 @@ const eventsOfFirst = async (context: RuleContext) => {
   }
   return { data, exchange }
 }
+
+const onFirstEvents = making(eventsOfFirst)
 
 /** Expects the filter to give exactly these of all events. */
 const expectFiltered = async (context: RuleContext, query: Readonly<Record<string, string | ReadonlyArray<string>>>, fits: (event: ListedEvent) => boolean): Promise<string> => {
@@ -39,6 +41,8 @@ const middle = async (context: RuleContext): Promise<ListedEvent> => {
   return data[Math.floor(data.length / 2)]!
 }
 
+const onMiddle = making(middle)
+
 const refuses = (id: string, sentence: string, queries: ReadonlyArray<Readonly<Record<string, string>>>) =>
   must(id, sentence, { needs: ["customer"] }, (context) =>
     expectEachRefused(queries.map((query) => [new URLSearchParams(query).toString(), () => context.call("d", "GET", "/v1/events", { query })])))
@@ -52,23 +56,17 @@ export const eventListRules = [
       return `${data.length} events on page 1`
     }),
     must("events-shipment", "lists only events of the shipment that shipmentId names", (context) => expectFiltered(context, {}, (event) => event.shipment.shipmentId === firstShipment(context))),
-    must("events-type", "lists only events of the type that eventTypes names", async (context) => {
-      const { type } = await middle(context)
-      return expectFiltered(context, { eventTypes: type }, (event) => event.type === type)
-    }),
+    must("events-type", "lists only events of the type that eventTypes names", onMiddle(({ type }, context) =>
+      expectFiltered(context, { eventTypes: type }, (event) => event.type === type))),
     must("events-types", "lists events of every type that eventTypes names when it is repeated", async (context) => {
       const types = [...new Set((await eventsOfFirst(context)).data.map(({ type }) => type))].slice(0, 2)
       return expectFiltered(context, { eventTypes: types }, (event) => types.includes(event.type))
     }),
     must("events-all-types", "takes every event type as a filter of the list", { source: "Area D event types" }, (context) => expectFiltered(context, { eventTypes }, () => true)),
-    must("events-from", "includes events at occurredFrom, and none before", async (context) => {
-      const { occurredAt } = await middle(context)
-      return expectFiltered(context, { occurredFrom: occurredAt }, (event) => Date.parse(event.occurredAt) >= Date.parse(occurredAt))
-    }),
-    must("events-to", "excludes events at occurredTo and after", async (context) => {
-      const { occurredAt } = await middle(context)
-      return expectFiltered(context, { occurredTo: occurredAt }, (event) => Date.parse(event.occurredAt) < Date.parse(occurredAt))
-    }),
+    must("events-from", "includes events at occurredFrom, and none before", onMiddle(({ occurredAt }, context) =>
+      expectFiltered(context, { occurredFrom: occurredAt }, (event) => Date.parse(event.occurredAt) >= Date.parse(occurredAt)))),
+    must("events-to", "excludes events at occurredTo and after", onMiddle(({ occurredAt }, context) =>
+      expectFiltered(context, { occurredTo: occurredAt }, (event) => Date.parse(event.occurredAt) < Date.parse(occurredAt)))),
     must("events-order", "orders events by shipmentId, sequence and eventId", async (context) => {
       const { data, exchange } = await eventsPage(context, { pageSize: "500" })
       expectSorted(data, 1, exchange)
@@ -82,8 +80,7 @@ export const eventListRules = [
       expectEqual(data.length, (await eventsOfFirst(context)).data.length, "The number of events with order=desc", exchange)
       return `${data.length} events in reverse`
     }),
-    must("events-pages", "lists every event once across pages, and says which page it is", async (context) => {
-      const { data: all } = await eventsOfFirst(context)
+    must("events-pages", "lists every event once across pages, and says which page it is", onFirstEvents(async ({ data: all }, context) => {
       const listed: Array<string> = []
       let last: Exchange | undefined
       for (let page = 1; page <= Math.min(4, Math.ceil(all.length / 2)); page++) {
@@ -95,14 +92,13 @@ export const eventListRules = [
       expectEqual(listed, all.slice(0, listed.length).map(({ eventId }) => eventId), "What pages of two list", last)
       expectEqual(listed.length >= Math.min(8, all.length), true, "Whether the pages have every event", last)
       return `${listed.length} events on pages of two`
-    }),
-    must("events-total", "counts the events that match in totalCount and totalPages, if it gives them", async (context) => {
-      const { data: all } = await eventsOfFirst(context)
+    })),
+    must("events-total", "counts the events that match in totalCount and totalPages, if it gives them", onFirstEvents(async ({ data: all }, context) => {
       const { exchange, totalCount, totalPages } = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "2" })
       if (totalCount !== undefined && totalCount !== null) expectEqual(totalCount, all.length, "totalCount", exchange)
       if (totalPages !== undefined && totalPages !== null) expectEqual(totalPages, Math.ceil(all.length / 2), "totalPages", exchange)
       return `${totalCount ?? "no"} events on ${totalPages ?? "?"} pages`
-    }),
+    })),
     must("events-page-headers", "gives paging information in headers too", async (context) => {
       const { exchange } = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "2" })
       const found = [...exchange.headers].map(([name]) => name).filter((name) => name === "link" || /page|total|count/u.test(name))
@@ -111,11 +107,10 @@ export const eventListRules = [
     }),
     should("events-members", "lists events with every member that the published definition requires", {
       source: "published definition of area D: required members and code lists"
-    }, async (context) => {
-      const { data, exchange } = await eventsOfFirst(context)
+    }, onFirstEvents(({ data, exchange }) => {
       read(Schema.Array(TransitEvent), (exchange.json as { readonly data: unknown }).data, "The list of events", exchange)
       return `${data.length} events`
-    }),
+    })),
     must("events-past-the-end", "answers an empty page after the last one", async (context) => {
       const { data, exchange } = await eventsPage(context, { shipmentId: firstShipment(context), page: "9999" })
       expectEqual(data.length, 0, "The number of events on page 9999", exchange)

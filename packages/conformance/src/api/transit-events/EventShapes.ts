@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import type { Inbox, Post } from "../Callback.ts"
 import type { CallerName, Exchange } from "../ApiCaller.ts"
 import { callText, expectJson, jsonOf, optional, orNull, read } from "../Expectations.ts"
-import { type RuleContext, Violation } from "../Rule.ts"
+import { making, type RuleContext, Violation } from "../Rule.ts"
 
 /** An implementation may show the secret's name and the delivery settings, or not. */
 export const Subscription = Schema.Struct({
@@ -97,6 +97,8 @@ export const subscribe = (context: RuleContext, settings: Settings = {}, as: Cal
 /** The same without the need of deliveries. */
 export const subscribeOnly = (context: RuleContext, settings: Settings = {}): Promise<Subscribed> =>
   created(context, { ...subscriptionBody(context), ...settings }, context.inbox(), "customer")
+
+export const onSubscription = making(subscribeOnly)
 
 const created = async (context: RuleContext, body: object, inbox: Inbox, as: CallerName): Promise<Subscribed> => {
   const exchange = await context.call("d", "POST", "/v1/subscriptions", { as, body })

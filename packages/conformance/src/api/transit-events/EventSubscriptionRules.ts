@@ -4,7 +4,7 @@ import { eventTypes } from "@waybill/core/transit-events"
 import { randomUUID } from "node:crypto"
 import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, read, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
-import { expectProblem, patched, subscribeOnly, Subscription, subscriptionBody, subscriptionPath, SubscriptionsPage } from "./EventShapes.ts"
+import { expectProblem, onSubscription, patched, subscribeOnly, Subscription, subscriptionBody, subscriptionPath, SubscriptionsPage } from "./EventShapes.ts"
 
 const needs = ["customer", "secret"] as const
 
@@ -23,19 +23,17 @@ const statusList = async (context: RuleContext, query: Readonly<Record<string, s
 }
 
 const createRules = rulesOf("d", "Area D, Operations: Create subscription", needs, [
-  must("create", "creates a subscription and returns it, with an id and the status active", async (context) => {
-    const { exchange } = await subscribeOnly(context)
+  must("create", "creates a subscription and returns it, with an id and the status active", onSubscription(({ exchange }, context) => {
     const made = expectJson(exchange, Subscription, 200, 201)
     expectEqual([made.endpointUrl, made.status], [context.endpointUrl, "active"], "endpointUrl and status", exchange)
     return made.id
-  }),
-  should("create-status", "answers 201 with the subscription's address in Location", { source: "published definition of area D: 201 with Location" }, async (context) => {
-    const { exchange, id } = await subscribeOnly(context)
+  })),
+  should("create-status", "answers 201 with the subscription's address in Location", { source: "published definition of area D: 201 with Location" }, onSubscription(({ exchange, id }) => {
     expectStatus(exchange, 201)
     const location = exchange.headers.get("location")
     if (location === null || !location.endsWith(encodeURIComponent(id))) throw new Violation(`The Location header is ${location ?? "missing"}; the subscription's address is expected.`, exchange)
     return location
-  }),
+  })),
   must("create-filters", "keeps the filters of a subscription", async (context) => {
     const { id } = await subscribeOnly(context, { filters })
     const { exchange, filters: kept } = await got(context, id)
@@ -74,14 +72,13 @@ const createRules = rulesOf("d", "Area D, Operations: Create subscription", need
   }, (context) => expectEachRefused([["an unknown hmacSecretId", creating(context, { ...subscriptionBody(context), hmacSecretId: `waybill-check-${randomUUID()}` })]])),
   must("create-malformed", "refuses a body that is not JSON", (context) =>
     expectEachRefused([["a cut-off body", () => context.call("d", "POST", "/v1/subscriptions", { text: "{\"endpointUrl\": " })]])),
-  must("secret-hidden", "never shows the secret itself", { source: "Authentication: hmacSecretId refers to a stored secret" }, async (context) => {
-    const { exchange: made, id } = await subscribeOnly(context)
+  must("secret-hidden", "never shows the secret itself", { source: "Authentication: hmacSecretId refers to a stored secret" }, onSubscription(async ({ exchange: made, id }, context) => {
     const bare = context.fixtures.webhook!.secret.replace(/^whsec_/u, "")
     for (const exchange of [made, (await got(context, id)).exchange, (await statusList(context, {})).exchange]) {
       if (exchange.text.includes(bare)) throw new Violation(`${callText(exchange)} shows the signing secret.`, exchange)
     }
     return "hidden"
-  })
+  }))
 ])
 
 const readRules = rulesOf("d", "Area D, Operations: Retrieve and list subscriptions", needs, [
@@ -106,23 +103,21 @@ const readRules = rulesOf("d", "Area D, Operations: Retrieve and list subscripti
     if (missing !== undefined && all.data.length < 200) throw new Violation(`${missing} was just created, and is not in the list.`, all.exchange)
     return `${all.data.length} of them`
   }),
-  must("list-default", "lists active subscriptions by default, with page 1 and pageSize 50", async (context) => {
-    const { id } = await subscribeOnly(context)
+  must("list-default", "lists active subscriptions by default, with page 1 and pageSize 50", onSubscription(async ({ id }, context) => {
     expectStatus(await patched(context, id, { status: "paused" }), 200)
     const exchange = await context.call("d", "GET", "/v1/subscriptions")
     const listed = expectJson(exchange, SubscriptionsPage, 200)
     expectEqual([listed.page, listed.pageSize], [1, 50], "page and pageSize without parameters", exchange)
     if (listed.data.some(({ status }) => status !== "active")) throw new Violation("The list without a status shows a subscription that is not active.", exchange)
     return `${listed.data.length} active ones`
-  }),
-  must("list-status", "lists only subscriptions with the status that is asked for", async (context) => {
-    const { id } = await subscribeOnly(context)
+  })),
+  must("list-status", "lists only subscriptions with the status that is asked for", onSubscription(async ({ id }, context) => {
     expectStatus(await patched(context, id, { status: "inactive" }), 200)
     const { data, exchange } = await statusList(context, { status: "inactive" })
     if (!data.some((each) => each.id === id)) throw new Violation(`${id} is inactive, and is not in the list of inactive ones.`, exchange)
     if (data.some(({ status }) => status !== "inactive")) throw new Violation("The list of inactive ones shows another.", exchange)
     return `${data.length} inactive`
-  }),
+  })),
   must("list-bounds", "refuses a page below 1, a pageSize above 200, and an unknown status", { needs: ["customer"] }, (context) =>
     expectEachRefused([{ page: "0" }, { pageSize: "0" }, { pageSize: "201" }, { status: "asleep" }].map((query: Readonly<Record<string, string>>) =>
       [new URLSearchParams(query).toString(), () => context.call("d", "GET", "/v1/subscriptions", { query })]))),
@@ -147,53 +142,47 @@ const changeRules = rulesOf("d", "Area D, Operations: Patch subscription; States
     )
     return "changed eventTypes alone"
   }),
-  must("patch-answer", "returns the changed subscription", async (context) => {
-    const { id } = await subscribeOnly(context)
+  must("patch-answer", "returns the changed subscription", onSubscription(async ({ id }, context) => {
     const exchange = await patched(context, id, { delivery: { batchMaxSize: 9 } })
     const now = expectJson(exchange, Subscription, 200)
     expectEqual([now.id, now.delivery?.["batchMaxSize"]], [id, 9], "id and batchMaxSize", exchange)
     return id
-  }),
-  must("patch-status", "takes each of the three statuses", async (context) => {
-    const { id } = await subscribeOnly(context)
+  })),
+  must("patch-status", "takes each of the three statuses", onSubscription(async ({ id }, context) => {
     for (const status of ["paused", "inactive", "active"]) {
       expectStatus(await patched(context, id, { status }), 200)
       const now = await got(context, id)
       expectEqual(now.status, status, "status", now.exchange)
     }
     return "paused, inactive, active"
-  }),
+  })),
   should("patch-keeps-status", "leaves a paused subscription paused when a patch names no status", {
     source: "Patch subscription: only supplied fields change"
-  }, async (context) => {
-    const { id } = await subscribeOnly(context)
+  }, onSubscription(async ({ id }, context) => {
     expectStatus(await patched(context, id, { status: "paused" }), 200)
     expectStatus(await patched(context, id, { filters: { eventTypes: ["DELIVERED"] } }), 200)
     const now = await got(context, id)
     expectEqual(now.status, "paused", "status", now.exchange)
     return "paused"
-  }),
-  must("patch-invalid", "refuses a patch with an invalid value, and changes nothing", async (context) => {
-    const { id } = await subscribeOnly(context)
+  })),
+  must("patch-invalid", "refuses a patch with an invalid value, and changes nothing", onSubscription(async ({ id }, context) => {
     const refused = await expectEachRefused([{ status: "asleep" }, { endpointUrl: "nowhere" }, { filters: { eventTypes: ["NO_SUCH_TYPE"] } }].map((body) => [JSON.stringify(body), () => patched(context, id, body)]))
     const now = await got(context, id)
     expectEqual([now.status, now.endpointUrl], ["active", context.endpointUrl], "status and endpointUrl", now.exchange)
     return refused
-  }),
-  must("delete", "removes a subscription", { source: "Area D, Operations: Delete subscription" }, async (context) => {
-    const { id } = await subscribeOnly(context)
+  })),
+  must("delete", "removes a subscription", { source: "Area D, Operations: Delete subscription" }, onSubscription(async ({ id }, context) => {
     expectStatus(await context.call("d", "DELETE", subscriptionPath(id)), 200, 202, 204)
     expectStatus(await context.call("d", "GET", subscriptionPath(id)), 404, 410)
     const { data, exchange } = await statusList(context, {})
     if (data.some((each) => each.id === id)) throw new Violation(`${id} was removed, and is still in the list.`, exchange)
     return "removed"
-  }),
-  should("delete-status", "answers a delete with 204 and no body", { source: "published definition of area D: 204" }, async (context) => {
-    const { id } = await subscribeOnly(context)
+  })),
+  should("delete-status", "answers a delete with 204 and no body", { source: "published definition of area D: 204" }, onSubscription(async ({ id }, context) => {
     const exchange = expectStatus(await context.call("d", "DELETE", subscriptionPath(id)), 204)
     expectEqual(exchange.text, "", "The body", exchange)
     return "204"
-  })
+  }))
 ])
 
 const accessRules = rulesOf("d", "Authentication; published definition of area D: each call carries credentials", ["customer"], [
@@ -202,8 +191,7 @@ const accessRules = rulesOf("d", "Authentication; published definition of area D
       (as) => context.call("d", "GET", "/v1/subscriptions", { as }),
       (as) => context.call("d", "POST", "/v1/subscriptions", { as, body: subscriptionBody(context) })
     )),
-  must("subscriptions-foreign", "shows and changes no subscription of another client", { needs: ["customer", "other", "secret"] }, async (context) => {
-    const { id } = await subscribeOnly(context)
+  must("subscriptions-foreign", "shows and changes no subscription of another client", { needs: ["customer", "other", "secret"] }, onSubscription(async ({ id }, context) => {
     const path = subscriptionPath(id)
     expectHidden(await context.call("d", "GET", path, { as: "other" }))
     expectHidden(await patched(context, id, { status: "paused" }, "other"))
@@ -213,7 +201,7 @@ const accessRules = rulesOf("d", "Authentication; published definition of area D
     const now = await got(context, id)
     expectEqual(now.status, "active", "status", now.exchange)
     return "hidden"
-  }),
+  })),
   must("error-body", "explains a refused delete in the error body of area D", { source: "Errors: Area D error body" }, async (context) => {
     const exchange = expectStatus(await context.call("d", "DELETE", subscriptionPath(randomUUID())), 400, 403, 404)
     expectProblem(exchange)
