@@ -183,7 +183,13 @@ const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
 
 const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
   test("counts the next attempt when it is taken, with the same bytes under the same id", function*({ tenantId }) {
-    const { delivery, worker } = yield* sending(tenantId)
+    const traceparent = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`
+    yield* seed(tenantId, { S: 1 })
+    yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"], traceparent: traceparent("1") })
+    yield* publish(tenantId, [{ shipmentId: "U" }], { accounts: ["A"], traceparent: traceparent("2") })
+    const worker = yield* acquire(tenantId)
+    const delivery = yield* takeOne(worker)
+    assert.deepStrictEqual([delivery.events, delivery.lastKey, delivery.traceparent], [3, "U", traceparent("1")])
     yield* end(worker, [delivery], { state: "waiting", record: failed(1) })
     for (const attempt of [2, 3, 4]) {
       const [again] = yield* takeAgain(worker, [delivery.deliveryId])

@@ -46,7 +46,10 @@ export const takeWith = (sql: PgClient, schema: Statement, sources: ReadonlyArra
   const write = Effect.fnUntraced(function*(request: TakeRequest, found: FoundForTake) {
     const { again, deliveries, owned, signals } = found
     if (signals.length + deliveries.length + again.length === 0) return found
-    const entries = deliveries.flatMap(({ destinationId, entries, ordinal }) => entries.map(({ location, ref, traceparent }) => ({ destinationId, location, ref, traceparent, ordinal })))
+    const entries = deliveries.flatMap(({ destinationId, entries, ordinal }) => {
+      const traceparent = traceparentOf(entries)
+      return entries.map(({ location, ref }) => ({ destinationId, location, ref, traceparent, ordinal }))
+    })
     const frozen = yield* sql.rows(frozenRow, freeze(schema, request, { signals, entries, again: again.map(({ deliveryId }) => deliveryId) }))
     const named = deliveries.length + again.length === 0 ? owned : [...deliveries, ...again].map(({ destinationId }) => partitionOf(destinationId))
     const written = new Set(frozen.map(({ partition }) => partition))
@@ -161,8 +164,11 @@ const deliveryOf = ({ flight, sentAt }: TakeRequest, { destinationId, entries, o
   events: entries.length,
   body: bodyOf(entries),
   lastKey: entries.at(-1)!.key,
-  traceparent: entries.find(({ traceparent }) => traceparent !== null)?.traceparent ?? undefined
+  traceparent: traceparentOf(entries) ?? undefined
 })
+
+/** The first one, in every attempt. */
+const traceparentOf = (entries: ReadonlyArray<FoundEntry>): string | null => entries.find(({ traceparent }) => traceparent !== null)?.traceparent ?? null
 
 type FoundSignal = Signal & { readonly no: number; readonly location: string }
 
