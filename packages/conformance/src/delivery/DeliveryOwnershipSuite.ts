@@ -124,11 +124,12 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
     const [one, other] = [workerId(), workerId()]
     const { workers: before } = yield* store.renew({ workerId: one, leaseMillis: 600_000 })
     assert.isAtLeast(before, 1)
-    const { workers } = yield* store.renew({ workerId: other, leaseMillis: 300 })
+    const { workers } = yield* store.renew({ workerId: other, leaseMillis: 600_000 })
     assert.isAtLeast(workers, 2)
     yield* acquire(freshTenant(), { worker: one })
     assert.isAtLeast((yield* store.renew({ workerId: one, leaseMillis: 600_000 })).active, everyPartition.length)
-    yield* eventually(store.renew({ workerId: one, leaseMillis: 600_000 }), (answer) => answer.workers < workers)
+    yield* store.renew({ workerId: other, leaseMillis: -1 })
+    assert.isBelow((yield* store.renew({ workerId: one, leaseMillis: 600_000 })).workers, workers)
     assert.isAtLeast((yield* store.renew({ workerId: other, leaseMillis: 600_000 })).workers, workers)
   })
 
