@@ -52,7 +52,7 @@ again AS (
   SET state = ${outcome}, due_at = ${dueAt}, settled_at = ${settledAt}, attempt = d.attempt - ${uncounted}, tries = d.tries - ${uncounted}
   FROM (SELECT now() AS now) AS clock
   WHERE d.tenant_id = ${own} AND coalesce(d.state, '') = 'sending'
-    AND d.delivery_id = ANY (ARRAY(SELECT i.delivery_id FROM flown AS i WHERE i.delivery_id IS NOT NULL))
+    AND d.delivery_id = ANY (ARRAY(SELECT i.delivery_id FROM flown AS i))
 )
 DELETE FROM ${schema}.delivery_flights AS f
 WHERE f.tenant_id = ${own} AND f.partition = ANY (${partitions}) ${named(interrupted)}`

@@ -225,13 +225,12 @@ ORDER BY l.partition
 FOR UPDATE`
 
 /**
- * Idle partitions lose their lease unless they have work after all: a later publication leaves a signal, which makes the partition be found without a
+ * Idle partitions lose their lease unless they have work after all: a signal, also that of a later publication, makes the partition be found without a
  * lease. The others are free at once.
  */
 export const releaseLeases = (schema: Statement, tenantId: string, released: ReadonlyArray<ReleasedPartition>) => {
   const own = tenant(tenantId)
   const idle = int4Array(released.flatMap((each) => each.idle ? [each.partition] : []))
-  const of = (table: string) => statement`EXISTS (SELECT FROM ${schema}.${raw(table)} AS r WHERE r.tenant_id = ${own} AND r.partition = f.partition OFFSET 0)`
   return statement`
 WITH RECURSIVE ${fenced(schema, tenantId, released)},
 ${working(schema, tenantId)},
@@ -243,7 +242,8 @@ sending AS (
 ),
 idle AS MATERIALIZED (
   SELECT f.partition FROM fence AS f
-  WHERE f.partition = ANY (${idle}) AND NOT ${of("delivery_signals")} AND NOT ${of("delivery_flights")} AND f.partition NOT IN (SELECT s.partition FROM sending AS s)
+  WHERE f.partition = ANY (${idle}) AND NOT EXISTS (SELECT FROM ${schema}.delivery_flights AS r WHERE r.tenant_id = ${own} AND r.partition = f.partition OFFSET 0)
+    AND f.partition NOT IN (SELECT s.partition FROM sending AS s)
 ),
 ended AS (
   DELETE FROM ${schema}.delivery_leases AS l WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT i.partition FROM idle AS i))

@@ -71,15 +71,15 @@ first AS (
     SELECT e.delivery_id, e.state AS outcome, e.due_in, e.notCounted, e.record, f.*
     FROM unnest(
       ${ofAnyLength(uuidArray(outcomes.map(({ flight }) => flight)))}, ${int4Array(outcomes.map(({ deliveryId }) => Number.parseInt(deliveryId.slice(-4), 16)))},
-      ${uuidArray(outcomes.map(({ deliveryId }) => deliveryId))}, ${int4Array(outcomes.map(({ attempt }) => attempt))}, ${textArray(outcomes.map(({ state }) => state))},
+      ${uuidArray(outcomes.map(({ deliveryId }) => deliveryId))}, ${textArray(outcomes.map(({ state }) => state))},
       ${float8Array(outcomes.map(({ dueInMillis }) => dueInMillis))}, ${boolArray(outcomes.map(({ notCounted }) => notCounted))}, ${textArray(outcomes.map(recordOf))}
-    ) AS e (flight, ordinal, delivery_id, attempt, state, due_in, notCounted, record)
+    ) AS e (flight, ordinal, delivery_id, state, due_in, notCounted, record)
     FULL JOIN (
       SELECT f.flight, f.sent_at, u.ordinal, u.destination_id, u.refs, u.keys, u.attempt, u.tries, u.traceparent
       FROM unnest(${ofAnyLength(int4Array([...flights.values()].map(({ partition }) => partition)))}, ${uuidArray([...flights.values()].map(({ flight }) => flight))}) AS g (partition, flight)
       ${flownIn(schema, tenantId)}
-      WHERE g.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f)) AND u.delivery_id IS NULL
-    ) AS f ON f.flight = e.flight AND f.ordinal = e.ordinal AND f.attempt = e.attempt
+      WHERE g.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f))
+    ) AS f ON f.flight = e.flight AND f.ordinal = e.ordinal
     OFFSET 0
   ) AS d
   CROSS JOIN LATERAL (SELECT ${stateIn("d.outcome", outcomes)} AS state) AS s
@@ -155,7 +155,7 @@ changed AS (
     ${textArray(changes.map(({ pause }) => pause ?? null))}, ${boolArray(changes.map(({ always }) => always))}
   ) AS r (destination_id, endpoint_url, failures, open_until, pause, always)
   CROSS JOIN (SELECT now() AS now) AS clock
-  WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = r.destination_id AND l.state <> 'closed'
+  WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = r.destination_id
     AND l.destination_id = ANY (ARRAY(
       SELECT d.destination_id FROM destinations AS d WHERE ${raw(partitionOfSql("d.destination_id"))} IN (SELECT f.partition FROM fence AS f)
     ))

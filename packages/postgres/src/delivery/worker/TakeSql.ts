@@ -184,8 +184,7 @@ const keysInFlight = (schema: Statement, tenantId: string, from: TakeRequest["fr
     FROM (SELECT DISTINCT g.* FROM unnest(${ofAnyLength(int4Array(flown.map(({ partition }) => partition)))}, ${flights}) AS g (partition, flight)) AS g
     ${flownIn(schema, tenantId)}
     CROSS JOIN LATERAL unnest(u.keys) AS k (key)
-    WHERE u.delivery_id IS NULL
-      AND (f.flight, u.ordinal) IN (SELECT * FROM unnest(${flights}, ${int4Array(flown.map(({ id }) => Number.parseInt(id.slice(-4), 16)))}))
+    WHERE (f.flight, u.ordinal) IN (SELECT * FROM unnest(${flights}, ${int4Array(flown.map(({ id }) => Number.parseInt(id.slice(-4), 16)))}))
     GROUP BY u.destination_id
   ) AS u`
 }
