@@ -3,7 +3,7 @@ import { AccessStore } from "@waybill/core"
 import { DeliveryQueue, DeliveryStore, type SecretOwner, SecretStore } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { bytesOf, claim, idOf, letSee, letSeeAll, publish, seed, single, storedSecret, subscribe } from "../StorageFixtures.ts"
+import { bytesOf, claim, destinationSettings, freshTenant, idOf, letSee, letSeeAll, publish, seed, single, storedSecret, subscribe } from "../StorageFixtures.ts"
 import { acquire, drain, drainedEvents, drop, end, eventIdsOf, find, from, hasWork, outcomeOf, release, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -26,6 +26,7 @@ const dropKeys = (worker: Parameters<typeof drop>[0], keys: ReadonlyArray<string
 export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (test) => {
   test("takes nothing of a client without access, has no work meanwhile, and continues when access returns", function*({ tenantId }) {
     yield* letSee(tenantId, "other", ["A"])
+    yield* letSee(freshTenant(), "client", ["A"])
     yield* seed(tenantId, { S: 9 })
     yield* endAccess(tenantId, "client", ["A"])
     const worker = yield* acquire(tenantId)
@@ -42,14 +43,22 @@ export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (
     assert.lengthOf(eventIdsOf(yield* takeOne(yield* acquire(tenantId))), 10)
   })
 
-  test("takes nothing of a tenant that is suspended", function*({ queue, tenantId }) {
-    const access = yield* AccessStore
+  test("sends nothing to a client that never had access", function*({ queue, tenantId }) {
+    yield* letSee(freshTenant(), "client", ["A"])
+    yield* queue.openDestination(tenantId, destinationSettings())
+    assert.isFalse((yield* takeFrom(yield* acquire(tenantId))).found!.sends)
+  })
+
+  test("takes nothing of a tenant that is suspended, and of other tenants as before", function*({ queue, tenantId }) {
+    const [access, other] = [yield* AccessStore, freshTenant()]
     yield* access.putTenant({ tenantId, name: "Acme", hosts: [] })
     yield* seed(tenantId, { S: 1 })
     yield* access.setTenantState(tenantId, "suspended")
     const worker = yield* acquire(tenantId)
     const { deliveries, found } = yield* takeFrom(worker)
     assert.deepStrictEqual([deliveries, found!.sends], [[], false])
+    yield* access.putTenant({ tenantId: other, name: "Other", hosts: [] })
+    assert.lengthOf((yield* takeFrom(yield* seededWorker(other, { S: 1 }))).deliveries, 1)
     yield* access.setTenantState(tenantId, "active")
     yield* queue.accessRestored(tenantId, undefined)
     assert.strictEqual((yield* takeFrom(worker)).deliveries.length, 1)
@@ -152,6 +161,9 @@ export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (
     assert.strictEqual(yield* dropKeys(worker, ["S"]), 1)
     assert.deepStrictEqual((yield* takeFrom(worker)).found!.unseenKeys, ["T"])
     assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker, 2)), ["S/1", "T/1"])
+    yield* publish(tenantId, [{ shipmentId: "U" }], { accounts: ["A"] })
+    yield* letSee(tenantId, "other", ["B"])
+    assert.strictEqual((yield* drop(worker, { keys: [{ destinationId: idOf(2), key: "U" }] })).dropped, 1)
   })
 
   test("sends everything to a client that sees everything", function*({ tenantId }) {

@@ -78,13 +78,15 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
     assert.deepStrictEqual(yield* look(workerId(), tenantId), { signalled: [], free: [2] })
   })
 
-  test("returns the partitions that wait longest first, and no more than asked for", function*({ store, tenantId }) {
+  test("returns the partitions that wait longest first, and no more than asked for", function*({ store }) {
+    // before all other tenants
+    const tenantId = `0 ${freshTenant()}`
     for (const n of [1, 2, 3, 6]) {
       yield* letSee(tenantId, `client ${n}`, [`A${n}`])
       yield* subscribe(tenantId, { n, client: `client ${n}` })
     }
     const signal = (n: number) => publish(tenantId, [{ shipmentId: `S${n}` }], { accounts: [`A${n}`] })
-    yield* Effect.forEach([3, 1, 2, 3], signal)
+    yield* Effect.forEach([3, 1, 2, 3, 1], signal)
     assert.deepStrictEqual((yield* look(workerId(), tenantId)).free, [3, 1, 2])
     const worker = workerId()
     const own = (leaseMillis: number, ...partitions: ReadonlyArray<number>) => store.acquire({ workerId: worker, leaseMillis }, tenantId, partitions)
@@ -118,6 +120,27 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
     yield* store.renew({ workerId: worker, leaseMillis: 600_000 })
     assert.isTrue(yield* eventually(hasWork(tenantId), (isFree) => isFree))
     assert.isFalse(yield* hasWork(extended))
+  })
+
+  test("extends no expired lease of another worker, and returns the epoch of each partition", function*({ store, tenantId }) {
+    yield* acquire(tenantId, { leaseMillis: -1 })
+    const worker = { workerId: workerId(), leaseMillis: 600_000 }
+    const acquired = yield* Effect.forEach([[1], [2, 3]], (partitions) => Effect.map(store.acquire(worker, tenantId, partitions), (found) => found.partitions))
+    const { owned } = yield* store.renew(worker)
+    assert.deepStrictEqual(
+      owned.toSorted((a, b) => a.partition - b.partition),
+      acquired.flat().map(({ epoch, partition }) => ({ tenantId, partition, epoch })).toSorted((a, b) => a.partition - b.partition)
+    )
+    assert.lengthOf((yield* acquire(tenantId)).owned, everyPartition.length - 3)
+  })
+
+  test("counts no released partition as one with an owner", function*({ store, tenantId }) {
+    const worker = yield* acquire(tenantId)
+    const active = Effect.map(store.renew({ workerId: worker.workerId, leaseMillis: 600_000 }), (answer) => answer.active)
+    const before = yield* active
+    yield* release(worker, false)
+    // leases of other tests may end as well
+    assert.isAtMost(yield* active, before - everyPartition.length)
   })
 
   test("counts workers that are alive, and partitions with an owner", function*({ store }) {
@@ -192,7 +215,11 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
       // the worker before is fenced
       yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle, othersUntil: 1 })), [])
       yield* release(next, idle)
-      assert.deepStrictEqual((yield* acquire(tenantId)).othersUntil.toSorted(), next.othersUntil.toSorted())
+      const last = yield* acquire(tenantId)
+      assert.deepStrictEqual(last.othersUntil.toSorted(), next.othersUntil.toSorted())
+      // those without a time keep theirs
+      yield* store.release(tenantId, last.owned.map((each) => ({ ...each, idle, othersUntil: each.partition === 0 ? occurredAt + 100 : undefined })), [])
+      assert.deepStrictEqual((yield* acquire(tenantId)).othersUntil.toSorted(), [...everyPartition.slice(1), 100].map((later) => occurredAt + later))
     }
   })
 
@@ -272,6 +299,15 @@ const takeovers = storeSuite("DeliveryStore, takeover", DeliveryStore, (test) =>
     assert.deepStrictEqual(states.sort(), [[idOf(1), "sending"], [idOf(2), "waiting"]])
   })
 
+  test("makes what is in flight in one partition wait, although the same take has ended in another", function*({ tenantId }) {
+    yield* subscribeEach(tenantId, [1, 2])
+    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+    const worker = yield* acquire(tenantId, { leaseMillis: 1 })
+    const { deliveries: [one, other] } = yield* take(worker, { from: [from(1), from(2)] })
+    yield* end(worker, [one!])
+    assert.deepStrictEqual((yield* takeOver(tenantId)).waiting.map(({ deliveryId }) => deliveryId), [other!.deliveryId])
+  })
+
   test("cancels deliveries in flight to a closed destination", function*({ queue, tenantId }) {
     const { a, b } = yield* dying(tenantId)
     yield* queue.closeDestination(tenantId, idOf(1))
@@ -334,6 +370,17 @@ const lostTakes = storeSuite("DeliveryStore, reclaim", DeliveryStore, (test) => 
     const answer = yield* store.take(late)
     assert.deepStrictEqual([answer.owned, answer.deliveries, answer.signals], [[], [], []])
     assert.deepStrictEqual(eventIdsOf(yield* takeOne({ tenantId, owned })), ["S/1"])
+  })
+
+  test("fences a settlement that arrives later, also of another take", function*({ store, tenantId }) {
+    const worker = yield* seededWorker(tenantId, { S: 1 })
+    const delivery = yield* takeOne(worker)
+    const lost = takeRequest(worker)
+    const { owned } = yield* store.reclaim(tenantId, worker.owned, lost.flight)
+    assert.deepStrictEqual(yield* end(worker, [delivery]), [])
+    assert.strictEqual((yield* find(tenantId, delivery.deliveryId)).state, "sending")
+    yield* end({ tenantId, owned }, [delivery])
+    assert.strictEqual((yield* find(tenantId, delivery.deliveryId)).state, "delivered")
   })
 
   test("does nothing in partitions that have another owner", function*({ store, tenantId }) {

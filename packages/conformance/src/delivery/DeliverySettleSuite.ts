@@ -139,6 +139,14 @@ const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
     assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "inactive")
   })
 
+  test("writes the breakers of several destinations, each to its own", function*({ tenantId }) {
+    const { worker } = yield* sending(tenantId)
+    for (const n of [2, 9]) yield* subscribe(tenantId, { n })
+    const breaker = (n: number) => ({ failures: n, openUntil: occurredAt + n })
+    yield* settle(worker, { destinations: [9, 1, 2].map((n) => changeOf(n, { breaker: breaker(n) })) })
+    assert.deepStrictEqual(yield* Effect.forEach([1, 2, 9], (n) => Effect.map(load(tenantId, n), (loaded) => loaded.breaker)), [1, 2, 9].map(breaker))
+  })
+
   test("ignores breaker and pause of another endpoint, except a pause for any endpoint", function*({ queue, tenantId }) {
     const { delivery, worker } = yield* sending(tenantId)
     yield* queue.changeDestination(tenantId, destinationSettings({ endpointUrl: "https://new.example/hook" }))
@@ -195,7 +203,7 @@ const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
       const [again] = yield* takeAgain(worker, [delivery.deliveryId])
       assert.deepStrictEqual(again, { ...delivery, flight: again!.flight, attempt, tries: attempt })
       assert.notStrictEqual(again!.flight, delivery.flight)
-      assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "sending")
+      assert.deepStrictEqual([yield* stateOf(tenantId, delivery.deliveryId), (yield* load(tenantId)).waiting], ["sending", []])
       yield* end(worker, [again!], { state: "waiting", record: failed(attempt) })
     }
     assert.deepStrictEqual((yield* find(tenantId, delivery.deliveryId)).attempts, [1, 2, 3, 4].map(failed))
@@ -218,6 +226,18 @@ const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
     yield* settle(worker, { outcomes: [outcomeOf(third!)] })
     const dead = yield* find(tenantId, delivery.deliveryId)
     assert.deepStrictEqual([dead.state, dead.dueAt, dead.settledAt !== undefined, dead.attempts], ["dead", undefined, true, [1, 2, 3].map(failed)])
+  })
+
+  test("writes the outcome of a repeated attempt to its own delivery, and leaves others in flight", function*({ tenantId }) {
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1, C: 1 }, single)
+    const { deliveries } = yield* takeFrom(worker)
+    yield* end(worker, deliveries, { state: "waiting" })
+    const again = yield* takeAgain(worker, deliveries.map(({ deliveryId }) => deliveryId))
+    const states = Effect.forEach(deliveries, ({ deliveryId }) => stateOf(tenantId, deliveryId))
+    yield* settle(worker, { outcomes: [outcomeOf(again[1]!)] })
+    assert.deepStrictEqual(yield* states, ["sending", "delivered", "sending"])
+    yield* settle(worker, { outcomes: [outcomeOf(again[2]!, { state: "dead" }), outcomeOf(again[0]!, { state: "waiting", dueInMillis: 600_000 })] })
+    assert.deepStrictEqual(yield* states, ["waiting", "delivered", "dead"])
   })
 
   test("cancels a delivery that is sent again to a closed destination when its attempt fails, and leaves other outcomes", function*({ queue, tenantId }) {
@@ -255,7 +275,7 @@ const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
     yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }], { accounts: ["A"] })
     const { deliveries, found } = yield* takeFrom(worker, 1, { again: [delivery.deliveryId] })
     assert.deepStrictEqual(deliveries.map((each) => [each.attempt, eventIdsOf(each)]), [[2, ["S/1"]], [1, ["T/1"]]])
-    assert.isTrue(found!.blocked)
+    assert.deepStrictEqual([found!.blocked, found!.unseenDeliveries], [true, []])
   })
 
   test("takes deliveries that share a shipment one at a time, the older first", function*({ queue, tenantId }) {
@@ -294,7 +314,7 @@ const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
 const drops = storeSuite("DeliveryStore, drop", DeliveryStore, (test) => {
   test("removes entries of closed destinations in steps, and of no others", function*({ queue, tenantId }) {
     yield* subscribe(tenantId, { n: 2 })
-    const worker = yield* seededWorker(tenantId, { S: purgeStep, T: 2 })
+    const worker = yield* seededWorker(tenantId, { R: 1, S: purgeStep - 1, T: 2 })
     assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1), idOf(9)] }), nothingDropped)
     yield* queue.closeDestination(tenantId, idOf(1))
     assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).destinations, [idOf(1), idOf(2)])
@@ -312,6 +332,14 @@ const drops = storeSuite("DeliveryStore, drop", DeliveryStore, (test) => {
     assert.strictEqual(dropped, purgeStep + 2)
     assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).destinations, [idOf(2)])
     assert.deepStrictEqual(yield* others, before)
+  })
+
+  test("removes entries of the named destination among several closed ones", function*({ queue, tenantId }) {
+    yield* subscribe(tenantId, { n: 2 })
+    const worker = yield* seededWorker(tenantId, { S: 1 })
+    for (const n of [1, 2]) yield* queue.closeDestination(tenantId, idOf(n))
+    const dropped = Effect.map(drop(worker, { closed: [idOf(1)] }), (each) => each.dropped)
+    assert.deepStrictEqual([yield* dropped, yield* dropped, (yield* drop(worker, { closed: [idOf(2)] })).dropped], [1, 0, 1])
   })
 
   test("keeps entries that a client may see", function*({ tenantId }) {

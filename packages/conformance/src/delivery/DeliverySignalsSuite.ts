@@ -36,6 +36,22 @@ export const suite = storeSuite("DeliveryStore, signals", DeliveryStore, (test) 
     assert.deepStrictEqual((yield* take(worker)).signals.map(({ destinationId }) => destinationId), [idOf(2)])
   })
 
+  test("consumes the oldest signal of a partition first, and leaves those beyond the requested number", function*() {
+    for (const order of [[1, 3], [3, 1], [1, 9], [9, 1]]) {
+      const tenantId = freshTenant()
+      for (const n of order) {
+        yield* letSee(tenantId, `client ${n}`, [`A${n}`])
+        yield* subscribe(tenantId, { n, client: `client ${n}` })
+        yield* publish(tenantId, [{ shipmentId: `S${n}` }], { accounts: [`A${n}`] })
+      }
+      const worker = yield* acquire(tenantId)
+      const first = yield* take(worker, { signals: 1, unrequested: 5 })
+      assert.deepStrictEqual(first.deliveries.map(({ destinationId }) => destinationId), first.signals.map(({ destinationId }) => destinationId))
+      const signals = [...first.signals, ...(yield* take(worker)).signals].map(({ destinationId }) => destinationId)
+      assert.deepStrictEqual(order.includes(9) ? signals : signals.sort(), order.includes(9) ? order.map(idOf) : [idOf(1), idOf(3)])
+    }
+  })
+
   test("takes one unrequested delivery of a destination with a signal, unless it is in skip", function*({ tenantId }) {
     yield* letSee(tenantId, "client", ["A"])
     for (const n of [1, 2, 3, 4]) yield* subscribe(tenantId, { n, policy: { batchMaxSize: 2 } })
@@ -47,6 +63,28 @@ export const suite = storeSuite("DeliveryStore, signals", DeliveryStore, (test) 
     assert.sameMembers(signals.map(({ destinationId }) => destinationId), [1, 2, 3, 4].map(idOf))
     const unrequested = found.find(({ destinationId }) => destinationId === idOf(3))!
     assert.deepStrictEqual([unrequested.after, unrequested.more, unrequested.blocked], ["T", true, false])
+  })
+
+  test("takes one unrequested delivery of a destination with several signals", function*({ tenantId }) {
+    const worker = yield* seededWorker(tenantId, { S: 1 })
+    yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
+    const { deliveries, from: found } = yield* take(worker, { unrequested: 5 })
+    assert.deepStrictEqual([deliveries.map(eventIdsOf), found.length], [[["S/1", "T/1"]], 1])
+  })
+
+  test("takes unrequested deliveries neither behind an open breaker nor a rate mark in the future, but requested ones", function*({ store, tenantId }) {
+    yield* subscribeEach(tenantId, [1, 2, 3])
+    const { owned, workerId } = yield* acquire(tenantId)
+    const { now } = yield* take({ tenantId, owned })
+    const marks = [{ destinationId: idOf(2), mark: now + 600_000 }, { destinationId: idOf(3), mark: now - 600_000 }]
+    yield* store.release(tenantId, owned.map((each) => ({ ...each, idle: false, othersUntil: undefined })), marks)
+    const worker = yield* acquire(tenantId, { worker: workerId })
+    yield* settle(worker, { destinations: [changeOf(1, { breaker: { failures: 5, openUntil: occurredAt } })] })
+    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+    const destinations = (parts: Parameters<typeof take>[1]) => Effect.map(take(worker, parts), ({ deliveries }) => deliveries.map(({ destinationId }) => destinationId))
+    assert.deepStrictEqual(yield* destinations({ unrequested: 5 }), [idOf(3)])
+    yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
+    assert.deepStrictEqual((yield* destinations({ from: [from(1), from(2)], unrequested: 5 })).sort(), [1, 2, 3].map(idOf))
   })
 
   test("takes nothing of an area that was not named, and loses nothing of it", function*({ tenantId }) {

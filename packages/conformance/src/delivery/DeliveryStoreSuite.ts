@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { bytesOf, destinationSettings, freshTenant, idOf, publish, seed, single, storedSecret, subscribeEach, textOf } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, from, load, outcomeOf, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, find, from, load, outcomeOf, seededWorker, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { type Suite, storeSuite } from "../StoreSuite.ts"
 
 const idsOf = (deliveries: ReadonlyArray<TakenDelivery>) => deliveries.map(eventIdsOf)
@@ -109,7 +109,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
     const body = JSON.stringify("x".repeat(98))
     yield* publish(tenantId, ["A", "B", "C", "D", "E"].map((shipmentId) => ({ shipmentId, body })), { accounts: ["A"] })
     const worker = yield* acquire(tenantId)
-    const unrequested = yield* take(worker, { unrequested: 1, unrequestedBytes: 101 })
+    const unrequested = yield* take(worker, { unrequested: 1, unrequestedBytes: 200 })
     const two = yield* takeFrom(worker, 1, { bytes: 101, inFlight: unrequested.deliveries.map(({ deliveryId }) => deliveryId) })
     const one = yield* takeFrom(worker, 1, { bytes: 1, after: two.found!.after })
     assert.deepStrictEqual([{ ...unrequested, found: unrequested.from[0] }, two, one].map(({ deliveries, found }) => [deliveries.map(({ events }) => events), found!.after, found!.more]), [
@@ -117,6 +117,24 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
       [[2], "D", true],
       [[1], "E", false]
     ])
+  })
+
+  test("counts no bytes of events that it skips", function*({ tenantId }) {
+    const worker = yield* seededWorker(tenantId, { A: 2, B: 1 }, single)
+    const first = yield* takeOne(worker, 1, { batches: 1 })
+    const { deliveries } = yield* takeFrom(worker, 1, { bytes: 1, inFlight: [first.deliveryId] })
+    assert.deepStrictEqual(idsOf(deliveries), [["B/1"]])
+  })
+
+  test("skips no shipment of another destination, and none of a delivery that ended, although its flight has not", function*({ tenantId }) {
+    yield* subscribeEach(tenantId, [1, 9], single)
+    yield* publish(tenantId, ["A", "B", "C"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    const { deliveries: [a, b, c] } = yield* takeFrom(worker, 1)
+    yield* settle(worker, { outcomes: [outcomeOf(b!, { state: "waiting", dueInMillis: 600_000 }), outcomeOf(c!)] })
+    assert.deepStrictEqual(idsOf((yield* takeFrom(worker, 9)).deliveries), [["A/1"], ["B/1"], ["C/1"]])
+    yield* publish(tenantId, ["A", "B", "C"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
+    assert.deepStrictEqual(idsOf((yield* takeFrom(worker, 1, { inFlight: [a!.deliveryId] })).deliveries), [["C/2"]])
   })
 
   test("skips shipments in flight and of waiting deliveries, and reports this", function*({ tenantId }) {
@@ -131,12 +149,16 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
   })
 
   test("skips shipments of several flights, and writes their outcomes at once", function*({ tenantId }) {
-    const worker = yield* seededWorker(tenantId, { A: 2, B: 2 }, single)
-    const a = yield* takeOne(worker, 1, { batches: 1 })
-    const b = yield* takeOne(worker, 1, { batches: 1, inFlight: [a.deliveryId] })
-    assert.deepStrictEqual((yield* takeFrom(worker, 1, { inFlight: [a.deliveryId, b.deliveryId] })).deliveries, [])
-    yield* settle(worker, { outcomes: [outcomeOf(a), outcomeOf(b, { state: "dead" })] })
-    assert.deepStrictEqual([yield* stateOf(tenantId, a.deliveryId), yield* stateOf(tenantId, b.deliveryId)], ["delivered", "dead"])
+    const worker = yield* seededWorker(tenantId, { A: 2, B: 2, C: 2 }, single)
+    const sent: Array<TakenDelivery> = []
+    for (let n = 0; n < 3; n++) sent.push(yield* takeOne(worker, 1, { batches: 1, inFlight: sent.map(({ deliveryId }) => deliveryId) }))
+    assert.deepStrictEqual((yield* takeFrom(worker, 1, { inFlight: sent.map(({ deliveryId }) => deliveryId) })).deliveries, [])
+    const states = ["delivered", "dead", "delivered"] as const
+    yield* settle(worker, { outcomes: sent.map((each, n) => outcomeOf(each, { state: states[n]! })) })
+    for (const [n, { body, deliveryId }] of sent.entries()) {
+      const found = yield* find(tenantId, deliveryId)
+      assert.deepStrictEqual([found.state, textOf(found.body)], [states[n]!, textOf(body)])
+    }
   })
 
   test("scans at most the requested number of entries", function*({ tenantId }) {
@@ -144,16 +166,13 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
     const { deliveries } = yield* takeFrom(worker, 1, { batches: 2 })
     yield* end(worker, deliveries, { state: "waiting", dueInMillis: 600_000 })
     yield* publish(tenantId, ["A", "A", "A", "B", "B", "B"].map((shipmentId) => ({ shipmentId })))
-    const looked: Array<string> = []
-    let after: string | undefined
-    for (let turn = 0; turn < 4; turn++) {
-      const { deliveries, from: [found] } = yield* take(worker, { from: [from(1, { after })], lookAt: 3 })
-      looked.push(...deliveries.flatMap(eventIdsOf))
-      assert.strictEqual(found!.blocked, turn < 2)
-      after = found!.after
-      if (!found!.more) break
+    const turns: Array<readonly [after: string | undefined, blocked: boolean, ...events: ReadonlyArray<string>]> = []
+    for (let more = true; more && turns.length < 4;) {
+      const { deliveries, from: [found] } = yield* take(worker, { from: [from(1, { after: turns.at(-1)?.[0] })], lookAt: 3 })
+      turns.push([found!.after, found!.blocked, ...deliveries.flatMap(eventIdsOf)])
+      more = found!.more
     }
-    assert.deepStrictEqual([looked, after], [["C/1"], "C"])
+    assert.deepStrictEqual(turns, [["A", true], ["B", true], ["C", false, "C/1"]])
   })
 
   test("takes from several destinations at once, of owned partitions only", function*({ tenantId }) {
@@ -167,6 +186,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
     assert.deepStrictEqual(new Set(deliveries.map(({ deliveryId }) => deliveryId)).size, 3)
     assert.deepStrictEqual(found.map(({ destinationId }) => destinationId), [idOf(1), idOf(3), idOf(9)])
     assert.deepStrictEqual(idsOf((yield* takeFrom(worker, 2)).deliveries), [["S/1", "T/1"]])
+    assert.deepStrictEqual((yield* take({ ...worker, owned }, { from: [from(2)], signals: 0 })).from, [])
   })
 
   test("takes nothing from a destination that is not active, and leaves out one that is closed", function*({ queue }) {
@@ -281,6 +301,7 @@ const loads = storeSuite("DeliveryStore, load", DeliveryStore, (test) => {
       { sealed: bytesOf("old"), signsUntil: now + 86_400_000 },
       { sealed: bytesOf("older"), signsUntil: now - 86_400_000 }
     ]
+    for (const other of ["a", "z"]) yield* secrets.put(tenantId, other, storedSecret(versions.slice(2)))
     yield* secrets.put(tenantId, "main", storedSecret(versions, { bodySignature: true }))
     yield* seed(tenantId, {})
     const loaded = yield* load(tenantId)
