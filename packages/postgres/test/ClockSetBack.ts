@@ -34,7 +34,9 @@ export const leasesSetBack = (schema: string, options: TestStorageOptions = {}):
         const { workers } = yield* store.renew(other)
         yield* store.renew(before)
         yield* store.acquire(before, tenantId, [1, 2])
-        yield* setBack(before)
+        const long = { workerId: "long", leaseMillis: 600_000 }
+        yield* store.acquire(long, tenantId, [3])
+        for (const each of [before, long]) yield* setBack(each)
         assert.strictEqual((yield* store.renew(other)).workers, workers, "the killed worker is not alive")
         const found = yield* fixtures.eventually(store.look("other", 1000), ({ free }) => partitionsOf(free, tenantId).length > 0)
         assert.deepStrictEqual(partitionsOf(found.free, tenantId), [1, 2])

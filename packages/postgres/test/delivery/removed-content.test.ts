@@ -36,6 +36,13 @@ layer(testStorage(schema), { excludeTestServices: true })("content that is no lo
     assert.deepStrictEqual(yield* drainedEvents(tenantId), onlyT)
   }))
 
+  it.effect("is dropped, and what has the same number beside it is sent", Effect.fnUntraced(function*() {
+    const tenantId = yield* published
+    yield* publish(tenantId, ["a", "b"].map((eventId) => ({ shipmentId: "U", sequence: 7, eventId })), { accounts: ["A"] })
+    yield* rowsIn(schema)("DELETE FROM @transit_events WHERE tenant_id = $1 AND event_id = 'a'", [tenantId])
+    assert.deepStrictEqual(yield* drainedEvents(tenantId), { 1: ["S/1", "T/1", "b"] })
+  }))
+
   it.effect("is dropped from a delivery that is sent again, whose other events are sent in another one", Effect.fnUntraced(function*() {
     const { deliveryId, tenantId } = yield* failedOnce
     yield* remove(tenantId, "S")

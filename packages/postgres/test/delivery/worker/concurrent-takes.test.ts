@@ -20,6 +20,16 @@ const left = (table: string, tenantId: string) =>
 const stateOf = (tenantId: string, deliveryId: string) =>
   Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), (found) => Option.getOrThrow(found).state))
 
+/** An owner with a delivery that failed once. */
+const failedOnce = Effect.gen(function*() {
+  const tenantId = freshTenant()
+  yield* seed(tenantId, { S: 1 })
+  const worker = yield* acquire(tenantId)
+  const delivery = yield* takeOne(worker)
+  yield* end(worker, [delivery], { state: "waiting" })
+  return { deliveryId: delivery.deliveryId, tenantId, worker }
+})
+
 layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
   it.effect("receives the signal of a publisher that commits after transactions that began later", Effect.fnUntraced(function*() {
     const tenantId = freshTenant()
@@ -64,6 +74,35 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
     const [, taking] = yield* runBlocked(purge, takeFrom(worker))
     assert.deepStrictEqual(taking.deliveries, [])
     assert.deepStrictEqual([yield* left("delivery_entries", tenantId), yield* left("delivery_flights", tenantId)], [0, 0])
+  }))
+
+  it.effect("sends a delivery again, and none of the entries that are removed meanwhile", Effect.fnUntraced(function*() {
+    const { deliveryId, tenantId, worker } = yield* failedOnce
+    yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
+    const removal = rows("DELETE FROM @delivery_entries WHERE tenant_id = $1", [tenantId])
+    const [, { deliveries }] = yield* runBlocked(removal, takeFrom(worker, 1, { again: [deliveryId] }))
+    assert.deepStrictEqual(deliveries.map((each) => [each.deliveryId, each.attempt]), [[deliveryId, 2]])
+  }))
+
+  it.effect("sends no delivery that is cancelled after the take has found it", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const { deliveryId, tenantId, worker } = yield* failedOnce
+    // the second statement of the take waits for this lock
+    const commit = yield* openTransaction(rows("SELECT FROM @delivery_partitions WHERE tenant_id = $1 FOR UPDATE", [tenantId]))
+    const taking = yield* Effect.forkChild(takeFrom(worker, 1, { again: [deliveryId], batches: 0 }))
+    yield* untilOneIsBlocked
+    yield* queue.closeDestination(tenantId, idOf(1))
+    yield* commit
+    assert.deepStrictEqual((yield* Fiber.join(taking)).deliveries, [])
+    assert.strictEqual(yield* stateOf(tenantId, deliveryId), "cancelled")
+  }))
+
+  it.effect("withdraws no delivery that a concurrent take sends", Effect.fnUntraced(function*() {
+    const { deliveryId, tenantId, worker } = yield* failedOnce
+    const withdrawing = Effect.andThen(letSee(tenantId, "client", ["B"]), drop(worker, { deliveries: [{ destinationId: idOf(1), deliveryId }] }))
+    const [{ deliveries }] = yield* runBlocked(takeFrom(worker, 1, { again: [deliveryId] }), withdrawing)
+    assert.lengthOf(deliveries, 1)
+    assert.deepStrictEqual([yield* stateOf(tenantId, deliveryId), yield* left("delivery_entries", tenantId)], ["sending", 0])
   }))
 
   it.effect("leaves a concurrent purge only entries that it did not take", Effect.fnUntraced(function*() {
