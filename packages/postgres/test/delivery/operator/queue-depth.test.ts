@@ -23,6 +23,23 @@ layer(testStorage(schema), { excludeTestServices: true })("the depth of the queu
     assert.strictEqual((yield* queue.depth).waitingEntries, 0)
   }))
 
+  it.effect("counts 50,000 waiting entries, and estimates more from the planner's statistics", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const waiting = Effect.map(queue.depth, ({ waitingEntries }) => waitingEntries)
+    // nothing else analyses the table
+    yield* rows("ALTER TABLE @delivery_entries SET (autovacuum_enabled = false)")
+    yield* rows("TRUNCATE @delivery_entries")
+    yield* rows("INSERT INTO @delivery_entries (tenant_id, destination_id, key, sequence, ref, size) SELECT 't', $1::uuid, n::text, 1, n, 1 FROM generate_series(1, 50010) AS n", [idOf(1)])
+    assert.strictEqual(yield* waiting, 50_000)
+    yield* rows("ANALYZE @delivery_entries")
+    assert.strictEqual(yield* waiting, 50_010)
+    yield* rows("DELETE FROM @delivery_entries WHERE ref > 50000")
+    assert.strictEqual(yield* waiting, 50_010)
+    yield* rows("DELETE FROM @delivery_entries WHERE ref = 1")
+    assert.strictEqual(yield* waiting, 49_999)
+    yield* rows("TRUNCATE @delivery_entries")
+  }))
+
   it.effect("lags behind the oldest signal, and behind due retries that have no worker", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
