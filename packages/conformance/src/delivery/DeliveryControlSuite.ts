@@ -1,9 +1,9 @@
 /** Conformance of `DeliveryControl`: how operators act on destinations and deliveries, and trace a subject. */
-import { backlogStep, DeliveryControl, DeliveryQueue, DeliveryStore, type DestinationOverview, pauseByClient, pauseByOperator, pauseForPurge, purgeReason } from "@waybill/core/delivery"
+import { backlogStep, DeliveryControl, DeliveryQueue, DeliveryStore, type DestinationOverview, mostTroubled, pauseByClient, pauseByOperator, pauseForPurge, purgeReason } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { destinationSettings, eventually, freshTenant, idOf, publish, seed, single, storeLater, subscribe, subscribeEach } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, outcomeOf, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { destinationSettings, eventually, freshTenant, idOf, letSee, publish, seed, single, storeLater, subscribe, subscribeEach } from "../StorageFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, from, outcomeOf, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 const overview = (tenantId: string, n = 1): Effect.Effect<DestinationOverview, unknown, DeliveryQueue> =>
@@ -432,6 +432,35 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     yield* settle(worker, { destinations: [...many, 200].map((n) => changeOf(n, { pause: "The receiver answered 410 Gone." })) })
     const { destinations } = yield* control.troubles
     assert.include(destinations.filter((each) => each.tenantId === tenantId).map(({ destinationId }) => destinationId), idOf(200))
+  })
+
+  test("returns the worst destinations in trouble, tenants and their clients in turn: most dead letters first, then the oldest entry", function*({ store: control, queue, tenantId }) {
+    const other = freshTenant()
+    const healthy = Array.from({ length: mostTroubled + 1 }, (_, index) => index + 1)
+    for (const n of healthy) yield* queue.openDestination(tenantId, destinationSettings({ n }))
+    yield* queue.openDestination(tenantId, destinationSettings({ n: 301, client: "other" }))
+    yield* letSee(tenantId, "other", ["A"])
+    yield* subscribe(tenantId, { n: 300, client: "other" })
+    yield* subscribeEach(tenantId, [204, 205], single)
+    yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }], { accounts: ["A"] })
+    const worker = yield* acquire(tenantId)
+    const { deliveries: [once, ...others] } = yield* take(worker, { from: [from(204), from(205)] })
+    yield* end(worker, others, { state: "dead" })
+    yield* end(worker, [once!])
+    const queued = Effect.fnUntraced(function*(n: number) {
+      yield* subscribe(tenantId, { n })
+      yield* publish(tenantId, [{ shipmentId: "S" }])
+      yield* storeLater(tenantId)
+    })
+    yield* queued(203)
+    yield* queued(202)
+    yield* settle(worker, { destinations: [...healthy, 202, 203, 300, 301].map((n) => changeOf(n, { pause: "The receiver answered 410 Gone." })) })
+    yield* seed(other, { A: 1, B: 1, C: 1 }, single)
+    yield* deliverEach(other, ["dead", "dead", "dead"])
+    const { destinations } = yield* control.troubles
+    assert.lengthOf(destinations, mostTroubled)
+    const found = destinations.flatMap((each): ReadonlyArray<number | string> => each.tenantId === other ? ["other"] : each.tenantId === tenantId ? [Number(each.destinationId.slice(-12))] : [])
+    assert.deepStrictEqual(found.slice(0, 9), ["other", 205, 300, 204, 301, 203, 202, 1, 2])
   })
 
   test("returns dead letters until they are dismissed or their destination is closed, and the age of the oldest entry", function*({ store: control, queue, tenantId }) {
