@@ -9,8 +9,8 @@ import * as Clock from "effect/Clock"
 import { publishBills, subscribeToCharges } from "../freight-charges/ChargeFixtures.ts"
 import { historyEntry, pickupRow } from "../pickups/PickupFixtures.ts"
 import { follow, report } from "../shipment-status/StatusFixtures.ts"
-import { bytesOf, destinationSettings, eventually, idOf, letSee, letSeeAll, occurredAt, publish, seed } from "../StorageFixtures.ts"
-import { acquire, drainedBodies, drop, end, find, stateOf, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { bytesOf, destinationSettings, eventually, idOf, letSee, letSeeAll, occurredAt, publish, seed, textOf } from "../StorageFixtures.ts"
+import { acquire, byDestination, drainedBodies, drop, end, find, from, release, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 type Step = (tenantId: string) => Effect.Effect<unknown, unknown, StoragePorts>
@@ -117,7 +117,16 @@ export const suite = storeSuite("DeliveryStore, access to each source", Delivery
     yield* publishBills(tenantId, [{ billId: "B", body: "bill" }])
     yield* queue.openDestination(tenantId, { ...destinationSettings({ n: 4 }), source: noticeSource, envelope: { open: "", close: "" } })
     yield* notices.queue(tenantId, { webhookId: idOf(4), subscriptionId: idOf(1), noticeId: "failing.1", body: bytesOf("notice"), traceparent: undefined })
-    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: [JSON.stringify({ eventId: "S/1", sequence: 1 })], 2: ["status"], 3: ["bill"], 4: ["notice"] })
+    const bodies = { 1: [JSON.stringify({ eventId: "S/1", sequence: 1 })], 2: ["status"], 3: ["bill"], 4: ["notice"] }
+    const worker = yield* acquire(tenantId)
+    const { deliveries } = yield* take(worker, { from: [1, 2, 3, 4].map((n) => from(n)) })
+    assert.deepStrictEqual(byDestination(deliveries, ({ body }) => [textOf(body)]), bodies)
+    yield* end(worker, deliveries, { state: "waiting" })
+    yield* letSee(tenantId, "client", ["B"])
+    yield* drop(worker, { deliveries })
+    yield* letSee(tenantId, "client", ["A"])
+    yield* release(worker, false)
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), bodies)
   })
 
   for (const { lose, name, others, queue, see } of sources) {
