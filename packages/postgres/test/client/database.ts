@@ -70,11 +70,11 @@ export const activity = (applicationName: string) =>
     (rows) => rows as ReadonlyArray<{ readonly pid: number; readonly state: string; readonly query: string }>
   )
 
-/** Polls until the condition is true, for at most five seconds. */
+/** Polls until the condition is true. */
 export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
   condition.pipe(
     Effect.flatMap((isSo) => isSo ? Effect.void : Effect.fail("not yet" as const)),
-    Effect.retry({ times: 100, while: (error) => error === "not yet", schedule: Schedule.spaced("50 millis") })
+    Effect.retry({ while: (error) => error === "not yet", schedule: Schedule.spaced("50 millis") })
   )
 
 /** An effect that waits until the given number of fibers have reached it. */

@@ -1,3 +1,4 @@
+/** What must not block has no time limit here: what would block it lasts longer than a test may. */
 import { assert, describe, inject, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Latch, Redacted, Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -16,14 +17,14 @@ const named = () => `faults-${crypto.randomUUID().slice(0, 8)}`
 
 describe.concurrent("an exhausted pool", () => {
   it.live("does not block an interruption, and the next waiter gets the connection", onPool(function*({ sql, untilRunning }) {
-    const holders = yield* Effect.forEach([1, 2], () => Effect.forkChild(sql`SELECT pg_sleep(30)`))
+    const holders = yield* Effect.forEach([1, 2], () => Effect.forkChild(sql`SELECT pg_sleep(60)`))
     yield* untilRunning(2)
     const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(sql`SELECT 1`))
     yield* Effect.sleep("20 millis")
-    yield* Effect.timeout(Fiber.interruptAll(waiting), "1 second")
+    yield* Fiber.interruptAll(waiting)
     const last = yield* Effect.forkChild(sql`SELECT 1 AS n`)
-    yield* Effect.timeout(Fiber.interruptAll(holders), "2 seconds")
-    assert.strictEqual((yield* Effect.timeout(Fiber.join(last), "2 seconds")).length, 1)
+    yield* Fiber.interruptAll(holders)
+    assert.strictEqual((yield* Fiber.join(last)).length, 1)
   }))
 
   it.live("lends every connection again after many interruptions", onPool(function*({ sql }) {
@@ -40,24 +41,24 @@ describe.concurrent("an exhausted pool", () => {
 
 describe.concurrent("a pool with waiters for every connection", () => {
   it.live("reserves one for high priority statements", onPool(function*({ sql, untilRunning }) {
-    const slow = [sql`SELECT pg_sleep(30)`, sql.withTransaction(sql`SELECT pg_sleep(30)`)]
+    const slow = [sql`SELECT pg_sleep(60)`, sql.withTransaction(sql`SELECT pg_sleep(60)`)]
     const holders = yield* Effect.forEach([...slow, ...slow], (statement) => Effect.forkChild(statement))
     yield* untilRunning(2)
     assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.timeout(sql`SELECT 1`, "100 millis"))))
     const urgent = Effect.provideService(Effect.all([sql`SELECT 1`, sql.withTransaction(sql`SELECT 2`)], { concurrency: 2 }), HighPriority, true)
-    assert.lengthOf(yield* Effect.timeout(urgent, "3 seconds"), 2)
+    assert.lengthOf(yield* urgent, 2)
     yield* Fiber.interruptAll(holders)
     // the interrupted waiter has left the queue
-    assert.lengthOf(yield* Effect.timeout(Effect.all([sql`SELECT 1`, sql`SELECT 2`], { concurrency: 2 }), "3 seconds"), 2)
+    assert.lengthOf(yield* Effect.all([sql`SELECT 1`, sql`SELECT 2`], { concurrency: 2 }), 2)
   }, { maxConnections: 3 }))
 })
 
 describe.concurrent("an interrupted statement", () => {
   it.live("is cancelled on the server, and its connection serves the next statement", onPool(function*({ sql, name, untilRunning }) {
     const pid = yield* backend
-    const fiber = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
+    const fiber = yield* Effect.forkChild(sql`SELECT pg_sleep(60)`)
     yield* untilRunning(1)
-    yield* Effect.timeout(Fiber.interrupt(fiber), "1 second")
+    yield* Fiber.interrupt(fiber)
     assert.deepStrictEqual((yield* activity(name)).filter(({ state }) => state === "active"), [])
     assert.strictEqual(yield* backend, pid)
   }, { maxConnections: 1 }))
@@ -66,11 +67,11 @@ describe.concurrent("an interrupted statement", () => {
     const rows = yield* table("id int8")
     const fiber = yield* Effect.forkChild(sql.withTransaction(Effect.andThen(
       sql`INSERT INTO ${sql.literal(rows)} VALUES (1)`,
-      sql`SELECT pg_sleep(30)`
+      sql`SELECT pg_sleep(60)`
     )))
     yield* untilRunning(1)
-    yield* Effect.timeout(Fiber.interrupt(fiber), "1 second")
-    yield* Effect.timeout(administer(`BEGIN; LOCK TABLE ${rows}; COMMIT`), "1 second")
+    yield* Fiber.interrupt(fiber)
+    yield* administer(`BEGIN; LOCK TABLE ${rows}; COMMIT`)
     assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [])
   }, { maxConnections: 1 }))
 
@@ -79,7 +80,7 @@ describe.concurrent("an interrupted statement", () => {
     const insert = (id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
     yield* sql.withTransaction(Effect.gen(function*() {
       yield* insert(1)
-      const slow = sql.withTransaction(Effect.andThen(insert(2), sql`SELECT pg_sleep(30)`))
+      const slow = sql.withTransaction(Effect.andThen(insert(2), sql`SELECT pg_sleep(60)`))
       assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.timeout(slow, "50 millis"))))
       yield* insert(3)
     }))
@@ -89,13 +90,13 @@ describe.concurrent("an interrupted statement", () => {
   it.live("does not block statements that wait in the same transaction", onPool(function*({ sql, untilRunning }) {
     const failures = yield* Effect.exit(sql.withTransaction(Effect.gen(function*() {
       yield* sql`SELECT 1`
-      const slow = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
+      const slow = yield* Effect.forkChild(sql`SELECT pg_sleep(60)`)
       yield* untilRunning(1)
       const [first, ...others] = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(Effect.flip(sql`SELECT 1`)))
       yield* Effect.yieldNow
-      yield* Effect.timeout(Fiber.interrupt(first!), "1 second")
-      yield* Effect.timeout(Fiber.interrupt(slow), "1 second")
-      return yield* Effect.timeout(Effect.forEach(others, Fiber.join), "1 second")
+      yield* Fiber.interrupt(first!)
+      yield* Fiber.interrupt(slow)
+      return yield* Effect.forEach(others, Fiber.join)
     }).pipe(Effect.flatMap((failed) => Effect.fail(failed)))))
     const reasons = Exit.isFailure(failures) ? failures.cause.reasons.flatMap((each) => each._tag === "Fail" ? [each.error] : []) : []
     // each statement ran after the cancel had ended
@@ -105,10 +106,10 @@ describe.concurrent("an interrupted statement", () => {
 
   it.live("loses its connection when the server does not answer the cancel", onProxiedPool(function*({ sql, door, untilRunning }) {
     const pid = yield* backend
-    const fiber = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
+    const fiber = yield* Effect.forkChild(sql`SELECT pg_sleep(60)`)
     yield* untilRunning(1)
     door.refuseNew()
-    yield* Effect.timeout(Fiber.interrupt(fiber), "4 seconds")
+    yield* Fiber.interrupt(fiber)
     yield* door.open
     assert.notStrictEqual(yield* backend, pid)
     yield* terminate([pid])
@@ -118,7 +119,7 @@ describe.concurrent("an interrupted statement", () => {
 describe.concurrent("a connection that the server ends", () => {
   it.live("while a statement runs on it fails that statement as a connection error, and the next one works", onPool(function*({ sql, untilRunning }) {
     const pid = yield* backend
-    const fiber = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
+    const fiber = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(60)`))
     yield* untilRunning(1)
     yield* terminate([pid])
     const error = yield* Fiber.join(fiber)
@@ -187,15 +188,16 @@ describe.concurrent("a pool that closes", () => {
     const running = yield* Effect.forEach([1, 2, 3, 4], () => Effect.forkChild(Effect.uninterruptible(Effect.flip(sql.withTransaction(slow)))))
     yield* meet
     door.freeze()
-    const [took] = yield* Effect.timed(Effect.timeout(Scope.close(scope, Exit.void), "9 seconds"))
-    assert.isBelow(Duration.toMillis(took), 7000)
-    for (const error of yield* Effect.timeout(Effect.forEach(running, Fiber.join), "1 second")) assert.strictEqual(error.reason._tag, "ConnectionError")
+    const [took] = yield* Effect.timed(Scope.close(scope, Exit.void))
+    // two after each other take ten seconds
+    assert.isBelow(Duration.toMillis(took), 10_000)
+    for (const error of yield* Effect.forEach(running, Fiber.join)) assert.strictEqual(error.reason._tag, "ConnectionError")
   }))
 })
 
 describe.concurrent("a server that is unavailable for a while", () => {
   it.live("fails statements as connection errors, and the pool works when it is back", onProxiedPool(function*({ sql, door, untilRunning }) {
-    const running = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
+    const running = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(60)`))
     yield* untilRunning(1)
     door.shut()
     assert.strictEqual((yield* Fiber.join(running)).reason._tag, "ConnectionError")
@@ -208,7 +210,7 @@ describe.concurrent("a server that is unavailable for a while", () => {
     door.shut()
     yield* door.openAndSayNothing
     yield* Effect.sleep("20 millis")
-    const [waited, error] = yield* Effect.timed(Effect.timeout(Effect.flip(sql`SELECT 1`), "6 seconds"))
+    const [waited, error] = yield* Effect.timed(Effect.flip(sql`SELECT 1`))
     assert.strictEqual(error.reason._tag, "ConnectionError")
     assert.isAtLeast(Duration.toMillis(waited), 1990)
   }, { connectTimeout: "2 seconds" }))
@@ -219,7 +221,7 @@ describe.concurrent("a server that is unavailable for a while", () => {
     const sql = yield* PgClient.openLater({ url: door.url, applicationName: name, minConnections: 1, maxConnections: 1, connectTimeout: "2 seconds" })
     yield* eventually(Effect.map(activity(name), ({ length }) => length === 1))
     door.freeze()
-    const error = yield* Effect.timeout(Effect.flip(sql`SELECT 1`.pipe(Effect.provideService(NoTimeout, true))), "6 seconds")
+    const error = yield* Effect.flip(sql`SELECT 1`.pipe(Effect.provideService(NoTimeout, true)))
     assert.strictEqual(error.reason._tag, "ConnectionError")
     assert.lengthOf(yield* sql`SELECT 1`, 1)
   }, Effect.provide(Reactivity.layer)))
@@ -228,9 +230,9 @@ describe.concurrent("a server that is unavailable for a while", () => {
     yield* backend
     door.freeze()
     const begin = Effect.timeout(sql.withTransaction(backend), "100 millis")
-    assert.isTrue(Exit.isFailure(yield* Effect.timeout(Effect.exit(begin), "4 seconds")))
+    assert.isTrue(Exit.isFailure(yield* Effect.exit(begin)))
     const rollback = sql.withTransaction(Effect.andThen(Effect.andThen(backend, Effect.sync(door.freeze)), Effect.fail("no")))
-    assert.strictEqual(yield* Effect.timeout(Effect.flip(rollback), "4 seconds"), "no")
+    assert.strictEqual(yield* Effect.flip(rollback), "no")
     yield* backend
   }, { maxConnections: 1 }))
 })
@@ -238,10 +240,10 @@ describe.concurrent("a server that is unavailable for a while", () => {
 describe.concurrent("a connection whose server vanished", () => {
   it.live("is closed when an answer takes too long, and its statement is cancelled", onProxiedPool(function*({ sql, door, untilRunning }) {
     const pid = yield* backend
-    const running = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
+    const running = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(60)`))
     yield* untilRunning(1)
     door.freeze()
-    assert.strictEqual((yield* Effect.timeout(Fiber.join(running), "3 seconds")).reason._tag, "ConnectionError")
+    assert.strictEqual((yield* Fiber.join(running)).reason._tag, "ConnectionError")
     assert.notStrictEqual(yield* backend, pid)
     yield* untilRunning(0)
   }, { maxConnections: 1, answerTimeout: "500 millis" }))
@@ -249,7 +251,7 @@ describe.concurrent("a connection whose server vanished", () => {
   it.live("is closed after the connect timeout when it was unused for a second", onProxiedPool(function*({ sql, door }) {
     yield* Effect.sleep("1100 millis")
     door.freeze()
-    assert.strictEqual((yield* Effect.timeout(Effect.flip(sql.withTransaction(backend)), "6 seconds")).reason._tag, "ConnectionError")
+    assert.strictEqual((yield* Effect.flip(sql.withTransaction(backend))).reason._tag, "ConnectionError")
     yield* backend
   }, { maxConnections: 1, connectTimeout: "2 seconds" }))
 
@@ -272,7 +274,7 @@ describe.concurrent("a connection whose server vanished", () => {
       return asked.open
     })))
     yield* asked.await
-    assert.isTrue(Exit.isFailure(yield* Effect.timeout(Effect.andThen(Fiber.interrupt(fiber), Fiber.await(fiber)), "6 seconds")))
+    assert.isTrue(Exit.isFailure(yield* Effect.andThen(Fiber.interrupt(fiber), Fiber.await(fiber))))
     yield* backend
   }, { maxConnections: 1 }))
 
@@ -295,9 +297,9 @@ describe.concurrent("a connection whose server vanished", () => {
 
   it.live("stays open for a statement that takes too long, because the server cancels it", onPool(function*({ sql }) {
     const pid = yield* backend
-    const error = yield* Effect.flip(sql`SELECT pg_sleep(30)`)
+    const error = yield* Effect.flip(sql`SELECT pg_sleep(60)`)
     assert.deepStrictEqual([error.reason._tag, yield* backend], ["StatementTimeoutError", pid])
-    const inTransaction = yield* Effect.flip(sql.withTransaction(Effect.andThen(backend, sql`SELECT pg_sleep(30)`)))
+    const inTransaction = yield* Effect.flip(sql.withTransaction(Effect.andThen(backend, sql`SELECT pg_sleep(60)`)))
     assert.strictEqual((inTransaction as typeof error).reason._tag, "StatementTimeoutError")
     assert.strictEqual(yield* backend, pid)
   }, { maxConnections: 1, statementTimeout: "200 millis" }))
