@@ -151,6 +151,6 @@ describe("documents, served", { timeout: 120_000 }, () => {
       expect(status).toBe(503)
       expect(body).not.toContain("content")
     }
-    expect(other.output).toContain("is not in the document store of this process. Every process needs the same one (WAYBILL_DOCUMENTS);")
+    await eventually(() => other.output.includes("is not in the document store of this process. Every process needs the same one (WAYBILL_DOCUMENTS);") ? true : undefined)
   })
 })

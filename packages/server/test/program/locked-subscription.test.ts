@@ -41,7 +41,7 @@ describe("a server", { timeout: 60_000 }, () => {
     const rounds = 30
     for (let n = 1; n <= rounds; n++) {
       await publish(n)
-      await eventually(() => other.receptions.length === n ? true : undefined, { seconds: 3, what: () => `event ${n}` })
+      await eventually(() => other.receptions.length === n ? true : undefined, { what: () => `event ${n}` })
     }
     const attempts = failing.receptions.length
     expect(attempts).toBeGreaterThan(0)
@@ -55,11 +55,11 @@ describe("a server", { timeout: 60_000 }, () => {
   it("retries deliveries to others while a transaction has locked those of a failing subscription, and these afterwards", async () => {
     const { errors, failing, lock, other, publish, receivers, unlock } = await serverBesideHost({ recovers: true })
     await publish(1)
-    await eventually(async () => await lock("deliveries") === 1 ? true : undefined, { seconds: 10, what: () => "a delivery that waits for its retry" })
+    await eventually(async () => await lock("deliveries") === 1 ? true : undefined, { what: () => "a delivery that waits for its retry" })
     const rounds = 5
     for (let n = 2; n <= rounds; n++) {
       await publish(n)
-      await eventually(() => other.receptions.length === 2 * n ? true : undefined, { seconds: 8, what: () => `event ${n}, ${other.receptions.length} attempts` })
+      await eventually(() => other.receptions.length === 2 * n ? true : undefined, { what: () => `event ${n}, ${other.receptions.length} attempts` })
     }
     const attempts = failing.receptions.length
 

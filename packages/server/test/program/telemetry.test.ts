@@ -152,7 +152,7 @@ describe("telemetry", { timeout: 60_000 }, () => {
     expect(resource).toMatchObject({ "service.name": "freight-visibility", "deployment.environment.name": "staging" })
     expect(instance).toMatch(/^[0-9a-f-]{36}$/)
 
-    const line = program.log.find(({ message }) => String(message).startsWith("POST /intake/v1/transit-events"))!
+    const line = await eventually(() => program.log.find(({ message }) => String(message).startsWith("POST /intake/v1/transit-events")))
     expect([line["trace_id"], line["span_id"]]).toEqual([request.traceId, request.spanId])
     const dead = await eventually(() => program.log.find(({ message }) => String(message).startsWith("Dead letter")))
     expect(dead["trace_id"]).toBe(attempt.traceId)
