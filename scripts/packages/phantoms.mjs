@@ -20,6 +20,8 @@ async function importsOf(dist) {
   const { metafile } = await build({
     entryPoints: files.filter((file) => file.endsWith(".js")),
     bundle: true,
+    // each module once, and not again for every one that imports it
+    splitting: true,
     format: "esm",
     platform: "node",
     packages: "external",
