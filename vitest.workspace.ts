@@ -31,7 +31,8 @@ export default defineConfig({
       { ...shared, test: { name: "http", root: "./packages/http" } },
       { ...shared, test: { name: "postgres", root: "./packages/postgres", exclude: ["test/citus/**"], ...postgres, globalSetup: [...postgres.globalSetup, "./test/host/prisma/generateClient.ts"] } },
       { ...shared, test: { name: "testkit", root: "./packages/testkit", ...openApi } },
-      { ...shared, test: { name: "conformance", root: "./packages/conformance", ...openApi } },
+      // its mutants wait at the same time for what does not come
+      { ...shared, test: { name: "conformance", root: "./packages/conformance", ...openApi, maxConcurrency: 10 } },
       { ...shared, test: { name: "simulation", root: "./simulation" } },
       { ...shared, test: { name: "client", root: "./packages/client", ...postgres, ...openApi } },
       { ...shared, test: { name: "edi", root: "./packages/edi", ...openApi } },
