@@ -53,6 +53,10 @@ const observed = <A, E, R>(lookup: Effect.Effect<A, E, R>) =>
     return { result, server: (yield* answered("replica")) > before ? "replica" as const : "primary" as const }
   })
 
+/** The result of a lookup once the replica answers it: on a busy machine it may be too slow for some. */
+const fromReplica = <A, E, R>(lookup: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.repeat(observed(lookup), { until: ({ server }) => server === "replica" }), ({ result }) => result)
+
 const onStandby = (text: string) =>
   Effect.promise(async () => {
     const client = new pg.Client(servers.standby.url)
@@ -117,14 +121,13 @@ describe.skipIf(inject("pgPrograms") === null)("with a read replica", () => {
     it.effect("sees a write of another process in the next lookup, which the replica answers", Effect.fnUntraced(function*() {
       yield* untilUsed
       const other = yield* Layer.build(processOn())
-      const servedBy: Array<string> = []
-      for (let n = 0; n < 40; n++) {
+      let isServed = false
+      for (let n = 0; n < 40 || !isServed; n++) {
         yield* Effect.provideContext(putStatus("S-1", `status ${n}`), other)
         const { result, server } = yield* observed(lookUp("S-1"))
         assert.strictEqual(result, `status ${n}`)
-        servedBy.push(server)
+        isServed ||= server === "replica"
       }
-      assert.include(servedBy, "replica")
     }, Effect.scoped))
 
     it.effect("reads its own writes inside of a transaction", Effect.fnUntraced(function*() {
@@ -143,11 +146,11 @@ describe.skipIf(inject("pgPrograms") === null)("with a read replica", () => {
       ))
       yield* Deferred.await(isWritten)
       yield* transaction.run(appendEvent("A"))
-      const first = yield* observed(page())
-      assert.deepEqual([idsOf(first.result), first.result.totalCount, first.server], [["A"], 1, "replica"])
+      const first = yield* fromReplica(page())
+      assert.deepEqual([idsOf(first), first.totalCount], [["A"], 1])
       yield* Deferred.succeed(mayCommit, undefined)
       yield* Fiber.join(earlier)
-      assert.deepEqual(idsOf(yield* page({ snapshot: first.result.snapshot, skip: 1 })), [])
+      assert.deepEqual(idsOf(yield* page({ snapshot: first.snapshot, skip: 1 })), [])
       assert.deepEqual(idsOf(yield* page({ skip: 1 })), ["B"])
     }))
 
@@ -162,7 +165,7 @@ describe.skipIf(inject("pgPrograms") === null)("with a read replica", () => {
       assert.strictEqual((yield* status).reason, "it is more than a second behind")
       yield* onStandby("SELECT pg_wal_replay_resume()")
       yield* untilUsed
-      assert.deepEqual(yield* observed(lookUp("S-3")), { result: "new", server: "replica" })
+      assert.strictEqual(yield* fromReplica(lookUp("S-3")), "new")
       assert.deepEqual(log, ["Read replica not in use: it is more than a second behind. The primary answers lookups.", "Read replica in use."])
     }))
 
@@ -178,7 +181,7 @@ describe.skipIf(inject("pgPrograms") === null)("with a read replica", () => {
         Effect.sync(unfreeze)
       )
       yield* untilUsed
-      assert.deepEqual(yield* observed(lookUp("S-4")), { result: "new", server: "replica" })
+      assert.strictEqual(yield* fromReplica(lookUp("S-4")), "new")
     }))
 
     it.effect("answers while the replica is gone, and uses it when it is back", Effect.fnUntraced(function*() {
