@@ -8,7 +8,7 @@ import { basename, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { bundledIn } from "./packages/bundled.mjs"
 import { bundle, medianShare } from "./packages/bundles.mjs"
-import { hosts, installations, installedSize, problemsIn } from "./packages/hosts.mjs"
+import { copy, everything, hosts, installations, installedSize, problemsIn } from "./packages/hosts.mjs"
 import { imageSbom } from "./packages/image-sbom.mjs"
 import { openApiProblems } from "./packages/openapi.mjs"
 import { phantomsOf } from "./packages/phantoms.mjs"
@@ -23,8 +23,10 @@ const packages = readdirSync(join(root, "packages")).map((name) => {
   const dir = join(root, "packages", name)
   return { dir, manifest: JSON.parse(readFileSync(join(dir, "package.json"), "utf8")) }
 })
-const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 const elsewhere = mkdtempSync(join(tmpdir(), "waybill-packages-"))
+/** By the folder's name. */
+const tarballs = {}
+const installed = installations(tarballs)
 // effect's declarations use DOM types
 const server = { types: ["node"], lib: ["ES2023", "DOM", "DOM.Iterable"] }
 // maximum share of a package's code that one imported name may bring along
@@ -45,9 +47,9 @@ try {
   console.log("tarballs:")
   for (const { dir, manifest } of packages) {
     const [packed] = Object.values(JSON.parse(run("npm", ["pack", "--json", "--pack-destination", elsewhere], dir)))
-    for (const problem of await problemsOf({ manifest, tarball: join(elsewhere, packed.filename) })) fail(manifest.name, problem)
+    const tarball = tarballs[basename(dir)] = join(elsewhere, packed.filename)
+    for (const problem of await problemsOf({ manifest, tarball })) fail(manifest.name, problem)
     console.log(`  ${manifest.name}: ${sizeOf(packed)}`)
-    packages.find((each) => each.dir === dir).tarball = `./${packed.filename}`
   }
 
   await findsPhantoms()
@@ -55,8 +57,7 @@ try {
     for (const name of await phantomsOf(join(dir, "dist"), manifest)) fail(manifest.name, `imports ${name} and does not declare it`)
   }
 
-  writeFileSync(join(elsewhere, "package.json"), JSON.stringify({ name: "elsewhere", private: true }))
-  install([...packages.map(({ tarball }) => tarball), `@types/node@${devDependencies["@types/node"]}`])
+  await copy(await installed.of(everything), elsewhere)
   listsWhatIsInstalled()
 
   const optional = (manifest) => Object.keys(manifest.peerDependenciesMeta ?? {})
@@ -90,10 +91,9 @@ try {
     check("entry points that need optional peers", withPeers, server)
   }
   const isShort = process.argv.includes("--short")
-  console.log("OpenAPI documents:")
-  for (const problem of openApiProblems(elsewhere, isShort)) fail("OpenAPI", problem)
-  await inHosts(isShort)
+  await Promise.all([inHosts(isShort), openApi(isShort)])
 } finally {
+  await installed.remove()
   rmSync(elsewhere, { recursive: true, force: true })
 }
 process.exit(failures > 0 ? 1 : 0)
@@ -174,10 +174,12 @@ function types(file, compilerOptions) {
   attempt(`types of ${file}`, () => run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", elsewhere], elsewhere))
 }
 
+async function openApi(isShort) {
+  for (const problem of await openApiProblems(elsewhere, isShort)) fail("OpenAPI", problem)
+}
+
 /** Two at a time: npm mostly waits. */
 async function inHosts(isShort) {
-  const tarballs = Object.fromEntries(packages.map(({ dir, tarball }) => [basename(dir), join(elsewhere, tarball)]))
-  const installed = installations(tarballs)
   const size = await installedSize(installed)
   console.log(`@waybill/http and @waybill/postgres take ${size.toFixed(1)} MiB installed`)
   if (size > mostInstalled) fail("size", `${mostInstalled} MiB are allowed`)
@@ -199,7 +201,6 @@ async function inHosts(isShort) {
     await Promise.all([work(), work()])
   } finally {
     await postgres.stop()
-    await installed.remove()
   }
 }
 

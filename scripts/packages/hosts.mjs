@@ -14,8 +14,10 @@ const page = { on: service, packages: ["client"], others: ["fastify@5.12.8", "pg
 const testing = { packages: ["core", "http", "testkit"], others: [] }
 const client = { packages: ["client"], others: [] }
 const server = { on: service, packages: ["client", "conformance", "edi", "server"], others: [] }
-const installedBy = { page, required: page, bundled: page, effect: page, vitest: testing, jest: testing, client, server, refused: page }
 const types = "@types/node@24.10.1"
+/** Every package. */
+export const everything = { on: server, packages: ["testkit"], others: [types] }
+const installedBy = { page, required: page, bundled: page, effect: page, vitest: testing, jest: testing, client, server, refused: page }
 
 /**
  * @typedef {object} Host
@@ -288,7 +290,7 @@ export async function installedSize(installed) {
   return Number.parseInt(stdout) / 1024
 }
 
-const copy = (from, to) => run("cp", ["-a", `${from}/.`, to], to)
+export const copy = (from, to) => run("cp", ["-a", `${from}/.`, to], to)
 
 const install = (folder, what) => run("npm", ["install", "--save-exact", "--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline", ...what], folder)
 

@@ -1,9 +1,10 @@
 // Lints the OpenAPI documents of the installed packages, and compiles the clients that generators make of them.
 // docs/decisions/0044-openapi-document.md lists the rules and exceptions.
-import { execFileSync } from "node:child_process"
+import { execFile } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
+import { promisify } from "node:util"
 import { pathToFileURL } from "node:url"
 import { areas } from "../areas.mjs"
 
@@ -46,23 +47,25 @@ export const deliveryId = (batch: webhooks["shipmentEvents"]["post"]["requestBod
 /**
  * @param {string} installed folder whose node_modules has the packages
  * @param {boolean} isShort only one linter and one generator
- * @returns {string[]} problems
+ * @returns {Promise<string[]>} problems
  */
-export function openApiProblems(installed, isShort) {
+export async function openApiProblems(installed, isShort) {
   const folder = mkdtempSync(join(tmpdir(), "waybill-openapi-"))
   try {
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "openapi", private: true, type: "module" }))
-    run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline", ...always, ...(isShort ? [] : inFull)], folder)
+    await run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline", ...always, ...(isShort ? [] : inFull)], folder)
     const file = join(installed, "openapi.mjs")
     writeFileSync(file, program)
-    run(process.execPath, [file, folder, ...documents], installed)
+    await run(process.execPath, [file, folder, ...documents], installed)
     configure(folder)
     const linters = isShort ? [redocly] : [redocly, spectral]
-    return [
-      ...linters.flatMap((lint) => [...findsFaults(folder, lint), ...documents.flatMap((name) => lint(folder, name))]),
-      ...Object.entries(isShort ? { "openapi-typescript": generators["openapi-typescript"] } : generators)
-        .flatMap(([name, generate]) => compiled(folder, name, generate))
-    ]
+    const problems = []
+    for (const lint of linters) {
+      problems.push(...await findsFaults(folder, lint))
+      for (const name of documents) problems.push(...await lint(folder, name))
+    }
+    for (const [name, generate] of Object.entries(isShort ? { "openapi-typescript": generators["openapi-typescript"] } : generators)) problems.push(...await compiled(folder, name, generate))
+    return problems
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -78,53 +81,53 @@ function configure(folder) {
   writeFileSync(join(folder, ".spectral.yaml"), `extends: ["spectral:oas"]\n${overrides}`)
 }
 
-function redocly(folder, name) {
+async function redocly(folder, name) {
   const config = name === "embedded" ? "redocly.embedded.yaml" : "redocly.yaml"
   // it names the problems and ends with 0 when all of them are warnings
-  const { problems } = JSON.parse(output(join(folder, "node_modules/.bin/redocly"), ["lint", `${name}.json`, "--config", config, "--format=json", "--max-problems=20"], folder))
+  const { problems } = JSON.parse(await output(join(folder, "node_modules/.bin/redocly"), ["lint", `${name}.json`, "--config", config, "--format=json", "--max-problems=20"], folder))
   return problems.filter(({ ignored }) => ignored !== true).map(({ message, ruleId, location }) => `${name}.json, redocly ${ruleId}: ${message} ${location[0]?.pointer ?? ""}`)
 }
 
-function spectral(folder, name) {
-  const text = output(join(folder, "node_modules/.bin/spectral"), ["lint", `${name}.json`, "--format=json", "--quiet", "--fail-severity=hint"], folder)
+async function spectral(folder, name) {
+  const text = await output(join(folder, "node_modules/.bin/spectral"), ["lint", `${name}.json`, "--format=json", "--quiet", "--fail-severity=hint"], folder)
   return JSON.parse(text === "" ? "[]" : text).map(({ code, message, path }) => `${name}.json, spectral ${code}: ${message} ${path.join("/")}`)
 }
 
 /** Proves that a linter finds an undeclared path parameter and a reference to nothing. */
-function findsFaults(folder, lint) {
+async function findsFaults(folder, lint) {
   const broken = JSON.parse(readFileSync(join(folder, "transit-events.json"), "utf8"))
   const { get } = broken.paths["/visibility/v1/subscriptions/{subscriptionId}"]
   get.parameters = []
   get.responses[200] = { $ref: "#/components/responses/Nothing" }
   writeFileSync(join(folder, "broken.json"), JSON.stringify(broken))
-  const found = lint(folder, "broken").join("\n")
+  const found = (await lint(folder, "broken")).join("\n")
   return /subscriptionId/.test(found) && /resolve|ref/i.test(found) ? [] : [`canary: ${lint.name} found only this in a broken document: ${found}`]
 }
 
 const generators = {
-  "openapi-typescript": (folder, out) => {
+  "openapi-typescript": async (folder, out) => {
     // a redocly.yaml next to the document would apply too
-    run(join(folder, "node_modules/.bin/openapi-typescript"), [join(folder, "openapi.json"), "--output", join(out, "schema.ts")], out)
+    await run(join(folder, "node_modules/.bin/openapi-typescript"), [join(folder, "openapi.json"), "--output", join(out, "schema.ts")], out)
     writeFileSync(join(out, "uses.ts"), uses)
   },
   "@hey-api/openapi-ts": (folder, out) => run(join(folder, "node_modules/.bin/openapi-ts"), ["--input", join(folder, "openapi.json"), "--output", join(out, "client")], out),
-  orval: (folder, out) => {
+  orval: async (folder, out) => {
     const config = { waybill: { input: join(folder, "openapi.json"), output: { target: join(out, "client.ts"), client: "fetch" } } }
     writeFileSync(join(out, "orval.config.cjs"), `module.exports = ${JSON.stringify(config)}\n`)
-    run(join(folder, "node_modules/.bin/orval"), ["--config", join(out, "orval.config.cjs")], out)
+    await run(join(folder, "node_modules/.bin/orval"), ["--config", join(out, "orval.config.cjs")], out)
   }
 }
 
-function compiled(folder, name, generate) {
+async function compiled(folder, name, generate) {
   const out = join(folder, "generated", name.replaceAll(/[^a-z-]/g, "-"))
   mkdirSync(out, { recursive: true })
   try {
-    generate(folder, out)
+    await generate(folder, out)
     const files = readdirSync(out, { recursive: true }).filter((file) => file.endsWith(".ts"))
     if (files.length === 0) return [`${name} generated nothing`]
     const compilerOptions = { strict: true, noEmit: true, skipLibCheck: true, target: "ES2023", module: "ESNext", moduleResolution: "bundler", lib: ["ES2023", "DOM", "DOM.Iterable"], types: [], allowImportingTsExtensions: true }
     writeFileSync(join(out, "tsconfig.json"), JSON.stringify({ compilerOptions, files }))
-    run(join(folder, "node_modules/.bin/tsc"), ["-p", out], folder)
+    await run(join(folder, "node_modules/.bin/tsc"), ["-p", out], folder)
     console.log(`  ${name}: ${files.length} files compile`)
     return []
   } catch (error) {
@@ -133,24 +136,27 @@ function compiled(folder, name, generate) {
 }
 
 /** The output of a linter, also if it exits with 1. */
-function output(file, args, cwd) {
+async function output(file, args, cwd) {
   try {
-    return run(file, args, cwd)
+    return await run(file, args, cwd)
   } catch (error) {
     if (error.stdout) return error.stdout
     throw error
   }
 }
 
-function run(file, args, cwd) {
+const execute = promisify(execFile)
+
+async function run(file, args, cwd) {
   // the tools start the first node of the path, which has to be this one
   const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` }
-  return execFileSync(file, args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], timeout: 300_000, maxBuffer: 64 * 1024 * 1024 })
+  const { stdout } = await execute(file, args, { cwd, env, encoding: "utf8", timeout: 300_000, maxBuffer: 64 * 1024 * 1024 })
+  return stdout
 }
 
 // by itself, with the packages of the workspace: node scripts/packages/openapi.mjs <folder with the installed packages> [--short]
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const problems = openApiProblems(process.argv[2], process.argv.includes("--short"))
+  const problems = await openApiProblems(process.argv[2], process.argv.includes("--short"))
   for (const problem of problems) console.error(problem)
   process.exit(problems.length === 0 ? 0 : 1)
 }
