@@ -164,10 +164,9 @@ describe("a hostile server", { timeout: 60_000 }, () => {
     const redirected = await check((_, response) => void response.writeHead(307, { location: urlOf(other) }).end(), ["d-events-unknown-shipment"])
     expect(redirected[0]?.detail).toContain("answered 307")
     expect(elsewhere).toEqual([])
-    const begun = performance.now()
+    // a day, if it waited
     const limited = await check((_, response) => void response.writeHead(429, { "retry-after": "86400" }).end(), ["d-events-unknown-shipment"])
     expect(limited[0]?.detail).toContain("answered 429")
-    expect(performance.now() - begun).toBeLessThan(10_000)
   })
 
   it("is called no more often than allowed, and what is left is not checked", async () => {
