@@ -190,13 +190,11 @@ const readEvent = (input: unknown, index: number): Result.Result<ReadEvent, Inva
   if (!isSmall && nestsDeeperThan(input, maxDepth)) return refuse(`An event nests at most ${maxDepth} levels deep.`, "out_of_bounds")
   return Result.flatMap(checkEvent(input, at), (event) => {
     if (isSmall) return Result.succeed({ index, event })
-    const inexact = inexactNumber(input)
-    if (inexact !== undefined) return Result.fail(InvalidInput.of(inexactFault([...at, ...inexact])))
     const bytes = textBytes(event)
     if (bytes === undefined) return refuse("An event can contain JSON values only.")
-    return bytes > maxEventBytes
-      ? refuse(`An event has at most ${maxEventBytes} bytes of JSON.`, "out_of_bounds")
-      : Result.succeed({ index, event })
+    if (bytes > maxEventBytes) return refuse(`An event has at most ${maxEventBytes} bytes of JSON.`, "out_of_bounds")
+    const inexact = inexactNumber(input)
+    return inexact === undefined ? Result.succeed({ index, event }) : Result.fail(InvalidInput.of(inexactFault([...at, ...inexact])))
   })
 }
 
