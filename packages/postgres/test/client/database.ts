@@ -117,6 +117,12 @@ export const proxy = Effect.gen(function*() {
     inside.on("close", () => outside.destroy())
     outside.on("close", () => inside.destroy())
   })
+  /** Ends the connections that are open now, and waits until the pool has closed them too. */
+  const untilClosed = (ending: Effect.Effect<unknown>) =>
+    Effect.suspend(() => {
+      const open = [...sockets]
+      return Effect.andThen(ending, eventually(Effect.sync(() => open.every(({ destroyed }) => destroyed))))
+    })
   const refuseNew = () => void server?.close()
   const shut = () => {
     refuseNew()
@@ -130,5 +136,5 @@ export const proxy = Effect.gen(function*() {
   yield* Effect.addFinalizer(() => Effect.sync(shut))
   const url = new URL(target)
   Object.assign(url, { hostname: "127.0.0.1", port: String(port) })
-  return { url: Redacted.make(url.href), open, openAndSayNothing: start(() => {}), refuseNew, shut, freeze }
+  return { url: Redacted.make(url.href), open, openAndSayNothing: start(() => {}), untilClosed, refuseNew, shut, freeze }
 })

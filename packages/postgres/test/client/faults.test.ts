@@ -19,8 +19,7 @@ describe.concurrent("an exhausted pool", () => {
   it.live("does not block an interruption, and the next waiter gets the connection", onPool(function*({ sql, untilRunning }) {
     const holders = yield* Effect.forEach([1, 2], () => Effect.forkChild(sql`SELECT pg_sleep(60)`))
     yield* untilRunning(2)
-    const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(sql`SELECT 1`))
-    yield* Effect.sleep("20 millis")
+    const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(sql`SELECT 1`, { startImmediately: true }))
     yield* Fiber.interruptAll(waiting)
     const last = yield* Effect.forkChild(sql`SELECT 1 AS n`)
     yield* Fiber.interruptAll(holders)
@@ -129,14 +128,13 @@ describe.concurrent("a connection that the server ends", () => {
     assert.notStrictEqual(yield* backend, pid)
   }, { maxConnections: 1 }))
 
-  it.live("while a transaction holds it idle fails the transaction as a connection error and leaves nothing", onPool(function*({ sql }) {
+  it.live("while a transaction holds it idle fails the transaction as a connection error and leaves nothing", onProxiedPool(function*({ sql, door }) {
     const rows = yield* table("id int8")
     const insert = (id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
     const killed = (after: Effect.Effect<unknown, any>) =>
       Effect.flip(sql.withTransaction(Effect.gen(function*() {
         yield* insert(1)
-        yield* Effect.flatMap(backend, (pid) => terminate([pid]))
-        yield* Effect.sleep("20 millis")
+        yield* Effect.flatMap(backend, (pid) => door.untilClosed(terminate([pid])))
         yield* after
       })))
     for (const after of [insert(2), Effect.void, sql.withTransaction(insert(3)), sql.bulk("SELECT 1", [])]) {
@@ -149,12 +147,11 @@ describe.concurrent("a connection that the server ends", () => {
     assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [])
   }, { maxConnections: 1 }))
 
-  it.live("while it is idle in the pool is not lent again", onPool(function*() {
-    const pids = yield* Effect.all([backend, backend], { concurrency: 2 })
-    yield* terminate(pids)
-    yield* Effect.sleep("20 millis")
-    assert.notInclude(pids, yield* backend)
-  }))
+  it.live("while it is idle in the pool is not lent again", onProxiedPool(function*({ door }) {
+    const pid = yield* backend
+    yield* door.untilClosed(terminate([pid]))
+    assert.notStrictEqual(yield* backend, pid)
+  }, { maxConnections: 1 }))
 
   it.live("or that leads to a read-only server, as after a failover, is not lent again", onPool(function*({ sql }) {
     const rows = yield* table("id int8")
@@ -167,12 +164,15 @@ describe.concurrent("a connection that the server ends", () => {
   it.live("does not end the process when it is from the host's pool", Effect.fnUntraced(function*() {
     const hosts = new pg.Pool({ connectionString: inject("pgUrl"), max: 1 })
     yield* Effect.addFinalizer(() => Effect.promise(() => hosts.end()))
+    let ended = Promise.resolve()
+    hosts.on("connect", (client) => {
+      ended = new Promise((resolve) => client.once("end", resolve))
+    })
+    const end = Effect.andThen(Effect.flatMap(backend, (pid) => terminate([pid])), Effect.promise(() => ended))
     yield* Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const lost = sql.withTransaction(Effect.andThen(Effect.flatMap(backend, (pid) => terminate([pid])), Effect.sleep("20 millis")))
-      assert.strictEqual((yield* Effect.flip(lost)).reason._tag, "ConnectionError")
-      yield* Effect.flatMap(backend, (pid) => terminate([pid]))
-      yield* Effect.sleep("20 millis")
+      assert.strictEqual((yield* Effect.flip(sql.withTransaction(end))).reason._tag, "ConnectionError")
+      yield* end
       yield* backend
     }).pipe(Effect.provide(PgClient.layerFromPool(hosts)))
   }))
@@ -206,14 +206,15 @@ describe.concurrent("a server that is unavailable for a while", () => {
     yield* Effect.all([backend, backend, backend], { concurrency: 3 })
   }))
 
-  it.live("and accepts connections without answering runs into the connect timeout", onProxiedPool(function*({ sql, door }) {
+  it.live("and accepts connections without answering runs into the connect timeout", Effect.fnUntraced(function*() {
+    const door = yield* proxy
     door.shut()
     yield* door.openAndSayNothing
-    yield* Effect.sleep("20 millis")
+    const sql = yield* PgClient.openLater({ url: door.url, connectTimeout: "2 seconds" })
     const [waited, error] = yield* Effect.timed(Effect.flip(sql`SELECT 1`))
     assert.strictEqual(error.reason._tag, "ConnectionError")
     assert.isAtLeast(Duration.toMillis(waited), 1990)
-  }, { connectTimeout: "2 seconds" }))
+  }, Effect.provide(Reactivity.layer)))
 
   it.live("and answers no statement of a new connection runs into the connect timeout", Effect.fnUntraced(function*() {
     const door = yield* proxy
@@ -290,8 +291,9 @@ describe.concurrent("a connection whose server vanished", () => {
     assert.notIncludeMembers(pids, after)
   }, { maxConnections: 4, answerTimeout: "500 millis" }))
 
-  it.live("keeps no locks, because the server ends its idle transaction", onPool(function*({ sql }) {
-    yield* Effect.flip(sql.withTransaction(Effect.andThen(backend, Effect.andThen(Effect.sleep("600 millis"), backend))))
+  it.live("keeps no locks, because the server ends its idle transaction", onPool(function*({ sql, name }) {
+    const untilEnded = (ended: number) => eventually(Effect.map(activity(name), (all) => !all.some(({ pid }) => pid === ended)))
+    yield* Effect.flip(sql.withTransaction(Effect.andThen(Effect.flatMap(backend, untilEnded), backend)))
     assert.strictEqual((yield* sql`SELECT 1`).length, 1)
   }, { maxConnections: 1, idleTransactionTimeout: "100 millis" }))
 
