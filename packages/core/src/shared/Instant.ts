@@ -88,3 +88,17 @@ export const formatInstant = (instant: number): string => {
 
 /** For answers, in which `null` is no instant. */
 export const instantOrNull = (millis: number | undefined): string | null => millis === undefined ? null : formatInstant(millis)
+
+const spelling = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})?$/u
+
+/**
+ * One spelling of a date-time, for comparisons of contents: serializers write `Z` or `+00:00`, and `.000` or nothing. The offset is part of the content,
+ * because the local day counts; a local time has none. Any other text is unchanged. SPEC-GAP-X8
+ */
+export const plainTime = (text: string): string => {
+  const parts = text[13] === ":" ? spelling.exec(text) : null
+  if (parts === null) return text
+  const [, date, time, written = "", offset = ""] = parts
+  const fraction = written.replace(/0+$/u, "")
+  return `${date}T${time}${fraction === "" ? "" : `.${fraction}`}${/^(?:z|[+-]00:00)$/iu.test(offset) ? "Z" : offset}`
+}

@@ -1,4 +1,5 @@
 /** JSON values: merge patch (RFC 7396), and a canonical text for comparing contents. */
+import { plainTime } from "./Instant.ts"
 
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
 
@@ -111,8 +112,9 @@ export const mergePatch = (target: unknown, patch: unknown): unknown => {
   return Object.fromEntries(merged)
 }
 
-/** Formats equal content as equal text, regardless of the order of members. */
+/** Formats equal content as equal text, regardless of the order of members and the spelling of date-times. */
 export const canonicalText = (value: unknown): string => {
+  if (typeof value === "string") return JSON.stringify(plainTime(value))
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`
   if (!isObject(value)) return JSON.stringify(value) ?? "null"
   const members = Object.keys(value).sort().filter((key) => value[key] !== undefined)

@@ -18,6 +18,9 @@ describe("ShipmentIntake", () => {
     ])
     const again = yield* shipments.report(tenant.carrier, [postedShipment("b"), postedShipment("a", { PayType: "Collect" })])
     assert.deepStrictEqual(again.results.map((each) => each.result), ["duplicate", "duplicate"])
+    const timed = postedShipment("c", { UpdatedETA: "2026-11-24T17:00:00Z" })
+    const rewritten = yield* shipments.report(tenant.carrier, [timed, { ...timed, UpdatedETA: "2026-11-24T17:00:00.000+00:00" }])
+    assert.deepStrictEqual(rewritten.results.map((each) => each.result), ["accepted", "duplicate"])
   }, inService))
 
   it.effect("lists every fault, and refuses the whole call", Effect.fnUntraced(function*() {

@@ -131,6 +131,14 @@ describe("StatusUpdateIntake", () => {
     assert.lengthOf(yield* notified, 4)
   }, inService))
 
+  it.effect("recognises a repeated update whose times another serializer wrote (SPEC-GAP-A18)", Effect.fnUntraced(function*() {
+    const { update } = yield* pickedUp
+    const moved = { shipmentId: "S1", shipmentMilestoneStatus: "In Transit" as const, occurredAt: "2026-11-20T16:00:00Z", UpdatedETA: "2026-11-24T17:00:00-06:00" }
+    const rewritten = { ...moved, occurredAt: "2026-11-20T16:00:00.000+00:00", UpdatedETA: "2026-11-24T17:00:00.000-06:00" }
+    yield* update(moved, { ...moved, updateId: "u1" })
+    assert.deepStrictEqual((yield* update(rewritten, { ...rewritten, updateId: "u1" })).results.map((each) => each.result), ["duplicate", "duplicate"])
+  }, inService))
+
   it.effect("recognises a repeated update after the shipment was corrected", Effect.fnUntraced(function*() {
     const { post, update } = yield* pickedUp
     yield* update(arrived)

@@ -43,6 +43,13 @@ describe("Idempotency-Key", () => {
     }))
   })
 
+  it.effect("accepts the same request from another serializer", withDesk(function*(desk) {
+    const { order } = yield* setup
+    yield* order({ more: { readyTime: "2026-11-20T08:00:00" } }, "key")
+    yield* order({ more: { readyTime: "2026-11-20T08:00:00.000" } }, "key")
+    assert.lengthOf(desk.asked, 1)
+  }))
+
   it.effect("belongs to a client", withDesk(function*(desk) {
     const { order, tenant } = yield* setup
     yield* order({}, "key")

@@ -144,6 +144,8 @@ describe("Pickups.report", () => {
       ["reported", "carrier", "En Route"]
     ])
     assert.strictEqual(number, "100000001")
+    // another serializer of the same report
+    assert.strictEqual((yield* report({ ...body, stopEta: "2026-11-20T09:40:00.000" })).result, "duplicate")
     // also if the report ended the pickup
     yield* report({ status: "Cancelled", informationCode: why })
     assert.strictEqual((yield* report({ status: "Cancelled", informationCode: why })).result, "duplicate")

@@ -61,6 +61,17 @@ describe("canonicalText", () => {
     assert.strictEqual(new Set(texts).size, texts.length)
   })
 
+  it("is equal for every spelling of a date-time, local or with an offset, and differs for another time or offset (SPEC-GAP-X8)", () => {
+    const same = (...texts: ReadonlyArray<string>) => new Set(texts.map((at) => canonicalText({ at }))).size === 1
+    assert.isTrue(same("2026-11-20T08:00:00Z", "2026-11-20T08:00:00.000Z", "2026-11-20T08:00:00+00:00", "2026-11-20T08:00:00.0-00:00", "2026-11-20t08:00:00z"))
+    assert.isTrue(same("2026-11-20T08:00:00.12-06:00", "2026-11-20T08:00:00.120000-06:00"))
+    assert.isTrue(same("2026-11-20T08:00:00", "2026-11-20T08:00:00.000"))
+    // no date-time has so many digits, and this must not take long either
+    assert.strictEqual(canonicalText(`2026-11-20T08:00:00.${"0".repeat(300_000)}x`).length, 300_023)
+    const others = ["2026-11-20T08:00:00Z", "2026-11-20T08:00:00", "2026-11-20T08:00:00.1Z", "2026-11-20T08:00:01Z", "2026-11-20T02:00:00-06:00", "2026-11-20", "at 2026-11-20T08:00:00Z"]
+    for (const one of others) for (const other of others) assert.strictEqual(same(one, other), one === other, `${one} ${other}`)
+  })
+
   it("leaves out undefined members, as JSON does", () => assert.strictEqual(canonicalText({ a: undefined, b: 1 }), "{\"b\":1}"))
 
   it.prop("parses back to the JSON of the value", [json], ([value]) => {

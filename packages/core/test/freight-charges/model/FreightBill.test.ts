@@ -3,7 +3,7 @@ import { applyChange, billDoc, billFrom, currentOf, type FreightBill, shownLog }
 import { Effect } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../../arbitraries.ts"
-import { read } from "../Charges.ts"
+import { charge, read } from "../Charges.ts"
 
 /** Results of changes in order: versions, `=` and the version for duplicates, and codes of refusals. */
 const live = (...changes: ReadonlyArray<Readonly<Parameters<typeof read>>>) =>
@@ -30,6 +30,12 @@ describe("applyChange", () => {
   it.effect("treats a repeated report as a duplicate (SPEC-GAP-E11)", Effect.fnUntraced(function*() {
     const again = yield* live(["created"], ["created"], ["updated", { total: 300 }], ["updated", { total: 300 }], ["created"], ["removed"], ["removed"], ["updated", { total: 300 }], ["final"], ["final"], ["created"])
     assert.deepStrictEqual(again.became, ["1 open", "=1", "2 open", "=2", "=1", "3 removed", "=3", "4 open", "5 final", "=5", "=1"])
+  }))
+
+  it.effect("treats a repeated report whose times another serializer wrote as a duplicate (SPEC-GAP-E11)", Effect.fnUntraced(function*() {
+    const dated = (pickupDate: string) => ({ more: { shipmentTotals: { ...charge().shipmentTotals, pickupDate } } })
+    const { became } = yield* live(["created", dated("2026-11-20T08:00:00Z")], ["created", dated("2026-11-20T08:00:00.000+00:00")], ["updated", dated("2026-11-20T08:00:00")], ["updated", dated("2026-11-20T08:00:00.000")])
+    assert.deepStrictEqual(became, ["1 open", "=1", "2 open", "=2"])
   }))
 
   it.effect("uses the sender's version to find out whether a report is new, repeated or out of order (SPEC-GAP-E11)", Effect.fnUntraced(function*() {

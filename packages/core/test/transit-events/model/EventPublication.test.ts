@@ -40,6 +40,11 @@ describe("sameContent (SPEC-GAP-D17)", () => {
     assert.isTrue(sameContent({ ...event, attributes }, JSON.parse(JSON.stringify({ ...event, attributes }))))
   })
 
+  it("ignores how a serializer writes a time", () => {
+    assert.isTrue(sameContent({ ...event, occurredAt: "2026-11-20T08:00:00.000+00:00" }, { ...event, occurredAt: "2026-11-20T08:00:00Z" }))
+    assert.isFalse(sameContent({ ...event, occurredAt: "2026-11-20T02:00:00-06:00" }, { ...event, occurredAt: "2026-11-20T08:00:00Z" }))
+  })
+
   it("compares everything else", () => {
     assert.isFalse(sameContent({ ...event, sequence: 4 }, { ...event, sequence: 5 }))
     assert.isFalse(sameContent({ ...event, type: "DELIVERED" }, event))
