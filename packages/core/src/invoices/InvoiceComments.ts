@@ -21,12 +21,12 @@ export const isCommentParameter = (name: string): boolean =>
 
 /** `pairs` is the whole decoded query. Other parameters are ignored. */
 export const queryComments = (pairs: ReadonlyArray<Pair>): Effect.Effect<ReadonlyArray<InvoiceComment>, InvalidInput> => {
-  const found = [...indexed(pairs), ...whole(pairs), ...exploded(pairs)].filter((each) => Object.keys(each).length > 0)
+  const found = [...indexed(pairs).map(numbered), ...whole(pairs), ...exploded(pairs).map(numbered)].filter((each) => Object.keys(each).length > 0)
   if (found.some((each) => each.commentText === "[object Object]")) {
     const detail = "A comment lost its content on the way: write objects in the query as JSON, or as commentText=…"
     return Effect.fail(InvalidInput.of(fault(["comments"], detail)))
   }
-  return Effect.fromResult(decode(found.map(numbered), ["comments"]))
+  return Effect.fromResult(decode(found, ["comments"]))
 }
 
 /** `comments=…`: a JSON list or object, or plain text. May occur several times. */
@@ -57,7 +57,7 @@ const commentOf = (json: unknown): Unchecked | undefined => {
 /** `id,1,commentText,…`: names and values in one list. */
 const unexploded = (value: string): Unchecked | undefined => {
   const parts = /^(?:id,(-?\d+),)?commentText,([^]*)$/u.exec(value)
-  return parts === null ? undefined : { ...(parts[1] === undefined ? {} : { id: parts[1] }), commentText: parts[2] }
+  return parts === null ? undefined : numbered({ ...(parts[1] === undefined ? {} : { id: parts[1] }), commentText: parts[2] })
 }
 
 /** `comments[0][commentText]=…`, `comments[0].commentText=…`, `comments.0.commentText=…`, also without an index or with `[]`. */
@@ -101,6 +101,6 @@ const assembled = (parts: ReadonlyArray<Part>): ReadonlyArray<Unchecked> => {
 const pick = (of: (member: Member) => unknown): Unchecked =>
   Object.fromEntries(members.map((member) => [member, of(member)] as const).filter(([, value]) => value !== undefined && value !== null))
 
-/** Ids are text in a query, so they are converted to numbers. */
+/** An id in a parameter of its own is text. JSON has its own types, as in a body. */
 const numbered = (comment: Unchecked): Unchecked =>
   typeof comment.id === "string" && /^-?\d{1,20}$/u.test(comment.id.trim()) ? { ...comment, id: Number(comment.id) } : comment
