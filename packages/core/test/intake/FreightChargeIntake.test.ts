@@ -59,6 +59,22 @@ describe("FreightChargeIntake", () => {
     }
   }, inService))
 
+  it.effect("refuses weights, sizes and pieces below 0, and accepts 0 and amounts below 0 (SPEC-GAP-X9)", Effect.fnUntraced(function*() {
+    const { faultsOf, report } = yield* setup
+    const { charges, commodities: { handlingUnits: [unit] }, shipmentTotals } = charge()
+    const measured = (n: number) => change("created", {
+      uniqueID: `M${n}`,
+      more: { shipmentTotals: { ...shipmentTotals, grossWeight: n, cube: n }, commodities: { handlingUnits: [{ ...unit, count: n, lineItems: [{ ...unit!.lineItems![0], pieces: n }] }] } }
+    })
+    assert.deepStrictEqual(yield* faultsOf(measured(-1)), [
+      "/charges/0/pfc/shipmentTotals/grossWeight invalid",
+      "/charges/0/pfc/shipmentTotals/cube invalid",
+      "/charges/0/pfc/commodities/handlingUnits/0/count invalid",
+      "/charges/0/pfc/commodities/handlingUnits/0/lineItems/0/pieces invalid"
+    ])
+    yield* report([measured(0), change("created", { uniqueID: "CREDIT", total: -10, more: { charges: { ...charges, discountAmount: -100 } } })])
+  }, inService))
+
   it.effect("treats null members as left out, and refuses a bill that is too large", Effect.fnUntraced(function*() {
     const { faultsOf, report } = yield* setup
     yield* report(change("created", { more: { accessorials: null } }))

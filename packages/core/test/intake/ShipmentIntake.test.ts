@@ -56,6 +56,16 @@ describe("ShipmentIntake", () => {
     ])
   }, inService))
 
+  it.effect("refuses weights, sizes and pieces below 0, and accepts 0 (SPEC-GAP-X9)", Effect.fnUntraced(function*() {
+    const { post, shipments, tenant } = yield* makeCarrier
+    const measured = (n: number) => ({ GrossWeight: n, Commodities: [{ weight: n, pieces: n }], HandlingUnits: { count: n, tareWeight: n, length: n } })
+    assert.deepStrictEqual(yield* faultsOf(shipments.report(tenant.carrier, postedShipment("a", { GrossWeight: -5 }))), ["/shipments/0/GrossWeight invalid"])
+    for (const member of ["Commodities", "HandlingUnits"] as const) {
+      assert.isNotEmpty(yield* faultsOf(shipments.report(tenant.carrier, postedShipment("a", { [member]: measured(-1)[member] }))), member)
+    }
+    yield* post("a", measured(0))
+  }, inService))
+
   it.effect("accepts the valid shipments of a partial call", Effect.fnUntraced(function*() {
     const { post, shipments, statuses, tenant, view } = yield* makeCarrier
     yield* post("a", { ShipmentMilestoneStatus: "Delivered", accounts: ["A"] })

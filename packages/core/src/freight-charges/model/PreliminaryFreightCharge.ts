@@ -2,7 +2,8 @@
 import { Schema } from "effect"
 import { AccountNumber } from "../../shared/Identifier.ts"
 import { parseInstant } from "../../shared/Instant.ts"
-import { Integer } from "../../shared/Integer.ts"
+import { Count } from "../../shared/Integer.ts"
+import { Measure } from "../../shared/Measure.ts"
 import { listUpTo, textUpTo } from "../../shared/UpTo.ts"
 
 const short = textUpTo(200)
@@ -56,7 +57,7 @@ const BillTo = Schema.Struct({ account: AccountNumber, locationID: optional(shor
 
 const PurchaseOrder = Schema.Struct({
   number: optional(short),
-  pieces: optional(Integer),
+  pieces: optional(Count),
   weight: optional(short),
   weightUnit: optional(short),
   palletized: optional(Schema.Boolean),
@@ -65,9 +66,9 @@ const PurchaseOrder = Schema.Struct({
 
 const LineItem = Schema.Struct({
   description: long,
-  weight: Schema.Finite,
+  weight: Measure,
   weightUnit: short,
-  pieces: Schema.Finite,
+  pieces: Measure,
   packagingType: short,
   classification: short,
   nmfc: optional(short),
@@ -75,14 +76,14 @@ const LineItem = Schema.Struct({
 })
 
 const HandlingUnit = Schema.Struct({
-  count: Integer,
+  count: Count,
   type: short,
-  tareWeight: optional(Schema.Finite),
-  weight: Schema.Finite,
+  tareWeight: optional(Measure),
+  weight: Measure,
   weightUnit: short,
-  length: Schema.Finite,
-  width: Schema.Finite,
-  height: Schema.Finite,
+  length: Measure,
+  width: Measure,
+  height: Measure,
   dimensionUnit: short,
   stackable: optional(Schema.Boolean),
   lineItems: optional(listUpTo(LineItem, 1000))
@@ -115,15 +116,15 @@ const describedAs = (prefix: Prefix, log: ReturnType<typeof logAs>, party = Part
   payment: Schema.Struct({ terms: short }),
   shipmentTotals: Schema.Struct({
     pickupDate: ChargeDate,
-    grossWeight: Schema.Finite,
-    netWeight: optional(Schema.Finite),
+    grossWeight: Measure,
+    netWeight: optional(Measure),
     weightUnit: short,
-    handlingUnits: Schema.Finite,
-    linearLength: optional(Schema.Finite),
+    handlingUnits: Measure,
+    linearLength: optional(Measure),
     dimensionsUnit: optional(short),
-    cube: optional(Schema.Finite),
+    cube: optional(Measure),
     cubeDimensionsUnit: optional(short),
-    declaredValue: optional(Schema.Finite),
+    declaredValue: optional(Measure),
     currency: optional(short)
   }),
   accessorials: optional(Schema.Struct({ codes: optional(listUpTo(short, 500)) })),

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { parseInstant } from "../../shared/Instant.ts"
 import { Integer } from "../../shared/Integer.ts"
+import { Measure } from "../../shared/Measure.ts"
 import { nullish } from "../../shared/Nullish.ts"
 import { BrokerType, CountryCode, DimensionsUnit, NestedOrStacked, TerminalStatus, WeightUnit } from "./CodeLists.ts"
 
@@ -101,11 +102,11 @@ export type TerminalInfo = typeof TerminalInfo.Type
 /** One kind of goods in a shipment (area A, commodity). SPEC-GAP-A25 */
 export const Commodity = Schema.Struct({
   description: nullish(plainText(1000)),
-  weight: nullish(Schema.Finite),
+  weight: nullish(Measure),
   weightUnit: nullish(WeightUnit),
-  pieces: nullish(Schema.Finite),
+  pieces: nullish(Measure),
   packagingType: nullish(plainText(50)),
-  classification: nullish(Schema.Finite),
+  classification: nullish(Measure),
   nmfc: nullish(plainText(50)),
   nmfcSub: nullish(plainText(50)),
   hazardous: Schema.optionalKey(Schema.Boolean),
@@ -118,14 +119,14 @@ export const Commodity = Schema.Struct({
 /** One pallet, crate or the like (area A, handlingUnit). SPEC-GAP-A25 */
 export const HandlingUnit = Schema.Struct({
   index: nullish(Integer),
-  count: nullish(Schema.Finite),
+  count: nullish(Measure),
   type: nullish(plainText(50)),
-  tareWeight: nullish(Schema.Finite),
-  weight: nullish(Schema.Finite),
+  tareWeight: nullish(Measure),
+  weight: nullish(Measure),
   weightUnit: nullish(WeightUnit),
-  length: Schema.optionalKey(Schema.Finite),
-  width: Schema.optionalKey(Schema.Finite),
-  height: Schema.optionalKey(Schema.Finite),
+  length: Schema.optionalKey(Measure),
+  width: Schema.optionalKey(Measure),
+  height: Schema.optionalKey(Measure),
   dimensionsUnit: Schema.optionalKey(DimensionsUnit),
   stackable: Schema.optionalKey(Schema.Boolean)
 }).annotate({ identifier: "HandlingUnit" })

@@ -1,5 +1,6 @@
 /** Lookup answers: every field for the owner of the freight, four public fields for other callers. */
 import { Schema } from "effect"
+import { Measure } from "../../shared/Measure.ts"
 import {
   AppointmentStatus,
   CrossBorderStatus,
@@ -35,7 +36,7 @@ export const describedFields = {
   BillToAddress: StandardAddress,
   BillToAccountNumber: plainText(100),
   ConsigneeAddress: StandardAddress,
-  GrossWeight: Schema.Finite,
+  GrossWeight: Measure,
   EstimatedStandardDay: StandardDay,
   EstimatedDeliveryDate: DateOrInstant
 }
