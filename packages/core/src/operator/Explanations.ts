@@ -72,7 +72,7 @@ export class Explanations extends Context.Service<Explanations, {
       const subjectOf = Effect.fnUntraced(function*(tenantId: string, asked: Asked): Effect.fn.Return<Subject, PickupNotFound | ShipmentNotFound | StorageError> {
         const { name, value } = asked
         if (name === "pickupId") return { events: undefined, shipmentIds: [], bills: [], pickups: [yield* areas.pickupNamed(tenantId, value)] }
-        const missing = new ShipmentNotFound({ key: `${subjectNames[name]} ${value.slice(0, 200)}`, advice: "Check it and the tenant: nothing with it was reported there." })
+        const missing = new ShipmentNotFound({ key: `${subjectNames[name]} ${value.slice(0, 200)}`, advice: `Check it and the tenant: nothing with it was reported there.${name === "pro" ? billAdvice : ""}` })
         const withId = name === "eventId" ? yield* events.withId(tenantId, value, maxKeys) : undefined
         if (withId?.length === 0) return yield* missing
         const shipmentIds = withId !== undefined
@@ -115,6 +115,9 @@ interface Asked {
   readonly name: typeof subjects[number]
   readonly value: string
 }
+
+/** Bills have no other key than their uniqueID, which by its published definition begins with the PRO. */
+const billAdvice = " A freight bill whose uniqueID does not begin with its PRO is found by its uniqueID only, as shipmentId."
 
 /** Their names in messages. */
 const subjectNames = { eventId: "event", shipmentId: "id", pro: "PRO" } as const

@@ -213,6 +213,16 @@ describe("Explanations", () => {
     assert.deepStrictEqual(yield* verdicts, ["delivered null", "delivered null", "not_matched null"])
   }, inEngine))
 
+  it.effect("find a bill whose uniqueID does not begin with its PRO by the uniqueID, and say so to those who ask for the PRO", Effect.fnUntraced(function*() {
+    const { tenant } = yield* makeEngine()
+    const { subscriptionId } = yield* TestWaybill.subscribeToCharges(tenant.customer("one", ["A"]), { webhookUrl: hook })
+    const bill = change("created", { uniqueID: "BILL-7", account: "A", more: { referenceNumbers: { pro: "041-8367745" } } })
+    yield* (yield* FreightChargeIntake).report(tenant.carrier, untyped({ charges: [bill] }))
+    const error = yield* Effect.flip(explain({ subscriptionId, pro: "041-8367745" }))
+    assert.include(error.message, "found by its uniqueID only")
+    assert.strictEqual((yield* explain({ subscriptionId, shipmentId: "BILL-7" })).verdict, "waiting")
+  }, inEngine))
+
   it.effect("refuse a query with no subject or several, and fail for unknown subjects", Effect.fnUntraced(function*() {
     const engine = yield* makeEngine()
     yield* publishE(engine)
