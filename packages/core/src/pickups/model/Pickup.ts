@@ -150,7 +150,7 @@ const reportedEta = (request: PickupRequest, report: PickupReport): Eta | null |
   const text = given(report.stopEta)
   if (text === undefined) return null
   const parts = dateParts(text)!
-  if (parts.offset === undefined) return { stopEta: text, stopEtaTimeZone: named === undefined ? null : zoneText(offsetShown(parts, named)) }
+  if (parts.offset === undefined) return { stopEta: shownText((parts.day ?? 0) + (parts.clock ?? 0)), stopEtaTimeZone: named === undefined ? null : zoneText(offsetShown(parts, named)) }
   const instant = (parts.day ?? 0) + (parts.clock ?? 0) - parts.offset
   const offsetAt = named ?? fixedClocks(parts.offset)
   return { stopEta: shownText(instant + offsetAt(instant)), stopEtaTimeZone: zoneText(offsetAt(instant)) }
