@@ -173,7 +173,7 @@ export const IntakeContract = contract({
       description: "The carrier's work list: every order, change, cancellation, decision and report once, in commit order, without test pickups. " +
         "A carrier with a dot or mc number is shown what it or no carrier has decided.",
       query: {
-        since: { kind: "text", schema: PickupChangeQuery.fields.since.schema, description: "Where a list without cursor starts." },
+        since: { kind: "instant", schema: PickupChangeQuery.fields.since.schema, description: "Where a list without cursor starts." },
         status: { kind: "text", schema: PickupChangeQuery.fields.status.schema, description: "The present status of the pickup, in any case." },
         ...pageOf(PickupChangeQuery.fields)
       },

@@ -73,7 +73,8 @@ describe("the carrier's work list over HTTP", () => {
     expect(page.json.data[0].request).toMatchObject({ isTest: "False", requestFunction: "NewPickup", carrierPickupNumber: null })
     expect((await list(`?cursor=${page.json.nextCursor}`)).json).toEqual({ data: [], nextCursor: page.json.nextCursor })
     expect((await list(`?cursor=${start}&limit=1&status=en%20route`)).json.data).toEqual([page.json.data[0]])
-    expect((await list("?since=2099-01-01T00:00:00Z")).json).toEqual({ data: [], nextCursor: page.json.nextCursor })
+    // the plus of an offset means a blank in a query
+    for (const since of ["2099-01-01T00:00:00Z", "2099-01-01T00:00:00+00:00"]) expect((await list(`?since=${since}`)).json).toEqual({ data: [], nextCursor: page.json.nextCursor })
     expect((await list("?cursor=none")).json.errors[0]).toMatchObject({ parameter: "cursor" })
     expect(problemCode(await service.send("GET", "/intake/v1/pickups", { key: shipper }))).toBe("not_permitted")
   })
