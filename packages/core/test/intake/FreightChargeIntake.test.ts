@@ -59,6 +59,12 @@ describe("FreightChargeIntake", () => {
     }
   }, inService))
 
+  it.effect("strips separators of a uniqueID, and refuses letters and digits of other scripts, which would make the ids of two bills one (SPEC-GAP-E4)", Effect.fnUntraced(function*() {
+    const { faultsOf, report } = yield* setup
+    assert.deepInclude((yield* report(change("created", { uniqueID: "041–836 77.45/exla_20241120" }))).results[0], { uniqueID: "0418367745EXLA20241120" })
+    for (const uniqueID of ["1Ä", "\uFF111", "ı1", "1١", "--", ""]) assert.deepStrictEqual((yield* faultsOf(change("created", { uniqueID }))), ["/charges/0/pfc/pfc/uniqueID invalid"], uniqueID)
+  }, inService))
+
   it.effect("refuses weights, sizes and pieces below 0, and accepts 0 and amounts below 0 (SPEC-GAP-X9)", Effect.fnUntraced(function*() {
     const { faultsOf, report } = yield* setup
     const { charges, commodities: { handlingUnits: [unit] }, shipmentTotals } = charge()

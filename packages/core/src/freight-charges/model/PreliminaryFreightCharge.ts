@@ -33,7 +33,11 @@ const VersionName = Schema.String.check(
   Schema.isPattern(/^PFC[1-9]\d{0,8}$/u, { message: "header.function is PFC1, PFC2 and so on." })
 )
 
-const UniqueId = textUpTo(200).check(Schema.isPattern(/[A-Za-z0-9]/u, { message: "uniqueID is the PRO, the SCAC and the ship date: letters and digits." }))
+/** Separators are removed. Other letters and digits would be, too, and make the ids of two bills one. SPEC-GAP-E4 */
+const UniqueId = textUpTo(200).check(
+  Schema.isPattern(/^(?:[A-Za-z0-9]|[^\p{L}\p{N}])*$/u, { message: "uniqueID has no letters but A to Z and no digits but 0 to 9." }),
+  Schema.isPattern(/[A-Za-z0-9]/u, { message: "uniqueID is the PRO, the SCAC and the ship date: letters and digits." })
+)
 
 /** Normalises the id of a bill. SPEC-GAP-E4 */
 export const billIdOf = (uniqueId: string): string => uniqueId.toUpperCase().replaceAll(/[^A-Z0-9]/gu, "")
