@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, ApiKeys } from "@waybill/core"
+import { AccessStore, ApiKeys, type InvalidInput } from "@waybill/core"
 import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Option, Redacted } from "effect"
@@ -28,6 +28,15 @@ describe("ApiKeys", () => {
     assert.include(Redacted.value(key), id)
     assert.notInclude(String(key), Redacted.value(key))
     assert.notInclude(JSON.stringify({ key }), Redacted.value(key))
+  }, inService))
+
+  it.effect("accepts no DOT or MC number without a digit, nor a longer one than carriers have", Effect.fnUntraced(function*() {
+    const { keys } = yield* setup
+    for (const dot of ["abc", "USDOT", "-", "", "1 2", "1".repeat(21)]) {
+      const { faults } = yield* Effect.flip(keys.create("acme", { name: "tms", roles: ["carrier"], dot })) as Effect.Effect<InvalidInput>
+      assert.deepStrictEqual(faults.map(({ detail, pointer }) => [pointer, detail]), [["/dot", "A DOT or MC number is at most 20 letters, digits or hyphens, with a digit among them, such as 1234567 or MC-765432."]], dot)
+    }
+    for (const dot of ["USDOT-0123456", "1".repeat(20)]) yield* keys.create("acme", { name: "tms", roles: ["carrier"], dot })
   }, inService))
 
   it.effect("stores only a hash", Effect.fnUntraced(function*() {

@@ -8,12 +8,12 @@ export const carrierNumber = (written: string): string =>
     .replace(/^(?:USDOT|DOT|MC)/u, "")
     .replace(/^0+(?=.)/u, "")
 
-const notANumber = "A DOT or MC number is 1 to 20 letters, digits or hyphens, and more than a prefix."
+const notANumber = "A DOT or MC number is at most 20 letters, digits or hyphens, with a digit among them, such as 1234567 or MC-765432."
 
 /** A caller's DOT or MC number, as it was written. */
 export const CarrierNumber = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z0-9-]{1,20}$/u, { message: notANumber }),
-  Schema.makeFilter((written: string) => carrierNumber(written) !== "" || notANumber)
+  Schema.isPattern(/^[A-Za-z-]*[0-9][A-Za-z0-9-]*$/u, { message: notANumber }),
+  Schema.isMaxLength(20, { message: notANumber })
 )
 
 /** DOT and MC number, as they were written. */
