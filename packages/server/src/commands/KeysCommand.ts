@@ -1,8 +1,9 @@
 /** `waybill keys`: API keys. */
 import type { ListedApiKey } from "@waybill/client"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
+import { futureInstantFlag } from "./shared/Instants.ts"
 import { allOf, commandGroup, given, tenantCommand } from "./shared/OperatorCommands.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { jsonFlag, printResult, printRows } from "./shared/Output.ts"
@@ -18,7 +19,7 @@ const createCommand = Command.make(
     accounts: Flag.String("account").pipe(Flag.withDescription("Account whose shipments a customer sees; can be given several times"), Flag.atLeast(0)),
     dot: Flag.String("dot").pipe(Flag.withDescription("A carrier's USDOT number"), Flag.optional),
     mc: Flag.String("mc").pipe(Flag.withDescription("A carrier's MC number"), Flag.optional),
-    expires: Flag.String("expires").pipe(Flag.withDescription("When the key expires, such as 2027-01-01T00:00:00Z; default: never"), Flag.optional),
+    expires: futureInstantFlag("expires").pipe(Flag.withDescription("When the key expires, such as 90d for in 90 days, or 2027-01-01T00:00:00Z; default: never"), Flag.optional),
     ...disclosureFlags,
     json: jsonFlag
   },
@@ -33,7 +34,7 @@ const createCommand = Command.make(
           name,
           roles,
           ...(accounts.length === 0 ? {} : { accounts }),
-          ...given({ dot, mc, expiresAt: expires })
+          ...given({ dot, mc, expiresAt: Option.map(expires, (at) => at.toISOString()) })
         }, { signal }))
       yield* kept.keep(made.key)
       yield* printResult(json, {

@@ -70,6 +70,19 @@ describe("keys on the command line", { timeout: 60_000 }, () => {
     expect((await run(["keys", "revoke", id], { env: server.env })).code).toBe(4)
   })
 
+  it("creates one that expires after a period, or at an instant", async () => {
+    const { env, operator } = await runningServer()
+    for (const [name, expires] of [["days", "3d"], ["instant", "2099-01-01T00:00:00+01:00"]] as const) {
+      expect(await run(["keys", "create", name, "--role", "carrier", "--expires", expires, "--show"], { env })).toMatchObject({ code: 0, stderr: "" })
+    }
+    const keys = (await operator.listApiKeys("acme")).data
+    const [days, instant] = ["days", "instant"].map((each) => keys.find(({ name }) => name === each)!)
+    expect(Date.parse(days!.expiresAt!) - Date.parse(days!.createdAt)).toBeCloseTo(3 * 86_400_000, -5)
+    expect(instant!.expiresAt).toBe("2098-12-31T23:00:00.000Z")
+    const { code, stderr } = await run(["keys", "create", "tms", "--role", "carrier", "--expires", "tomorrow", "--show"], { env })
+    expect([code, stderr]).toEqual([2, expect.stringContaining("Expected: 12h or 90d for so long from now, or an instant")])
+  })
+
   it("prints one only with --show, and creates none that would be lost", async () => {
     const server = await runningServer()
     const nowhere = await run(["keys", "create", "tms", "--role", "carrier"], { env: server.env })
