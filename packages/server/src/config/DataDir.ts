@@ -7,7 +7,7 @@ import { constants } from "node:fs"
 import { chmod, link, open, readFile, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { messageOf } from "../ErrorMessage.ts"
+import { clauseOf } from "../ErrorMessage.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 import type { SealingKeys } from "./Variables.ts"
 
@@ -15,7 +15,7 @@ export class DataDirUnusable extends Schema.TaggedError<DataDirUnusable>()("Data
 
 const unusable = (dir: string, what: string) => (cause: unknown) =>
   new DataDirUnusable({
-    message: `${what} in ${dir}: ${messageOf(cause)}. ${hintOf(dir, cause)}`
+    message: `${what} in ${dir}: ${clauseOf(cause)}. ${hintOf(dir, cause)}`
   })
 
 const noneNeeded = "With WAYBILL_DATABASE_URL, WAYBILL_OPERATOR_KEY and WAYBILL_SEALING_KEY set, no data directory is needed."

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto"
 import { chmod, chown, cp, mkdir, rename, rm, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { promisify } from "node:util"
-import { messageOf } from "../ErrorMessage.ts"
+import { clauseOf } from "../ErrorMessage.ts"
 import { type DataDirUnusable, readOrCreateText, readText } from "../config/DataDir.ts"
 import { type Binaries, EmbeddedPostgresFailed } from "./Binaries.ts"
 
@@ -54,7 +54,7 @@ const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, EmbeddedPostgresFai
     try: run,
     catch: (cause) =>
       new EmbeddedPostgresFailed({
-        message: `There is no place for the embedded database: ${messageOf(cause)}. Point WAYBILL_DATA_DIR somewhere else, or set WAYBILL_DATABASE_URL.`
+        message: `There is no place for the embedded database: ${clauseOf(cause)}. Point WAYBILL_DATA_DIR somewhere else, or set WAYBILL_DATABASE_URL.`
       })
   })
 

@@ -7,7 +7,7 @@ import type { S3Calls } from "@waybill/http/s3"
 import { Context, Effect, Layer, Schema } from "effect"
 import { constants } from "node:fs"
 import { access } from "node:fs/promises"
-import { messageOf } from "../ErrorMessage.ts"
+import { clauseOf } from "../ErrorMessage.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import type { DocumentsPlace } from "../config/Variables.ts"
 
@@ -43,9 +43,8 @@ export const placeLayer = (place: DocumentsPlace, s3Endpoint: string | undefined
   }
 }
 
-const sentence = (cause: unknown): string => messageOf(cause).replace(/\.$/, "")
 
-const unusable = (place: string, hint: string) => (cause: unknown) => new DocumentsUnusable({ message: `Documents cannot be kept in ${place}: ${sentence(cause)}. ${hint}` })
+const unusable = (place: string, hint: string) => (cause: unknown) => new DocumentsUnusable({ message: `Documents cannot be kept in ${place}: ${clauseOf(cause)}. ${hint}` })
 
 const inDirectory = (path: string) => {
   const unusableHere = unusable(path, "Point WAYBILL_DOCUMENTS at a directory that this user may write to.")
@@ -88,7 +87,7 @@ const checkBucket = (client: Pick<S3Calls, "listMultipartUploads">, bucket: stri
       onFailure: (cause) => {
         const hint = bucketHint(cause)
         return hint === undefined
-          ? Effect.logWarning(`Document store did not answer: ${sentence(cause)}. Uploads and downloads of documents fail until it does.`)
+          ? Effect.logWarning(`Document store did not answer: ${clauseOf(cause)}. Uploads and downloads of documents fail until it does.`)
           : Effect.fail(unusable(`s3://${bucket}`, hint)(cause))
       }
     })

@@ -58,6 +58,14 @@ describe("the data directory", () => {
     assert.isTrue(Exit.isSuccess(yield* Effect.exit(Effect.scoped(lockDataDir(dir)))))
   }))
 
+  it.effect("ends the reason of an error with one period", Effect.fnUntraced(function*() {
+    const dir = yield* temporary
+    const error = yield* Effect.flip(readOrCreateText(dir, "key", () => {
+      throw new Error("No key can be made.")
+    }))
+    assert.include(error.message, "No key can be made. Point WAYBILL_DATA_DIR")
+  }))
+
   it.effect("names the variable when it cannot be created", Effect.fnUntraced(function*() {
     const dir = yield* temporary
     mkdirSync(join(dir, "a"))

@@ -20,7 +20,7 @@ import { type Command, Flag } from "effect/cli"
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
-import { messageOf } from "../../ErrorMessage.ts"
+import { clauseOf, messageOf } from "../../ErrorMessage.ts"
 import { writeLine } from "../../serve/Logging.ts"
 import { CommandFailed, exitCodes, failed, usageError } from "../shared/Outcome.ts"
 import { printProgress } from "../shared/Output.ts"
@@ -99,7 +99,7 @@ const within = (value: Option.Option<number>, fallback: number, max: number, fla
 const fixturesFrom = Effect.fnUntraced(function*({ fixtures }: Flags): Effect.fn.Return<Fixtures, CommandFailed> {
   if (Option.isNone(fixtures)) return {}
   const path = fixtures.value
-  const text = yield* Effect.tryPromise({ try: () => readFile(path, "utf8"), catch: (error) => usageError(`${path} cannot be read: ${messageOf(error)}.`) })
+  const text = yield* Effect.tryPromise({ try: () => readFile(path, "utf8"), catch: (error) => usageError(`${path} cannot be read: ${clauseOf(error)}.`) })
   return yield* Effect.try({ try: () => parseFixtures(text, process.env), catch: (error) => usageError(messageOf(error)) })
 })
 
@@ -109,7 +109,7 @@ const callbackFor = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<
   const callback = yield* Effect.acquireRelease(
     Effect.tryPromise({
       try: () => openCallback({ host, port, ...(publicUrl === undefined ? {} : { publicUrl }) }),
-      catch: (error) => failed(`It cannot listen on ${host}, port ${port}: ${messageOf(error)}. Give another --receiver-port or --receiver-host.`)
+      catch: (error) => failed(`It cannot listen on ${host}, port ${port}: ${clauseOf(error)}. Give another --receiver-port or --receiver-host.`)
     }),
     ({ close }) => Effect.sync(close)
   )

@@ -3,7 +3,7 @@ import type { CheckResult } from "@waybill/conformance"
 import { Console, Effect, Option, type Scope } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { writeFile } from "node:fs/promises"
-import { messageOf } from "../../ErrorMessage.ts"
+import { clauseOf } from "../../ErrorMessage.ts"
 import { writeLine } from "../../serve/Logging.ts"
 import { type CommandFailed, failed, usageError } from "../shared/Outcome.ts"
 import { counted } from "../shared/Output.ts"
@@ -72,7 +72,7 @@ const judged = (report: Report, what: string, strict: boolean): Effect.Effect<st
 }
 
 const written = (path: string, text: string): Effect.Effect<void, CommandFailed> =>
-  Effect.tryPromise({ try: () => writeFile(path, text), catch: (error) => failed(`${path} could not be written: ${messageOf(error)}.`) })
+  Effect.tryPromise({ try: () => writeFile(path, text), catch: (error) => failed(`${path} could not be written: ${clauseOf(error)}.`) })
 
 const printReport = (report: Report, format: ReportFormat, output: string | undefined): Effect.Effect<void, CommandFailed> => {
   if (output !== undefined) return written(output, reportAs[format](report))

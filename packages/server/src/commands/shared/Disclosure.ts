@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { open, rm } from "node:fs/promises"
-import { messageOf } from "../../ErrorMessage.ts"
+import { clauseOf } from "../../ErrorMessage.ts"
 import { failed, usageError } from "./Outcome.ts"
 
 export const disclosureFlags = {
@@ -32,7 +32,7 @@ export const disclosure = (flags: Command.Command.Config.Infer<typeof disclosure
     if (path === undefined) return { isShown: flags.show, keep: () => Effect.void, note: "" } satisfies Disclosure
     const file = yield* Effect.tryPromise({
       try: () => open(path, "wx", 0o600),
-      catch: (error) => usageError(`${path} cannot be created: ${messageOf(error)}.`)
+      catch: (error) => usageError(`${path} cannot be created: ${clauseOf(error)}.`)
     })
     const keep = (text: string) =>
       Effect.tryPromise({
@@ -40,7 +40,7 @@ export const disclosure = (flags: Command.Command.Config.Infer<typeof disclosure
           await file.writeFile(`${text}\n`)
           await file.sync()
         },
-        catch: (error) => failed(`${path} could not be written: ${messageOf(error)}. ${what} is lost; create another one.`)
+        catch: (error) => failed(`${path} could not be written: ${clauseOf(error)}. ${what} is lost; create another one.`)
       })
     yield* Effect.addFinalizer((exit) =>
       Effect.promise(async () => {
