@@ -1,11 +1,12 @@
 /** All settings of the server, read once at startup. */
-import { editDistance, type RetentionOptions } from "@waybill/core"
+import type { RetentionOptions } from "@waybill/core"
 import { type AreaKey, areaOverviews, type BasePaths, defaultBasePaths, isOpenedHost, publicOnly, refusalOfJwksUrl } from "@waybill/http"
 import { Effect, Redacted, Schema, Struct } from "effect"
 import { resolve } from "node:path"
 import { printable } from "../Printable.ts"
 import { type DefaultedVariable, defaultOf, readVariable, type Variable, type VariableFault } from "./Variable.ts"
-import { basePathNameOf, type DocumentsPlace, variableNames, variables } from "./Variables.ts"
+import { namesOfOthers } from "./UnknownNames.ts"
+import { basePathNameOf, type DocumentsPlace, variables } from "./Variables.ts"
 
 /** Paths are absolute. A member is `undefined` where nothing is set and no default applies. */
 export interface ServerConfig extends Readonly<ReturnType<typeof configOf>> {}
@@ -21,7 +22,8 @@ export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigIn
 
 /** Reads the settings from the current `ConfigProvider`. `names` are the existing variables, to detect misspelled ones. */
 export const readServerConfig = Effect.fnUntraced(function*(environment: Environment) {
-  const faults: Array<VariableFault> = [...misspellings(environment.names)]
+  const names = namesOfOthers(environment.names)
+  const faults: Array<VariableFault> = [...names.faults]
   const given = yield* readAll(faults)
   const basePaths = basePathsOf(given)
   const places = documentsPlacesOf(given, environment.directory)
@@ -30,7 +32,7 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: Environ
   if (faults.length > 0) return yield* new ConfigInvalid({ faults: faults.map(({ problem, variable }) => ({ variable: printable(variable), problem: printable(problem) })) })
 
   const config: ServerConfig = configOf(given, environment, basePaths, places)
-  return config
+  return { ...config, warnings: [...config.warnings, ...names.warnings.map(printable)] }
 })
 
 interface Environment {
@@ -262,11 +264,3 @@ export const databaseLocation = (url: Redacted.Redacted): string => {
   const { host, pathname } = new URL(Redacted.value(url))
   return `${host}${pathname}`
 }
-
-/** Names one or two edits away from a variable of the server. Other names are ignored: Kubernetes sets some, and clients have their own. */
-const misspellings = (names: ReadonlyArray<string>): ReadonlyArray<VariableFault> =>
-  names.filter((name) => name.startsWith("WAYBILL_") && !variableNames.includes(name)).flatMap((name) => {
-    const maxEdits = name.length > "WAYBILL_".length + 6 ? 2 : 1
-    const closest = variableNames.find((known) => editDistance(name, known) <= maxEdits)
-    return closest === undefined ? [] : [{ variable: name, problem: `is not known; ${closest} is. Correct the name, or remove it` }]
-  })

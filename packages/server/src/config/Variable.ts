@@ -35,7 +35,8 @@ export const fileNameOf = (name: string): string => `${name}_FILE`
 export const readVariable = <A>(variable: Variable<A>, faults: Array<VariableFault>): Effect.Effect<A | undefined> =>
   Effect.gen(function*() {
     const { name } = variable
-    const direct = yield* setting(name)
+    const found = yield* setting(name)
+    const direct = found !== undefined && isServiceLink(name, found) ? undefined : found
     const path = variable.hasFile === true ? yield* setting(fileNameOf(name)) : undefined
     if (direct !== undefined && path !== undefined) {
       faults.push({ variable: fileNameOf(name), problem: `is set, and ${name} is set too. Set one of them` })
@@ -48,6 +49,9 @@ export const readVariable = <A>(variable: Variable<A>, faults: Array<VariableFau
     faults.push({ variable: given.variable, problem: path === undefined ? result.failure : `names a file whose text ${result.failure}` })
     return undefined
   })
+
+/** What Kubernetes sets as `WAYBILL_PORT` in every pod next to a service that is called waybill: nobody's choice, so it counts as not set. */
+const isServiceLink = (name: string, value: string): boolean => name.endsWith("_PORT") && /^(?:tcp|udp|sctp):\/\//.test(value)
 
 /** The value of a variable that is not set. */
 export const defaultOf = <A>({ fallback, isRead, read }: Variable<A>): A | undefined => isRead === true ? Result.getOrThrow(read(fallback)) : undefined

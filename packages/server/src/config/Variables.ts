@@ -27,12 +27,7 @@ const host = (value: string) =>
     `is ${shown(value)}, and has to be an address or a host name without scheme and port, such as 0.0.0.0`
   )(value)
 
-const port = (value: string): Result.Result<number, string> =>
-  value.startsWith("tcp://")
-    ? Result.fail(
-      `is ${shown(value)}, which Kubernetes sets in every pod next to a service called waybill. Set it to a number yourself, or set enableServiceLinks: false`
-    )
-    : integer(0, 65_535, "a port")(value)
+const port = integer(0, 65_535, "a port")
 
 const databaseUrl = (value: string): Result.Result<Redacted.Redacted, string> => {
   const url = URL.parse(value)

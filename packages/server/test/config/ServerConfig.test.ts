@@ -249,7 +249,6 @@ describe("ServerConfig", () => {
   }))
 
   it.effect("explains a port variable that Kubernetes set", Effect.fnUntraced(function*() {
-    assert.match((yield* faultsOf({ WAYBILL_PORT: "tcp://10.96.0.12:80" }))["WAYBILL_PORT"]!, /Kubernetes/)
   }))
 
   it.effect("refuses settings that contradict each other", Effect.fnUntraced(function*() {
@@ -259,11 +258,35 @@ describe("ServerConfig", () => {
     assert.deepStrictEqual(Object.keys(jwt), ["WAYBILL_JWT_ISSUER", "WAYBILL_JWT_AUDIENCE"])
   }))
 
-  it.effect("detects a misspelled variable and ignores variables of other programs", Effect.fnUntraced(function*() {
-    assert.deepStrictEqual(yield* faultsOf({ WAYBILL_DATABSE_URL: "postgres://db/waybill" }), {
-      WAYBILL_DATABSE_URL: "is not known; WAYBILL_DATABASE_URL is. Correct the name, or remove it"
+  it.effect("refuses a misspelled variable, and the file form of one that has none", Effect.fnUntraced(function*() {
+    assert.deepStrictEqual(yield* faultsOf({ WAYBILL_DATABSE_URL: "postgres://db/waybill", WAYBILL_JWT_ISSUER_FILE: "/run/secrets/issuer" }), {
+      WAYBILL_DATABSE_URL: "is not known; WAYBILL_DATABASE_URL is. Correct the name, or remove it",
+      WAYBILL_JWT_ISSUER_FILE: "is not known: WAYBILL_JWT_ISSUER has no form that names a file. Put the value itself into WAYBILL_JWT_ISSUER"
     })
-    yield* read({ WAYBILL_SERVICE_HOST: "10.96.0.12", WAYBILL_KEY: "wb.x", WAYBILL_WEBHOOK_SECRET: "whsec_x", WAYBILL_LAUNCHER: "1" })
+  }))
+
+  it.effect("warns of other names that are no settings, in one line", Effect.fnUntraced(function*() {
+    assert.deepStrictEqual((yield* read({ WAYBILL_FOO: "1", WAYBILL_MAX_RETRIES: "", OTHER: "1" })).warnings, [
+      "The server has no setting named WAYBILL_FOO, WAYBILL_MAX_RETRIES, and ignores them. waybill --help lists all settings."
+    ])
+    assert.match((yield* read({ WAYBILL_FOO: "1" })).warnings.join(), /WAYBILL_FOO, and ignores it\./)
+  }))
+
+  it.effect("is not disturbed by variables of commands and EDI partners, nor by those that Kubernetes sets for services", Effect.fnUntraced(function*() {
+    const commands = { WAYBILL_URL: "http://x", WAYBILL_TENANT: "acme", WAYBILL_API_KEY: "wb.x", WAYBILL_WEBHOOK_SECRET: "whsec_x", WAYBILL_LAUNCHER: "1", WAYBILL_EDI_SECRET_ACME: "x" }
+    const service = (prefix: string) => ({
+      [`${prefix}_SERVICE_HOST`]: "10.96.0.12",
+      [`${prefix}_SERVICE_PORT`]: "80",
+      [`${prefix}_SERVICE_PORT_HTTP`]: "80",
+      [`${prefix}_PORT`]: "tcp://10.96.0.12:80",
+      [`${prefix}_PORT_80_TCP`]: "tcp://10.96.0.12:80",
+      [`${prefix}_PORT_80_TCP_ADDR`]: "10.96.0.12"
+    })
+    const config = yield* read({ ...commands, ...service("WAYBILL"), ...service("WAYBILL_ADMIN"), ...service("WAYBILL_PG_RW") })
+    assert.deepStrictEqual([config.warnings, config.port, config.admin], [[], 8080, undefined])
+  }))
+
+  it.effect("counts an empty variable as not set", Effect.fnUntraced(function*() {
     yield* read(Object.fromEntries(variableNames.map((name) => [name, ""])))
   }))
 
