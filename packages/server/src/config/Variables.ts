@@ -4,7 +4,9 @@ import { DeliveryOptions } from "@waybill/core/delivery"
 import { type AreaKey, areaOverviews, parseEgressAllow, parseOperatorKeys } from "@waybill/http"
 import { InvalidSchemaName, quoteSchema } from "@waybill/postgres"
 import { DateTime, Effect, Option, Redacted, Result, Schema } from "effect"
+import { readFileSync } from "node:fs"
 import { isIP } from "node:net"
+import { messageOf } from "../ErrorMessage.ts"
 import { defaultEdiLimits } from "../edi/EdiPartners.ts"
 import { isFrameAncestor } from "../portal/PortalPage.ts"
 import { type DefaultedVariable, fileNameOf, integer, onOff, oneOf, seconds, shown, text, type Variable } from "./Variable.ts"
@@ -34,7 +36,27 @@ const databaseUrl = (value: string): Result.Result<Redacted.Redacted, string> =>
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
     return Result.fail("is not a Postgres address. Write it as postgres://user:password@host:5432/database, with special characters of the password percent-encoded")
   }
-  return Result.succeed(Redacted.make(value))
+  const problem = tlsProblem(url.searchParams)
+  return problem === undefined ? Result.succeed(Redacted.make(value)) : Result.fail(problem)
+}
+
+const sslModes = ["disable", "prefer", "require", "verify-ca", "verify-full", "no-verify"]
+
+/** Found here, because a connection would be tried again and again with a file that is not there, or refused with a mode that means nothing. */
+const tlsProblem = (url: URLSearchParams): string | undefined => {
+  const mode = url.get("sslmode")
+  if (mode !== null && !sslModes.includes(mode)) return `has sslmode=${mode}, and that has to be one of ${sslModes.join(", ")}`
+  if (mode === "verify-ca" && url.get("sslrootcert") === null) return "has sslmode=verify-ca, which needs the authority's certificate: add sslrootcert=/path/to/ca.pem, or use verify-full"
+  for (const name of ["sslrootcert", "sslcert", "sslkey"]) {
+    const path = url.get(name)
+    if (path === null) continue
+    try {
+      if (!readFileSync(path, "utf8").includes("-----BEGIN ")) return `has ${name}=${path}, a file without a PEM block. Correct the path`
+    } catch (error) {
+      return `has ${name}=${path}, which cannot be read: ${messageOf(error).replace(/, \w+(?: '.*')?$/s, "")}. Correct the path, or let this user read it`
+    }
+  }
+  return undefined
 }
 
 const schemaName = (value: string): Result.Result<string, string> => {

@@ -258,6 +258,17 @@ describe("ServerConfig", () => {
     assert.deepStrictEqual(Object.keys(jwt), ["WAYBILL_JWT_ISSUER", "WAYBILL_JWT_AUDIENCE"])
   }))
 
+  it.effect("refuses a database whose TLS can never work: an unknown mode, no authority, or a file that is none", Effect.fnUntraced(function*() {
+    const problemOf = (query: string) => Effect.map(faultsOf({ WAYBILL_DATABASE_URL: `postgres://waybill:hunter2@db/freight?${query}` }), (faults) => faults["WAYBILL_DATABASE_URL"])
+    assert.strictEqual(yield* problemOf("sslmode=verify"), "has sslmode=verify, and that has to be one of disable, prefer, require, verify-ca, verify-full, no-verify")
+    assert.match((yield* problemOf("sslmode=verify-ca"))!, /^has sslmode=verify-ca, which needs the authority's certificate/)
+    assert.strictEqual(
+      yield* problemOf("sslmode=verify-full&sslrootcert=/nowhere/ca.pem"),
+      "has sslrootcert=/nowhere/ca.pem, which cannot be read: ENOENT: no such file or directory. Correct the path, or let this user read it"
+    )
+    assert.match((yield* problemOf("sslmode=require&sslcert=/dev/null"))!, /^has sslcert=\/dev\/null, a file without a PEM block/)
+  }))
+
   it.effect("refuses a misspelled variable, and the file form of one that has none", Effect.fnUntraced(function*() {
     assert.deepStrictEqual(yield* faultsOf({ WAYBILL_DATABSE_URL: "postgres://db/waybill", WAYBILL_JWT_ISSUER_FILE: "/run/secrets/issuer" }), {
       WAYBILL_DATABSE_URL: "is not known; WAYBILL_DATABASE_URL is. Correct the name, or remove it",
