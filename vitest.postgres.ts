@@ -48,6 +48,7 @@ const settings = {
   max_connections: 200,
   // nothing here outlives the run
   fsync: "off",
+  max_prepared_transactions: "5",
   synchronous_commit: "off",
   full_page_writes: "off",
   max_wal_size: "2GB",

@@ -196,6 +196,22 @@ describe("doctor", { timeout: 90_000 }, () => {
     await published
   })
 
+  it("names a prepared transaction that keeps its locks", async ({ skip }) => {
+    const { env } = sharedSettings(pgUrl)
+    const owner = new pg.Client({ connectionString: pgUrl })
+    await owner.connect()
+    onTestFinished(() => owner.end())
+    const { rows: [most] } = await owner.query("SHOW max_prepared_transactions")
+    if (most.max_prepared_transactions === "0") skip("this Postgres prepares no transactions")
+    const gid = `forgotten's ${env["WAYBILL_SCHEMA"]}`
+    await owner.query(`BEGIN; SELECT txid_current(); PREPARE TRANSACTION '${gid.replace("'", "''")}'`)
+    await eventually(async () => (await owner.query("SELECT FROM pg_prepared_xacts WHERE gid = $1 AND prepared < clock_timestamp() - interval '5 seconds'", [gid])).rows[0])
+    const { found } = await examined(env)
+    expect(found["locks"]).toMatchObject({ result: "warning", detail: expect.stringMatching(new RegExp(`transaction ${gid} of role \\w+ has been prepared for \\d+ s and holds its locks`)) })
+    await owner.query(/ROLLBACK PREPARED '.*';$/.exec(found["locks"]!.todo!)![0])
+    expect((await examined(env)).found["locks"]!.detail).not.toContain(gid)
+  })
+
   it("checks the embedded database while its server runs, and reports when there is none", async () => {
     const dir = directory()
     const env = { WAYBILL_DATA_DIR: join(dir, "data") }

@@ -175,7 +175,10 @@ const indexesFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
 /** Statements normally wait for milliseconds. */
 const longWaitSeconds = 5
 
-/** Sessions that others wait for, without those that wait themselves. The names of sessions are visible to every role. */
+/**
+ * Sessions that others wait for, without those that wait themselves, whose names are visible to every role. And prepared transactions, which
+ * have no session: one that its coordinator forgot keeps its locks, also after a restart of the database.
+ */
 const locksFinding = Effect.gen(function*() {
   const name = "locks"
   const sql = yield* SqlClient.SqlClient
@@ -186,13 +189,19 @@ const locksFinding = Effect.gen(function*() {
     GROUP BY b.pid, b.usename, b.application_name HAVING max(extract(epoch FROM clock_timestamp() - w.query_start)) >= ${longWaitSeconds}
     ORDER BY seconds DESC LIMIT ${mostNamed}
   `
-  if (blocking.length === 0) return ok(name, "no session holds others up")
-  return warning(
-    name,
-    blocking.map(({ application, pid, role, seconds, waiting }) =>
-      `${counted(waiting, "session")} waited up to ${Math.round(seconds)} s for session ${pid} (${application || "no name"}, role ${role})`).join("; "),
-    `Let it finish, or end it: ${blocking.map(({ pid }) => `SELECT pg_terminate_backend(${pid});`).join(" ")}`
-  )
+  const prepared = yield* sql<{ gid: string; owner: string; seconds: number; rollback: string }>`
+    SELECT gid, owner, extract(epoch FROM clock_timestamp() - prepared)::float8 AS seconds, format('ROLLBACK PREPARED %L;', gid) AS rollback
+    FROM pg_prepared_xacts WHERE database = current_database() AND extract(epoch FROM clock_timestamp() - prepared) >= ${longWaitSeconds}
+    ORDER BY prepared LIMIT ${mostNamed}
+  `
+  if (blocking.length === 0 && prepared.length === 0) return ok(name, "no session holds others up")
+  const details = [
+    ...blocking.map(({ application, pid, role, seconds, waiting }) =>
+      `${counted(waiting, "session")} waited up to ${Math.round(seconds)} s for session ${pid} (${application || "no name"}, role ${role})`),
+    ...prepared.map(({ gid, owner, seconds }) => `transaction ${gid} of role ${owner} has been prepared for ${Math.round(seconds)} s and holds its locks`)
+  ]
+  const ends = [...blocking.map(({ pid }) => `SELECT pg_terminate_backend(${pid});`), ...prepared.map(({ rollback }) => rollback)]
+  return warning(name, details.join("; "), `Let it finish, or end it: ${ends.join(" ")}`)
 })
 
 const mostSecrets = 10_000
