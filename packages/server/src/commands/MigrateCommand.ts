@@ -2,7 +2,7 @@
 import { applyMissingMigrations, checkMigrations, hasCitus, isDistributed, migrations, printMigrations } from "@waybill/postgres"
 import { Console, Effect, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { openDatabase, poolLayer } from "../database/Database.ts"
+import { missingPrivilege, openDatabase, poolLayer } from "../database/Database.ts"
 import { observed, readConfig } from "./ServeCommand.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { jsonFlag, printResult } from "./shared/Output.ts"
@@ -65,7 +65,8 @@ export const migrateCommand = Command.make(
         yield* Effect.logWarning("The database has the extension citus, and Waybill's tables are on this node alone. Run waybill migrate --citus to distribute them.")
       }
     })
-    yield* Effect.scoped(Effect.flatMap(openDatabase(config), (url) => flags.check ? check(url) : Effect.provide(apply, poolLayer(config, url)))).pipe(
+    const work = (url: Redacted.Redacted): Effect.Effect<void, unknown> => flags.check ? check(url) : Effect.provide(apply, poolLayer(config, url))
+    yield* Effect.scoped(Effect.flatMap(openDatabase(config), (url) => Effect.mapError(work(url), (error) => missingPrivilege(error, url) ?? error))).pipe(
       Effect.provide(observed(config))
     )
   })

@@ -76,16 +76,21 @@ export const buildOn = Effect.fnUntraced(function*<A, E>(url: Redacted.Redacted,
     if (Exit.isSuccess(built)) return built.value
     yield* Scope.close(own, built)
     const error = Cause.squash(built.cause)
-    if (error instanceof SqlError.SqlError && error.reason._tag === "AuthorizationError") {
-      return yield* new DatabaseUnusable({
-        message: `The user in WAYBILL_DATABASE_URL lacks a privilege at ${databaseLocation(url)}: ${driverMessage(error)}. Grant it, or give the output of waybill migrate --print to a user who may create the tables.`
-      })
-    }
+    const refused = missingPrivilege(error, url)
+    if (refused !== undefined) return yield* refused
     if (attempt === maxBuilds || Cause.hasInterrupts(built.cause) || !isLostConnection(error)) return yield* built
     yield* Effect.logWarning(`Database connection to ${databaseLocation(url)} lost during the start. Starting again.`)
     yield* waitUntilReady(url)
   }
 })
+
+/** What to do when the user of the database may not do what is needed; `undefined` for other errors. */
+export const missingPrivilege = (error: unknown, url: Redacted.Redacted): DatabaseUnusable | undefined =>
+  error instanceof SqlError.SqlError && error.reason._tag === "AuthorizationError"
+    ? new DatabaseUnusable({ message: `The user in WAYBILL_DATABASE_URL lacks a privilege at ${databaseLocation(url)}: ${driverMessage(error)}. ${privilegeHint}` })
+    : undefined
+
+export const privilegeHint = "Grant it, or give the output of waybill migrate --print to a user who may create the tables."
 
 const isLostConnection = (error: unknown): boolean =>
   (error instanceof SqlError.SqlError ? error.reason : classify(error))._tag === "ConnectionError"

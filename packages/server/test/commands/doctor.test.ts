@@ -174,6 +174,26 @@ describe("doctor", { timeout: 90_000 }, () => {
     expect((await examined(env)).found["indexes"]).toMatchObject({ result: "ok", detail: "all are there" })
   })
 
+  it("names the privilege that the user lacks, and how to get the tables", async () => {
+    const { env } = sharedSettings(pgUrl)
+    await startProgram({ env })
+    const admin = new pg.Client({ connectionString: pgUrl })
+    await admin.connect()
+    onTestFinished(() => admin.end())
+    const role = `limited_${env["WAYBILL_SCHEMA"]}`
+    await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'limited-password'`)
+    onTestFinished(() => admin.query(`DROP ROLE ${role}`).then(() => {}))
+    const url = Object.assign(new URL(pgUrl), { username: role, password: "limited-password" }).href
+    expect((await examined({ ...env, WAYBILL_DATABASE_URL: url })).found["database"]).toMatchObject({
+      result: "failed",
+      detail: expect.stringMatching(/^the user in WAYBILL_DATABASE_URL lacks a privilege at .*: permission denied for schema/),
+      todo: expect.stringContaining("waybill migrate --print")
+    })
+    for (const args of [["migrate"], ["migrate", "--check"]]) {
+      expect(await run(args, { env: { ...env, WAYBILL_DATABASE_URL: url } })).toMatchObject({ code: 1, stderr: expect.stringMatching(/^waybill: The user in WAYBILL_DATABASE_URL lacks a privilege at .*permission denied for schema .*waybill migrate --print/) })
+    }
+  })
+
   it("names the session that others wait for, and why the queue could not be read", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl)
     const { url } = await startProgram({ env })

@@ -5,7 +5,7 @@ import { faultyIndexes, MigrationRefused, migrations, pending, PgClient, quoteSc
 import { Cause, Context, Effect, Exit, Layer, type Redacted } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { databaseLocation, type ServerConfig } from "../../config/ServerConfig.ts"
-import { driverMessage, minPostgresVersion, connectionFault } from "../../database/Database.ts"
+import { connectionFault, driverMessage, minPostgresVersion, privilegeHint } from "../../database/Database.ts"
 import { lastAddress } from "../../database/EmbeddedPostgres.ts"
 import { counted } from "../shared/Output.ts"
 import { broken, type Finding, ok, skipped, warning } from "./Finding.ts"
@@ -34,6 +34,7 @@ export const databaseFindings = Effect.fnUntraced(function*(config: ServerConfig
 const unreachable = (name: string, url: Redacted.Redacted, error: SqlError.SqlError): Finding => {
   const why = driverMessage(error)
   if (isFull.test(why)) return broken(name, `the Postgres at ${databaseLocation(url)} has no free connection: ${why}`, "Raise its max_connections, or the limit of this role, or lower WAYBILL_POOL_SIZE.")
+  if (error.reason._tag === "AuthorizationError") return broken(name, `the user in WAYBILL_DATABASE_URL lacks a privilege at ${databaseLocation(url)}: ${why}`, privilegeHint)
   const fault = connectionFault(error, "WAYBILL_DATABASE_URL")
   const detail = fault?.detail ?? `${error.reason._tag === "ConnectionError" ? "does not answer" : "refuses"}: ${why}`
   return broken(name, `the Postgres at ${databaseLocation(url)} ${detail}`, fault?.todo ?? "Start it, or correct WAYBILL_DATABASE_URL: address, user, password, and whether this machine may connect.")
