@@ -105,6 +105,20 @@ describe.skipIf(noBrowser)("the dashboard's page with malicious data", { timeout
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
   })
 
+  it("leaves ids and numbers of tenants in one line beside a very long name", async () => {
+    const freight = sampleFreight()
+    freight.tenants.push({ ...freight.tenants[0]!, tenantId: "gamma", name: "N".repeat(200) })
+    const { page } = await openView("#/", { api: await startFakeApi(freight), viewport: { width: 1280, height: 900 } })
+    await page.getByRole("rowheader", { name: "gamma" }).waitFor()
+    const lines = await page.locator("tbody th, tbody .number").evaluateAll((cells) => cells.map((cell) => {
+      const text = document.createRange()
+      text.selectNodeContents(cell)
+      return new Set([...text.getClientRects()].map(({ top }) => Math.round(top / 10))).size
+    }))
+    expect(Math.max(...lines)).toBe(1)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+  })
+
   it("escapes the error messages of a server in the same way", async () => {
     const api = await startFakeApi()
     api.override = () => ({ status: 400, json: { status: 400, title: evil, detail: evil } })
