@@ -1,4 +1,5 @@
 /** Where the customer is told that an endpoint fails: by e-mail and by webhook. */
+import { WaybillProblem } from "@waybill/client/connection"
 import type { NoticeKind, PortalContact } from "@waybill/client/portal"
 import { useId, useState } from "preact/hooks"
 import { ActionResult, Answered } from "../parts/Notes.tsx"
@@ -45,6 +46,9 @@ const KindsField = ({ change, chosen, legend }: { readonly legend: string; reado
   )
 }
 
+/** Whether the service refused this member, by its JSON pointer. */
+const hasFault = (failure: unknown, member: string): boolean => failure instanceof WaybillProblem && failure.errors.some(({ pointer }) => pointer === member)
+
 const ContactForm = ({ contact: { email, emailKinds, sendsMail, webhook, webhookKinds }, saved }: { readonly contact: PortalContact; readonly saved: () => void }) => {
   const id = useId()
   const client = usePortalClient()
@@ -56,7 +60,8 @@ const ContactForm = ({ contact: { email, emailKinds, sendsMail, webhook, webhook
   const [byWebhook, setByWebhook] = useState(webhookKinds ?? everyKind)
   const [busy, setBusy] = useState(false)
   const [result, setResult] = useState<string>()
-  const [failure, setFailure] = useState<string>()
+  const [failure, setFailure] = useState<unknown>()
+  const of = (member: string) => ({ "aria-invalid": hasFault(failure, member) || undefined, "aria-describedby": hasFault(failure, member) ? `${id}-failure` : undefined })
   const submit = async (event: Event) => {
     event.preventDefault()
     if (busy) return
@@ -78,7 +83,7 @@ const ContactForm = ({ contact: { email, emailKinds, sendsMail, webhook, webhook
       saved()
     } catch (failure) {
       if (isKeyRefused(failure)) return keyRefused(failure)
-      setFailure(sentenceOf(failure))
+      setFailure(failure)
     } finally {
       setBusy(false)
     }
@@ -88,14 +93,14 @@ const ContactForm = ({ contact: { email, emailKinds, sendsMail, webhook, webhook
       {!sendsMail && <p class="careful">This service sends no e-mail at present. The address is kept for when it does.</p>}
       <ActionResult result={result} />
       <label for={id}>E-mail address <small>(empty: no e-mail)</small></label>
-      <input id={id} type="email" value={written} maxLength={254} autocomplete="email" aria-invalid={failure === undefined ? undefined : true} aria-describedby={`${id}-failure`} onInput={(event) => setWritten(event.currentTarget.value)} />
+      <input id={id} type="email" value={written} maxLength={254} autocomplete="email" {...of("/email")} onInput={(event) => setWritten(event.currentTarget.value)} />
       <KindsField legend="Notices by e-mail" chosen={byEmail} change={setByEmail} />
       <label for={`${id}-webhook`}>Webhook address <small>(empty: no webhook; choose an endpoint without other webhooks)</small></label>
-      <input id={`${id}-webhook`} type="url" value={endpointUrl} maxLength={2048} aria-invalid={failure === undefined ? undefined : true} aria-describedby={`${id}-failure`} onInput={(event) => setEndpointUrl(event.currentTarget.value)} />
+      <input id={`${id}-webhook`} type="url" value={endpointUrl} maxLength={2048} {...of("/webhook/endpointUrl")} onInput={(event) => setEndpointUrl(event.currentTarget.value)} />
       <label for={`${id}-secret`}>Name of the secret that signs it <small>(as in your other subscriptions)</small></label>
-      <input id={`${id}-secret`} value={hmacSecretId} maxLength={256} aria-invalid={failure === undefined ? undefined : true} aria-describedby={`${id}-failure`} onInput={(event) => setHmacSecretId(event.currentTarget.value)} />
+      <input id={`${id}-secret`} value={hmacSecretId} maxLength={520} required={endpointUrl.trim() !== ""} {...of("/webhook/hmacSecretId")} onInput={(event) => setHmacSecretId(event.currentTarget.value)} />
       <KindsField legend="Notices by webhook" chosen={byWebhook} change={setByWebhook} />
-      <p id={`${id}-failure`}>{failure !== undefined && <strong role="alert" class="failure"><Shown text={failure} /></strong>}</p>
+      <p id={`${id}-failure`}>{failure !== undefined && <strong role="alert" class="failure"><Shown text={sentenceOf(failure)} /></strong>}</p>
       <button type="submit" aria-busy={busy}>Save</button>
     </form>
   )

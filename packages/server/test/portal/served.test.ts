@@ -132,6 +132,13 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     await page.keyboard.press("Enter")
     await page.getByText("Notices are sent to edi@shop.example.").first().waitFor()
     await page.getByLabel("Webhook address").fill("https://notices.shop.example/hook")
+    await page.getByLabel("Name of the secret").fill("unknown")
+    await page.keyboard.press("Enter")
+    await page.getByRole("alert").filter({ hasText: "No secret unknown is registered for you." }).waitFor()
+    const refused = page.locator("[aria-invalid=true]")
+    expect(await refused.evaluateAll((fields) => fields.map((field) => [(field as HTMLInputElement).labels![0]!.firstChild!.textContent, document.getElementById(field.getAttribute("aria-describedby")!)!.textContent]))).toEqual([
+      ["Name of the secret that signs it ", expect.stringContaining("No secret unknown")]
+    ])
     await page.getByLabel("Name of the secret").fill((await operator.getSubscription("acme", shop.id)).hmacSecretId)
     await page.getByRole("group", { name: "Notices by e-mail" }).getByLabel("Attempts end soon").uncheck()
     await page.getByRole("group", { name: "Notices by webhook" }).getByLabel("The service has paused a subscription").uncheck()
