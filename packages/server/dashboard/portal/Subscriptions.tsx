@@ -4,7 +4,7 @@ import { countText } from "../model/trouble.ts"
 import { outcomeText, plural } from "../model/words.ts"
 import { Answered, Empty, NewRowsWaiting } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
-import { Shown } from "../parts/Shown.tsx"
+import { Shown, ShownLine } from "../parts/Shown.tsx"
 import { SubscriptionName } from "../parts/SubscriptionName.tsx"
 import { Table } from "../parts/Table.tsx"
 import { Tag } from "../parts/Tags.tsx"
@@ -36,6 +36,7 @@ export const Subscriptions = ({ route }: { readonly route: SubscriptionsRoute })
 
 const columns = [
   { name: "Subscription" },
+  { name: "Endpoint" },
   { name: "State" },
   { name: "Waiting", number: true },
   { name: "Dead letters", number: true },
@@ -63,6 +64,7 @@ const cellsOf = (subscription: PortalSubscription) => {
   const { detail, short, tone } = stateInWords(subscription)
   return [
     <SubscriptionName href={hashOf({ view: "subscription", subscriptionId })} area={area} endpointUrl={endpointUrl} subscriptionId={subscriptionId} />,
+    <ShownLine text={endpointUrl} />,
     <>
       <Tag tone={tone} text={short} />
       {tone !== "good" && <small class="signs"><Shown text={detail} /></small>}

@@ -12,7 +12,7 @@ export interface StateInWords {
 }
 
 export const stateInWords = (subscription: PortalSubscription): StateInWords => {
-  const { breaker, dead, held, inFlight, pausedBy, reason, state, waiting } = subscription
+  const { breaker, dead, held, inFlight, lastAttempt, pausedBy, reason, state, waiting } = subscription
   const why = reason === null ? "" : ` ${reason}`
   const waits = waiting === 0 ? "New entries wait." : `${plural(waiting, "entry", "entries").replace(/^1,000 /, "1,000 or more ")} ${waiting === 1 ? "waits" : "wait"}.`
   if (held) return { tone: "bad", short: "no access", detail: "You have no access at present, so nothing is sent. Entries wait until your access is back." }
@@ -28,5 +28,6 @@ export const stateInWords = (subscription: PortalSubscription): StateInWords => 
     return { tone: "bad", short: "failing", detail: `${plural(breaker.failures, "attempt")} in a row failed, so attempts are less frequent.${goOn}${deadLetters}` }
   }
   if (breaker.failures > 0) return { tone: "careful", short: "last attempt failed", detail: `${plural(breaker.failures, "attempt")} in a row failed.${goOn}${deadLetters}` }
+  if (dead === 0 && lastAttempt === null) return { tone: "plain", short: "nothing sent yet", detail: "A test event shows whether the endpoint works." }
   return dead > 0 ? { tone: "careful", short: dead === 1 ? "1 dead letter" : `${countText(dead)} dead letters`, detail: `The endpoint accepts deliveries now.${deadLetters}` } : { tone: "good", short: "works", detail: "Deliveries are sent and accepted." }
 }

@@ -26,6 +26,7 @@ describe("stateInWords", () => {
     expect(words({ dead: 1000 })).toMatchObject({ tone: "careful", short: "1,000+ dead letters" })
     expect(words({ held: true })).toMatchObject({ tone: "bad", short: "no access" })
     expect(words({ state: "inactive" })).toMatchObject({ tone: "plain", short: "inactive" })
+    expect(words({ lastAttempt: null })).toEqual({ tone: "plain", short: "nothing sent yet", detail: "A test event shows whether the endpoint works." })
     expect(words({})).toEqual({ tone: "good", short: "works", detail: "Deliveries are sent and accepted." })
   })
 })
