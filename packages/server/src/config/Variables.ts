@@ -33,7 +33,7 @@ const port = integer(0, 65_535, "a port")
 
 const databaseUrl = (value: string): Result.Result<Redacted.Redacted, string> => {
   const url = URL.parse(value)
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol) || /[\r\n]|%(?![0-9a-f]{2})/i.test(value)) {
     return Result.fail("is not a Postgres address. Write it as postgres://user:password@host:5432/database, with special characters of the password percent-encoded")
   }
   const problem = tlsProblem(url.searchParams)

@@ -258,8 +258,11 @@ describe("ServerConfig", () => {
     assert.deepStrictEqual(Object.keys(jwt), ["WAYBILL_JWT_ISSUER", "WAYBILL_JWT_AUDIENCE"])
   }))
 
-  it.effect("refuses a database whose TLS can never work: an unknown mode, no authority, or a file that is none", Effect.fnUntraced(function*() {
+  it.effect("refuses a database URL that can never work: two lines, a bare percent sign, an unknown sslmode, no authority, or a file that is none", Effect.fnUntraced(function*() {
     const problemOf = (query: string) => Effect.map(faultsOf({ WAYBILL_DATABASE_URL: `postgres://waybill:hunter2@db/freight?${query}` }), (faults) => faults["WAYBILL_DATABASE_URL"])
+    for (const wrong of ["postgres://waybill:100%@db/freight", "postgres://a@db/freight\npostgres://b@db/freight"]) {
+      assert.match((yield* faultsOf({ WAYBILL_DATABASE_URL: wrong }))["WAYBILL_DATABASE_URL"]!, /^is not a Postgres address.*percent-encoded$/, wrong)
+    }
     assert.strictEqual(yield* problemOf("sslmode=verify"), "has sslmode=verify, and that has to be one of disable, prefer, require, verify-ca, verify-full, no-verify")
     assert.match((yield* problemOf("sslmode=verify-ca"))!, /^has sslmode=verify-ca, which needs the authority's certificate/)
     assert.strictEqual(
