@@ -19,14 +19,14 @@ export const readConfig = Effect.suspend(() =>
 
 /** Logs, traces and metrics, as configured. */
 export const observed = (config: ServerConfig) =>
-  Layer.mergeAll(
+  Layer.provideMerge(
+    telemetryLayer({ enabled: config.telemetry, version }),
     loggingLayer({
       format: config.logFormat,
       level: config.logLevel,
       // The demo prints its own line for each write.
       skip: ({ fields, level }) => config.demo && level === "info" && fields["tenant"] === demoTenant && demoClients.has(fields["client"])
-    }),
-    telemetryLayer({ enabled: config.telemetry, version })
+    })
   )
 
 export const runServe = Effect.flatMap(readConfig, (config) => Effect.provide(serve(config), observed(config)))

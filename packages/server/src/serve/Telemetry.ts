@@ -1,8 +1,10 @@
 /** Exports traces and metrics to an OTLP collector. */
 import { NodeHttpClient } from "@effect/platform-node"
 import { ConfigProvider, Effect, Layer, Option, References, Tracer } from "effect"
+import { HttpClient } from "effect/http"
 import { OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { randomUUID } from "node:crypto"
+import { clauseOf } from "../ErrorMessage.ts"
 import { withConventions, withoutOk } from "./SpanConventions.ts"
 
 /**
@@ -28,10 +30,34 @@ export const telemetryLayer = (options: { readonly enabled: boolean; readonly ve
   return Layer.mergeAll(tracer, OtlpMetrics.layerFromConfig({ resource })).pipe(
     Layer.provide(ConfigProvider.layerAdd(ConfigProvider.fromEnvRecord(defaults))),
     Layer.provide(serialization),
+    Layer.provide(reporting),
     Layer.provide(NodeHttpClient.layerUndici),
     Layer.orDie
   )
 }
+
+/** Logs when a collector begins to refuse what it gets, or to be away, and when it accepts again. The exporter itself says so at debug only. */
+const reporting = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(HttpClient.HttpClient, (client) => {
+    const failing = new Set<string>()
+    return HttpClient.transform(client, (sending, request) => {
+      const { host, pathname } = new URL(request.url)
+      const place = `${host}${pathname}`
+      const failed = (why: string) =>
+        Effect.suspend(() => {
+          if (failing.has(place)) return Effect.void
+          failing.add(place)
+          return Effect.logWarning(`Telemetry not exported to ${place}: ${why}. Check the collector and OTEL_EXPORTER_OTLP_ENDPOINT. Requests and deliveries go on; what is not exported is lost.`)
+        })
+      const accepted = Effect.suspend(() => failing.delete(place) ? Effect.logInfo(`Telemetry exported to ${place} again.`) : Effect.void)
+      return sending.pipe(
+        Effect.tap(({ status }) => status < 300 ? accepted : failed(`it answered ${status}`)),
+        Effect.tapError((error) => failed(clauseOf(error.reason.cause ?? error)))
+      )
+    })
+  })
+)
 
 /** JSON, with the status of successful spans unset, as the semantic conventions have it: only applications set it to Ok. */
 const serialization = Layer.effect(

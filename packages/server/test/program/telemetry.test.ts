@@ -158,9 +158,18 @@ describe("telemetry", { timeout: 60_000 }, () => {
     expect(dead["trace_id"]).toBe(attempt.traceId)
   })
 
-  it("ignores a missing collector", async () => {
-    const { env } = sharedSettings(inject("pgUrl"), { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" })
-    const { url } = await startProgram({ env })
-    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  it("serves while the collector is away or refuses, and logs when that begins and ends", async () => {
+    const away = await startProgram({ env: sharedSettings(inject("pgUrl"), { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9", OTEL_METRIC_EXPORT_INTERVAL: "100" }).env })
+    await eventually(() => away.program.log.find(({ level, message }) => level === "warn" && /^Telemetry not exported to 127\.0\.0\.1:9\/v1\/metrics: .*ECONNREFUSED.*\. Check the collector/.test(message)))
+    expect((await fetch(`${away.url}/readyz`)).status).toBe(200)
+
+    let status = 500
+    const otlp = await listening((request, response) => void textOf(request).then(() => response.writeHead(status).end("{}")))
+    const { program } = await startProgram({ env: sharedSettings(inject("pgUrl"), { OTEL_EXPORTER_OTLP_ENDPOINT: urlOf(otlp), OTEL_METRIC_EXPORT_INTERVAL: "100" }).env })
+    const metrics = (text: RegExp) => program.log.filter(({ message }) => String(message).includes("/v1/metrics") && text.test(message))
+    await eventually(() => metrics(/: it answered 500\. Check the collector/)[0])
+    status = 200
+    await eventually(() => metrics(/^Telemetry exported to .* again\.$/)[0])
+    expect(metrics(/not exported/).length).toBe(1)
   })
 })
