@@ -111,6 +111,12 @@ describe("keys on the command line", { timeout: 60_000 }, () => {
     }
   })
 
+  it("says that the file with the operator key cannot be read", async () => {
+    const { url } = await runningServer()
+    const { code, stderr } = await run(["deliveries", "--tenant", "acme", "--url", url], { env: { WAYBILL_OPERATOR_KEY_FILE: "/nowhere/operator-key" } })
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^waybill: The file of WAYBILL_OPERATOR_KEY_FILE cannot be read: ENOENT/)])
+  })
+
   it("takes the first of several operator keys that may write", async () => {
     const { env, operatorKey } = await runningServer()
     const several = `ci:read:0123456789abcdef01234567,ops:${operatorKey}`

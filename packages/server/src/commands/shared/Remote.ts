@@ -71,7 +71,10 @@ const writableKeyOf = (text: string): string =>
   })
 
 const keyInFile = Effect.flatMap(setting("WAYBILL_OPERATOR_KEY_FILE"), (path) =>
-  path === undefined ? Effect.undefined : Effect.promise(() => readFile(path, "utf8").then((text) => text.trim(), () => undefined)))
+  path === undefined ? Effect.undefined : Effect.tryPromise({
+    try: () => readFile(path, "utf8").then((text) => text.trim()),
+    catch: (error) => usageError(`The file of WAYBILL_OPERATOR_KEY_FILE cannot be read: ${messageOf(error)}. Correct the path, or let this user read it.`)
+  }))
 
 export const carrierConnection = Effect.fnUntraced(function*(flags: Flags) {
   const baseUrl = yield* addressOf(flags)
