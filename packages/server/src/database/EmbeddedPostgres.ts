@@ -5,6 +5,7 @@ import { randomBytes, randomUUID } from "node:crypto"
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
+import { clauseOf } from "../ErrorMessage.ts"
 import { type DataDirUnusable, lockDataDir, makeDataDir, readOrCreateText, readText, writeText } from "../config/DataDir.ts"
 import { EmbeddedPostgresFailed, findBinaries } from "./Binaries.ts"
 import { handOver, place, type Placement } from "./Placement.ts"
@@ -147,8 +148,19 @@ const createCluster = Effect.fnUntraced(function*(placement: Placement, password
   })
 })
 
+/** Why a program of Postgres failed: the message of its error is its long command line, followed by all that it printed. */
+const reasonOfProgram = (cause: unknown): string | undefined => {
+  const { code, signal, stderr } = cause as { readonly code?: unknown; readonly signal?: unknown; readonly stderr?: unknown }
+  if (typeof stderr !== "string") return undefined
+  const line = stderr.split("\n").find((line) => /FATAL|PANIC|error|could not/.test(line))
+  return line === undefined ? `the program ended with ${signal ?? code}` : line.replace(/^.*(?:FATAL|PANIC|error): +/, "").trim()
+}
+
 const tryStep = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, EmbeddedPostgresFailed> =>
   Effect.tryPromise({
     try: run,
-    catch: (cause) => new EmbeddedPostgresFailed({ message: `${what}: ${cause instanceof Error ? cause.message.trim() : String(cause)}.` })
+    catch: (cause) => {
+      const reason = reasonOfProgram(cause) ?? clauseOf(cause).trim()
+      return new EmbeddedPostgresFailed({ message: `${what}: ${reason}.${/No space left/.test(reason) ? " The disk is full: free space on it." : ""}` })
+    }
   })

@@ -1,9 +1,11 @@
+import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import pg from "pg"
 import { describe, expect, inject, it, onTestFinished } from "vitest"
-import { directory, eventually, freePort, leaked, listening, Program, receiver, sharedSettings, startProgram, urlOf } from "../program/Program.ts"
+import { directory, eventually, freePort, leaked, listening, Program, programCommand, receiver, sharedSettings, startProgram, urlOf } from "../program/Program.ts"
 import { event, tenantOn } from "../program/Tenant.ts"
 import { jsonLines, run } from "./Cli.ts"
 import { sharedSession } from "./sharedSession.ts"
@@ -249,6 +251,24 @@ describe("doctor", { timeout: 90_000 }, () => {
     const { code, found } = await examined({ WAYBILL_DATA_DIR: join(file, "data") })
     expect(code).toBe(1)
     expect(found["data directory"]).toMatchObject({ result: "failed", todo: expect.stringContaining("WAYBILL_DATA_DIR") })
+  })
+})
+
+/** Runs a command that may write files of so many KiB, so that larger ones fail as on a full disk. */
+const runLimited = (kib: number, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
+  promisify(execFile)("bash", ["-c", `trap "" XFSZ; ulimit -f ${kib}; exec "$@"`, "bash", process.execPath, ...programCommand().args, ...args], {
+    env: { PATH: process.env["PATH"] ?? "", HOME: directory(), ...env }
+  }).then(({ stderr, stdout }) => ({ stdout, stderr }), ({ stderr, stdout }: { readonly stdout: string; readonly stderr: string }) => ({ stdout, stderr }))
+
+describe("a disk without space", { timeout: 90_000 }, () => {
+  it("is found by doctor where only an empty file can be written", async () => {
+    const { stdout } = await runLimited(1, ["doctor", "--json"], { WAYBILL_DATA_DIR: directory() })
+    expect(jsonLines(stdout)[0].checks).toContainEqual(expect.objectContaining({ name: "data directory", result: "failed", detail: expect.stringContaining("EFBIG") }))
+  })
+
+  it("ends the start of the embedded database without the command line of initdb", async () => {
+    const { stderr } = await runLimited(8, ["serve"], { WAYBILL_DATA_DIR: join(directory(), "data"), WAYBILL_PORT: "0", WAYBILL_LOG_FORMAT: "pretty" })
+    expect(stderr).toMatch(/^waybill: The embedded database could not be created: (?:could not .*File too large|the program ended with SIGXFSZ)\.$/m)
   })
 })
 

@@ -1,11 +1,11 @@
 /** Checks without a database: the data directory, the addresses webhooks may go to, and the keys. */
 import { isAllowedAddress } from "@waybill/http"
 import { Effect, Redacted } from "effect"
-import { randomUUID } from "node:crypto"
+import { randomBytes, randomUUID } from "node:crypto"
 import { rm, stat, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { messageOf } from "../../ErrorMessage.ts"
-import { readText } from "../../config/DataDir.ts"
+import { hintOf, readText } from "../../config/DataDir.ts"
 import type { ServerConfig } from "../../config/ServerConfig.ts"
 import type { SealingKeys } from "../../config/Variables.ts"
 import { shortPath } from "../../serve/Banner.ts"
@@ -15,13 +15,15 @@ import { broken, type Finding, ok, warning } from "./Finding.ts"
 const nearest = async (path: string): Promise<string> =>
   await stat(path).then(() => path, () => dirname(path) === path ? path : nearest(dirname(path)))
 
-const tryToWrite = async (directory: string): Promise<string | undefined> => {
+/** Why the directory cannot be written to. */
+const tryToWrite = async (directory: string): Promise<{ readonly error: unknown } | undefined> => {
   const draft = join(directory, `.waybill-doctor-${randomUUID()}`)
   try {
-    await writeFile(draft, "", { mode: 0o600, flag: "wx" })
+    // an empty file needs no space on the disk
+    await writeFile(draft, randomBytes(65_536), { mode: 0o600, flag: "wx", flush: true })
     return undefined
   } catch (error) {
-    return messageOf(error)
+    return { error }
   } finally {
     await rm(draft, { force: true }).catch(() => undefined)
   }
@@ -37,7 +39,7 @@ export const dataDirFinding = (config: ServerConfig): Effect.Effect<Finding> =>
     const problem = await tryToWrite(there)
     if (problem === undefined) return ok(name, there === dataDir ? `${path} can be written to` : `${path} does not exist yet and can be created`)
     return isNeeded
-      ? broken(name, `${path} cannot be written to: ${problem}`, "Point WAYBILL_DATA_DIR at a directory that this user may write to, or give that user the right.")
+      ? broken(name, `${path} cannot be written to: ${messageOf(problem.error)}`, hintOf(path, problem.error))
       : ok(name, `${path} cannot be written to, and is not needed: database and keys are given`)
   })
 
