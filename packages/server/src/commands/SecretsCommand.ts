@@ -6,7 +6,7 @@ import { observed, readConfig } from "./ServeCommand.ts"
 import { resealAll } from "./shared/ResealAll.ts"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
 import { allOf, commandGroup, given, tenantCommand } from "./shared/OperatorCommands.ts"
-import { failed, usageError } from "./shared/Outcome.ts"
+import { CommandFailed, exitCodes, failed, usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printResult, printRows } from "./shared/Output.ts"
 import { printable } from "../Printable.ts"
 import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
@@ -91,7 +91,17 @@ const putCommand = Command.make(
   ])
 )
 
-const rotateCommand = Command.make("rotate", flags, (given) => put(given, undefined)).pipe(
+/** The call of the server would register a misspelled id as a new secret, or ask for its owner. */
+const rotate = Effect.fnUntraced(function*(values: Flags) {
+  const { operator, tenantId } = yield* operatorOfTenant(values)
+  const secrets = yield* callServer((signal) => allOf((page) => operator.allSecrets(tenantId, page, { signal })))
+  if (!secrets.some(({ hmacSecretId }) => hmacSecretId === values.id)) {
+    return yield* new CommandFailed({ message: `No secret ${printable(values.id)} in this tenant. waybill secrets list shows all; waybill secrets put registers a new one.`, code: exitCodes.refused })
+  }
+  yield* put(values, undefined)
+})
+
+const rotateCommand = Command.make("rotate", flags, rotate).pipe(
   Command.withDescription("Add a new secret. The previous one keeps signing until the overlap ends"),
   Command.withExamples([
     { command: "waybill secrets rotate main --tenant acme --overlap-seconds 604800 --out new-secret", description: "With an overlap of one week" }

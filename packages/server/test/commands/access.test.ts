@@ -190,6 +190,13 @@ describe("the audit log on the command line", { timeout: 60_000 }, () => {
 })
 
 describe("secrets on the command line", { timeout: 60_000 }, () => {
+  it("rotates none that does not exist, also with an owner", async () => {
+    const { env, operator } = await runningServer()
+    const { code, stderr } = await run(["secrets", "rotate", "mian", "--client", "shipper", "--show"], { env })
+    expect([code, stderr]).toEqual([4, "waybill: No secret mian in this tenant. waybill secrets list shows all; waybill secrets put registers a new one.\n"])
+    expect((await operator.listSecrets("acme")).data.map(({ hmacSecretId }) => hmacSecretId)).toEqual(["main"])
+  })
+
   it("registers a given one, and rotates it", async () => {
     const server = await runningServer()
     const dir = directory()
