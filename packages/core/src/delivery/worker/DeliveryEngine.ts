@@ -16,8 +16,8 @@ import { Sending } from "./Sending.ts"
 import { Settling } from "./Settling.ts"
 import { Taking } from "./Taking.ts"
 
-/** Maximum number of concurrent takes, each for another tenant. */
-const takesAtOnce = 4
+/** Number of loops that take. A busy tenant uses two: one waits for a take while the attempts of the take before begin. */
+const takesAtOnce = 6
 
 /** One worker. */
 export class DeliveryEngine {

@@ -84,7 +84,7 @@ export interface Destination {
   breaker: Breaker
   /** Up to which instant its rate limit is used. */
   rateMark: number
-  /** Maximum number of attempts in flight: it grows with each success and halves with each failure. */
+  /** Maximum number of running attempts: it grows with each success and halves with each failure. */
   window: number
   /** A pause that is not written yet; nothing is taken until then. */
   pause: PendingPause | undefined
@@ -168,7 +168,7 @@ export const planOf = (destination: Destination, now: number, room: number): Pla
   if (due === 0 && !destination.ahead && !destination.behind) return nextDue === undefined ? nothing : { ...nothing, lookAt: nextDue }
   // a probe needs no rule of its own: a failing destination has room for one attempt
   if (breakerState(breaker, now) === "open") return { ...nothing, lookAt: breaker.openUntil }
-  const allowed = Math.min(room, destination.window - destination.inFlight.size)
+  const allowed = Math.min(room, destination.window - destination.running)
   if (allowed <= 0) return nothing
   const grant = grantOf(settings.policy.rateLimitPerMinute, destination.rateMark, now, allowed)
   if (grant.granted === 0) return { ...nothing, lookAt: now + Math.max(1, grant.waitMillis) }

@@ -1,5 +1,5 @@
 /** Takes deliveries, one tenant at a time. */
-import { type Cause, Effect, Exit, Iterable } from "effect"
+import { type Cause, Effect, Exit, identity, Iterable } from "effect"
 import type { StorageError } from "../../shared/StorageError.ts"
 import { type Destination, foundBy, isFailing, needsLoad, planOf, signalled, takeFromOf } from "./Destination.ts"
 import { reportLost } from "../DeliveryReport.ts"
@@ -103,12 +103,22 @@ export class Taking {
     })
   }
 
+  /** Another loop takes again while the attempts of this take begin. Those of the next one begin afterwards, so a fast store does not fill the memory of a slow process. */
   private ofTenant(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
     const { work } = this.parts
+    let isTaking = true
     let goesOn = false
     tenant.taking = true
+    const answered = (failed: boolean) => Effect.sync(() => {
+      if (!isTaking) return
+      isTaking = false
+      tenant.taking = false
+      // a loop may have skipped this tenant because a take was pending
+      if (failed || tenant.signalled && !tenant.takingSignals || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
+    })
     return Effect.gen({ self: this }, function*() {
       yield* this.reclaimAll(tenant)
+      if (hasDrops(tenant)) yield* dropUnsendable(this.parts, tenant)
       yield* this.load(tenant)
       // the response of the concurrent signal take may have been lost during the load
       yield* this.reclaimAll(tenant)
@@ -117,15 +127,8 @@ export class Taking {
       // the rest waits until an attempt ends, unless it must be loaded first
       if (tenant.ready.size > 0) work.waitingForSlots.add(tenant)
       goesOn = asked.length > 0 || tenant.unloaded.size > 0
-      if (asked.length > 0) yield* this.take(tenant, asked, now)
-      if (hasDrops(tenant)) yield* dropUnsendable(this.parts, tenant)
-    }).pipe(Effect.onExit((exit) =>
-      Effect.sync(() => {
-        tenant.taking = false
-        // a loop may have skipped this tenant because a take was pending
-        if (exit._tag === "Failure" || tenant.signalled && !tenant.takingSignals || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
-      })
-    ))
+      if (asked.length > 0) yield* this.take(tenant, asked, now, (begin) => tenant.beginning.withPermit(Effect.andThen(answered(false), begin)))
+    }).pipe(Effect.onExit((exit) => answered(exit._tag === "Failure")))
   }
 
   /** Consumes signals, and takes from the destinations that they name. Runs beside `ofTenant`, whose takes may be large. */
@@ -209,8 +212,13 @@ export class Taking {
     return Math.ceil(Math.min(batches * maxBatchBytes, Math.max(maxBytesInFlight / deliveriesPerTake, batches * bytesPerDelivery * growthPerTake)))
   }
 
-  /** Returns destinations with signals whose entries the take did not read. */
-  private take(tenant: OwnedTenant, asked: ReadonlyArray<Asked>, now: number): Effect.Effect<ReadonlySet<Destination>, StorageError> {
+  /** Returns destinations with signals whose entries the take did not read. `when`: decides when the attempts begin. */
+  private take(
+    tenant: OwnedTenant,
+    asked: ReadonlyArray<Asked>,
+    now: number,
+    when: (begin: Effect.Effect<void>) => Effect.Effect<void> = identity
+  ): Effect.Effect<ReadonlySet<Destination>, StorageError> {
     const { parts } = this
     const { slots, work } = parts
     const request = this.requestOf(tenant, asked, now)
@@ -237,7 +245,7 @@ export class Taking {
       const unknown = this.unknownAmong(tenant, taken)
       // deliveries of destinations that cannot be loaded are returned to the store
       const loaded = unknown.length === 0 ? true : yield* Effect.match(loadDestinations(this.parts, tenant, unknown), { onFailure: () => false, onSuccess: () => true })
-      yield* this.sending.begin(tenant, ofPartitions(taken, isHeld).deliveries, { isHeld, loaded, promised })
+      yield* when(this.sending.begin(tenant, ofPartitions(taken, isHeld).deliveries, { isHeld, loaded, promised }))
       if (taken.moreSignals) tenant.signalled = true
       return heard
     }).pipe(Effect.ensuring(Effect.sync(() => {

@@ -1,5 +1,5 @@
 /** The work set of a worker: its partitions and destinations by tenant, and those that may send now. */
-import { Latch } from "effect"
+import { Latch, Semaphore } from "effect"
 import { Heap } from "../../shared/Heap.ts"
 import { type Destination, hasWork, isMarkAhead, makeDestination, signalled } from "./Destination.ts"
 import { type AcquiredPartition, type OwnedPartition, partitionOf, type WrittenOutcome } from "../DeliveryStore.ts"
@@ -46,6 +46,8 @@ export interface OwnedTenant {
   failingUntil: number
   /** Whether a take with planned destinations is pending. */
   taking: boolean
+  /** Held while the attempts of a take with planned destinations begin. */
+  readonly beginning: Semaphore.Semaphore
   /** Whether a take that only consumes signals is pending. */
   takingSignals: boolean
   /** While a take may return unrequested deliveries: destinations whose deliveries it does not return. */
@@ -270,6 +272,7 @@ export const makeTenant = (tenantId: string): OwnedTenant => ({
   failed: false,
   failingUntil: -Infinity,
   taking: false,
+  beginning: Semaphore.makeUnsafe(1),
   takingSignals: false,
   guess: undefined,
   lostFlights: new Set(),

@@ -117,6 +117,30 @@ describe("a worker whose storage is slow", () => {
     assert.lengthOf(yield* delivered, 80)
   }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 512, destinationConcurrency: 64 } }))))
 
+  it.effect("takes again while the attempts of the take before begin", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const receivers = yield* ScriptedReceivers
+    yield* Effect.forEach(Array.from({ length: 700 }, (_, n) => tenant.customer(`client ${n}`, ["A"])), (customer) =>
+      TestWaybill.subscribe(tenant, customer, { endpointUrl, delivery: { batchMaxSize: 1 } }))
+    yield* publish(tenant, "S", 1)
+    let taken = 0
+    /** Deliveries whose attempts have not begun, at each large take. */
+    const behind: Array<number> = []
+    yield* workerOver((store) => ({
+      take: (request) =>
+        Effect.gen(function*() {
+          if (request.from.length > 100) behind.push(taken - (yield* receivers.requests(endpointUrl)).length)
+          const answer = yield* store.take(request)
+          taken += answer.deliveries.length
+          return answer
+        })
+    }))
+    yield* TestWaybill.pass(1_000)
+    assert.lengthOf(yield* delivered, 700)
+    // one of them beside a take of signals
+    assert.isAbove(behind.filter((count) => count > 100).length, 1)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer())))
+
   it.effect("takes about a thousand events at once from a destination with many, and nothing from others", Effect.fnUntraced(function*() {
     const tenant = yield* TestWaybill.tenant()
     yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 100, rateLimitPerMinute: 60_000 } })

@@ -194,12 +194,15 @@ describe("the window", () => {
     assert.deepStrictEqual(sizes, [2, 3, 4, 5, 5, 2, 1, 1])
   })
 
-  it("counts deliveries in flight", () => {
+  it("counts attempts until the receiver answers, not until their outcomes are written", () => {
     const destination = ready()
     destination.window = 4
-    destination.inFlight.set("one", { lastKey: "A", first: true })
+    begun(destination, "one", { lastKey: "A", first: true })
+    attemptsBegin(destination, now, 1)
     assert.strictEqual(planOf(destination, now, 10).batches, 3)
     assert.strictEqual(planOf(destination, now, 2).batches, 2)
+    destination.running -= 1
+    assert.strictEqual(planOf(destination, now, 10).batches, 4)
   })
 
   it("is reset for another endpoint", () => {

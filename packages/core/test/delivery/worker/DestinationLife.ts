@@ -189,7 +189,7 @@ export class Life {
     const plan = planOf(destination, this.now, room)
     const wanted = plan.again.length + plan.batches
     if (wanted === 0) return false
-    assert.isAtMost(destination.inFlight.size + wanted, Math.max(destination.window, 1), "the window")
+    assert.isAtMost(destination.running + wanted, Math.max(destination.window, 1), "the window")
     destination.taking = true
     this.requests.push({ from: takeFromOf(destination, plan, 1), since: ++this.events, epoch: this.epoch, answer: undefined })
     return true
