@@ -11,7 +11,7 @@ import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { maxShipmentIds } from "../transit-events/model/TransitSubscription.ts"
 import type { TransitSubscriptionStore } from "../transit-events/TransitSubscriptionStore.ts"
 
-/** `from` and `to` bound the time at which Waybill stored the events, or entries of the work list. */
+/** `from` (inclusive) and `to` (exclusive) bound the time at which Waybill stored the events, or entries of the work list. */
 export const ReplayCall = Schema.Struct({
   from: InstantText,
   to: Schema.optionalKey(InstantText),
@@ -31,6 +31,7 @@ interface Stores {
 export const replayWith = ({ pickups, transit }: Stores) =>
   Effect.fnUntraced(function*(tenantId: string, { destinationId, source }: DestinationOverview, { from, shipmentIds, to }: typeof ReplayCall.Type) {
     const range = { from: parseInstant(from)!, to: to === undefined ? undefined : parseInstant(to) }
+    if (range.to !== undefined && range.to <= range.from) return yield* InvalidInput.of(fault(["to"], "to must be after from.", "out_of_bounds"))
     const area = areaOfSource(source)
     if (area === "pickups" && shipmentIds !== undefined) {
       return yield* InvalidInput.of(fault(["shipmentIds"], "Changes of pickups are replayed by time only. Leave shipmentIds out.", "not_allowed"))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Retention, Subscriptions } from "@waybill/core"
+import { InvalidInput, Retention, Subscriptions } from "@waybill/core"
 import { Deliveries } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
@@ -201,6 +201,25 @@ describe("Deliveries", () => {
     assert.lengthOf(new Set(ids), 4)
     assert.strictEqual((yield* Effect.flip(replay({})))._tag, "InvalidInput")
     assert.strictEqual((yield* Effect.flip(Effect.flatMap(Subscriptions, (all) => all.replay("acme", "garbage", { from: "1970-01-01T00:00:00Z" }))))._tag, "DestinationNotFound")
+  }, inEngine))
+
+  it.effect("refuse a time range that ends before it begins", Effect.fnUntraced(function*() {
+    const { subscription } = yield* startEngine()
+    const [early, same, later] = ["1970-01-01T00:00:00Z", "1970-01-01T01:00:00+01:00", "1970-01-01T00:00:01Z"]
+    const deliveries = yield* Deliveries
+    const replay = (call: { from: string; to: string }) => Effect.flatMap(Subscriptions, (all) => all.replay("acme", subscription.id, call))
+    const refusals = (from: string, to: string) => {
+      const filter = { since: from, until: to }
+      const calls: ReadonlyArray<Effect.Effect<unknown, unknown, Subscriptions>> =
+        [replay({ from, to }), deliveries.list("acme", filter), deliveries.retryDeadLetters("acme", filter), deliveries.dismissDeadLetters("acme", filter)]
+      const faultsOf = (error: unknown) => error instanceof InvalidInput ? error.faults.map(({ code, pointer }) => `${pointer} ${code}`) : error
+      return Effect.forEach(calls, (call) => Effect.match(call, { onFailure: faultsOf, onSuccess: () => [] }))
+    }
+    const refused = [["/to out_of_bounds"], ...Array(3).fill(["/until out_of_bounds"])]
+    assert.deepStrictEqual(yield* refusals(later, early), refused)
+    // the same instant in another zone: the end is exclusive, so nothing can match
+    assert.deepStrictEqual(yield* refusals(early, same), refused)
+    assert.deepStrictEqual(yield* refusals(early, later), [[], [], [], []])
   }, inEngine))
 
   it.effect("isolates tenants", Effect.fnUntraced(function*() {

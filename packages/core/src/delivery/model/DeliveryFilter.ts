@@ -73,7 +73,7 @@ export const hasEndpoint = ({ host, url }: EndpointFilter, endpointUrl: string):
 
 const withErrors: ReadonlyArray<DeliveryState | undefined> = [undefined, "waiting", "dead"]
 
-/** The filter of a call; `undefined` if nothing can match. Fails if `error` does not fit to `state`. */
+/** The filter of a call; `undefined` if nothing can match. Fails if `error` does not fit to `state`, or `until` to `since`. */
 export const deliveryFilterOf = (
   { client, endpoint, error, since, subscriptionId, until }: typeof Fields.Type,
   state: DeliveryState | undefined
@@ -81,12 +81,14 @@ export const deliveryFilterOf = (
   if (error !== undefined && !withErrors.includes(state)) {
     return Result.fail(fault(["error"], "error goes with state waiting or dead, or without a state.", "conflict"))
   }
+  const [from, to] = [since, until].map((text) => text === undefined ? undefined : parseInstant(text))
+  if (from !== undefined && to !== undefined && to <= from) return Result.fail(fault(["until"], "until must be after since.", "out_of_bounds"))
   return Result.succeed(subscriptionId !== undefined && !isUniqueId(subscriptionId) ? undefined : {
     destinationId: subscriptionId,
     client: client === undefined ? undefined : qualifiedClient(client),
     endpoint: endpoint === undefined ? undefined : endpointFilterOf(endpoint),
     error,
-    since: since === undefined ? undefined : parseInstant(since),
-    until: until === undefined ? undefined : parseInstant(until)
+    since: from,
+    until: to
   })
 }
