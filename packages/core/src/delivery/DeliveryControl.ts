@@ -19,6 +19,9 @@ export const healthCount = 10_000
 /** Maximum number of a destination's deliveries that a trace searches, newest first, in each group of states. */
 export const traceDeliveries = 1000
 
+/** Records of dropped entries that are kept of each destination: the newest. */
+export const keptDrops = 1000
+
 /** Position of a purge: the last entry that its previous step read. */
 export interface PurgePosition {
   readonly key: string

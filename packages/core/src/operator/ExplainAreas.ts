@@ -1,7 +1,7 @@
 /** Evaluates each area's rules: whether a subscription would get a subject, and under which order key. */
 import { Effect, Option } from "effect"
 import { areaOfSource } from "../Areas.ts"
-import type { TraceSubject } from "../delivery/DeliveryControl.ts"
+import { keptDrops, type TraceSubject } from "../delivery/DeliveryControl.ts"
 import type { DestinationOverview } from "../delivery/DeliveryQueue.ts"
 import { chargeWindowSource } from "../freight-charges/ChargeSubscriptions.ts"
 import { ChargeSubscriptionStore } from "../freight-charges/ChargeSubscriptionStore.ts"
@@ -174,9 +174,9 @@ const before = (destination: DestinationOverview, at: number | undefined): Verdi
     ? decided("before_subscription", reason("createdAt", `after the subscription was created at ${formatInstant(createdAt(destination))}`, formatInstant(at)))
     : undefined
 
-/** The subject matches now, but there is no record that it was queued. */
+/** The subject matches now, but there is no record that it was queued. It may have been dropped only where not all drops have a record. */
 const forgotten = (destination: DestinationOverview): Verdict =>
-  destination.dropped > 0
+  destination.dropped > keptDrops
     ? decided("dropped", reason("dropped", "sent", `one of ${destination.dropped} entries that were dropped, or its delivery was deleted by retention`))
     : decided("not_matched", reason(
       "time of the event",

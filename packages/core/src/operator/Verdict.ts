@@ -44,7 +44,8 @@ export const verdictOf = (destination: DestinationOverview, trace: DestinationTr
   const retried = deliveries.find(({ state }) => state === "waiting")
   if (trace.waiting || retried !== undefined) return held(destination) ?? (retried === undefined ? queued(destination, trace) : retrying(destination, retried))
   const [last] = deliveries
-  if (dropped !== undefined && (last === undefined || dropped.at >= last.sentAt)) {
+  // one that was replayed in the same millisecond has a delivery
+  if (dropped !== undefined && (last === undefined || dropped.at > last.sentAt)) {
     return decided("dropped", reason("dropped", "sent", `${dropped.reason} at ${formatInstant(dropped.at)}`))
   }
   return last === undefined ? undefined : ended(destination, last)

@@ -108,6 +108,28 @@ const cases: ReadonlyArray<Case> = [
     when: (engine) => Effect.andThen(publishE(engine), Effect.flatMap(Subscriptions, (all) => all.purge("acme", engine.subscription.id)))
   },
   {
+    name: "was replayed at the time when it was purged",
+    verdict: "delivered",
+    when: (engine) => Effect.gen(function*() {
+      const subscriptions = yield* Subscriptions
+      yield* publishE(engine)
+      yield* subscriptions.purge("acme", engine.subscription.id)
+      yield* subscriptions.replay("acme", engine.subscription.id, { from: "1970-01-01T00:00:00Z" })
+      yield* worked("1 second")
+    })
+  },
+  {
+    name: "was published before the client could see its shipment, also if others were purged",
+    verdict: "not_matched",
+    rule: "time of the event",
+    when: (engine) => Effect.gen(function*() {
+      yield* engine.publish("OTHER")
+      yield* (yield* Subscriptions).purge("acme", engine.subscription.id)
+      yield* publishE(engine, { accounts: ["B"] })
+      yield* engine.publishEvent("S", { eventId: "F" })
+    })
+  },
+  {
     name: "has a type that the filter excludes",
     verdict: "not_matched",
     rule: "eventTypes",

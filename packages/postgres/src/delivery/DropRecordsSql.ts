@@ -1,17 +1,16 @@
 /** SQL for the records of entries that were removed without being sent. */
-import type { DropReason } from "@waybill/core/delivery"
+import { type DropReason, keptDrops } from "@waybill/core/delivery"
 import { text, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 
-/** Records that are kept of each destination. */
-const keptDrops = raw("1000")
+const mostDrops = raw(String(keptDrops))
 
 /** Records the newest entries of a relation `gone (destination_id, key, sequence, ref)`: an INSERT. */
 export const recordDrops = (schema: Statement, tenantId: string, reason: DropReason): Statement => statement`
   INSERT INTO ${schema}.delivery_drops (tenant_id, destination_id, key, sequence, ref, reason)
   SELECT ${tenant(tenantId)}, g.destination_id, g.key, g.sequence, g.ref, ${text(reason)}
   FROM (SELECT g.*, row_number() OVER (PARTITION BY g.destination_id ORDER BY g.ref DESC) AS place FROM gone AS g) AS g
-  WHERE g.place <= ${keptDrops}
+  WHERE g.place <= ${mostDrops}
   ORDER BY g.destination_id, g.ref`
 
 /** Adds the numbers of removed entries in a relation `removed (destination_id, entries)` of few destinations: an UPDATE. The version stays. */
@@ -32,7 +31,7 @@ USING (
     SELECT d.drop_no FROM ${schema}.delivery_drops AS d
     WHERE d.tenant_id = ${own} AND d.destination_id = g.destination_id
     ORDER BY d.drop_no DESC
-    LIMIT 1 OFFSET ${keptDrops}
+    LIMIT 1 OFFSET ${mostDrops}
   ) AS o
 ) AS o
 WHERE d.tenant_id = ${own} AND d.destination_id = o.destination_id AND d.drop_no <= o.drop_no AND d.destination_id = ANY (${destinations})`

@@ -9,6 +9,7 @@ import {
   type DestinationSettings,
   type DestinationState,
   type DestinationStatus,
+  keptDrops,
   type OwnedPartition,
   partitionOf,
   type Signal,
@@ -47,9 +48,6 @@ export interface Drop {
   readonly reason: string
   readonly at: number
 }
-
-/** Drops that are kept of each destination. */
-const keptDrops = 1000
 
 export interface Delivery {
   readonly deliveryId: string
