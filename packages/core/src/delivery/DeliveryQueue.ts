@@ -145,7 +145,10 @@ export interface DestinationOverview extends Omit<DestinationSettings, "envelope
   readonly dropped: number
   /** When its earliest retry is due, while it is active. */
   readonly dueAt: number | undefined
-  /** The last attempt of the newest delivery with one, among the newest `overviewAttempts`. */
+  /**
+   * The newest attempt of the deliveries in flight and of the newest one that ended, among the newest `overviewAttempts` of each group. A retry of an
+   * older delivery counts until that one ends.
+   */
   readonly lastAttempt: AttemptRecord | undefined
 }
 

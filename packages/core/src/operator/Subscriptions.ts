@@ -109,7 +109,7 @@ export const SubscriptionView = Schema.Struct({
     failures: Count.annotate({ description: "Failed attempts since the last accepted one." }),
     until: Schema.NullOr(InstantText)
   }),
-  /** The newest attempt, among the newest 100 deliveries. */
+  /** The newest attempt, of the newest 100 deliveries in flight and the newest one that ended. */
   lastAttempt: Schema.NullOr(LastAttempt)
 }).annotate({ identifier: "OperatorSubscription" })
 export type SubscriptionView = typeof SubscriptionView.Type

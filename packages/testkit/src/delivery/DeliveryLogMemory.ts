@@ -1,6 +1,7 @@
 /** What operators see of destinations and deliveries, in memory. */
 import { compareText } from "@waybill/core"
 import {
+  type AttemptRecord,
   type CarryingDelivery,
   type DeliveryMatch,
   type DeliveryQuery,
@@ -64,8 +65,18 @@ const overviewOf = (destination: Destination, deliveries: ReadonlyArray<Delivery
     dead: Math.min(overviewCount, deliveries.filter((each) => each.state === "dead").length),
     dropped: destination.dropped,
     dueAt: destination.status.state === "active" ? dueOf(destination) : undefined,
-    lastAttempt: deliveries.find((each) => each.records.length > 0)?.records.at(-1)
+    lastAttempt: lastAttemptOf(deliveries)
   }
+}
+
+/** Of the deliveries in flight and of the newest one that ended. */
+const lastAttemptOf = (newestFirst: ReadonlyArray<Delivery>): AttemptRecord | undefined => {
+  const attempted = newestFirst.filter(({ records }) => records.length > 0)
+  const ended = attempted.find((each) => !isInFlight(each))
+  return attempted
+    .filter((each) => isInFlight(each) || each === ended)
+    .map(({ records }) => records.at(-1)!)
+    .reduce<AttemptRecord | undefined>((last, each) => last !== undefined && last.at >= each.at ? last : each, undefined)
 }
 
 export const isInFlight = ({ state }: { readonly state: DeliveryState }): boolean => state === "sending" || state === "waiting"

@@ -190,9 +190,13 @@ SELECT ${settingsRow.columns("l")}, l.state, l.state_reason, l.state_since, l.pa
        ${counted(deliveries("dead"))} AS dead,
        CASE WHEN l.state = 'active' THEN (SELECT min(d.due_at) ${deliveries("inFlight")}) END AS due_at,
        (SELECT d.attempts[cardinality(d.attempts)]
-        FROM (${newest("inFlight")} UNION ALL ${newest("dead")} UNION ALL ${newest("settled")}) AS d
+        FROM (
+          SELECT * FROM ${newest("inFlight")} AS d
+          UNION ALL
+          (SELECT * FROM (${newest("dead")} UNION ALL ${newest("settled")}) AS d WHERE cardinality(d.attempts) > 0 ORDER BY d.delivery_id DESC LIMIT 1)
+        ) AS d
         WHERE cardinality(d.attempts) > 0
-        ORDER BY d.delivery_id DESC
+        ORDER BY (d.attempts[cardinality(d.attempts)]::json ->> 'at')::float8 DESC, d.delivery_id DESC
         LIMIT 1) AS last_attempt,
        (extract(epoch FROM now()) * 1000)::float8 AS now
 FROM page AS l
