@@ -215,7 +215,7 @@ describe("Pickups between client and service", () => {
     lost.next = 1
     expect(await carrier.intake.reportPickupStatus(number, report)).toEqual({ result: "duplicate", pickupId: expect.any(String), carrierPickupNumber: number, status: "En Route" })
     expect(await shipper.pickups.visibility({ confirmationId: number })).toMatchObject({
-      status: "En Route", stopEta: "2099-11-20T09:15:00.000", stopEtaTimeZone: "UTC-6",
+      status: "En Route", stopEta: "2099-11-20T09:15:00", stopEtaTimeZone: "UTC-6",
       equipmentInformation: { driverName: "Pat", trailerNumber: null, stopsAway: 3, gpsCoordinates: { latitude: 41.25, longitude: -95.99 } }
     })
     await expect(carrier.intake.reportPickupStatus(number, { status: "Departed" })).rejects.toMatchObject({

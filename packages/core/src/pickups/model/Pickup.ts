@@ -150,11 +150,14 @@ const reportedEta = (request: PickupRequest, report: PickupReport): Eta | null |
   const text = given(report.stopEta)
   if (text === undefined) return null
   const parts = dateParts(text)!
-  if (parts.offset === undefined) return { stopEta: shownText((parts.day ?? 0) + (parts.clock ?? 0)), stopEtaTimeZone: named === undefined ? null : zoneText(offsetShown(parts, named)) }
+  if (parts.offset === undefined) return { stopEta: isFullTime.test(text) ? text : shownText((parts.day ?? 0) + (parts.clock ?? 0)), stopEtaTimeZone: named === undefined ? null : zoneText(offsetShown(parts, named)) }
   const instant = (parts.day ?? 0) + (parts.clock ?? 0) - parts.offset
   const offsetAt = named ?? fixedClocks(parts.offset)
   return { stopEta: shownText(instant + offsetAt(instant)), stopEtaTimeZone: zoneText(offsetAt(instant)) }
 }
+
+/** A local date-time that is shown as it was reported. Others are none to readers of the interface. */
+const isFullTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?$/u
 
 /** UTC offset at a local time. If two offsets apply, the one of the earlier instant. */
 const offsetShown = ({ clock, day }: { readonly clock: number | undefined; readonly day: number | undefined }, offsetAt: LocationClocks): number => {
