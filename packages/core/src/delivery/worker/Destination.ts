@@ -279,9 +279,9 @@ const forgetWaiting = (destination: Destination, deliveryId: string): void => {
   if (at >= 0) destination.waiting.splice(at, 1)
 }
 
-/** Pauses the destination: nothing is taken until the pause is written. */
+/** Pauses the destination: nothing is taken until the pause is written. `always`: by a dead letter, for any endpoint. One that is not adds nothing to it. */
 export const pause = (destination: Destination, reason: string, always: boolean): void => {
-  destination.pause = { reason, always: always || destination.pause?.always === true }
+  if (always || destination.pause?.always !== true) destination.pause = { reason, always }
 }
 
 /** Applies a written pause. From now on the store decides whether the destination may send. */

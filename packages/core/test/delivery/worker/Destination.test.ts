@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { breakerThreshold } from "@waybill/core/delivery"
 import * as Arbitrary from "effect/Arbitrary"
-import { attemptsBegin, begun, changeWritten, type Destination, failed, foundBy, insertWaiting, isFailing, loadInto, ownerOf, planOf, settled, signalled, succeeded, takeFromOf } from "../../../src/delivery/worker/Destination.ts"
+import { attemptsBegin, begun, changeWritten, type Destination, failed, foundBy, insertWaiting, isFailing, loadInto, ownerOf, pause, planOf, settled, signalled, succeeded, takeFromOf } from "../../../src/delivery/worker/Destination.ts"
 import { Slots } from "../../../src/delivery/worker/Slots.ts"
 import { int, listOf, oneOf } from "../../arbitraries.ts"
 import { Life, makeLoaded, newDestination } from "./DestinationLife.ts"
@@ -176,6 +176,19 @@ describe("keys", () => {
     beyond.cursor = early
     signalled(beyond, late, 1)
     assert.deepStrictEqual([before.behind, beyond.behind], [true, false])
+  })
+})
+
+describe("a pause by an answer 410", () => {
+  it("is not for any endpoint after one by a dead letter was written", () => {
+    const destination = ready()
+    pause(destination, "dead", true)
+    const written = destination.pause
+    pause(destination, "gone", false)
+    changeWritten(destination, written)
+    assert.isNotTrue(destination.pause?.always)
+    pause(destination, "gone", false)
+    assert.deepStrictEqual(destination.pause, { reason: "gone", always: false })
   })
 })
 
