@@ -9,7 +9,9 @@ import type { OwnedTenant } from "./WorkSet.ts"
 import { maySendAgainAfterCrash } from "../model/RetryDecision.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
-const sendsAtAStretch = 16
+/** Attempts, and about so many bytes of them, begin in one turn of the event loop: hundreds, or long signatures, would block it. */
+const sendsPerTurn = 16
+const bytesPerTurn = 512 * 1024
 
 /** Slots and bytes that a take reserved for a destination. */
 export interface Promised {
@@ -24,6 +26,8 @@ export interface Promised {
 export class Sending {
   /** Number of attempts that began. */
   begun = 0
+  /** What began since the event loop had its last turn, as far as known. */
+  private turn = { sends: 0, bytes: 0 }
   private readonly parts: EngineState
 
   constructor(parts: EngineState) {
@@ -50,13 +54,14 @@ export class Sending {
       let keys: ReadonlyArray<Uint8Array> | undefined
       let keysOf: LoadedDestination | undefined
       let now = yield* monotonicMillis
-      for (let n = 0; n < deliveries.length; n++) {
-        const delivery = deliveries[n]!
-        // hundreds without a pause would block the event loop
-        if (n % sendsAtAStretch === sendsAtAStretch - 1) {
+      for (const delivery of deliveries) {
+        if (this.turn.sends >= sendsPerTurn || this.turn.bytes >= bytesPerTurn) {
           yield* Effect.yieldNow
           now = yield* monotonicMillis
+          this.turn = { sends: 0, bytes: 0 }
         }
+        this.turn.sends += 1
+        this.turn.bytes += delivery.body.length
         const destination = isHeld(partitionOf(delivery.destinationId)) ? work.find(tenant.tenantId, delivery.destinationId) : undefined
         if (destination === undefined) continue
         begun(destination, delivery.deliveryId, { lastKey: delivery.lastKey, first: delivery.flight === flightOf(delivery.deliveryId) })

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import { DeliveryWorker, WebhookSender } from "@waybill/core/delivery"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { workerOver } from "../Engine.ts"
 
 const endpoints = Array.from({ length: 64 }, (_, n) => `https://receiver-${n}.example/hook`)
@@ -30,4 +31,33 @@ describe("a take from many destinations", () => {
     assert.isAtMost(Math.max(...bytes), endpoints.length * large * 1.2)
     for (const endpoint of endpoints) assert.lengthOf(yield* receivers.deliveredEvents(endpoint), 60)
   }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { maxBytesInFlight: 65_536 } }))), 60_000)
+})
+
+describe("attempts with large bodies", () => {
+  it.effect("begin in several turns of the event loop, each with a few of them", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const events = yield* TransitEvents
+    const receivers = yield* ScriptedReceivers
+    for (const endpointUrl of endpoints) yield* TestWaybill.subscribe(tenant, tenant.customer("large", ["A"]), { endpointUrl, delivery: { batchMaxSize: 50 } })
+    const large = Array.from({ length: 50 }, (_, n) => reportedEvent(`S${n}`, { accounts: ["A"], more: { attributes: { text: "x".repeat(4_000) } } }))
+    yield* Effect.orDie(events.append(tenant.carrier, large))
+    const ofTurns: Array<number> = [0]
+    let turn = setImmediate(function next() {
+      ofTurns.push(0)
+      turn = setImmediate(next)
+    })
+    yield* Effect.addFinalizer(() => Effect.sync(() => clearImmediate(turn)))
+    const watched = Layer.effect(WebhookSender, Effect.map(WebhookSender, (sender) => WebhookSender.of({
+      ...sender,
+      start: (request, end) => {
+        ofTurns[ofTurns.length - 1]! += request.body.reduce((sum, piece) => sum + piece.length, 0)
+        return sender.start(request, end)
+      }
+    })))
+    const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(watched)))), DeliveryWorker)
+    yield* Effect.forkScoped(worker.run)
+    yield* TestWaybill.pass(60_000)
+    for (const endpoint of endpoints) assert.lengthOf(yield* receivers.deliveredEvents(endpoint), 50)
+    assert.isAtMost(Math.max(...ofTurns), 1_500_000)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer())), 60_000)
 })
