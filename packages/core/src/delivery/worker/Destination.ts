@@ -49,91 +49,65 @@ export interface PendingPause {
 }
 
 /** A destination in its worker's memory. */
-export interface Destination {
+export class Destination {
   readonly destinationId: string
   /** Its partition, from when this worker became the owner. */
   readonly owned: OwnedPartitionState
   /** Undefined until it is loaded. */
   settings: LoadedDestination | undefined
   /** Whether the store may have changes that are not loaded yet. */
-  stale: boolean
+  stale = false
   /** Whether the destination may send, by the last take. */
-  sends: boolean
+  sends = true
   /** The key after which the next take starts. */
   cursor: string | undefined
   /** Whether entries may wait after the cursor. */
-  ahead: boolean
+  ahead = false
   /** Whether entries may wait at or before the cursor. */
-  behind: boolean
+  behind = false
   /** Whether entries wait under the key of an unfinished delivery. */
-  blocked: boolean
+  blocked = false
   /** Event numbers of the worker at the last signal and at the last written outcome. */
-  signalledAt: number
-  settledAt: number
+  signalledAt = 0
+  settledAt = 0
   /** Number of pending loads. */
-  loads: number
+  loads = 0
   /** Event number of the last load whose result was applied, from when it began. */
-  loadedAt: number
+  loadedAt = 0
   /** By due time. */
-  waiting: Array<Waiting>
+  waiting: Array<Waiting> = []
   /** Whether the store has more waiting deliveries than the last load returned. */
-  moreWaiting: boolean
-  readonly inFlight: Map<string, InFlight>
+  moreWaiting = false
+  readonly inFlight = new Map<string, InFlight>()
   /** Attempts that have not ended. */
-  running: number
-  breaker: Breaker
+  running = 0
+  breaker: Breaker = closedBreaker
   /** Up to which instant its rate limit is used. */
-  rateMark: number
+  rateMark = -Infinity
   /** Maximum number of running attempts: it grows with each success and halves with each failure. */
-  window: number
+  window = firstWindow
   /** A pause that is not written yet; nothing is taken until then. */
   pause: PendingPause | undefined
   /** Set if this process cannot open its secret: nothing is taken until this time, then the destination is loaded again. */
   unreadableUntil: number | undefined
   /** Whether a take that includes it is pending, or its attempts have not begun. */
-  taking: boolean
+  taking = false
   /** Averages of the last deliveries. */
-  bytesPerDelivery: number
-  eventsPerDelivery: number
+  bytesPerDelivery = 0
+  eventsPerDelivery = 1
   /** When attempts last began. */
-  usedAt: number
+  usedAt = -Infinity
   /** The next scheduled check. */
   lookAt: number | undefined
   /** Whether a signal of its own is scheduled, because another transaction has locked it. */
-  signalScheduled: boolean
-}
+  signalScheduled = false
 
-/** A destination that is not loaded. */
-export const makeDestination = (destinationId: string, owned: OwnedPartitionState): Destination => ({
-  destinationId,
-  owned,
-  settings: undefined,
-  stale: false,
-  sends: true,
-  cursor: undefined,
-  ahead: false,
-  behind: false,
-  blocked: false,
-  signalledAt: 0,
-  settledAt: 0,
-  loads: 0,
-  loadedAt: 0,
-  waiting: [],
-  moreWaiting: false,
-  inFlight: new Map(),
-  running: 0,
-  breaker: closedBreaker,
-  rateMark: -Infinity,
-  window: firstWindow,
-  pause: undefined,
-  unreadableUntil: undefined,
-  taking: false,
-  bytesPerDelivery: 0,
-  eventsPerDelivery: 1,
-  usedAt: -Infinity,
-  lookAt: undefined,
-  signalScheduled: false
-})
+  /** A destination that is not loaded. */
+  constructor(destinationId: string, owned: OwnedPartitionState) {
+    this.destinationId = destinationId
+    this.owned = owned
+  }
+}
 
 /** The owner of the slots that its attempts use. Its client never changes. */
 export const ownerOf = ({ owned, settings }: Destination): SlotOwner => ({ tenantId: owned.tenantId, client: settings?.client ?? "" })

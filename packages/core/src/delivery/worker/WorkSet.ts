@@ -1,28 +1,39 @@
 /** The work set of a worker: its partitions and destinations by tenant, and those that may send now. */
 import { Latch, Semaphore } from "effect"
 import { Heap } from "../../shared/Heap.ts"
-import { type Destination, hasWork, isMarkAhead, makeDestination, signalled } from "./Destination.ts"
-import { type AcquiredPartition, type OwnedPartition, partitionOf, type WrittenOutcome } from "../DeliveryStore.ts"
+import { Destination, hasWork, isMarkAhead, signalled } from "./Destination.ts"
+import { type AcquiredPartition, type DropRequest, type OwnedPartition, partitionOf, type WrittenOutcome } from "../DeliveryStore.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
 
 /** A partition of this worker. */
-export interface OwnedPartitionState extends OwnedPartition {
+export class OwnedPartitionState implements OwnedPartition {
   readonly tenant: OwnedTenant
+  readonly tenantId: string
+  readonly partition: number
   epoch: number
   lastOutcome: WrittenOutcome | undefined
   /** The last time at which a previous owner may have sent, in the worker's time, if it did not release the partition with its rate marks; otherwise -Infinity. */
   readonly othersUntil: number
-  readonly destinations: Map<string, Destination>
+  readonly destinations = new Map<string, Destination>()
   /** Its flights with unwritten outcomes, by id. */
-  readonly flights: Map<string, OpenFlight>
+  readonly flights = new Map<string, OpenFlight>()
   /** Number of pending takes and reclaims that include it. */
-  calls: number
+  calls = 0
   /** Whether it is being released: nothing is taken from it. */
-  leaving: boolean
+  leaving = false
   /** It has another owner, or this worker acquired it anew. */
-  lost: boolean
+  lost = false
   /** Worker time since which it has had no work. */
   quietSince: number | undefined
+
+  constructor(tenant: OwnedTenant, { epoch, othersUntil = -Infinity, partition }: Omit<AcquiredPartition, "destinations">, now: number, storeAhead: number) {
+    this.tenant = tenant
+    this.tenantId = tenant.tenantId
+    this.partition = partition
+    this.epoch = epoch
+    // it was stored before the clock was set back if it is later
+    this.othersUntil = Math.min(othersUntil - storeAhead, now)
+  }
 }
 
 /** A flight and the number of its unwritten outcomes. One take has a flight in every partition that it took from. */
@@ -33,35 +44,43 @@ export interface OpenFlight {
 }
 
 /** A tenant with partitions of this worker. */
-export interface OwnedTenant {
+export class OwnedTenant {
   readonly tenantId: string
-  readonly partitions: Map<number, OwnedPartitionState>
+  readonly partitions = new Map<number, OwnedPartitionState>()
   /** Sources of the loaded destinations. */
-  readonly sources: Set<string>
+  readonly sources = new Set<string>()
   /** Whether unread signals may exist. */
-  signalled: boolean
+  signalled = false
   /** Whether its last take failed. */
-  failed: boolean
+  failed = false
   /** Until when no take loop serves it, in `monotonicMillis`, because takes fail. */
-  failingUntil: number
+  failingUntil = -Infinity
   /** Whether a take with planned destinations is pending. */
-  taking: boolean
+  taking = false
   /** Held while the attempts of a take with planned destinations begin. */
-  readonly beginning: Semaphore.Semaphore
+  readonly beginning = Semaphore.makeUnsafe(1)
   /** Whether a take that only consumes signals is pending. */
-  takingSignals: boolean
+  takingSignals = false
   /** While a take may return unrequested deliveries: destinations whose deliveries it does not return. */
   guess: ReadonlySet<string> | undefined
   /** Takes whose responses were lost. */
-  readonly lostFlights: Set<string>
+  readonly lostFlights = new Set<string>()
   /** Destinations that must not give unrequested deliveries; may contain idle ones. */
-  readonly busy: Set<Destination>
+  readonly busy = new Set<Destination>()
   /** Destinations to load before the next take. */
-  readonly unloaded: Set<Destination>
+  readonly unloaded = new Set<Destination>()
   /** Destinations that may send, by client; clients take turns. */
-  readonly ready: Map<string, Set<Destination>>
+  readonly ready = new Map<string, Set<Destination>>()
   /** Entries to drop: those that clients may not see, and those of closed destinations. */
-  readonly drops: { readonly closed: Set<string>; readonly keys: Array<{ readonly destinationId: string; readonly key: string }>; readonly deliveries: Array<{ readonly destinationId: string; readonly deliveryId: string }> }
+  readonly drops = {
+    closed: new Set<string>(),
+    keys: new Array<DropRequest["keys"][number]>(),
+    deliveries: new Array<DropRequest["deliveries"][number]>()
+  }
+
+  constructor(tenantId: string) {
+    this.tenantId = tenantId
+  }
 }
 
 /** A check of a destination that is due at a worker time. */
@@ -108,18 +127,18 @@ export class WorkSet {
     const partition = this.partition(tenantId, partitionOf(destinationId))
     if (partition === undefined) return undefined
     let destination = partition.destinations.get(destinationId)
-    if (destination === undefined) partition.destinations.set(destinationId, destination = makeDestination(destinationId, partition))
+    if (destination === undefined) partition.destinations.set(destinationId, destination = new Destination(destinationId, partition))
     return destination
   }
 
   /** Adds a partition that was acquired at `now`, without state of an earlier ownership. */
   hold(acquired: AcquiredPartition, now: number, storeAhead: number): void {
     const { partition, tenantId } = acquired
-    const tenant = this.tenants.get(tenantId) ?? makeTenant(tenantId)
+    const tenant = this.tenants.get(tenantId) ?? new OwnedTenant(tenantId)
     const before = tenant.partitions.get(partition)
     if (before !== undefined) this.lose(before)
     this.tenants.set(tenantId, tenant)
-    tenant.partitions.set(partition, makePartition(tenant, acquired, now, storeAhead))
+    tenant.partitions.set(partition, new OwnedPartitionState(tenant, acquired, now, storeAhead))
     tenant.signalled = true
     this.found(tenantId, acquired.destinations)
     this.want(tenant)
@@ -263,42 +282,3 @@ export const ownershipOf = (partitions: Iterable<OwnedPartitionState>): Readonly
 
 /** Whether entries wait to be dropped. */
 export const hasDrops = ({ drops }: OwnedTenant): boolean => drops.closed.size + drops.keys.length + drops.deliveries.length > 0
-
-export const makeTenant = (tenantId: string): OwnedTenant => ({
-  tenantId,
-  partitions: new Map(),
-  sources: new Set(),
-  signalled: false,
-  failed: false,
-  failingUntil: -Infinity,
-  taking: false,
-  beginning: Semaphore.makeUnsafe(1),
-  takingSignals: false,
-  guess: undefined,
-  lostFlights: new Set(),
-  busy: new Set(),
-  unloaded: new Set(),
-  ready: new Map(),
-  drops: { closed: new Set(), keys: [], deliveries: [] }
-})
-
-export const makePartition = (
-  tenant: OwnedTenant,
-  { epoch, othersUntil = -Infinity, partition, tenantId }: Omit<AcquiredPartition, "destinations">,
-  now: number,
-  storeAhead: number
-): OwnedPartitionState => ({
-  tenant,
-  tenantId,
-  partition,
-  epoch,
-  lastOutcome: undefined,
-  // it was stored before the clock was set back if it is later
-  othersUntil: Math.min(othersUntil - storeAhead, now),
-  destinations: new Map(),
-  flights: new Map(),
-  calls: 0,
-  leaving: false,
-  lost: false,
-  quietSince: undefined
-})

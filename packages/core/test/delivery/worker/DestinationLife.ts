@@ -8,18 +8,17 @@ import { eventBatchEnvelope } from "@waybill/core/transit-events"
 import {
   attemptsBegin,
   begun,
-  type Destination,
+  Destination,
   failed,
   foundBy,
   loadInto,
-  makeDestination,
   planOf,
   settled,
   signalled,
   succeeded,
   takeFromOf
 } from "../../../src/delivery/worker/Destination.ts"
-import { makePartition, makeTenant } from "../../../src/delivery/worker/WorkSet.ts"
+import { OwnedPartitionState, OwnedTenant } from "../../../src/delivery/worker/WorkSet.ts"
 
 export const makeLoaded = (policy: Partial<DeliveryPolicy> = {}, rest: Partial<LoadedDestination> = {}): LoadedDestination => ({
   destinationId: "destination",
@@ -44,7 +43,7 @@ export const makeLoaded = (policy: Partial<DeliveryPolicy> = {}, rest: Partial<L
 })
 
 export const newDestination = (othersUntil?: number): Destination =>
-  makeDestination("destination", makePartition(makeTenant("acme"), { tenantId: "acme", partition: 0, epoch: 1, othersUntil }, Infinity, 0))
+  new Destination("destination", new OwnedPartitionState(new OwnedTenant("acme"), { tenantId: "acme", partition: 0, epoch: 1, othersUntil }, Infinity, 0))
 
 /** Entries that a take looks at. */
 const lookAt = 3

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { LoadedDestination } from "@waybill/core/delivery"
 import * as Arbitrary from "effect/Arbitrary"
-import { attemptsBegin, type Destination, makeDestination, type SlotOwner } from "../../../src/delivery/worker/Destination.ts"
+import { attemptsBegin, Destination, type SlotOwner } from "../../../src/delivery/worker/Destination.ts"
 import { Slots } from "../../../src/delivery/worker/Slots.ts"
-import { makePartition, makeTenant } from "../../../src/delivery/worker/WorkSet.ts"
+import { OwnedPartitionState, OwnedTenant } from "../../../src/delivery/worker/WorkSet.ts"
 import { int, listOf } from "../../arbitraries.ts"
 import { makeLoaded } from "./DestinationLife.ts"
 
@@ -15,7 +15,7 @@ const owner = (tenant: number, client: number): SlotOwner => ({ tenantId: `tenan
 
 const destinationOf = ({ client, tenantId }: SlotOwner, failing = false): Destination => {
   const settings: LoadedDestination = makeLoaded({}, { client })
-  return Object.assign(makeDestination("destination", makePartition(makeTenant(tenantId), { tenantId, partition: 0, epoch: 1, othersUntil: undefined }, 0, 0)), { settings, breaker: { failures: failing ? 1 : 0, openUntil: undefined } })
+  return Object.assign(new Destination("destination", new OwnedPartitionState(new OwnedTenant(tenantId), { tenantId, partition: 0, epoch: 1, othersUntil: undefined }, 0, 0)), { settings, breaker: { failures: failing ? 1 : 0, openUntil: undefined } })
 }
 
 /** The owners take one slot each in turn, until none is admitted. */
