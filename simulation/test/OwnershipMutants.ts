@@ -19,7 +19,7 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
   mutant(take, "a take does not compare the epoch",
     "this.held = partitionsHeld(this.tenant, request.owned)", "this.held = new Set(request.owned.map(({ partition }) => partition))"),
   mutant(store, "a settlement does not compare the epoch",
-    "settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): Settled {\n    const tenant = this.rows.tenant(tenantId)\n    const held = partitionsHeld(tenant, owned)", "settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): Settled {\n    const tenant = this.rows.tenant(tenantId)\n    const held = new Set(owned.map(({ partition }) => partition))"),
+    "settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): Settled {\n    const tenant = this.rows.of(tenantId)\n    const held = partitionsHeld(tenant, owned)", "settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): Settled {\n    const tenant = this.rows.of(tenantId)\n    const held = new Set(owned.map(({ partition }) => partition))"),
   mutant(store, "a settlement under an old epoch is reported as written",
     "return { owned: [...held], locked: [] }", "return { owned: owned.map(({ partition }) => partition), locked: [] }"),
   mutant(ownership, "a new owner does not raise the epoch",

@@ -56,7 +56,7 @@ const tenantsIn = ({ journal, operate, purge }: Database, rows: AccessRows) => (
   findLimits: (tenantId: string) => operate(() => limitsOf(rows, tenantId)),
   putLimits: (tenantId: string, limits: string) =>
     operate(() => {
-      if (rows.tenants.has(tenantId)) journal.put(rows.limits, tenantId, limits)
+      if (rows.tenants.has(tenantId)) journal.set(rows.of(tenantId), "limits", limits)
     }),
   deletedTenants: (range: ListRange) => operate(() => pageOf([...rows.tenants.values()].flatMap(({ state, tenantId }) => state === "deleted" ? [tenantId] : []), range))
 })
@@ -64,8 +64,8 @@ const tenantsIn = ({ journal, operate, purge }: Database, rows: AccessRows) => (
 const pageOf = (ids: ReadonlyArray<string>, { after = "", limit }: ListRange): ReadonlyArray<string> =>
   ids.filter((id) => compareText(id, after) > 0).sort(compareText).slice(0, limit)
 
-const limitsOf = ({ limits, tenants }: AccessRows, tenantId: string): Option.Option<string | undefined> =>
-  existing(tenants.get(tenantId)) === undefined ? Option.none() : Option.some(limits.get(tenantId))
+const limitsOf = (rows: AccessRows, tenantId: string): Option.Option<string | undefined> =>
+  existing(rows.tenants.get(tenantId)) === undefined ? Option.none() : Option.some(rows.of(tenantId).limits)
 
 /** The tenant, unless it is missing or deleted. */
 const existing = (row: TenantRow | undefined): Tenant | undefined =>
@@ -133,7 +133,7 @@ const changeAccounts = <A>(rows: AccessRows, destinations: DestinationRows, secr
   const before = accounts()
   const changed = change()
   if (accounts() === before) return changed
-  for (const destination of destinations.tenant(tenantId).destinations.values()) {
+  for (const destination of destinations.of(tenantId).destinations.values()) {
     const { client: owner, hmacSecretId } = destination.settings
     if (owner !== client || secrets.of(tenantId).get(hmacSecretId)?.owner._tag !== "Accounts") continue
     destinations.raiseVersion(destination)
@@ -181,7 +181,7 @@ const clientsIn = ({ operate }: Database, rows: AccessRows, destinations: Destin
           roles: [...new Set(origins.flatMap(({ roles }) => roles))].sort(),
           accounts: [...known.accounts].sort(compareText),
           keys: [...keys.values()].filter((key) => keyClient(key.name) === client && isAlive(now)(key)).length,
-          subscriptions: [...destinations.tenant(tenantId).destinations.values()].filter(({ settings }) => settings.client === client).length,
+          subscriptions: [...destinations.of(tenantId).destinations.values()].filter(({ settings }) => settings.client === client).length,
           lastSeenAt: seen.length === 0 ? undefined : Math.max(...seen),
           live: rows.isLive(tenantId, client, now)
         }

@@ -1,7 +1,7 @@
 /** Access of clients, indexed for publishing by client and by account. */
 import type { ClientAccess, Role, StoredApiKey, Tenant } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
-import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { setIn } from "../shared/EntryIn.ts"
 import { TenantRows } from "../shared/TenantRows.ts"
 
@@ -35,31 +35,22 @@ interface Client {
   readonly endingThrough: string | undefined
 }
 
-interface TenantAccess {
-  readonly keys: Map<string, KeyRow>
-  readonly clients: Map<string, Client>
-  readonly byAccount: Map<string, Set<string>>
-  readonly seeingAll: Set<string>
+class TenantAccess {
+  readonly keys = new Map<string, KeyRow>()
+  readonly clients = new Map<string, Client>()
+  readonly byAccount = new Map<string, Set<string>>()
+  readonly seeingAll = new Set<string>()
+  limits: string | undefined
 }
 
 const nobody: Client = { origins: new Map(), seesAll: false, accounts: new Set(), endingThrough: undefined }
 
 export class AccessTables extends Context.Service<AccessTables, AccessRows>()("@waybill/testkit/access/AccessTables") {
-  static readonly layer = Layer.effect(AccessTables, Effect.map(MemoryDatabase, ({ journal, onPurge }) => purged(onPurge, new AccessRows(journal))))
+  static readonly layer = Layer.effect(AccessTables, Effect.map(MemoryDatabase, (database) => new AccessRows(database, () => new TenantAccess())))
 }
 
 export class AccessRows extends TenantRows<TenantAccess> {
   readonly tenants = new Map<string, TenantRow>()
-  readonly limits = new Map<string, string>()
-
-  protected override empty(): TenantAccess {
-    return { keys: new Map(), clients: new Map(), byAccount: new Map(), seeingAll: new Set() }
-  }
-
-  override forgetTenant(tenantId: string): boolean {
-    const known = super.forgetTenant(tenantId)
-    return this.limits.delete(tenantId) || known
-  }
 
   /** Replaces one source's view of a client; the client may see the union of its sources. */
   putClient(tenantId: string, { accounts, client, live, origin, reviewAt, roles = [], seesAll }: ClientAccess, now: number): boolean {

@@ -1,7 +1,7 @@
 /** Accounts and carriers of shipments, and which have a status. The event log and shipment statuses write and read it. */
 import { isOwn } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
-import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { setIn } from "../shared/EntryIn.ts"
 import { TenantRows } from "../shared/TenantRows.ts"
 
@@ -13,25 +13,21 @@ interface ShipmentClaim {
   readonly written?: boolean
 }
 
-interface TenantShipments {
-  readonly accounts: Map<string, ReadonlyArray<string>>
-  readonly carriers: Map<string, ReadonlyArray<string>>
+class TenantShipments {
+  readonly accounts = new Map<string, ReadonlyArray<string>>()
+  readonly carriers = new Map<string, ReadonlyArray<string>>()
   /** Shipments with accepted writes. */
-  readonly written: Set<string>
+  readonly written = new Set<string>()
   /** By account and by carrier number. */
-  readonly byAccount: Map<string, Set<string>>
-  readonly withStatus: Set<string>
+  readonly byAccount = new Map<string, Set<string>>()
+  readonly withStatus = new Set<string>()
 }
 
 export class ShipmentTables extends Context.Service<ShipmentTables, ShipmentRows>()("@waybill/testkit/access/ShipmentTables") {
-  static readonly layer = Layer.effect(ShipmentTables, Effect.map(MemoryDatabase, ({ journal, onPurge }) => purged(onPurge, new ShipmentRows(journal))))
+  static readonly layer = Layer.effect(ShipmentTables, Effect.map(MemoryDatabase, (database) => new ShipmentRows(database, () => new TenantShipments())))
 }
 
 export class ShipmentRows extends TenantRows<TenantShipments> {
-  protected override empty(): TenantShipments {
-    return { accounts: new Map(), carriers: new Map(), written: new Set(), byAccount: new Map(), withStatus: new Set() }
-  }
-
   /** Empty until a call sets them. */
   accountsOf(tenantId: string, shipmentId: string): ReadonlyArray<string> {
     return this.of(tenantId).accounts.get(shipmentId) ?? []

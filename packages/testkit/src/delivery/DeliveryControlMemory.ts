@@ -93,7 +93,7 @@ export const layer = storeLayer(DeliveryControl, { rows: DestinationTables }, ({
       stepOf(tenantId, destinationId, (destination, now) => dropExcess(destination, excess, after, now)),
     dismiss: (tenantId, deliveryIds) =>
       operate(() => {
-        const dead = deliveryIds.flatMap((id) => rows.tenant(tenantId).deliveries.get(id) ?? []).filter(({ state }) => state === "dead")
+        const dead = deliveryIds.flatMap((id) => rows.of(tenantId).deliveries.get(id) ?? []).filter(({ state }) => state === "dead")
         for (const delivery of dead) journal.set(delivery, "state", "dismissed")
         return dead.length
       }),
@@ -114,7 +114,7 @@ const stretchOf = (destination: Destination, after: PurgePosition | undefined, m
 const placeOf = ({ key, ref, sequence }: PurgePosition): PurgePosition => ({ key, sequence, ref })
 
 const countsOf = (rows: DestinationRows, tenantId: string, width: number, after: BacklogPosition | undefined, now: number): BacklogCounts => {
-  const stretch = [...rows.tenant(tenantId).destinations.values()]
+  const stretch = [...rows.of(tenantId).destinations.values()]
     .sort((a, b) => compareText(a.destinationId, b.destinationId))
     .flatMap((destination) => destination.entries.toSorted(byPlace).map((entry) => ({ destination, entry })))
     .filter(({ entry, destination }) => after === undefined || (compareText(destination.destinationId, after.destinationId) || byPlace(entry, after)) > 0)
@@ -138,7 +138,7 @@ const traceOf = (rows: DestinationRows, tenantId: string, destinationId: string,
   const isMeant = (orderId: string) => orderIds === undefined || orderIds.includes(orderId)
   const ofKey = destination === undefined ? [] : entriesOf(destination, key)
   const place = ofKey.findIndex(({ orderId }) => isMeant(orderId))
-  const holding = rows.deliveries(rows.tenant(tenantId))
+  const holding = rows.deliveries(rows.of(tenantId))
     .filter((each) => each.destinationId === destinationId && each.keys.includes(key))
     .sort((a, b) => compareText(b.deliveryId, a.deliveryId))
   const drop = destination?.drops.findLast((each) => each.key === key && isMeant(each.orderId))
@@ -148,7 +148,7 @@ const traceOf = (rows: DestinationRows, tenantId: string, destinationId: string,
     behind: place > 0 || (place === 0 && holding.some(isInFlight)),
     deliveries: holding.filter((each) => each.entries.some(({ orderId }) => isMeant(orderId))).slice(0, 50).map(tracedOf),
     dropped: drop === undefined ? undefined : { reason: drop.reason, at: drop.at },
-    recent: rows.deliveries(rows.tenant(tenantId))
+    recent: rows.deliveries(rows.of(tenantId))
       .filter((each) => each.destinationId === destinationId && each.sentAt >= now - 60_000)
       .map(({ sentAt }) => sentAt)
       .sort((a, b) => a - b)
@@ -165,7 +165,7 @@ const tracedOf = ({ attempt, deliveryId, records, sentAt, state }: Delivery): Tr
 })
 
 const troublesOf = (rows: DestinationRows, now: number): DeliveryTroubles => {
-  const all = [...rows.tenants.values()].flatMap((tenant) =>
+  const all = [...rows.byTenant.values()].flatMap((tenant) =>
     [...tenant.destinations.values()].map((destination): TroubledDestination & { readonly client: string } => {
       const { breaker, destinationId, settings: { client, source }, status: { pausedBy = "service", state } } = destination
       const paused = state === "paused" && pausedBy === "service"
@@ -217,7 +217,7 @@ const inTurns = <Item>(items: ReadonlyArray<Item>, ownerOf: (item: Item) => stri
 }
 
 const healthOf = (rows: DestinationRows, tenantId: string): TenantHealth => {
-  const { deliveries, destinations } = rows.tenant(tenantId)
+  const { deliveries, destinations } = rows.of(tenantId)
   const all = [...destinations.values()]
   const oldest = all.flatMap((destination) => oldestOf(destination) ?? [])
   return {

@@ -37,13 +37,13 @@ export const destinationOverviews = (
 }
 
 export const matchingDestinations = (rows: DestinationRows, tenantId: string, { inTrouble = false, state, ...match }: DestinationMatch): ReadonlyArray<Destination> => {
-  const all = inTrouble ? destinationsInTrouble(rows, tenantId) : [...rows.tenant(tenantId).destinations.values()]
+  const all = inTrouble ? destinationsInTrouble(rows, tenantId) : [...rows.of(tenantId).destinations.values()]
   return all.filter((each) => (state === undefined || each.status.state === state) && isOf(each, match))
 }
 
 /** A destination that its client paused counts as healthy. */
 export const destinationsInTrouble = (rows: DestinationRows, tenantId: string): ReadonlyArray<Destination> => {
-  const { deliveries, destinations } = rows.tenant(tenantId)
+  const { deliveries, destinations } = rows.of(tenantId)
   const withDead = new Set([...deliveries.values()].filter(({ state }) => state === "dead").map(({ destinationId }) => destinationId))
   return [...destinations.values()].filter(({ breaker, destinationId, status: { pausedBy, state } }) =>
     (state === "paused" && pausedBy !== "client") || (state === "active" && breaker.openUntil !== undefined) || withDead.has(destinationId))
@@ -103,7 +103,7 @@ export const summaryOf = (delivery: Delivery): DeliverySummary => ({
 
 /** In no order. */
 export const matchingDeliveries = (rows: DestinationRows, tenantId: string, match: DeliveryMatch): ReadonlyArray<Delivery> =>
-  rows.deliveries(rows.tenant(tenantId)).filter(matches(rows, tenantId, match))
+  rows.deliveries(rows.of(tenantId)).filter(matches(rows, tenantId, match))
 
 const matches = (rows: DestinationRows, tenantId: string, { client, destinationId, endpoint, error, since, state, until }: DeliveryMatch) =>
   (each: Delivery): boolean => {
@@ -127,7 +127,7 @@ export const listed = (
   let passed = 0
   // a destination and a stretch of time have an index in a database
   const inRange = matches(rows, tenantId, { ...match, client: undefined, endpoint: undefined, error: undefined, state: undefined })
-  const inOrder = rows.deliveries(rows.tenant(tenantId))
+  const inOrder = rows.deliveries(rows.of(tenantId))
     .filter((each) => inRange(each) && (after === undefined || turn * compareText(each.deliveryId, after) > 0))
     .toSorted((a, b) => turn * compareText(a.deliveryId, b.deliveryId))
   for (const each of inOrder) {
@@ -147,7 +147,7 @@ export const carrying = (
   const all = newestFirst(rows, tenantId)
   const looked = all.slice(0, newest)
   const deliveries = looked
-    .map((delivery) => ({ delivery, source: rows.destinationOf(rows.tenant(tenantId), delivery).settings.source }))
+    .map((delivery) => ({ delivery, source: rows.destinationOf(rows.of(tenantId), delivery).settings.source }))
     .filter(({ delivery, source }) => keys.some((each) => each.sources.includes(source) && each.keys.some((key) => delivery.keys.includes(key))))
     .slice(0, limit)
     .map(({ delivery, source }) => ({ ...summaryOf(delivery), source }))
@@ -155,4 +155,4 @@ export const carrying = (
 }
 
 const newestFirst = (rows: DestinationRows, tenantId: string): ReadonlyArray<Delivery> =>
-  [...rows.deliveries(rows.tenant(tenantId))].sort((a, b) => compareText(b.deliveryId, a.deliveryId))
+  [...rows.deliveries(rows.of(tenantId))].sort((a, b) => compareText(b.deliveryId, a.deliveryId))

@@ -27,9 +27,9 @@ export const layer = storeLayer(DeliveryQueue, { rows: DestinationTables }, ({ j
     openDestination: (tenantId, destination) =>
       operate((now) => {
         rows.open(tenantId, destination, now)
-        return [...rows.tenant(tenantId).destinations.values()].filter(({ settings: { client, source } }) => client === destination.client && source === destination.source).length
+        return [...rows.of(tenantId).destinations.values()].filter(({ settings: { client, source } }) => client === destination.client && source === destination.source).length
       }),
-    countDestinations: (tenantId) => operate(() => rows.tenant(tenantId).destinations.size),
+    countDestinations: (tenantId) => operate(() => rows.of(tenantId).destinations.size),
     changeDestination: (tenantId, settings) =>
       operate((now) => {
         const destination = rows.find(tenantId, settings.destinationId)
@@ -49,7 +49,7 @@ export const layer = storeLayer(DeliveryQueue, { rows: DestinationTables }, ({ j
       }),
     accessRestored: (tenantId, client) =>
       operate(() => {
-        for (const destination of rows.tenant(tenantId).destinations.values()) {
+        for (const destination of rows.of(tenantId).destinations.values()) {
           if (destination.settings.client === (client ?? destination.settings.client)) rows.signal(destination, undefined)
         }
       }),
@@ -62,26 +62,26 @@ export const layer = storeLayer(DeliveryQueue, { rows: DestinationTables }, ({ j
     find: (tenantId, deliveryId) =>
       operate(() =>
         Option.map(rows.delivery(tenantId, deliveryId), (delivery) => {
-          const { settings: { endpointUrl, envelope } } = rows.destinationOf(rows.tenant(tenantId), delivery)
+          const { settings: { endpointUrl, envelope } } = rows.destinationOf(rows.of(tenantId), delivery)
           return { ...summaryOf(delivery), endpointUrl, sentAt: delivery.sentAt, envelope, body: joinedPayloads(delivery.entries) }
         })
       ),
     retry: (tenantId, deliveryId) =>
-      operate((now) => Option.map(rows.delivery(tenantId, deliveryId), (delivery) => retry(rows.tenant(tenantId), delivery, now))),
+      operate((now) => Option.map(rows.delivery(tenantId, deliveryId), (delivery) => retry(rows.of(tenantId), delivery, now))),
     recover: (tenantId, destinationId, since) =>
       operate((now) => {
-        const tenant = rows.tenant(tenantId)
+        const tenant = rows.of(tenantId)
         const deliveries = [...tenant.deliveries.values()].filter((each) => each.destinationId === destinationId && each.settledAt !== undefined && each.settledAt >= since)
         return retryDead(tenant, deliveries, now)
       }),
     retryDead: (tenantId, deliveryIds) =>
       operate((now) => {
-        const tenant = rows.tenant(tenantId)
+        const tenant = rows.of(tenantId)
         return retryDead(tenant, deliveryIds.flatMap((id) => tenant.deliveries.get(id) ?? []), now)
       }),
     prune: (tenantId, settledBefore) =>
       operate(() => {
-        const { deliveries } = rows.tenant(tenantId)
+        const { deliveries } = rows.of(tenantId)
         const old = [...deliveries.values()]
           .filter((each) => each.settledAt !== undefined && each.settledAt < settledBefore)
           .slice(0, pruneLimit)
@@ -94,7 +94,7 @@ export const layer = storeLayer(DeliveryQueue, { rows: DestinationTables }, ({ j
 
 const depthOf = (rows: DestinationRows, now: number) => {
   const depth = { waitingEntries: 0, unsettled: 0, dead: 0, lagMillis: 0 }
-  for (const tenant of rows.tenants.values()) {
+  for (const tenant of rows.byTenant.values()) {
     for (const destination of tenant.destinations.values()) {
       depth.waitingEntries += destination.entries.length
       if (destination.status.state === "active") depth.lagMillis = Math.max(depth.lagMillis, now - Math.min(oldestOf(destination) ?? now, dueOf(destination) ?? now))

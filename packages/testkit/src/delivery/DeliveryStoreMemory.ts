@@ -29,7 +29,7 @@ export const layer = storeLayer(DeliveryStore, { rows: DestinationTables, secret
     renew: (worker) => operate((now) => ownership.renew(worker, now)),
     look: (workerId, limit) => operate((now) => ownership.look(workerId, limit, now)),
     acquire: (worker, tenantId, partitions) =>
-      operate((now) => ({ now, partitions: ownership.acquire(worker, rows.tenant(tenantId), partitions, now) })),
+      operate((now) => ({ now, partitions: ownership.acquire(worker, rows.of(tenantId), partitions, now) })),
     load: (tenantId, destinationIds) =>
       operate((now) =>
         destinationIds.flatMap((id) => {
@@ -38,10 +38,10 @@ export const layer = storeLayer(DeliveryStore, { rows: DestinationTables, secret
         })
       ),
     take: (request) => operate((now) => new Take(request, rows, now).run()),
-    reclaim: (tenantId, owned, flight) => operate((now) => ownership.reclaim(rows.tenant(tenantId), owned, flight, now)),
+    reclaim: (tenantId, owned, flight) => operate((now) => ownership.reclaim(rows.of(tenantId), owned, flight, now)),
     settle: (request) => (waitsForDisk(request) ? operate : operateUnflushed)((now) => writes.settle(request, now)),
     drop: (request) => operate((now) => writes.drop(request, now)),
-    release: (tenantId, partitions, rateMarks) => operate((now) => ownership.release(rows.tenant(tenantId), partitions, rateMarks, now))
+    release: (tenantId, partitions, rateMarks) => operate((now) => ownership.release(rows.of(tenantId), partitions, rateMarks, now))
   }
 })
 
@@ -75,7 +75,7 @@ class Writes {
   }
 
   settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): Settled {
-    const tenant = this.rows.tenant(tenantId)
+    const tenant = this.rows.of(tenantId)
     const held = partitionsHeld(tenant, owned)
     for (const each of outcomes) if (held.has(partitionOf(each.destinationId))) this.end(tenant, each, now)
     for (const { flight, partition } of ended) if (held.has(partition)) this.journal.drop(tenant.flights, flightKey(partition, flight))
@@ -105,7 +105,7 @@ class Writes {
   }
 
   drop({ closed, deliveries, keys, owned, tenantId }: DropRequest, now: number): Dropped {
-    const tenant = this.rows.tenant(tenantId)
+    const tenant = this.rows.of(tenantId)
     const held = partitionsHeld(tenant, owned)
     const openOf = (id: string) => held.has(partitionOf(id)) ? tenant.destinations.get(id) : undefined
     for (const { deliveryId, destinationId } of deliveries) {

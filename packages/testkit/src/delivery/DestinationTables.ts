@@ -19,8 +19,9 @@ import {
 import { Context, Effect, Layer, Option } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
-import { type Journal, lowerBound } from "../shared/Journal.ts"
-import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
+import { lowerBound } from "../shared/Journal.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { TenantRows } from "../shared/TenantRows.ts"
 
 export interface Entry {
   readonly ref: number
@@ -66,7 +67,7 @@ export interface Delivery {
   reason: string | undefined
 }
 
-export interface Destination {
+export class Destination {
   readonly destinationId: string
   readonly tenant: Tenant
   readonly partition: number
@@ -74,16 +75,24 @@ export interface Destination {
   status: DestinationStatus
   /** The state before an operator's pause, if it is restored instead of `active`. */
   resumesAs: "inactive" | undefined
-  version: number
-  breaker: Breaker
+  version = 0
+  breaker: Breaker = closedBreaker
   rateMark: number | undefined
   /** By key, sequence and id. */
-  readonly entries: Array<Entry>
+  readonly entries: Array<Entry> = []
   /** Deliveries that wait or are sent again. */
-  readonly unsettled: Map<string, Delivery>
+  readonly unsettled = new Map<string, Delivery>()
   /** The number of entries that were removed without being sent, and the newest of them. */
-  dropped: number
-  readonly drops: Array<Drop>
+  dropped = 0
+  readonly drops: Array<Drop> = []
+
+  constructor(tenant: Tenant, settings: DestinationSettings, now: number) {
+    this.destinationId = settings.destinationId
+    this.tenant = tenant
+    this.partition = partitionOf(settings.destinationId)
+    this.settings = settings
+    this.status = statusByClient(settings.state, now)
+  }
 }
 
 export interface SignalRow extends Signal {
@@ -112,19 +121,23 @@ export interface Flight {
   readonly again: ReadonlyArray<Delivery>
 }
 
-export interface Tenant {
+export class Tenant {
   readonly tenantId: string
-  readonly destinations: Map<string, Destination>
-  readonly closed: Map<string, Destination>
-  readonly deliveries: Map<string, Delivery>
+  readonly destinations = new Map<string, Destination>()
+  readonly closed = new Map<string, Destination>()
+  readonly deliveries = new Map<string, Delivery>()
   /** By `flightKey`. */
-  readonly flights: Map<string, Flight>
+  readonly flights = new Map<string, Flight>()
   /** By number. */
-  readonly signals: Map<number, SignalRow>
+  readonly signals = new Map<number, SignalRow>()
   /** By partition. */
-  readonly epochs: Map<number, number>
-  readonly othersUntil: Map<number, number>
-  readonly leases: Map<number, LeaseRow>
+  readonly epochs = new Map<number, number>()
+  readonly othersUntil = new Map<number, number>()
+  readonly leases = new Map<number, LeaseRow>()
+
+  constructor(tenantId: string) {
+    this.tenantId = tenantId
+  }
 }
 
 /** The partitions that are still owned. */
@@ -142,54 +155,27 @@ export class DestinationTables extends Context.Service<DestinationTables, Destin
   static readonly layer = Layer.effect(
     DestinationTables,
     Effect.gen(function*() {
-      const { journal, onPurge } = yield* MemoryDatabase
-      return purged(onPurge, new DestinationRows({ journal, access: yield* AccessTables, shipments: yield* ShipmentTables }))
+      return new DestinationRows(yield* MemoryDatabase, yield* AccessTables, yield* ShipmentTables)
     })
   )
 }
 
-export class DestinationRows {
-  readonly tenants = new Map<string, Tenant>()
+export class DestinationRows extends TenantRows<Tenant> {
   readonly workers = new Map<string, WorkerRow>()
-  readonly journal: Journal
   private readonly access: AccessRows
   private readonly shipments: ShipmentRows
   private lastRef = 0
   private lastSignal = 0
 
-  constructor({ access, journal, shipments }: { readonly journal: Journal; readonly access: AccessRows; readonly shipments: ShipmentRows }) {
-    this.journal = journal
+  constructor(database: MemoryDatabase["Service"], access: AccessRows, shipments: ShipmentRows) {
+    super(database, (tenantId) => new Tenant(tenantId))
     this.access = access
     this.shipments = shipments
   }
 
-  /** Removes all rows of a tenant. Returns whether there were any. */
-  forgetTenant(tenantId: string): boolean {
-    return this.tenants.delete(tenantId)
-  }
-
-  tenant(tenantId: string): Tenant {
-    let own = this.tenants.get(tenantId)
-    if (own === undefined) {
-      own = {
-        tenantId,
-        destinations: new Map(),
-        closed: new Map(),
-        deliveries: new Map(),
-        flights: new Map(),
-        signals: new Map(),
-        epochs: new Map(),
-        othersUntil: new Map(),
-        leases: new Map()
-      }
-      this.tenants.set(tenantId, own)
-    }
-    return own
-  }
-
   /** The destination if it is not closed. */
   find(tenantId: string, destinationId: string): Destination | undefined {
-    return this.tenants.get(tenantId)?.destinations.get(destinationId)
+    return this.byTenant.get(tenantId)?.destinations.get(destinationId)
   }
 
   /** The destination of a delivery, closed or not. */
@@ -199,27 +185,13 @@ export class DestinationRows {
 
   /** A delivery, in flight for the first time or with a row. */
   delivery(tenantId: string, deliveryId: string): Option.Option<Delivery> {
-    const { deliveries, flights } = this.tenant(tenantId)
+    const { deliveries, flights } = this.of(tenantId)
     return Option.fromUndefinedOr(deliveries.get(deliveryId) ?? [...flights.values()].flatMap(({ first }) => first).find((each) => each.deliveryId === deliveryId))
   }
 
   open(tenantId: string, settings: DestinationSettings, now: number): void {
-    const tenant = this.tenant(tenantId)
-    this.journal.put(tenant.destinations, settings.destinationId, {
-      destinationId: settings.destinationId,
-      tenant,
-      partition: partitionOf(settings.destinationId),
-      settings,
-      status: statusByClient(settings.state, now),
-      resumesAs: undefined,
-      version: 0,
-      breaker: closedBreaker,
-      rateMark: undefined,
-      entries: [],
-      unsettled: new Map(),
-      dropped: 0,
-      drops: []
-    })
+    const tenant = this.of(tenantId)
+    this.journal.put(tenant.destinations, settings.destinationId, new Destination(tenant, settings, now))
   }
 
   /** Cancels deliveries that wait; those in flight end with their outcome, and the owner drops the entries. */
@@ -324,7 +296,7 @@ export class DestinationRows {
 
   /** Bytes of entries and of deliveries that may still be sent: dead letters of a closed destination may not. */
   payloadsInUse(tenantId: string): ReadonlySet<Uint8Array> {
-    const tenant = this.tenant(tenantId)
+    const tenant = this.of(tenantId)
     const waiting = [...tenant.destinations.values()].flatMap(({ entries }) => entries)
     const kept = this.deliveries(tenant).filter(({ destinationId, state }) =>
       state === "sending" || state === "waiting" || (state === "dead" && !tenant.closed.has(destinationId)))

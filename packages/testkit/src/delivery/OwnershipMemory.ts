@@ -25,7 +25,7 @@ export class Ownership {
   }
 
   private leases(): ReadonlyArray<Partition & { readonly tenant: Tenant; readonly lease: LeaseRow }> {
-    return [...this.rows.tenants.values()].flatMap((tenant) =>
+    return [...this.rows.byTenant.values()].flatMap((tenant) =>
       [...tenant.leases].map(([partition, lease]) => ({ tenantId: tenant.tenantId, partition, tenant, lease })))
   }
 
@@ -47,7 +47,7 @@ export class Ownership {
   look(workerId: string, limit: number, now: number): Answer<"look"> {
     const signalled: Array<Partition> = []
     const free = this.leases().filter(({ lease }) => lease.leasedUntil <= now).sort((a, b) => a.lease.leasedUntil - b.lease.leasedUntil)
-    const firsts = [...this.rows.tenants.values()].flatMap((tenant) =>
+    const firsts = [...this.rows.byTenant.values()].flatMap((tenant) =>
       [...firstSignals(tenant)].map(([partition, number]) => ({ tenantId: tenant.tenantId, partition, lease: tenant.leases.get(partition), number })))
     const unowned: Array<Partition> = []
     for (const { lease, partition, tenantId } of firsts.sort((a, b) => a.number - b.number)) {

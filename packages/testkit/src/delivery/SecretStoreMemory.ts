@@ -8,7 +8,7 @@ import { isUsableBy, SecretTables } from "./SecretTables.ts"
 
 export const layer = storeLayer(SecretStore, { rows: SecretTables, destinations: DestinationTables, access: AccessTables }, ({ access, destinations, journal, operate, rows }) => {
   const signed = (tenantId: string, hmacSecretId: string) =>
-    [...destinations.tenant(tenantId).destinations.values()].filter(({ settings }) => settings.hmacSecretId === hmacSecretId)
+    [...destinations.of(tenantId).destinations.values()].filter(({ settings }) => settings.hmacSecretId === hmacSecretId)
   const usesOf = (tenantId: string, hmacSecretId: string) => signed(tenantId, hmacSecretId).length
 
   return {

@@ -3,19 +3,15 @@ import { accountOfGrant, compareText } from "@waybill/core"
 import { secretUsableBy, type StoredSecret } from "@waybill/core/delivery"
 import { Context, Effect, Layer } from "effect"
 import type { AccessRows } from "../access/AccessTables.ts"
-import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { TenantRows } from "../shared/TenantRows.ts"
 
 export class SecretTables extends Context.Service<SecretTables, SecretRows>()("@waybill/testkit/delivery/SecretTables") {
-  static readonly layer = Layer.effect(SecretTables, Effect.map(MemoryDatabase, ({ journal, onPurge }) => purged(onPurge, new SecretRows(journal))))
+  static readonly layer = Layer.effect(SecretTables, Effect.map(MemoryDatabase, (database) => new SecretRows(database, () => new Map())))
 }
 
 /** A tenant's secrets by their id. */
 export class SecretRows extends TenantRows<Map<string, StoredSecret>> {
-  protected override empty(): Map<string, StoredSecret> {
-    return new Map()
-  }
-
   /** What is stored, without versions whose time is over. */
   find(tenantId: string, hmacSecretId: string, now: number): StoredSecret | undefined {
     const stored = this.of(tenantId).get(hmacSecretId)

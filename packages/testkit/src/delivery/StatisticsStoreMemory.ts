@@ -1,7 +1,7 @@
 /** Delivery statistics in memory. */
 import { hourMillis, minuteMillis, type StatisticsRange, type StatisticsRow, StatisticsStore } from "@waybill/core/delivery"
-import { entryIn } from "../shared/EntryIn.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
+import { TenantRows } from "../shared/TenantRows.ts"
 
 interface Row extends StatisticsRow {
   readonly destinationId: string
@@ -10,19 +10,16 @@ interface Row extends StatisticsRow {
 
 type Rows = Map<string, Row>
 
-interface TenantRows {
-  readonly minutes: Rows
-  readonly hours: Rows
+class TenantCounts {
+  readonly minutes: Rows = new Map()
+  readonly hours: Rows = new Map()
 }
 
 export const layer = storeLayer(StatisticsStore, {}, ({ journal, onPurge, operate }) => {
-  const tenants = new Map<string, TenantRows>()
-  onPurge((tenantId) => tenants.delete(tenantId))
-
-  const rowsOf = (tenantId: string): TenantRows => entryIn(tenants, tenantId, () => ({ minutes: new Map(), hours: new Map() }))
+  const tenants = new TenantRows({ journal, onPurge }, () => new TenantCounts())
 
   const merge = (tenantId: string, added: Row) => {
-    const { hours, minutes } = rowsOf(tenantId)
+    const { hours, minutes } = tenants.of(tenantId)
     for (const [rows, width] of [[minutes, minuteMillis], [hours, hourMillis]] as const) {
       const at = Math.floor(added.at / width) * width
       const name = `${added.destinationId} ${at} ${added.client ?? ""}`
@@ -52,7 +49,7 @@ export const layer = storeLayer(StatisticsStore, {}, ({ journal, onPurge, operat
     read: (tenantId, { from, of, resolution, stepMillis, to }) =>
       operate(() => {
         const isWanted = isOf(of)
-        const inRange = [...tenants.get(tenantId)?.[resolution].values() ?? []].filter((row) => isWanted(row) && row.at >= from && row.at < to)
+        const inRange = [...tenants.byTenant.get(tenantId)?.[resolution].values() ?? []].filter((row) => isWanted(row) && row.at >= from && row.at < to)
         const stepped = inRange.map((row) => ({ ...row, at: Math.floor(row.at / stepMillis) * stepMillis }))
         const each = grouped(stepped, ({ at, destinationId }) => `${destinationId} ${at}`).map((rows) => ({ ...sum(rows), waiting: most(rows) }))
         if (!("client" in of)) return each
@@ -61,7 +58,7 @@ export const layer = storeLayer(StatisticsStore, {}, ({ journal, onPurge, operat
     prune: (tenantId, before) =>
       operate(() =>
         journal.asRecord(() => {
-          const own = tenants.get(tenantId)
+          const own = tenants.byTenant.get(tenantId)
           if (own === undefined) return 0
           let pruned = 0
           for (const [rows, oldest] of [[own.minutes, before.minutes], [own.hours, before.hours]] as const) {

@@ -19,7 +19,7 @@ export class Take {
     this.rows = rows
     this.journal = rows.journal
     this.now = now
-    this.tenant = rows.tenant(request.tenantId)
+    this.tenant = rows.of(request.tenantId)
     this.held = partitionsHeld(this.tenant, request.owned)
   }
 

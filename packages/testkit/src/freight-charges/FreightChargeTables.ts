@@ -36,24 +36,20 @@ export interface ChargeSubscriptionRow {
   readonly closed: Map<string, ReadonlySet<string>>
 }
 
-interface TenantCharges {
-  readonly bills: Map<string, StoredBill>
-  readonly byAccount: Map<string, Set<string>>
-  readonly notices: Map<string, NoticeRow>
-  readonly subscriptions: Map<string, ChargeSubscriptionRow>
+class TenantCharges {
+  readonly bills = new Map<string, StoredBill>()
+  readonly byAccount = new Map<string, Set<string>>()
+  readonly notices = new Map<string, NoticeRow>()
+  readonly subscriptions = new Map<string, ChargeSubscriptionRow>()
   /** Active ones. */
-  readonly byClient: Map<string, Set<string>>
+  readonly byClient = new Map<string, Set<string>>()
 }
 
 export class FreightChargeTables extends Context.Service<FreightChargeTables, FreightChargeRows>()("@waybill/testkit/freight-charges/FreightChargeTables") {
-  static readonly layer = Layer.effect(FreightChargeTables, areaRows((shared) => new FreightChargeRows(shared)))
+  static readonly layer = Layer.effect(FreightChargeTables, areaRows((shared) => new FreightChargeRows(shared, () => new TenantCharges())))
 }
 
 export class FreightChargeRows extends AreaRows<TenantCharges> {
-  protected override empty(): TenantCharges {
-    return { bills: new Map(), byAccount: new Map(), notices: new Map(), subscriptions: new Map(), byClient: new Map() }
-  }
-
   putBill(tenantId: string, bill: BillRow, now: number): void {
     this.dropBill(tenantId, bill.billId)
     const { bills, byAccount } = this.of(tenantId)

@@ -28,12 +28,12 @@ export const layer = storeLayer(DocumentStore, { rows: InvoiceTables }, ({ journ
       ),
     countFiles: (tenantId, { dot, mc }, invoiceNumber) =>
       operate(() => [...rows.of(tenantId).records.values()].find((each) => each.invoiceNumber === invoiceNumber && each.carrier.dot === dot && each.carrier.mc === mc)?.files.length ?? 0),
-    storedBytes: (tenantId) => operate(() => rows.storedBytes.get(tenantId) ?? 0),
+    storedBytes: (tenantId) => operate(() => rows.of(tenantId).storedBytes),
     changeStoredBytes: (tenantId, by) =>
       operate(() => {
-        const bytes = (rows.storedBytes.get(tenantId) ?? 0) + by
-        journal.put(rows.storedBytes, tenantId, bytes)
-        return bytes
+        const own = rows.of(tenantId)
+        journal.set(own, "storedBytes", own.storedBytes + by)
+        return own.storedBytes
       }),
     discard: (tenantId, contentId) =>
       operate((now) => {

@@ -24,13 +24,14 @@ export interface ContentRow {
   readonly writtenAt: number
 }
 
-interface TenantInvoices {
-  readonly invoices: Map<string, InvoiceRow & Written>
-  readonly history: Map<string, Array<InvoiceHistoryEntry>>
-  readonly records: Map<string, DocumentRecord & Written>
-  readonly contents: Map<string, ContentRow>
+class TenantInvoices {
+  readonly invoices = new Map<string, InvoiceRow & Written>()
+  readonly history = new Map<string, Array<InvoiceHistoryEntry>>()
+  readonly records = new Map<string, DocumentRecord & Written>()
+  readonly contents = new Map<string, ContentRow>()
   /** By content id. */
-  readonly discards: Map<string, Discard>
+  readonly discards = new Map<string, Discard>()
+  storedBytes = 0
 }
 
 interface Discard {
@@ -39,7 +40,7 @@ interface Discard {
 }
 
 export class InvoiceTables extends Context.Service<InvoiceTables, InvoiceRows>()("@waybill/testkit/invoices/InvoiceTables") {
-  static readonly layer = Layer.effect(InvoiceTables, areaRows((shared) => new InvoiceRows(shared)))
+  static readonly layer = Layer.effect(InvoiceTables, areaRows((shared) => new InvoiceRows(shared, () => new TenantInvoices())))
 }
 
 /** The fields that decide whether a viewer sees a row. */
@@ -50,17 +51,7 @@ interface Addressed {
 }
 
 class InvoiceRows extends AreaRows<TenantInvoices> {
-  readonly storedBytes = new Map<string, number>()
   private writes = 0
-
-  override forgetTenant(tenantId: string): boolean {
-    const known = super.forgetTenant(tenantId)
-    return this.storedBytes.delete(tenantId) || known
-  }
-
-  protected override empty(): TenantInvoices {
-    return { invoices: new Map(), history: new Map(), records: new Map(), contents: new Map(), discards: new Map() }
-  }
 
   putInvoice(tenantId: string, row: InvoiceRow): void {
     this.journal.put(this.of(tenantId).invoices, keyOf(row.uniqueId, row.carrier), { ...row, writtenNo: ++this.writes })

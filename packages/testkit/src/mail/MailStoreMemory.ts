@@ -1,8 +1,8 @@
 /** Waiting e-mails in memory. */
 import { compareText, type Mail, mailsPerPrune, mailsPerTenant, MailStore } from "@waybill/core"
 import { AccessTables, type TenantRow } from "../access/AccessTables.ts"
-import { entryIn } from "../shared/EntryIn.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
+import { TenantRows } from "../shared/TenantRows.ts"
 
 interface MailRow {
   readonly mail: Mail
@@ -18,10 +18,7 @@ const isAhead = ({ scheduledAt }: MailRow, now: number): boolean => scheduledAt 
 const isKept = (tenant: TenantRow | undefined): boolean => tenant !== undefined && tenant.state !== "deleted"
 
 export const layer = storeLayer(MailStore, { access: AccessTables }, ({ access: { tenants: known }, journal, onPurge, operate }) => {
-  const tenants = new Map<string, Map<string, MailRow>>()
-  onPurge((tenantId) => tenants.delete(tenantId))
-
-  const of = (tenantId: string): Map<string, MailRow> => entryIn(tenants, tenantId, () => new Map())
+  const tenants = new TenantRows({ journal, onPurge }, () => new Map<string, MailRow>())
 
   const due = (rows: Map<string, MailRow>, now: number): ReadonlyArray<MailRow> =>
     [...rows.values()].filter(({ dueAt }) => dueAt <= now).sort((one, other) => one.dueAt - other.dueAt)
@@ -29,18 +26,18 @@ export const layer = storeLayer(MailStore, { access: AccessTables }, ({ access: 
   return {
     put: (tenantId, mail) =>
       operate((now) => {
-        const own = of(tenantId)
+        const own = tenants.of(tenantId)
         if (own.size >= mailsPerTenant) return false
         if (!own.has(mail.id)) journal.put(own, mail.id, { mail, attempts: 0, dueAt: now, scheduledAt: now, createdAt: now })
         return true
       }),
     tenants: ({ after = "", limit }) =>
       operate((now) =>
-        [...tenants].filter(([tenantId, rows]) => compareText(tenantId, after) > 0 && isKept(known.get(tenantId)) && [...rows.values()].some((row) => row.dueAt <= now || isAhead(row, now)))
+        [...tenants.byTenant].filter(([tenantId, rows]) => compareText(tenantId, after) > 0 && isKept(known.get(tenantId)) && [...rows.values()].some((row) => row.dueAt <= now || isAhead(row, now)))
           .map(([tenantId]) => tenantId).sort(compareText).slice(0, limit)),
     take: (tenantId, limit, leaseMillis) =>
       operate((now) => {
-        const own = of(tenantId)
+        const own = tenants.of(tenantId)
         const taken = due(own, now).slice(0, limit)
         for (const row of own.values()) {
           if (row.dueAt > now && isAhead(row, now)) journal.put(own, row.mail.id, { ...row, dueAt: now + row.dueAt - row.scheduledAt, scheduledAt: now })
@@ -50,14 +47,14 @@ export const layer = storeLayer(MailStore, { access: AccessTables }, ({ access: 
           return { ...mail, attempt: attempts + 1, waitedMillis: now - createdAt }
         })
       }),
-    lagMillis: operate((now) => Math.max(0, ...[...tenants.values()].flatMap((rows) => [...rows.values()]).map(({ dueAt }) => now - dueAt))),
+    lagMillis: operate((now) => Math.max(0, ...[...tenants.byTenant.values()].flatMap((rows) => [...rows.values()]).map(({ dueAt }) => now - dueAt))),
     postpone: (tenantId, id, millis) =>
       operate((now) => {
-        const own = of(tenantId)
+        const own = tenants.of(tenantId)
         const row = own.get(id)
         if (row !== undefined) journal.put(own, id, { ...row, dueAt: now + millis, scheduledAt: now })
       }),
-    remove: (tenantId, id) => operate(() => journal.drop(of(tenantId), id)),
-    prune: (tenantId, before) => operate(() => journal.dropWhere(of(tenantId), ({ createdAt }) => createdAt < before, mailsPerPrune))
+    remove: (tenantId, id) => operate(() => journal.drop(tenants.of(tenantId), id)),
+    prune: (tenantId, before) => operate(() => journal.dropWhere(tenants.of(tenantId), ({ createdAt }) => createdAt < before, mailsPerPrune))
   }
 })

@@ -28,38 +28,34 @@ interface ListedChange extends PickupChange {
   readonly at: number
 }
 
-interface TenantPickups {
-  readonly rows: Map<string, PickupRow>
-  readonly byNumber: Map<string, string>
-  readonly byPro: Map<string, Set<string>>
+class TenantPickups {
+  readonly rows = new Map<string, PickupRow>()
+  readonly byNumber = new Map<string, string>()
+  readonly byPro = new Map<string, Set<string>>()
   /** History of each pickup, by position. */
-  readonly history: Map<string, Array<PickupHistoryEntry>>
+  readonly history = new Map<string, Array<PickupHistoryEntry>>()
   /** By number, in its order. */
-  readonly changes: Map<number, ListedChange>
-  readonly answers: Map<string, StoredAnswer>
+  readonly changes = new Map<number, ListedChange>()
+  readonly answers = new Map<string, StoredAnswer>()
   /** The last issued number, for real pickups and for tests. */
-  readonly counters: Map<boolean, number>
+  readonly counters = new Map<boolean, number>()
   /** Bytes of the histories of a client's pickups, with their entries in the work list. */
-  readonly usage: Map<string, number>
-  readonly subscriptions: Map<string, SubscriptionRow>
+  readonly usage = new Map<string, number>()
+  readonly subscriptions = new Map<string, SubscriptionRow>()
   /** The clients of removed subscriptions. */
-  readonly removed: Map<string, string>
+  readonly removed = new Map<string, string>()
   /** The last number and time of the work list. */
-  readonly feed: { last: number; lastAt: number }
+  readonly feed = { last: 0, lastAt: -Infinity }
 }
 
 /** The maximum number removed by one call. */
 const pruneLimit = 5000
 
 export class PickupTables extends Context.Service<PickupTables, PickupRows>()("@waybill/testkit/pickups/PickupTables") {
-  static readonly layer = Layer.effect(PickupTables, areaRows((shared) => new PickupRows(shared)))
+  static readonly layer = Layer.effect(PickupTables, areaRows((shared) => new PickupRows(shared, () => new TenantPickups())))
 }
 
 class PickupRows extends AreaRows<TenantPickups> {
-  protected override empty(): TenantPickups {
-    return { rows: new Map(), byNumber: new Map(), byPro: new Map(), history: new Map(), changes: new Map(), answers: new Map(), counters: new Map(), usage: new Map(), subscriptions: new Map(), removed: new Map(), feed: { last: 0, lastAt: -Infinity } }
-  }
-
   next(tenantId: string, isTest: boolean): number {
     const { counters } = this.of(tenantId)
     const number = (counters.get(isTest) ?? 0) + 1

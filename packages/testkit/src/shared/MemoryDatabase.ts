@@ -128,12 +128,3 @@ export class MemoryDatabase extends Context.Service<MemoryDatabase, {
     })
   })
 }
-
-/** Registers rows that can remove a tenant, and returns them. */
-export const purged = <Rows extends { readonly forgetTenant: (tenantId: string) => boolean }>(
-  onPurge: MemoryDatabase["Service"]["onPurge"],
-  rows: Rows
-): Rows => {
-  onPurge((tenantId) => rows.forgetTenant(tenantId))
-  return rows
-}

@@ -1,24 +1,21 @@
-/** The common part of the rows of all memory stores. */
+/** The rows of a memory store by tenant. They are removed with the tenant. */
 import { entryIn } from "./EntryIn.ts"
 import type { Journal } from "./Journal.ts"
+import type { MemoryDatabase } from "./MemoryDatabase.ts"
 
-export abstract class TenantRows<Own> {
+export class TenantRows<Own> {
   readonly byTenant = new Map<string, Own>()
-  protected readonly journal: Journal
+  readonly journal: Journal
+  private readonly empty: (tenantId: string) => Own
 
-  constructor(journal: Journal) {
+  /** `empty` is what a tenant without rows has. */
+  constructor({ journal, onPurge }: Pick<MemoryDatabase["Service"], "journal" | "onPurge">, empty: (tenantId: string) => Own) {
     this.journal = journal
-  }
-
-  /** What a tenant without rows has. */
-  protected abstract empty(): Own
-
-  /** Removes all rows of a tenant. Returns whether there were any. */
-  forgetTenant(tenantId: string): boolean {
-    return this.byTenant.delete(tenantId)
+    this.empty = empty
+    onPurge((tenantId) => this.byTenant.delete(tenantId))
   }
 
   of(tenantId: string): Own {
-    return entryIn(this.byTenant, tenantId, () => this.empty())
+    return entryIn(this.byTenant, tenantId, () => this.empty(tenantId))
   }
 }

@@ -23,32 +23,21 @@ interface NoticeRow extends StatusNotice {
   readonly storedAt: number
 }
 
-interface TenantStatuses {
-  readonly statuses: Map<string, StatusRow>
-  readonly byKey: Map<string, Set<string>>
+class TenantStatuses {
+  readonly statuses = new Map<string, StatusRow>()
+  readonly byKey = new Map<string, Set<string>>()
   /** History of each shipment, by position. */
-  readonly history: Map<string, Array<StatusHistoryEntry>>
-  readonly notices: Map<string, NoticeRow>
-  readonly subscriptions: Map<string, StatusSubscriptionRecord>
-  readonly byReference: Map<string, Set<string>>
+  readonly history = new Map<string, Array<StatusHistoryEntry>>()
+  readonly notices = new Map<string, NoticeRow>()
+  readonly subscriptions = new Map<string, StatusSubscriptionRecord>()
+  readonly byReference = new Map<string, Set<string>>()
 }
 
 export class ShipmentStatusTables extends Context.Service<ShipmentStatusTables, ShipmentStatusRows>()("@waybill/testkit/shipment-status/ShipmentStatusTables") {
-  static readonly layer = Layer.effect(ShipmentStatusTables, areaRows((shared) => new ShipmentStatusRows(shared)))
+  static readonly layer = Layer.effect(ShipmentStatusTables, areaRows((shared) => new ShipmentStatusRows(shared, () => new TenantStatuses())))
 }
 
 class ShipmentStatusRows extends AreaRows<TenantStatuses> {
-  protected override empty(): TenantStatuses {
-    return {
-      statuses: new Map(),
-      byKey: new Map(),
-      history: new Map(),
-      notices: new Map(),
-      subscriptions: new Map(),
-      byReference: new Map()
-    }
-  }
-
   putStatus(tenantId: string, write: StatusWrite): void {
     const { byKey, statuses } = this.of(tenantId)
     const before = statuses.get(write.shipmentId)

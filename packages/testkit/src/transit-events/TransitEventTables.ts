@@ -23,41 +23,28 @@ interface StoredCursors {
   readonly byPage: ReadonlyMap<number, { readonly cursor: PageCursor; readonly at: number }>
 }
 
-interface TenantEvents {
+class TenantEvents {
   /** By the texts of their keys. */
-  readonly events: Map<string, EventRow>
-  readonly shipments: Map<string, ShipmentRow>
+  readonly events = new Map<string, EventRow>()
+  readonly shipments = new Map<string, ShipmentRow>()
   /** Sorted. */
-  readonly shipmentIds: Array<string>
-  readonly cursors: Map<string, StoredCursors>
-  readonly subscriptions: Map<string, SubscriptionRecord>
+  readonly shipmentIds: Array<string> = []
+  readonly cursors = new Map<string, StoredCursors>()
+  readonly subscriptions = new Map<string, SubscriptionRecord>()
   /** The clients of removed subscriptions. */
-  readonly removed: Map<string, string>
+  readonly removed = new Map<string, string>()
   /** Active subscriptions: by shipment if they name shipments, else by client. */
-  readonly byShipment: Map<string, Set<string>>
-  readonly byClient: Map<string, Set<string>>
+  readonly byShipment = new Map<string, Set<string>>()
+  readonly byClient = new Map<string, Set<string>>()
 }
 
 export class TransitEventTables extends Context.Service<TransitEventTables, TransitEventRows>()("@waybill/testkit/transit-events/TransitEventTables") {
-  static readonly layer = Layer.effect(TransitEventTables, areaRows((shared) => new TransitEventRows(shared)))
+  static readonly layer = Layer.effect(TransitEventTables, areaRows((shared) => new TransitEventRows(shared, () => new TenantEvents())))
 }
 
 export class TransitEventRows extends AreaRows<TenantEvents> {
   /** Counts writes of events, committed or not. */
   writes = 0
-
-  protected override empty(): TenantEvents {
-    return {
-      events: new Map(),
-      shipments: new Map(),
-      shipmentIds: [],
-      cursors: new Map(),
-      subscriptions: new Map(),
-      removed: new Map(),
-      byShipment: new Map(),
-      byClient: new Map()
-    }
-  }
 
   shipment(tenantId: string, shipmentId: string): ShipmentRow {
     const own = this.of(tenantId)
