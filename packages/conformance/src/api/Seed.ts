@@ -23,7 +23,7 @@ export const seedThroughIntake = async (baseUrl: string, given: Fixtures, run: s
   const empty = customer.accounts.at(-1)!
   const foreign = other.accounts[0]
   if (own === empty) throw new RangeError("--intake needs a second account of clients.customer, which has no freight.")
-  const intake = new IntakeClient({ baseUrl, ...("bearer" in carrier ? { bearerToken: carrier.bearer } : { apiKey: carrier.apiKey }) })
+  const intake = new IntakeClient({ baseUrl, ...("bearer" in carrier ? { bearer: carrier.bearer } : { apiKey: carrier.apiKey }) })
   const seed = new Seeding(intake, run, Date.now())
   const shipment = await seed.shipment("1", own)
   const foreignShipment = await seed.shipment("2", foreign)

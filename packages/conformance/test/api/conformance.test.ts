@@ -7,6 +7,7 @@ import { parseFixtures } from "../../src/api/Fixtures.ts"
 import { rules } from "../../src/api/Rules.ts"
 import { runRules, type Target } from "../../src/api/RunRules.ts"
 import { openCallback } from "../../src/api/Callback.ts"
+import { seedThroughIntake } from "../../src/api/Seed.ts"
 import { basesOf, startApi, targetOf } from "./ApiUnderTest.ts"
 import { mutants } from "./Mutants.ts"
 
@@ -99,6 +100,17 @@ describe("the rules of check --api", { timeout: 120_000 }, () => {
     const { results } = await runRules(target, rules.filter(({ id }) => id === "b-token" || id === "b-token-forged"))
     expect(results.map(({ id, status }) => [id, status])).toEqual([["b-token", "passed"], ["b-token-forged", "passed"]])
     expect(asked).toEqual(["Bearer opaque", "Bearer opaque", "Bearer Apaque"])
+  })
+
+  it("are seeded by a carrier with a bearer token as well", async () => {
+    const asked: Array<string | undefined> = []
+    const server = await listening(({ headers }, response) => {
+      asked.push(headers.authorization)
+      response.writeHead(401).end()
+    })
+    const clients = { carrier: { bearer: "opaque" }, customer: { apiKey: "key", accounts: ["A-1", "A-2"] }, other: { apiKey: "other", accounts: ["B-1"] } } as const
+    await expect(seedThroughIntake(urlOf(server), { clients }, "t1")).rejects.toMatchObject({ status: 401 })
+    expect(asked).toEqual(["Bearer opaque"])
   })
 
   it("report a server that does not answer", async () => {
