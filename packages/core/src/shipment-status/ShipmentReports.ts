@@ -246,16 +246,7 @@ const writeOf = (known: KnownShipment, before: KnownShipment | undefined): Statu
   }
 }
 
-const keyedOf = ({ state, view }: KnownShipment): KeyedShipment => ({
-  shipmentId: state.shipmentId,
-  ProNumber: view.ProNumber,
-  UpdatedPro: view.UpdatedPro,
-  UniqueID: view.UniqueID,
-  ReferenceNumbers: view.ReferenceNumbers,
-  PickupAddress: view.PickupAddress,
-  ConsigneeAddress: view.ConsigneeAddress,
-  references: state.references
-})
+const keyedOf = ({ state, view }: KnownShipment): KeyedShipment => ({ ...view, shipmentId: state.shipmentId, references: state.references })
 
 const sameTexts = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean => a.length === b.length && a.every((text, at) => text === b[at])
 

@@ -81,32 +81,15 @@ export const contradictionsIn = (posted: PostedShipment, at: ReadonlyArray<Prope
   ]
 }
 
-type Described = Pick<
-  ShipmentView,
-  | "ProNumber" | "UniqueID" | "PayType" | "ShipType" | "PickupAddress" | "BillToAddress" | "BillToAccountNumber" | "ConsigneeAddress"
-  | "DESaccessorial" | "DESLimitedAccess" | "TimeCriticalType" | "TimeCriticalInfo" | "GrossWeight" | "Commodities" | "HandlingUnits"
-  | "EstimatedStandardDay" | "EstimatedDeliveryDate"
->
-
 /** The fields that movement does not change. */
-export const describedOf = (posted: PostedShipment): Described => ({
-  ProNumber: posted.ProNumber,
-  UniqueID: posted.UniqueID,
-  PayType: posted.PayType,
-  ShipType: posted.ShipType,
-  PickupAddress: posted.PickupAddress,
-  BillToAddress: posted.BillToAddress,
-  BillToAccountNumber: posted.BillToAccountNumber,
-  ConsigneeAddress: posted.ConsigneeAddress,
+export const describedOf = (posted: PostedShipment) => ({
+  ...Struct.pick(posted, Struct.keys(describedFields)),
   DESaccessorial: accessorialsOf(posted),
   DESLimitedAccess: posted.DESLimitedAccess ?? null,
   TimeCriticalType: posted.TimeCriticalType ?? null,
   TimeCriticalInfo: posted.TimeCriticalInfo ?? {},
-  GrossWeight: posted.GrossWeight,
   ...(posted.Commodities === undefined || posted.Commodities === null ? {} : { Commodities: posted.Commodities }),
-  ...(posted.HandlingUnits === undefined || posted.HandlingUnits === null ? {} : { HandlingUnits: posted.HandlingUnits }),
-  EstimatedStandardDay: posted.EstimatedStandardDay,
-  EstimatedDeliveryDate: posted.EstimatedDeliveryDate
+  ...(posted.HandlingUnits === undefined || posted.HandlingUnits === null ? {} : { HandlingUnits: posted.HandlingUnits })
 })
 
 /** The requested services, without `null`. */

@@ -7,31 +7,30 @@ import type { ShipmentView } from "./VerifiedShipment.ts"
 
 export type Mutable<A> = { -readonly [K in keyof A]: A[K] }
 
-export interface Draft {
+export class Draft {
   readonly view: Mutable<ShipmentView>
   readonly state: Mutable<ShipmentState>
   readonly report: StatusReport
-  readonly movement: Mutable<Movement>
-  readonly informations: Array<Information>
-  readonly exceptions: Array<FreightException>
+  readonly movement: Mutable<Movement> = {}
+  readonly informations: Array<Information> = []
+  readonly exceptions: Array<FreightException> = []
   /** Whether the movement causes a notification. */
-  moves: boolean
-  changes: boolean
+  moves = false
+  /** Whether something changed that causes no notification. */
+  changesQuietly = false
   /** Whether the shipment reached a milestone. */
-  moved: boolean
-}
+  moved = false
 
-export const draftOf = (known: KnownShipment, report: StatusReport): Draft => ({
-  view: { ...known.view },
-  state: { ...known.state },
-  report,
-  movement: {},
-  informations: [],
-  exceptions: [],
-  moves: false,
-  changes: false,
-  moved: false
-})
+  constructor({ state, view }: KnownShipment, report: StatusReport) {
+    this.view = { ...view }
+    this.state = { ...state }
+    this.report = report
+  }
+
+  get changes(): boolean {
+    return this.moves || this.changesQuietly || this.informations.length > 0 || this.exceptions.length > 0
+  }
+}
 
 /** Whether this report is the newest for one aspect. If so, records its time, and older reports no longer apply. */
 export const isNewest = (draft: Draft, aspect: string): boolean => {

@@ -9,18 +9,13 @@ import type { Information } from "./StatusReport.ts"
 
 export const saysLate = (information: Information): boolean => information.deliveryInformation_messages === "Noted late"
 
-const addInformation = (draft: Draft, information: Information): void => {
-  draft.informations.push(information)
-  draft.changes = true
-}
-
 export const inform = (draft: Draft, information: Information): void => {
   const { report, state, view } = draft
   switch (information.deliveryInformation_messages) {
     case "POD available":
       if (view.PODAvailable) return
       view.PODAvailable = true
-      return addInformation(draft, information)
+      break
     case "Noted late":
       return informLate(draft, information)
     case "Missed delivery":
@@ -29,15 +24,16 @@ export const inform = (draft: Draft, information: Information): void => {
       state.deliveryMissed = view.ShipmentMilestoneStatus === "Out for Delivery"
       state.notifiedStops = null
       view.OFDStopsAway = null
-      return addInformation(draft, information)
+      break
     case "Appointment Update":
       return informAppointment(draft, information)
     case "Customs information":
       return informCustoms(draft, information)
     case "Accessorial added":
     case "Noted reweigh":
-      return addInformation(draft, information)
+      break
   }
+  draft.informations.push(information)
 }
 
 /** The carrier may know that it is late before it has a new estimate. Notifies again only if the date or the reason changed. SPEC-GAP-A21 */
@@ -46,7 +42,7 @@ const informLate = (draft: Draft, information: Information): void => {
   if (isFinal(view.ShipmentMilestoneStatus)) return
   if (!isOverdue(view)) {
     if (!isNewest(draft, "eta")) return
-    if (!view.Late) draft.changes = true
+    if (!view.Late) draft.changesQuietly = true
     state.reportedLate = true
     judgeLate(view, state)
   }
@@ -54,7 +50,7 @@ const informLate = (draft: Draft, information: Information): void => {
   const which = `${localDate(view.UpdatedETA)} ${delayReasonCode}`
   if (which === state.notifiedLateness) return
   state.notifiedLateness = which
-  addInformation(draft, { ...information, delayReasonCode })
+  draft.informations.push({ ...information, delayReasonCode })
 }
 
 /** The shipment shows the first agreed date, as the interface defines it; notifications contain the new one. SPEC-GAP-A11, SPEC-GAP-A27 */
@@ -73,7 +69,7 @@ const informAppointment = (draft: Draft, information: Information): void => {
   const { utcOffset, ...rest } = information
   // a rescheduled time needs the place's offset, even if the sender leaves it out
   const zone = utcOffset ?? (information.appointmentStatus === "appointment rescheduled" ? view.TimeZoneOfShipment : null)
-  addInformation(draft, { ...rest, ...(zone === null ? {} : { utcOffset: plainOffset(zone) }) })
+  draft.informations.push({ ...rest, ...(zone === null ? {} : { utcOffset: plainOffset(zone) }) })
 }
 
 /** An identified broker does not determine a border status. */
@@ -99,5 +95,5 @@ const informCustoms = (draft: Draft, information: Information): void => {
   view.CrossBorder = view.CrossBorderStatus != null
   state.customsStatus = status
   const { customsStatus: _status, ...rest } = information
-  addInformation(draft, { ...rest, ...(status === null ? {} : { customsStatus: status }), customsEntryNumber: entry })
+  draft.informations.push({ ...rest, ...(status === null ? {} : { customsStatus: status }), customsEntryNumber: entry })
 }

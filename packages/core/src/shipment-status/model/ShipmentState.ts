@@ -5,7 +5,7 @@ import { isOverdue, judgeLate } from "./Lateness.ts"
 import type { ExtraReference } from "./LookupKey.ts"
 import type { PostedShipment } from "./PostedShipment.ts"
 import { isFinal, moveTo, type MoveOutcome } from "./ShipmentMilestone.ts"
-import { type Draft, draftOf, isNewest } from "./ShipmentDraft.ts"
+import { Draft, isNewest } from "./ShipmentDraft.ts"
 import { inform, saysLate } from "./ShipmentInformation.ts"
 import { informationOf, movementOf } from "./StatusMessage.ts"
 import type { StatusNotification } from "./StatusNotification.ts"
@@ -67,7 +67,7 @@ export const applyReport = (known: KnownShipment, report: StatusReport): Applied
   const from = view.ShipmentMilestoneStatus
   const facts = { deliveryMissed: state.deliveryMissed && (report.milestone !== from || isNewAttempt(state, report)), consigneeHasIt: report.custody !== "other" }
   const move: MoveOutcome = report.milestone === undefined ? { _tag: "Same" } : moveTo(from, report.milestone, facts)
-  const draft = draftOf(known, report)
+  const draft = new Draft(known, report)
   if (isLate(state, report, move)) return applyLate(draft)
   const why = report.onlyForward === true ? undefined : refusalOf(view, report, move)
   if (why !== undefined) return { known, notifications: [], outcome: "refused", moved: false, why }
@@ -162,14 +162,13 @@ const moveMilestone = (draft: Draft, to: Milestone): void => {
   if (to === "Delivered") state.deliveredAt = report.at
   draft.moved = true
   draft.moves = true
-  draft.changes = true
 }
 
 const moveFreight = (draft: Draft): void => {
   const { movement, report, view } = draft
   if (report.statusText !== undefined && report.statusText !== view.ShipmentMilestoneStatusLong && report.milestone === view.ShipmentMilestoneStatus) {
     view.ShipmentMilestoneStatusLong = report.statusText
-    draft.changes = true
+    draft.changesQuietly = true
   }
   if ((report.terminal?.status !== undefined || report.location !== undefined || report.timeZone !== undefined) && isNewest(draft, "place")) changePlace(draft)
   if (report.stopsAway !== undefined && view.ShipmentMilestoneStatus === "Out for Delivery" && isNewest(draft, "stops")) countStops(draft, report.stopsAway)
@@ -177,7 +176,7 @@ const moveFreight = (draft: Draft): void => {
     movement.trailerNumber = report.trailerNumber
     if (view.ReferenceNumbers.trailerNumber !== report.trailerNumber) {
       view.ReferenceNumbers = { ...view.ReferenceNumbers, trailerNumber: report.trailerNumber }
-      draft.changes = true
+      draft.changesQuietly = true
     }
   }
   changeCarrier(draft)
@@ -188,14 +187,14 @@ const changePlace = (draft: Draft): void => {
   const zone = report.timeZone === undefined ? undefined : plainOffset(report.timeZone)
   if (zone !== undefined && zone !== view.TimeZoneOfShipment) {
     view.TimeZoneOfShipment = zone
-    draft.changes = true
+    draft.changesQuietly = true
   }
   if (report.location === null && view.ShipmentLocation !== undefined) {
     delete view.ShipmentLocation
-    draft.changes = true
+    draft.changesQuietly = true
   } else if (report.location !== undefined && report.location !== null) {
     view.ShipmentLocation = report.location
-    draft.changes = true
+    draft.changesQuietly = true
   }
   const terminal = report.terminal
   if (terminal?.status === undefined) return
@@ -209,20 +208,18 @@ const changePlace = (draft: Draft): void => {
   if (terminal.type !== undefined) movement.terminaltype = terminal.type
   if (terminal.info !== undefined) movement.terminalAddress = terminal.info
   draft.moves = true
-  draft.changes = true
 }
 
 /** Counts down from three. Each number is notified once. SPEC-GAP-A29 */
 const countStops = (draft: Draft, stopsAway: number): void => {
   const { movement, state, view } = draft
   const stops = stopsAway === 3 || stopsAway === 2 || stopsAway === 1 ? stopsAway : null
-  if (stops !== view.OFDStopsAway) draft.changes = true
+  if (stops !== view.OFDStopsAway) draft.changesQuietly = true
   view.OFDStopsAway = stops
   if (stops === null || (state.notifiedStops !== null && stops >= state.notifiedStops)) return
   state.notifiedStops = stops
   movement.countsToDelivery = stops
   draft.moves = true
-  draft.changes = true
 }
 
 /** The freight has another carrier or another PRO number. */
@@ -232,7 +229,6 @@ const changeCarrier = (draft: Draft): void => {
     view.UpdatedPro = report.updatedPro
     movement.UpdatedPro = report.updatedPro
     draft.moves = true
-    draft.changes = true
   }
   if (report.partner === undefined) return
   const name = report.partner.name ?? view.PartnerCarrierName
@@ -243,7 +239,6 @@ const changeCarrier = (draft: Draft): void => {
   view.PartnerCarrierName = name
   view.PartnerCarrierSCAC = scac
   draft.moves = true
-  draft.changes = true
 }
 
 const changeEta = (draft: Draft): void => {
@@ -253,11 +248,11 @@ const changeEta = (draft: Draft): void => {
   if (eta !== undefined && eta !== view.UpdatedETA) {
     view.UpdatedETA = eta
     state.reportedLate = report.reportedLate === true
-    draft.changes = true
+    draft.changesQuietly = true
   }
   if (report.delayReasonCode !== undefined && report.delayReasonCode !== state.delayReasonCode) {
     state.delayReasonCode = report.delayReasonCode
-    draft.changes = true
+    draft.changesQuietly = true
   }
   judgeLate(view, state)
   if (isOverdue(view) && report.information?.some(saysLate) !== true) inform(draft, { deliveryInformation_messages: "Noted late" })
@@ -272,6 +267,5 @@ const applyExceptions = (draft: Draft): void => {
     if (draft.view[flagOf[exception]]) continue
     draft.view[flagOf[exception]] = true
     draft.exceptions.push(exception)
-    draft.changes = true
   }
 }
