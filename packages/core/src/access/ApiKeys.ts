@@ -7,7 +7,7 @@ import { fault } from "../shared/Fault.ts"
 import { makeRequestBatcher } from "../shared/RequestBatcher.ts"
 import { formatInstant, instantOrNull, InstantText, parseInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
-import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage, textsSize } from "../shared/ListPage.ts"
+import { defaultListLimit, IdCursor, ListLimit, type ListPage, listPage, textsSize } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { traced } from "../shared/TraceContext.ts"
 import { Transaction } from "../shared/Transaction.ts"
@@ -22,7 +22,7 @@ import type { Principal } from "./model/Principal.ts"
 import { sha256 } from "./Sha256.ts"
 
 /** A page of a tenant's API keys. */
-export const ApiKeyListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
+export const ApiKeyListQuery = Schema.Struct({ cursor: IdCursor, limit: ListLimit })
 
 /** A key in an answer. Instants are UTC text. */
 export const ApiKeyView = Schema.Struct({
@@ -111,7 +111,6 @@ export class ApiKeys extends Context.Service<ApiKeys, {
 
       const list = Effect.fn("ApiKeys.list")(function*(tenantId: string, input: unknown = {}) {
         const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
-        if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
         return yield* listPage({
           read: (range) => store.pageKeys(tenantId, range),
           idOf: ({ id }) => id,

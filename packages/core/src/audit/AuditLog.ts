@@ -6,10 +6,10 @@ import { compareText } from "../shared/CodePoints.ts"
 import { formatInstant, parseInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { LineLimiter } from "../shared/LineLimiter.ts"
-import { defaultListLimit, foreignCursor, type ListPage, listPage } from "../shared/ListPage.ts"
+import { defaultListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { logUnwritten, writeOfTenants } from "../shared/WriteOfTenants.ts"
-import { firstIdAt, isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
+import { firstIdAt, UniqueIds } from "../shared/UniqueIds.ts"
 import { AuditStore } from "./AuditStore.ts"
 import { type AuditCall, type AuditEntry, type AuditOutcome, AuditQuery, type AuditRecord } from "./model/AuditEntry.ts"
 
@@ -129,7 +129,6 @@ export class AuditLog extends Context.Service<AuditLog, {
 
       const list = Effect.fn("AuditLog.list")(function*(input: unknown = {}) {
         const { actor, cursor, limit = defaultListLimit, since, tenant } = yield* decodeQuery(input)
-        if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
         const filter = {
           tenantId: tenant === undefined ? undefined : bounded(tenant),
           from: since === undefined ? undefined : firstIdAt(parseInstant(since)!)

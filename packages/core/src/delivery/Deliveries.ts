@@ -4,7 +4,7 @@ import { fault } from "../shared/Fault.ts"
 import { formatInstant, InstantText, parseInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { Count, HttpStatus } from "../shared/Integer.ts"
-import { type CountedPage, defaultListLimit, foreignCursor, ListCursor, ListLimit, listPage } from "../shared/ListPage.ts"
+import { type CountedPage, defaultListLimit, IdCursor, ListLimit, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
 import { DeliveryControl } from "./DeliveryControl.ts"
@@ -22,7 +22,7 @@ export const DeliveryListQuery = Schema.Struct({
   ...deliveryFilterFields,
   total: Schema.optionalKey(Schema.Boolean),
   order: Schema.optionalKey(Schema.Literals(["oldest", "newest"]).annotate({ message: "order is oldest or newest." })),
-  cursor: ListCursor,
+  cursor: IdCursor,
   limit: ListLimit
 })
 
@@ -30,7 +30,7 @@ export const DeliveryListQuery = Schema.Struct({
 export const RecoverCall = Schema.Struct({ since: InstantText }).annotate({ identifier: "RecoverCall" })
 
 /** Body of a bulk action on dead letters. */
-export const DeadLettersCall = Schema.Struct({ ...deliveryFilterFields, cursor: ListCursor }).annotate({ identifier: "DeadLettersCall" })
+export const DeadLettersCall = Schema.Struct({ ...deliveryFilterFields, cursor: IdCursor }).annotate({ identifier: "DeadLettersCall" })
 
 /** Maximum number of dead letters that one call of a bulk action changes. */
 const bulkStep = 500
@@ -116,7 +116,7 @@ export class Deliveries extends Context.Service<Deliveries, {
 
       const list = Effect.fn("Deliveries.list")(function*(tenantId: string, input: unknown = {}) {
         const { cursor, limit = defaultListLimit, order = "newest", state, total = false, ...given } = yield* decodeQuery(input)
-        const filter = yield* filterOf(given, state, cursor)
+        const filter = yield* filterOf(given, state)
         if (filter === undefined) return { data: [], nextCursor: null, ...total ? { total: 0 } : {} }
         // one allowance for all reads of the page
         let left = mostPassedOver
@@ -141,7 +141,7 @@ export class Deliveries extends Context.Service<Deliveries, {
       ) {
         const { cursor, ...given } = yield* decodeDeadLetters(input)
         if (Object.keys(given).length === 0) return yield* InvalidInput.of(fault([], unfiltered, "required"))
-        const filter = yield* filterOf(given, "dead", cursor)
+        const filter = yield* filterOf(given, "dead")
         if (filter === undefined) return { changed: 0, nextCursor: null }
         const { deliveries, lookedTo } = yield* queue.list(tenantId, { ...filter, state: "dead", order: "oldest", after: cursor, limit: bulkStep })
         const changed = deliveries.length === 0 ? 0 : yield* change(tenantId, deliveries.map(({ deliveryId }) => deliveryId))
@@ -196,10 +196,8 @@ const known = Effect.fnUntraced(function*<A>(deliveryId: string, asked: Effect.E
 
 const unfiltered = "Name at least one of subscriptionId, client, endpoint, error, since and until."
 
-const filterOf = Effect.fnUntraced(function*(given: Parameters<typeof deliveryFilterOf>[0], state: DeliveryState | undefined, cursor: string | undefined) {
-  if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
-  return yield* Effect.mapError(Effect.fromResult(deliveryFilterOf(given, state)), (fault) => InvalidInput.of(fault))
-})
+const filterOf = (given: Parameters<typeof deliveryFilterOf>[0], state: DeliveryState | undefined) =>
+  Effect.mapError(Effect.fromResult(deliveryFilterOf(given, state)), (fault) => InvalidInput.of(fault))
 
 /** The view of a stored delivery. */
 export const deliveryView = (delivery: DeliverySummary): DeliveryView => ({

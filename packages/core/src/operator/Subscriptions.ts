@@ -20,7 +20,7 @@ import { ClientIdentity } from "../shared/Identifier.ts"
 import { formatInstant, instantOrNull, InstantText } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
 import { Count } from "../shared/Integer.ts"
-import { type CountedPage, defaultListLimit, foreignCursor, ListCursor, ListLimit, listPage, type ListRange, NextCursor } from "../shared/ListPage.ts"
+import { type CountedPage, defaultListLimit, IdCursor, ListLimit, listPage, type ListRange, NextCursor } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
@@ -44,7 +44,7 @@ export const SubscriptionListQuery = Schema.Struct({
   error: Schema.optionalKey(ErrorText),
   inTrouble: Schema.optionalKey(Schema.Boolean),
   total: Schema.optionalKey(Schema.Boolean),
-  cursor: ListCursor,
+  cursor: IdCursor,
   limit: ListLimit
 })
 
@@ -59,7 +59,7 @@ export const PurgeCall = Schema.Struct({
   client: SubscriptionListQuery.fields.client,
   endpoint: SubscriptionListQuery.fields.endpoint,
   state: SubscriptionListQuery.fields.state,
-  cursor: ListCursor
+  cursor: IdCursor
 }).annotate({ identifier: "PurgeCall" })
 
 /** A call of a bulk purge starts on no other subscription after this many entries. */
@@ -188,7 +188,6 @@ export class Subscriptions extends Context.Service<Subscriptions, {
 
       const list = Effect.fn("Subscriptions.list")(function*(tenantId: string, input: unknown = {}) {
         const { cursor, error, limit = defaultListLimit, total = false, ...given } = yield* decodeQuery(input)
-        if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
         const match = matchOf(given)
         const source = {
           read: (range: ListRange) => Effect.flatMap(queue.destinations(tenantId, { ...match, ...range }), (found) => documented(tenantId, found)),
@@ -267,7 +266,6 @@ export class Subscriptions extends Context.Service<Subscriptions, {
 
       const purgeMatching = Effect.fn("Subscriptions.purgeMatching")(function*(tenantId: string, input: unknown) {
         const call = yield* decodePurge(input)
-        if (call.cursor !== undefined && !isUniqueId(call.cursor)) return yield* foreignCursor
         const { cursor: _, subscriptionIds, ...filter } = call
         const filters = Object.keys(filter).length
         if (subscriptionIds === undefined ? filters === 0 : filters > 0) return yield* InvalidInput.of(fault([], whatToPurge, "required"))

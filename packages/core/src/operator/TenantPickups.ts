@@ -10,9 +10,8 @@ import { Pickups } from "../pickups/Pickups.ts"
 import { type PickupRow, PickupStore } from "../pickups/PickupStore.ts"
 import { formatInstant, InstantText } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
-import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
+import { defaultListLimit, IdCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { isUniqueId } from "../shared/UniqueIds.ts"
 
 /** Which pickups operators list. */
 export const pickupListStates = ["waiting", "all"] as const
@@ -20,7 +19,7 @@ export const pickupListStates = ["waiting", "all"] as const
 /** A page of a tenant's pickups. */
 export const PickupListQuery = Schema.Struct({
   state: Schema.optionalKey(Schema.Literals(pickupListStates).annotate({ message: `state is one of ${pickupListStates.join(", ")}.` })),
-  cursor: ListCursor,
+  cursor: IdCursor,
   limit: ListLimit
 })
 
@@ -64,7 +63,6 @@ export class TenantPickups extends Context.Service<TenantPickups, {
 
       const list = Effect.fn("TenantPickups.list")(function*(tenantId: string, input: unknown = {}) {
         const { cursor, limit = defaultListLimit, state = "all" } = yield* decodeQuery(input)
-        if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
         return yield* listPage({
           read: (range) => store.list(tenantId, { ...range, waiting: state === "waiting" }),
           idOf: ({ pickupId }) => pickupId,

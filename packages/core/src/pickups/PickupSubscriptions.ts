@@ -5,9 +5,8 @@ import { carriersOnly } from "../access/Callers.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { DestinationNotFound, type SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
-import { defaultListLimit, foreignCursor, type ListPage, listPage } from "../shared/ListPage.ts"
+import { defaultListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { isUniqueId } from "../shared/UniqueIds.ts"
 import { makeEditableSubscriptions } from "../subscriptions/EditableSubscriptions.ts"
 import {
   PatchedPickupSubscription,
@@ -68,7 +67,6 @@ export class PickupSubscriptions extends Context.Service<PickupSubscriptions, {
       const list = Effect.fn("PickupSubscriptions.list")(function*(principal: Principal, input: unknown = {}) {
         yield* carriersOnly(principal)
         const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
-        if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
         const read = (range: Parameters<typeof store.list>[2]) => store.list(principal.tenantId, principal.client, range)
         return yield* listPage({ read, idOf: ({ id }) => id, sizeOf: ({ doc }) => 500 + doc.length, shown: shownStored }, cursor, limit)
       })

@@ -4,6 +4,7 @@ import { Base64Url } from "effect/encoding"
 import { fault } from "./Fault.ts"
 import { InvalidInput } from "./InvalidInput.ts"
 import { mapPaced } from "./Turns.ts"
+import { isUniqueId } from "./UniqueIds.ts"
 
 /** Entries on a page without `limit`. */
 export const defaultListLimit = 100
@@ -15,6 +16,11 @@ export const ListLimit = Schema.optionalKey(
 
 /** `nextCursor` of the page before; the first page has none. */
 export const ListCursor = Schema.optionalKey(Schema.String)
+
+const foreign = "cursor is invalid. Use nextCursor of the previous page."
+
+/** Like `ListCursor`, for lists whose cursor is the id that Waybill gave to a row. */
+export const IdCursor = Schema.optionalKey(Schema.String.check(Schema.makeFilter((text: string) => isUniqueId(text) || foreign)))
 
 /** `nextCursor` of an answer: for the next call; `null` when nothing is left. */
 export const NextCursor = Schema.NullOr(Schema.String)
@@ -33,7 +39,7 @@ export interface CountedPage<A> extends ListPage<A> {
 }
 
 /** Refuses a cursor that Waybill did not issue. */
-export const foreignCursor = Effect.suspend(() => Effect.fail(InvalidInput.of(fault(["cursor"], "cursor is invalid. Use nextCursor of the previous page."))))
+export const foreignCursor = Effect.suspend(() => Effect.fail(InvalidInput.of(fault(["cursor"], foreign))))
 
 /** Largest page in characters of its JSON, which is serialised in one step. A page ends before it would exceed this. */
 export const maxPageSize = 4 * 1024 * 1024

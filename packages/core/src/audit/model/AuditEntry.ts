@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { InstantText } from "../../shared/Instant.ts"
 import { Count } from "../../shared/Integer.ts"
-import { ListCursor, ListLimit } from "../../shared/ListPage.ts"
+import { IdCursor, ListLimit } from "../../shared/ListPage.ts"
 
 /** A recorded call. Contains nothing of its body or query. */
 export interface AuditCall {
@@ -53,6 +53,6 @@ export const AuditQuery = Schema.Struct({
   tenant: Schema.optionalKey(Schema.String),
   actor: Schema.optionalKey(Schema.String),
   since: Schema.optionalKey(InstantText),
-  cursor: ListCursor,
+  cursor: IdCursor,
   limit: ListLimit
 })

@@ -5,7 +5,7 @@ import { DeliveryPatch, EndpointUrl, SubscriptionStatus } from "../../delivery/m
 import { HmacSecretId } from "../../shared/Identifier.ts"
 import type { WithLists } from "../../shared/InvalidInput.ts"
 import { InstantText } from "../../shared/Instant.ts"
-import { ListCursor, ListLimit } from "../../shared/ListPage.ts"
+import { IdCursor, ListLimit } from "../../shared/ListPage.ts"
 import { nullish } from "../../shared/Nullish.ts"
 import { PickupChangeEntry } from "./PickupChange.ts"
 
@@ -57,7 +57,7 @@ export const PickupSubscription = Schema.Struct({
 export type PickupSubscription = typeof PickupSubscription.Type
 
 /** A page of the carrier's own subscriptions, by id. */
-export const PickupSubscriptionQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
+export const PickupSubscriptionQuery = Schema.Struct({ cursor: IdCursor, limit: ListLimit })
 /** `PickupSubscriptionQuery` as it is sent. */
 export type PickupSubscriptionQueryInput = typeof PickupSubscriptionQuery.Encoded
 
