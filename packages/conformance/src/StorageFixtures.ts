@@ -79,6 +79,11 @@ export interface SubscriptionFixture {
   readonly endpointUrl?: string
 }
 
+/** Several sample subscriptions. */
+export interface SeedFixture extends SubscriptionFixture {
+  readonly numbers?: ReadonlyArray<number>
+}
+
 /** One event in each delivery. */
 export const single = { policy: { batchMaxSize: 1 } }
 
@@ -117,12 +122,6 @@ export const subscribe = Effect.fnUntraced(function*(tenantId: string, fixture: 
     queue.openDestination(tenantId, destinationSettings(fixture)),
     subscriptions.insert(tenantId, recordOf(fixture))
   ))
-})
-
-/** Subscriptions of one client, which sees account A. */
-export const subscribeEach = Effect.fnUntraced(function*(tenantId: string, numbers: ReadonlyArray<number>, fixture: SubscriptionFixture = {}) {
-  yield* letSee(tenantId, "client", ["A"])
-  for (const n of numbers) yield* subscribe(tenantId, { ...fixture, n })
 })
 
 /** What differs from the sample event. */
@@ -189,14 +188,11 @@ export const publish = Effect.fnUntraced(function*(tenantId: string, fixtures: R
   }))
 })
 
-/** One client that sees account A, its subscription number 1, and the given number of events of each shipment. */
-export const seed = Effect.fnUntraced(function*(
-  tenantId: string,
-  events: Readonly<Record<string, number>>,
-  fixture: SubscriptionFixture = {}
-) {
+/** One client that sees account A, its subscriptions, one by default, and the given number of events of each shipment. */
+export const seed = Effect.fnUntraced(function*(tenantId: string, events: Readonly<Record<string, number>>, fixture: SeedFixture = {}) {
+  const { numbers = [fixture.n ?? 1], ...subscription } = fixture
   yield* letSee(tenantId, "client", ["A"])
-  yield* subscribe(tenantId, fixture)
+  for (const n of numbers) yield* subscribe(tenantId, { ...subscription, n })
   const all = Object.entries(events).flatMap(([shipmentId, count]) => Array.from({ length: count }, () => ({ shipmentId })))
   if (all.length > 0) yield* publish(tenantId, all, { accounts: ["A"] })
 })

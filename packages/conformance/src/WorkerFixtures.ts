@@ -18,7 +18,7 @@ import {
   type TakeRequest
 } from "@waybill/core/delivery"
 import { Effect, Option } from "effect"
-import { destinationSettings, idOf, occurredAt, seed, type SubscriptionFixture, textOf } from "./StorageFixtures.ts"
+import { destinationSettings, idOf, occurredAt, seed, type SeedFixture, textOf } from "./StorageFixtures.ts"
 
 /** A worker with the partitions of a tenant that it acquired. */
 export interface OwningWorker {
@@ -48,7 +48,7 @@ export const acquire = (tenantId: string, { leaseMillis = 600_000, worker = work
   })
 
 /** What `seed` stores, and a worker that acquires every partition then. */
-export const seededWorker = (tenantId: string, events: Readonly<Record<string, number>>, fixture?: SubscriptionFixture) =>
+export const seededWorker = (tenantId: string, events: Readonly<Record<string, number>>, fixture?: SeedFixture) =>
   Effect.andThen(seed(tenantId, events, fixture), acquire(tenantId))
 
 /** The deliveries of these destinations that wait. */

@@ -2,7 +2,7 @@
 import { backlogStep, DeliveryControl, DeliveryQueue, DeliveryStore, type DestinationOverview, mostTroubled, pauseByClient, pauseByOperator, pauseForPurge, purgeReason } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { destinationSettings, eventually, freshTenant, idOf, letSee, publish, seed, single, storeLater, subscribe, subscribeEach } from "../StorageFixtures.ts"
+import { destinationSettings, eventually, freshTenant, idOf, letSee, publish, seed, single, storeLater, subscribe } from "../StorageFixtures.ts"
 import { acquire, changeOf, end, eventIdsOf, from, outcomeOf, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -301,9 +301,7 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
   })
 
   test("traces no deliveries of another destination", function*({ store: control, tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2])
-    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 }, { numbers: [1, 2] })
     const delivery = yield* takeOne(worker, 2)
     const traced = Effect.map(control.trace(tenantId, idOf(1), { key: "S", orderIds: undefined }), ({ deliveries, waiting }) => ({ deliveries, waiting }))
     assert.deepStrictEqual(yield* traced, { deliveries: [], waiting: true })
@@ -379,7 +377,7 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
 
   test("lists destinations in trouble page by page, each once, and closed ones never", function*({ store: control, queue, tenantId }) {
     const all = [1, 2, 3, 4, 5, 6, 7]
-    yield* subscribeEach(tenantId, all, single)
+    yield* seed(tenantId, {}, { ...single, numbers: all })
     yield* publish(tenantId, ["S", "T"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
     const worker = yield* acquire(tenantId)
     for (const n of [1, 3, 5, 7]) {
@@ -441,9 +439,7 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     yield* queue.openDestination(tenantId, destinationSettings({ n: 301, client: "other" }))
     yield* letSee(tenantId, "other", ["A"])
     yield* subscribe(tenantId, { n: 300, client: "other" })
-    yield* subscribeEach(tenantId, [204, 205], single)
-    yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }], { accounts: ["A"] })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1, T: 1 }, { ...single, numbers: [204, 205] })
     const { deliveries: [once, ...others] } = yield* take(worker, { from: [from(204), from(205)] })
     yield* end(worker, others, { state: "dead" })
     yield* end(worker, [once!])

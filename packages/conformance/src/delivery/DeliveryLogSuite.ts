@@ -3,7 +3,7 @@ import { AccessStore } from "@waybill/core"
 import { defaultPolicy, DeliveryQueue, type DestinationOverview, type DestinationQuery, endpointFilterOf, overviewCount, type TakenDelivery } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, single, storeNow, subscribeEach } from "../StorageFixtures.ts"
+import { destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, single, storeNow } from "../StorageFixtures.ts"
 import { acquire, changeOf, from, outcomeOf, seededWorker, settle, take, takeFrom } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -78,9 +78,7 @@ export const suite = storeSuite("DeliveryQueue, operators' reads", DeliveryQueue
   })
 
   test("counts what waits, is in flight and is dead for each destination, and returns the earliest next attempt of an active one", function*({ queue, tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2], single)
-    yield* publish(tenantId, ["A", "B", "C", "D"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1, C: 1, D: 1 }, { ...single, numbers: [1, 2] })
     const { deliveries: [a, b, c] } = yield* takeFrom(worker, 1, { batches: 3 })
     yield* takeFrom(worker, 2, { batches: 1 })
     const waiting = [a!, b!].map((delivery, at) => outcomeOf(delivery, { state: "waiting", dueInMillis: at === 0 ? 600_000 : 60_000 }))
@@ -135,7 +133,7 @@ export const suite = storeSuite("DeliveryQueue, operators' reads", DeliveryQueue
   })
 
   test("finds deliveries by their entries, newest first", function*({ tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2], single)
+    yield* seed(tenantId, {}, { ...single, numbers: [1, 2] })
     yield* publish(tenantId, ["S", "T", "S, \"odd\" {}"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
     yield* take(yield* acquire(tenantId), { from: [from(1), from(2)] })
     const { deliveries, ids: found, since } = yield* carrying(tenantId, { "transit-events": ["S", "S, \"odd\" {}"] })

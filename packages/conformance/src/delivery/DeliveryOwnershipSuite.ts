@@ -2,7 +2,7 @@
 import { DeliveryStore, type WrittenOutcome } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { destinationSettings, eventually, freshTenant, idOf, letSee, occurredAt, publish, seed, single, subscribe, subscribeEach } from "../StorageFixtures.ts"
+import { destinationSettings, eventually, freshTenant, idOf, letSee, occurredAt, publish, seed, single, subscribe } from "../StorageFixtures.ts"
 import { acquire, changeOf, drop, end, eventIdsOf, everyPartition, find, from, hasWork, load, nothingDropped, outcomeOf, type OwningWorker, release, seededWorker, settle, take, takeFrom, takeOne, takeRequest, waitingIn, workerId } from "../WorkerFixtures.ts"
 import { type Suite, storeSuite } from "../StoreSuite.ts"
 
@@ -275,9 +275,7 @@ const takeovers = storeSuite("DeliveryStore, takeover", DeliveryStore, (test) =>
   })
 
   test("writes only to partitions whose epoch is current", function*({ store, tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2])
-    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 }, { numbers: [1, 2] })
     const { deliveries } = yield* take(worker, { from: [from(1), from(2)] })
     yield* store.release(tenantId, worker.owned.filter(({ partition }) => partition === 2).map((each) => ({ ...each, idle: false, othersUntil: undefined })), [])
     yield* acquire(tenantId)
@@ -287,9 +285,7 @@ const takeovers = storeSuite("DeliveryStore, takeover", DeliveryStore, (test) =>
   })
 
   test("leaves what other owners send again in flight", function*({ store, tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2])
-    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 }, { numbers: [1, 2] })
     const { deliveries } = yield* take(worker, { from: [from(1), from(2)] })
     yield* end(worker, deliveries, { state: "waiting" })
     yield* take(worker, { from: deliveries.map(({ deliveryId, destinationId }) => ({ ...from(1), destinationId, again: [deliveryId] })) })
@@ -300,8 +296,7 @@ const takeovers = storeSuite("DeliveryStore, takeover", DeliveryStore, (test) =>
   })
 
   test("makes what is in flight in one partition wait, although the same take has ended in another", function*({ tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2])
-    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+    yield* seed(tenantId, { S: 1 }, { numbers: [1, 2] })
     const worker = yield* acquire(tenantId, { leaseMillis: 1 })
     const { deliveries: [one, other] } = yield* take(worker, { from: [from(1), from(2)] })
     yield* end(worker, [one!])
@@ -338,9 +333,7 @@ const takeovers = storeSuite("DeliveryStore, takeover", DeliveryStore, (test) =>
 
 const lostTakes = storeSuite("DeliveryStore, reclaim", DeliveryStore, (test) => {
   test("makes deliveries of a lost take wait without a counted attempt, and returns them", function*({ store, tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2], single)
-    yield* publish(tenantId, ["A", "B", "C", "D"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1, C: 1, D: 1 }, { ...single, numbers: [1, 2] })
     const first = yield* takeFrom(worker, 1, { batches: 3 })
     yield* settle(worker, { outcomes: [0, 2].map((n) => outcomeOf(first.deliveries[n]!, { state: "waiting" })) })
     const repeated = yield* takeOne(worker, 1, { again: [first.deliveries[2]!.deliveryId], batches: 0 })

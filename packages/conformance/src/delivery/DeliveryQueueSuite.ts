@@ -2,7 +2,7 @@
 import { DeliveryControl, type DeliveryQuery, DeliveryQueue, type DeliveryState, pauseForPurge } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Option } from "effect"
-import { destinationSettings, freshTenant, idOf, publish, seed, single, storeLater, subscribeEach, textOf } from "../StorageFixtures.ts"
+import { destinationSettings, freshTenant, idOf, publish, seed, single, storeLater, textOf } from "../StorageFixtures.ts"
 import { acquire, changeOf, end, eventIdsOf, find, from, outcomeOf, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { type Suite, storeSuite } from "../StoreSuite.ts"
 
@@ -44,7 +44,7 @@ const destinations = storeSuite("DeliveryQueue, destinations", DeliveryQueue, (t
   })
 
   test("changes and closes one destination of several", function*({ queue, tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2, 3])
+    yield* seed(tenantId, {}, { numbers: [1, 2, 3] })
     const states = Effect.forEach([1, 2, 3], (n) => Effect.map(queue.destinationStatus(tenantId, idOf(n)), (found) => Option.getOrUndefined(found)?.state))
     yield* queue.changeDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
     assert.deepStrictEqual(yield* states, ["active", "paused", "active"])
@@ -98,9 +98,7 @@ const destinations = storeSuite("DeliveryQueue, destinations", DeliveryQueue, (t
 
 const deliveries = storeSuite("DeliveryQueue, deliveries", DeliveryQueue, (test) => {
   test("lists deliveries by id from a cursor, with filters", function*({ queue, tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2], single)
-    yield* publish(tenantId, ["A", "B", "C"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1, C: 1 }, { ...single, numbers: [1, 2] })
     const ids: Array<string> = []
     for (let turn = 0; turn < 3; turn++) {
       for (const n of [1, 2]) {
@@ -199,9 +197,7 @@ const deliveries = storeSuite("DeliveryQueue, deliveries", DeliveryQueue, (test)
   })
 
   test("makes every dead letter of a destination since an instant due again", function*({ queue, tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2], single)
-    yield* publish(tenantId, ["A", "B", "C"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1, C: 1 }, { ...single, numbers: [1, 2] })
     const { deliveries: [a, b, c] } = yield* takeFrom(worker)
     const { deliveries: [other] } = yield* takeFrom(worker, 2)
     yield* settle(worker, { outcomes: [outcomeOf(c!), ...[a!, b!, other!].map((each) => outcomeOf(each, { state: "dead" }))] })

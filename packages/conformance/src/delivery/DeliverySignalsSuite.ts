@@ -2,7 +2,7 @@
 import { DeliveryStore, SecretStore } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { bytesOf, destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, storedSecret, subscribe, subscribeEach } from "../StorageFixtures.ts"
+import { bytesOf, destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, storedSecret, subscribe } from "../StorageFixtures.ts"
 import { acquire, changeOf, end, eventIdsOf, from, hasWork, load, seededWorker, settle, take } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -10,8 +10,7 @@ const versionOf = (tenantId: string) => Effect.map(load(tenantId), ({ version })
 
 export const suite = storeSuite("DeliveryStore, signals", DeliveryStore, (test) => {
   test("consumes one signal of each published destination, with its smallest key", function*({ tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2])
-    yield* publish(tenantId, [{ shipmentId: "T" }, { shipmentId: "S" }], { accounts: ["A"] })
+    yield* seed(tenantId, { T: 1, S: 1 }, { numbers: [1, 2] })
     yield* publish(tenantId, [{ shipmentId: "U" }], { accounts: ["A"] })
     const worker = yield* acquire(tenantId)
     const { moreSignals, signals } = yield* take(worker)
@@ -25,9 +24,7 @@ export const suite = storeSuite("DeliveryStore, signals", DeliveryStore, (test) 
   })
 
   test("consumes at most the requested number of signals, of owned partitions only", function*({ tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2, 3])
-    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 }, { numbers: [1, 2, 3] })
     const owned = worker.owned.filter(({ partition }) => partition !== 2)
     const first = yield* take({ ...worker, owned }, { signals: 1 })
     assert.deepStrictEqual([first.signals.length, first.moreSignals], [1, true])
@@ -73,8 +70,7 @@ export const suite = storeSuite("DeliveryStore, signals", DeliveryStore, (test) 
   })
 
   test("takes unrequested deliveries neither behind an open breaker nor a rate mark in the future, but requested ones", function*({ store, tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2, 3])
-    const { owned, workerId } = yield* acquire(tenantId)
+    const { owned, workerId } = yield* seededWorker(tenantId, {}, { numbers: [1, 2, 3] })
     const { now } = yield* take({ tenantId, owned })
     const marks = [{ destinationId: idOf(2), mark: now + 600_000 }, { destinationId: idOf(3), mark: now - 600_000 }]
     yield* store.release(tenantId, owned.map((each) => ({ ...each, idle: false, othersUntil: undefined })), marks)
@@ -88,9 +84,7 @@ export const suite = storeSuite("DeliveryStore, signals", DeliveryStore, (test) 
   })
 
   test("takes nothing of an area that was not named, and loses nothing of it", function*({ tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2])
-    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1 }, { numbers: [1, 2] })
     for (const sources of [["shipment-status"], []]) {
       const { deliveries, from: found } = yield* take(worker, { from: [from(1)], sources, signals: 0, unrequested: 1 })
       assert.deepStrictEqual([deliveries, found], [[], []])
@@ -100,8 +94,7 @@ export const suite = storeSuite("DeliveryStore, signals", DeliveryStore, (test) 
   })
 
   test("takes at most the allowed number of unrequested deliveries", function*({ tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2, 3])
-    yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+    yield* seed(tenantId, { S: 1 }, { numbers: [1, 2, 3] })
     const { deliveries, signals } = yield* take(yield* acquire(tenantId), { unrequested: 2 })
     assert.deepStrictEqual([deliveries.length, signals.length], [2, 3])
   })

@@ -3,7 +3,7 @@ import { DeliveryControl, deliveryIdOf, DeliveryStore, flightOf, pauseByOperator
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
-import { bytesOf, destinationSettings, freshTenant, idOf, publish, seed, single, storedSecret, subscribeEach, textOf } from "../StorageFixtures.ts"
+import { bytesOf, destinationSettings, freshTenant, idOf, publish, seed, single, storedSecret, textOf } from "../StorageFixtures.ts"
 import { acquire, changeOf, end, eventIdsOf, find, from, load, outcomeOf, seededWorker, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { type Suite, storeSuite } from "../StoreSuite.ts"
 
@@ -35,7 +35,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
   })
 
   test("takes entries by shipment, number and id", function*({ tenantId }) {
-    yield* subscribeEach(tenantId, [1])
+    yield* seed(tenantId, {})
     yield* publish(tenantId, [
       { shipmentId: "T", sequence: 2, eventId: "t2" },
       { shipmentId: "S", sequence: 10, eventId: "s10" },
@@ -83,7 +83,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
   })
 
   test("keeps a batch below its bytes unless one event is larger than half of them", function*({ tenantId }) {
-    yield* subscribeEach(tenantId, [1])
+    yield* seed(tenantId, {})
     const sizes = [300, 900, 20, 450, 450, 5000, 30, 30, 499, 499]
     const body = (size: number) => JSON.stringify("x".repeat(size - 2))
     yield* publish(tenantId, sizes.map((size, at) => ({ shipmentId: `S${at}`, body: body(size) })), { accounts: ["A"] })
@@ -105,7 +105,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
   })
 
   test("reads no further event of a destination beyond the requested bytes, and one in any case", function*({ tenantId }) {
-    yield* subscribeEach(tenantId, [1])
+    yield* seed(tenantId, {})
     const body = JSON.stringify("x".repeat(98))
     yield* publish(tenantId, ["A", "B", "C", "D", "E"].map((shipmentId) => ({ shipmentId, body })), { accounts: ["A"] })
     const worker = yield* acquire(tenantId)
@@ -127,9 +127,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
   })
 
   test("skips no shipment of another destination, and none of a delivery that ended, although its flight has not", function*({ tenantId }) {
-    yield* subscribeEach(tenantId, [1, 9], single)
-    yield* publish(tenantId, ["A", "B", "C"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { A: 1, B: 1, C: 1 }, { ...single, numbers: [1, 9] })
     const { deliveries: [a, b, c] } = yield* takeFrom(worker, 1)
     yield* settle(worker, { outcomes: [outcomeOf(b!, { state: "waiting", dueInMillis: 600_000 }), outcomeOf(c!)] })
     assert.deepStrictEqual(idsOf((yield* takeFrom(worker, 9)).deliveries), [["A/1"], ["B/1"], ["C/1"]])
@@ -176,9 +174,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
   })
 
   test("takes from several destinations at once, of owned partitions only", function*({ tenantId }) {
-    yield* subscribeEach(tenantId, [1, 2, 3, 9])
-    yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }], { accounts: ["A"] })
-    const worker = yield* acquire(tenantId)
+    const worker = yield* seededWorker(tenantId, { S: 1, T: 1 }, { numbers: [1, 2, 3, 9] })
     const owned = worker.owned.filter(({ partition }) => partition !== 2)
     const { deliveries, from: found, owned: held } = yield* take({ ...worker, owned }, { from: [1, 2, 3, 9].map((n) => from(n)) })
     assert.deepStrictEqual([...held].sort(), owned.map(({ partition }) => partition))
