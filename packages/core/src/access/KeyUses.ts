@@ -1,10 +1,8 @@
 /** Records when API keys were last used: in memory at every request, in storage about once a minute. Requests never wait for it. */
 import { Effect, type Scope } from "effect"
 import * as Clock from "effect/Clock"
-import { logUnwritten, writeOfTenants } from "../shared/WriteOfTenants.ts"
+import { logUnwritten, makeFlushLater, writeOfTenants } from "../shared/WriteOfTenants.ts"
 import type { AccessStore } from "./AccessStore.ts"
-
-const flushMillis = 60_000
 
 /** Most keys whose use waits to be written. More uses are skipped until the next flush. */
 const maxPending = 10_000
@@ -21,30 +19,18 @@ export const makeKeyUses = Effect.fnUntraced(function*(
   store: AccessStore["Service"]
 ): Effect.fn.Return<(tenantId: string, id: string, client: string) => Effect.Effect<void>, never, Scope.Scope> {
   const pending = new Map<string, KeyUse>()
-  const scope = yield* Effect.scope
-  let waiting = false
-
-  const flush: Effect.Effect<void> = Effect.suspend(() => {
+  const flushLater = yield* makeFlushLater(Effect.suspend(() => {
     const ofTenants = Map.groupBy(pending.values(), ({ tenantId }) => tenantId)
     pending.clear()
     return Effect.flatMap(writeOfTenants(ofTenants, store.touchKeys), (unwritten) =>
       logUnwritten(unwritten, (error) => Effect.logWarning("Last use of API keys not written.", error)))
-  })
-
-  const flushLater = Effect.suspend(() => {
-    waiting = false
-    return flush
-  }).pipe(Effect.delay(flushMillis))
-
-  yield* Effect.addFinalizer(() => flush)
+  }))
 
   return (tenantId, id, client) =>
     Effect.flatMap(Clock.currentTimeMillis, (at) => {
       const known = pending.get(id)
       if (known !== undefined) known.at = at
       else if (pending.size < maxPending) pending.set(id, { tenantId, id, client, at })
-      if (waiting) return Effect.void
-      waiting = true
-      return Effect.asVoid(Effect.forkIn(flushLater, scope))
+      return flushLater
     })
 })

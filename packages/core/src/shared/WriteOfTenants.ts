@@ -1,6 +1,9 @@
 /** Writes what a process has gathered for many tenants, such as counts. */
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { StorageError } from "./StorageError.ts"
+
+/** How long a process gathers before it writes. */
+const flushMillis = 60_000
 
 const tenantsAtOnce = 4
 
@@ -29,6 +32,22 @@ export const writeOfTenants = <A>(
   )
 
 const late = new StorageError({ operation: "writeOfTenants", cause: `No response within ${writeMillis / 1000} seconds. Another transaction may hold locks.` })
+
+/** Writes once a minute while something is gathered, and a last time when the scope closes. Returns the call that says that there is something. */
+export const makeFlushLater = Effect.fnUntraced(function*(flush: Effect.Effect<void>): Effect.fn.Return<Effect.Effect<void>, never, Scope.Scope> {
+  const scope = yield* Effect.scope
+  let isWaiting = false
+  const flushWaiting = Effect.suspend(() => {
+    isWaiting = false
+    return flush
+  })
+  yield* Effect.addFinalizer(() => flush)
+  return Effect.suspend(() => {
+    if (isWaiting) return Effect.void
+    isWaiting = true
+    return Effect.asVoid(Effect.forkIn(Effect.delay(flushWaiting, flushMillis), scope))
+  })
+})
 
 /** Logs the line with the first error, its tenant, and the number of tenants, if anything is unwritten. */
 export const logUnwritten = (unwritten: ReadonlyArray<Unwritten<unknown>>, log: (error: StorageError) => Effect.Effect<void>): Effect.Effect<void> => {

@@ -1,11 +1,9 @@
 /** Counts attempts in memory by destination, client and minute, and writes the counts about once a minute. Deliveries do not wait for it. */
 import { Context, Effect, Layer } from "effect"
-import { logUnwritten, writeOfTenants } from "../../shared/WriteOfTenants.ts"
+import { logUnwritten, makeFlushLater, writeOfTenants } from "../../shared/WriteOfTenants.ts"
 import { partitionOf } from "../DeliveryStore.ts"
 import type { Reported } from "../DeliveryReport.ts"
 import { type Counted, type MinuteCounts, minuteMillis, StatisticsStore, statisticsPerWrite, totalOf } from "./StatisticsStore.ts"
-
-const flushMillis = 60_000
 
 /**
  * Maximum numbers of unwritten counts. Beyond the first, further destinations are not counted; beyond the second, further clients are not counted
@@ -29,11 +27,9 @@ export const layerStatisticsRecorder = Layer.effect(
   AttemptObserver,
   Effect.gen(function*() {
     const store = yield* StatisticsStore
-    const scope = yield* Effect.scope
     /** By tenant and minute, then by destination or total. */
     const pending = new Map<string, Map<number, Map<string, Counts>>>()
     let size = 0
-    let isWaiting = false
 
     const count = (tenantId: string, counted: Counted, { verdict: { record } }: Reported, bound: number) => {
       const name = counted.client === undefined ? counted.destinationId : counted.destinationId + counted.client
@@ -64,12 +60,7 @@ export const layerStatisticsRecorder = Layer.effect(
         logUnwritten(unwritten, (error) => Effect.logWarning("Delivery statistics of up to a minute not written. Charts show too few attempts.", error)))
     })
 
-    const flushLater = Effect.suspend(() => {
-      isWaiting = false
-      return flush
-    }).pipe(Effect.delay(flushMillis))
-
-    yield* Effect.addFinalizer(() => flush)
+    const flushLater = yield* makeFlushLater(flush)
 
     const observe: ObserveAttempts = (tenantId, finished) =>
       Effect.suspend(() => {
@@ -82,9 +73,7 @@ export const layerStatisticsRecorder = Layer.effect(
           count(tenantId, { destinationId: total, client }, each, maxPendingWithClients)
           count(tenantId, { destinationId: total }, each, Infinity)
         }
-        if (isWaiting || size === 0) return Effect.void
-        isWaiting = true
-        return Effect.asVoid(Effect.forkIn(flushLater, scope))
+        return size === 0 ? Effect.void : flushLater
       })
 
     return { observe, flush }
