@@ -64,37 +64,33 @@ export const pours = (start: string, part: string) => ({ socket }: Exchange): vo
 export const onceThenCorrect = (hostile: (exchange: Exchange) => void) => (exchange: Exchange): void =>
   exchange.before === 0 ? hostile(exchange) : respondCorrectly(exchange)
 
-/** A failed attempt that the receiver's response ends. */
-export const fails = (does: string, must: string, onRequest: NonNullable<HostileScript["onRequest"]>): HostileScript => ({
-  does,
-  must,
-  outcome: "failed",
-  ends: "receiver",
-  onRequest
-})
+type OnRequest = NonNullable<HostileScript["onRequest"]>
+
+/** An attempt that the receiver's response ends. */
+const answered = (outcome: HostileOutcome) => (does: string, must: string, onRequest: OnRequest): HostileScript => ({ does, must, outcome, ends: "receiver", onRequest })
+
+/** A failed attempt. */
+export const fails = answered("failed")
 
 /** An unusual response that a sender has to accept. */
-export const counts = (does: string, must: string, onRequest: NonNullable<HostileScript["onRequest"]>): HostileScript => ({
-  does,
-  must,
-  outcome: "accepted",
-  ends: "receiver",
-  onRequest
-})
+export const counts = answered("accepted")
+
+/** A response that a sender may accept or not. */
+export const mayCount = answered("either")
 
 /** An endless response; a limit of the sender ends it. */
 export const overflows = (
   outcome: HostileOutcome,
   does: string,
-  onRequest: NonNullable<HostileScript["onRequest"]>,
+  onRequest: OnRequest,
   must = "Stop reading after a limited number of bytes, and close the connection."
 ): HostileScript => ({ does, must, outcome, ends: "limit", onRequest })
 
 /** Only the deadline ends it. */
-export const stalls = (does: string, onRequest?: HostileScript["onRequest"]): HostileScript => ({
+export const stalls = (does: string, onRequest: OnRequest = () => {}): HostileScript => ({
   does,
   must: "Time out at the deadline, which covers connecting, the head and the body, and close the connection.",
   outcome: "failed",
   ends: "deadline",
-  ...(onRequest === undefined ? undefined : { onRequest })
+  onRequest
 })

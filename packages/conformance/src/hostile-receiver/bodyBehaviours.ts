@@ -57,13 +57,12 @@ const bomb = (encoding: string, compress: (zeros: Buffer) => Buffer): HostileScr
 const shown = (does: string, body: string | Uint8Array): HostileScript =>
   counts(does, "Store a short beginning without control characters, and escape it when displaying it.", answers("200 OK", [], body))
 
-const bodiless = (status: string, does: string): HostileScript => ({
-  does,
-  must: "Use the status, and do not read the body as the next response.",
-  outcome: status.startsWith("2") ? "accepted" : "failed",
-  ends: "receiver",
-  onRequest: answers(status, [], "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged")
-})
+const bodiless = (status: string, does: string): HostileScript =>
+  (status.startsWith("2") ? counts : fails)(
+    does,
+    "Use the status, and do not read the body as the next response.",
+    answers(status, [], "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged")
+  )
 
 const enough = "Stop reading after a limited number of bytes, close the connection, and use the status."
 

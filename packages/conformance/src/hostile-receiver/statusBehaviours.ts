@@ -1,6 +1,6 @@
 /** Interim responses, redirects, errors, and headers that ask the client to act. */
 import type { HostileScript, HostileScripts } from "./HostileBehaviour.ts"
-import { answer, answers, counts, drips, fails, overflows, pours, stalls, writes, writesAndCloses } from "./RawAnswers.ts"
+import { answer, answers, counts, drips, fails, mayCount, overflows, pours, stalls, writes, writesAndCloses } from "./RawAnswers.ts"
 
 const interim = (status: string) => `HTTP/1.1 ${status}\r\nlink: </a>; rel=preload\r\n\r\n`
 
@@ -17,13 +17,7 @@ export const interimBehaviours = {
   "endless-103": overflows("failed", "Sends endless 103 Early Hints responses.", pours("", interim("103 Early Hints"))),
   "slow-103": stalls("Sends 103 Early Hints slowly, and nothing else.", drips("", interim("103 Early Hints"))),
   "only-102": fails("Sends 102 Processing and closes.", "Fail: there is no final response.", writesAndCloses(interim("102 Processing"))),
-  "continue-first": {
-    does: "Sends 100 Continue without being asked, then 200.",
-    must: "Use the 200, or fail.",
-    outcome: "either",
-    ends: "receiver",
-    onRequest: writes("HTTP/1.1 100 Continue\r\n\r\n", answer("200 OK"))
-  },
+  "continue-first": mayCount("Sends 100 Continue without being asked, then 200.", "Use the 200, or fail.", writes("HTTP/1.1 100 Continue\r\n\r\n", answer("200 OK"))),
   "hints-first": counts(
     "Sends 103 Early Hints with an internal address, then 200.",
     "Use the 200, and load nothing.",
