@@ -53,98 +53,95 @@ export class ApiKeys extends Context.Service<ApiKeys, {
   /** Authenticates the holder of a key. */
   readonly principalOf: (key: Redacted.Redacted) => Effect.Effect<Principal, Unauthenticated | TenantSuspended | StorageError>
 }>()("@waybill/core/access/ApiKeys") {
-  static readonly layer = Layer.effect(
-    ApiKeys,
-    Effect.gen(function*() {
-      const store = yield* AccessStore
-      const transaction = yield* Transaction
-      const ids = yield* UniqueIds
-      const fill = yield* RandomBytes
-      const queue = yield* DeliveryQueue
-      const wakeups = yield* Wakeups
-      const decode = decodeInput(ApiKeyRequest, { closed: true })
-      const decodeQuery = decodeInput(ApiKeyListQuery, { closed: true })
-      const findKey = yield* makeRequestBatcher(store.findKeys)
+  static readonly layer = Layer.effect(ApiKeys, Effect.gen(function*() {
+    const store = yield* AccessStore
+    const transaction = yield* Transaction
+    const ids = yield* UniqueIds
+    const fill = yield* RandomBytes
+    const queue = yield* DeliveryQueue
+    const wakeups = yield* Wakeups
+    const decode = decodeInput(ApiKeyRequest, { closed: true })
+    const decodeQuery = decodeInput(ApiKeyListQuery, { closed: true })
+    const findKey = yield* makeRequestBatcher(store.findKeys)
 
-      const noteUse = yield* makeKeyUses(store)
+    const noteUse = yield* makeKeyUses(store)
 
-      const future = Effect.fnUntraced(function*(text: string) {
-        const instant = parseInstant(text)!
-        if (instant <= (yield* Clock.currentTimeMillis)) {
-          return yield* InvalidInput.of(fault(["expiresAt"], "expiresAt must be in the future.", "out_of_bounds"))
-        }
-        return instant
-      })
-
-      const create = Effect.fn("ApiKeys.create")(function*(tenantId: string, input: unknown) {
-        const { expiresAt: expiry, ...request } = yield* decode(input)
-        const expiresAt = expiry === undefined ? undefined : yield* future(expiry)
-        if (Option.isNone(yield* store.findTenant(tenantId))) return yield* new TenantNotFound({ tenantId })
-        const secret = new Uint8Array(32)
-        fill(secret)
-        const id = yield* ids.next
-        const key = formatApiKey({ tenantId, id }, secret)
-        const stored: StoredApiKey = {
-          ...request,
-          accounts: request.accounts ?? [],
-          id,
-          hash: yield* sha256(key),
-          ...(expiresAt === undefined ? {} : { expiresAt })
-        }
-        const client = keyClient(request.name)
-        yield* transaction.run(Effect.gen(function*() {
-          yield* store.addKey(tenantId, stored)
-          yield* reviewClient(store, tenantId, client)
-          yield* queue.accessRestored(tenantId, client)
-        }))
-        yield* wakeups.wake(tenantId)
-        return { id, key: Redacted.make(key) }
-      })
-
-      const revoke = Effect.fn("ApiKeys.revoke")(function*(tenantId: string, id: string) {
-        yield* transaction.run(Effect.gen(function*() {
-          const revoked = isUniqueId(id) ? yield* store.revokeKey(tenantId, id) : Option.none<StoredApiKey>()
-          if (Option.isNone(revoked)) return yield* new ApiKeyNotFound({ id })
-          yield* reviewClient(store, tenantId, keyClient(revoked.value.name))
-        }))
-      })
-
-      const list = Effect.fn("ApiKeys.list")(function*(tenantId: string, input: unknown = {}) {
-        const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
-        return yield* listPage({
-          read: (range) => store.pageKeys(tenantId, range),
-          idOf: ({ id }) => id,
-          sizeOf: ({ accounts }) => 500 + textsSize(accounts),
-          shown: apiKeyView
-        }, cursor, limit)
-      })
-
-      const principalOf = Effect.fnUntraced(function*(key: Redacted.Redacted) {
-        const text = Redacted.value(key)
-        const address = keyAddress(text)
-        if (address === undefined) return yield* new Unauthenticated({ presented: true, reason: "malformed API key" })
-        const hash = yield* sha256(text)
-        const stored = yield* findKey(address.tenantId, address.id)
-        if (Option.isNone(stored)) return yield* new Unauthenticated({ presented: true, reason: "unknown, expired or revoked API key" })
-        if (!sameHash(stored.value.hash, hash)) return yield* new Unauthenticated({ presented: true, reason: "wrong API key" })
-        const { accounts, dot, id, mc, name, roles, tenantState } = stored.value
-        if (tenantState === "suspended") return yield* new TenantSuspended({ tenantId: address.tenantId })
-        const client = keyClient(name)
-        yield* noteUse(address.tenantId, id, client)
-        return {
-          tenantId: address.tenantId,
-          client,
-          roles,
-          accounts,
-          ...(dot === undefined ? {} : { dot }),
-          ...(mc === undefined ? {} : { mc }),
-          origin: "key" as const
-        }
-      }, traced("ApiKeys.principalOf"))
-
-      return ApiKeys.of({ create, revoke, list, principalOf })
+    const future = Effect.fnUntraced(function*(text: string) {
+      const instant = parseInstant(text)!
+      if (instant <= (yield* Clock.currentTimeMillis)) {
+        return yield* InvalidInput.of(fault(["expiresAt"], "expiresAt must be in the future.", "out_of_bounds"))
+      }
+      return instant
     })
-  )
+
+    const create = Effect.fn("ApiKeys.create")(function*(tenantId: string, input: unknown) {
+      const { expiresAt: expiry, ...request } = yield* decode(input)
+      const expiresAt = expiry === undefined ? undefined : yield* future(expiry)
+      if (Option.isNone(yield* store.findTenant(tenantId))) return yield* new TenantNotFound({ tenantId })
+      const secret = new Uint8Array(32)
+      fill(secret)
+      const id = yield* ids.next
+      const key = formatApiKey({ tenantId, id }, secret)
+      const stored: StoredApiKey = {
+        ...request,
+        accounts: request.accounts ?? [],
+        id,
+        hash: yield* sha256(key),
+        ...(expiresAt === undefined ? {} : { expiresAt })
+      }
+      const client = keyClient(request.name)
+      yield* transaction.run(Effect.gen(function*() {
+        yield* store.addKey(tenantId, stored)
+        yield* reviewClient(store, tenantId, client)
+        yield* queue.accessRestored(tenantId, client)
+      }))
+      yield* wakeups.wake(tenantId)
+      return { id, key: Redacted.make(key) }
+    })
+
+    const revoke = Effect.fn("ApiKeys.revoke")(function*(tenantId: string, id: string) {
+      yield* transaction.run(Effect.gen(function*() {
+        const revoked = isUniqueId(id) ? yield* store.revokeKey(tenantId, id) : Option.none<StoredApiKey>()
+        if (Option.isNone(revoked)) return yield* new ApiKeyNotFound({ id })
+        yield* reviewClient(store, tenantId, keyClient(revoked.value.name))
+      }))
+    })
+
+    const list = Effect.fn("ApiKeys.list")(function*(tenantId: string, input: unknown = {}) {
+      const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
+      return yield* listPage({
+        read: (range) => store.pageKeys(tenantId, range),
+        idOf: ({ id }) => id,
+        sizeOf: ({ accounts }) => 500 + textsSize(accounts),
+        shown: apiKeyView
+      }, cursor, limit)
+    })
+
+    const principalOf = Effect.fnUntraced(function*(key: Redacted.Redacted) {
+      const text = Redacted.value(key)
+      const address = keyAddress(text)
+      if (address === undefined) return yield* new Unauthenticated({ presented: true, reason: "malformed API key" })
+      const hash = yield* sha256(text)
+      const stored = yield* findKey(address.tenantId, address.id)
+      if (Option.isNone(stored)) return yield* new Unauthenticated({ presented: true, reason: "unknown, expired or revoked API key" })
+      if (!sameHash(stored.value.hash, hash)) return yield* new Unauthenticated({ presented: true, reason: "wrong API key" })
+      const { accounts, dot, id, mc, name, roles, tenantState } = stored.value
+      if (tenantState === "suspended") return yield* new TenantSuspended({ tenantId: address.tenantId })
+      const client = keyClient(name)
+      yield* noteUse(address.tenantId, id, client)
+      return {
+        tenantId: address.tenantId,
+        client,
+        roles,
+        accounts,
+        ...(dot === undefined ? {} : { dot }),
+        ...(mc === undefined ? {} : { mc }),
+        origin: "key" as const
+      }
+    }, traced("ApiKeys.principalOf"))
+
+    return ApiKeys.of({ create, revoke, list, principalOf })
+  }))
 }
 
 const apiKeyView = ({ accounts, createdAt, dot, expiresAt, id, lastUsedAt, mc, name, roles }: ListedApiKey): ApiKeyView => ({

@@ -30,52 +30,49 @@ export class TenantLimits extends Context.Service<TenantLimits, {
   /** Changes the named limits; `null` resets one to its default. Takes effect at once in this process, within seconds in others. */
   readonly put: (tenantId: string, input: typeof LimitsChange.Encoded) => Effect.Effect<Limits, InvalidInput | TenantNotFound | StorageError>
 }>()("@waybill/core/access/TenantLimits") {
-  static readonly layer = Layer.effect(
-    TenantLimits,
-    Effect.gen(function*() {
-      const store = yield* AccessStore
-      const transaction = yield* Transaction
-      const decode = decodeInput(LimitsChange, { closed: true })
-      const cache = new RecentMap<CachedLimits>(maxCached)
+  static readonly layer = Layer.effect(TenantLimits, Effect.gen(function*() {
+    const store = yield* AccessStore
+    const transaction = yield* Transaction
+    const decode = decodeInput(LimitsChange, { closed: true })
+    const cache = new RecentMap<CachedLimits>(maxCached)
 
-      const remember = (tenantId: string, limits: Limits, now: number) => {
-        cache.put(tenantId, { limits, freshUntil: now + cacheMillis })
-        return limits
-      }
+    const remember = (tenantId: string, limits: Limits, now: number) => {
+      cache.put(tenantId, { limits, freshUntil: now + cacheMillis })
+      return limits
+    }
 
-      const stored = (tenantId: string) => Effect.map(store.findLimits(tenantId), Option.map(limitsOf))
+    const stored = (tenantId: string) => Effect.map(store.findLimits(tenantId), Option.map(limitsOf))
 
-      const of = Effect.fnUntraced(function*(tenantId: string) {
-        const now = yield* monotonicMillis
-        const cached = cache.get(tenantId)
-        if (cached !== undefined && now < cached.freshUntil) return cached.limits
-        // one call refreshes the entry; concurrent calls use the cached value
-        if (cached !== undefined) cached.freshUntil = now + cacheMillis
-        const read = Effect.map(stored(tenantId), Option.getOrElse(() => limitsOf(undefined)))
-        const limits = yield* cached === undefined ? read : Effect.orElseSucceed(read, () => cached.limits)
-        // an entry that changed during the read is newer than what was read
-        return cache.get(tenantId) === cached ? remember(tenantId, limits, now) : cache.get(tenantId)?.limits ?? limits
-      })
-
-      const get = Effect.fn("TenantLimits.get")(function*(tenantId: string) {
-        const found = yield* stored(tenantId)
-        if (Option.isNone(found)) return yield* new TenantNotFound({ tenantId })
-        return found.value
-      })
-
-      const put = Effect.fn("TenantLimits.put")(function*(tenantId: string, input: unknown) {
-        const change = yield* decode(input)
-        const limits = yield* transaction.run(Effect.gen(function*() {
-          const before = yield* store.findLimits(tenantId, true)
-          if (Option.isNone(before)) return yield* new TenantNotFound({ tenantId })
-          const text = changedLimits(before.value, change)
-          yield* store.putLimits(tenantId, text)
-          return limitsOf(text)
-        }))
-        return remember(tenantId, limits, yield* monotonicMillis)
-      })
-
-      return TenantLimits.of({ of, get, put })
+    const of = Effect.fnUntraced(function*(tenantId: string) {
+      const now = yield* monotonicMillis
+      const cached = cache.get(tenantId)
+      if (cached !== undefined && now < cached.freshUntil) return cached.limits
+      // one call refreshes the entry; concurrent calls use the cached value
+      if (cached !== undefined) cached.freshUntil = now + cacheMillis
+      const read = Effect.map(stored(tenantId), Option.getOrElse(() => limitsOf(undefined)))
+      const limits = yield* cached === undefined ? read : Effect.orElseSucceed(read, () => cached.limits)
+      // an entry that changed during the read is newer than what was read
+      return cache.get(tenantId) === cached ? remember(tenantId, limits, now) : cache.get(tenantId)?.limits ?? limits
     })
-  )
+
+    const get = Effect.fn("TenantLimits.get")(function*(tenantId: string) {
+      const found = yield* stored(tenantId)
+      if (Option.isNone(found)) return yield* new TenantNotFound({ tenantId })
+      return found.value
+    })
+
+    const put = Effect.fn("TenantLimits.put")(function*(tenantId: string, input: unknown) {
+      const change = yield* decode(input)
+      const limits = yield* transaction.run(Effect.gen(function*() {
+        const before = yield* store.findLimits(tenantId, true)
+        if (Option.isNone(before)) return yield* new TenantNotFound({ tenantId })
+        const text = changedLimits(before.value, change)
+        yield* store.putLimits(tenantId, text)
+        return limitsOf(text)
+      }))
+      return remember(tenantId, limits, yield* monotonicMillis)
+    })
+
+    return TenantLimits.of({ of, get, put })
+  }))
 }

@@ -41,51 +41,48 @@ export class Tenants extends Context.Service<Tenants, {
   /** Tenants in the order of their ids. */
   readonly page: (query?: typeof TenantListQuery.Encoded) => Effect.Effect<ListPage<Tenant>, InvalidInput | StorageError>
 }>()("@waybill/core/access/Tenants") {
-  static readonly layer = Layer.effect(
-    Tenants,
-    Effect.gen(function*() {
-      const store = yield* AccessStore
-      const queue = yield* DeliveryQueue
-      const transaction = yield* Transaction
-      const wakeups = yield* Wakeups
-      const decodeId = decodeInput(TenantId)
-      const decode = decodeInput(TenantSettings, { closed: true })
-      const decodeQuery = decodeInput(TenantListQuery, { closed: true })
-      const admit = yield* makeTenantAdmission
+  static readonly layer = Layer.effect(Tenants, Effect.gen(function*() {
+    const store = yield* AccessStore
+    const queue = yield* DeliveryQueue
+    const transaction = yield* Transaction
+    const wakeups = yield* Wakeups
+    const decodeId = decodeInput(TenantId)
+    const decode = decodeInput(TenantSettings, { closed: true })
+    const decodeQuery = decodeInput(TenantListQuery, { closed: true })
+    const admit = yield* makeTenantAdmission
 
-      const setState = Effect.fnUntraced(function*(tenantId: string, state: TenantState) {
-        const changed = yield* store.setTenantState(tenantId, state)
-        if (Option.isNone(changed)) return yield* new TenantNotFound({ tenantId })
-        return changed.value
-      })
+    const setState = Effect.fnUntraced(function*(tenantId: string, state: TenantState) {
+      const changed = yield* store.setTenantState(tenantId, state)
+      if (Option.isNone(changed)) return yield* new TenantNotFound({ tenantId })
+      return changed.value
+    })
 
-      return Tenants.of({
-        put: Effect.fn("Tenants.put")(function*(tenantId: string, input: unknown) {
-          const id = yield* decodeId(tenantId, ["tenantId"])
-          const settings = yield* decode(input)
-          const tenant = { tenantId: id, name: settings.name, hosts: (settings.hosts ?? []).map((host) => host.toLowerCase()) }
-          const put = yield* store.putTenant(tenant)
-          if (Option.isNone(put)) return yield* new TenantBeingRemoved({ tenantId: id })
-          return put.value
-        }),
-        get: Effect.fn("Tenants.get")(function*(tenantId: string) {
-          const found = yield* store.findTenant(tenantId)
-          if (Option.isNone(found)) return yield* new TenantNotFound({ tenantId })
-          return found.value
-        }),
-        admit,
-        suspend: Effect.fn("Tenants.suspend")((tenantId: string) => setState(tenantId, "suspended")),
-        resume: Effect.fn("Tenants.resume")((tenantId: string) =>
-          transaction.run(Effect.tap(setState(tenantId, "active"), () => queue.accessRestored(tenantId, undefined))).pipe(
-            Effect.tap(() => wakeups.wake(tenantId))
-          )
-        ),
-        list: store.listTenants,
-        page: Effect.fn("Tenants.page")(function*(input: unknown = {}) {
-          const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
-          return yield* namedListPage({ read: store.pageTenants, idOf: ({ tenantId }) => tenantId, sizeOf: ({ hosts }) => 200 + textsSize(hosts), shown: (tenant) => tenant }, isTenantId, cursor, limit)
-        })
+    return Tenants.of({
+      put: Effect.fn("Tenants.put")(function*(tenantId: string, input: unknown) {
+        const id = yield* decodeId(tenantId, ["tenantId"])
+        const settings = yield* decode(input)
+        const tenant = { tenantId: id, name: settings.name, hosts: (settings.hosts ?? []).map((host) => host.toLowerCase()) }
+        const put = yield* store.putTenant(tenant)
+        if (Option.isNone(put)) return yield* new TenantBeingRemoved({ tenantId: id })
+        return put.value
+      }),
+      get: Effect.fn("Tenants.get")(function*(tenantId: string) {
+        const found = yield* store.findTenant(tenantId)
+        if (Option.isNone(found)) return yield* new TenantNotFound({ tenantId })
+        return found.value
+      }),
+      admit,
+      suspend: Effect.fn("Tenants.suspend")((tenantId: string) => setState(tenantId, "suspended")),
+      resume: Effect.fn("Tenants.resume")((tenantId: string) =>
+        transaction.run(Effect.tap(setState(tenantId, "active"), () => queue.accessRestored(tenantId, undefined))).pipe(
+          Effect.tap(() => wakeups.wake(tenantId))
+        )
+      ),
+      list: store.listTenants,
+      page: Effect.fn("Tenants.page")(function*(input: unknown = {}) {
+        const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
+        return yield* namedListPage({ read: store.pageTenants, idOf: ({ tenantId }) => tenantId, sizeOf: ({ hosts }) => 200 + textsSize(hosts), shown: (tenant) => tenant }, isTenantId, cursor, limit)
       })
     })
-  )
+  }))
 }

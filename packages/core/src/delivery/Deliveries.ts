@@ -98,94 +98,91 @@ export class Deliveries extends Context.Service<Deliveries, {
   /** The subscription's state and its reason. */
   readonly destinationStatus: (tenantId: string, subscriptionId: string) => Effect.Effect<DestinationStatus, DestinationNotFound | StorageError>
 }>()("@waybill/core/delivery/Deliveries") {
-  static readonly layer = Layer.effect(
-    Deliveries,
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const control = yield* DeliveryControl
-      const wakeups = yield* Wakeups
-      const decodeQuery = decodeInput(DeliveryListQuery, { closed: true })
-      const decodeDeadLetters = decodeInput(DeadLettersCall, { closed: true })
-      const decodeRecover = decodeInput(RecoverCall, { closed: true })
+  static readonly layer = Layer.effect(Deliveries, Effect.gen(function*() {
+    const queue = yield* DeliveryQueue
+    const control = yield* DeliveryControl
+    const wakeups = yield* Wakeups
+    const decodeQuery = decodeInput(DeliveryListQuery, { closed: true })
+    const decodeDeadLetters = decodeInput(DeadLettersCall, { closed: true })
+    const decodeRecover = decodeInput(RecoverCall, { closed: true })
 
-      const destinationStatus = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
-        const status = isUniqueId(destinationId) ? yield* queue.destinationStatus(tenantId, destinationId) : Option.none()
-        if (Option.isNone(status)) return yield* new DestinationNotFound({ destinationId })
-        return status.value
-      })
-
-      const list = Effect.fn("Deliveries.list")(function*(tenantId: string, input: unknown = {}) {
-        const { cursor, limit = defaultListLimit, order = "newest", state, total = false, ...given } = yield* decodeQuery(input)
-        const filter = yield* filterOf(given, state)
-        if (filter === undefined) return { data: [], nextCursor: null, ...total ? { total: 0 } : {} }
-        // one allowance for all reads of the page
-        let left = mostPassedOver
-        const page = yield* listPage({
-          read: (range) =>
-            Effect.map(queue.list(tenantId, { ...filter, state, order, ...range, passOver: Math.max(1, left) }), ({ deliveries, lookedTo, passedOver }) => {
-              left -= passedOver
-              return { rows: deliveries, lookedTo }
-            }),
-          idOf: (row) => row.deliveryId,
-          sizeOf: (row) => 400 + row.attempts.reduce((sum, { detail = "", excerpt = "" }) => sum + 150 + detail.length + excerpt.length, 0),
-          shown: deliveryView
-        }, cursor, limit)
-        const counted = total ? yield* queue.count(tenantId, { ...filter, state }) : undefined
-        return counted === undefined ? page : { ...page, total: counted }
-      })
-
-      const changeDeadLetters = Effect.fnUntraced(function*(
-        tenantId: string,
-        input: unknown,
-        change: (tenantId: string, deliveryIds: ReadonlyArray<string>) => Effect.Effect<number, StorageError>
-      ) {
-        const { cursor, ...given } = yield* decodeDeadLetters(input)
-        if (Object.keys(given).length === 0) return yield* InvalidInput.of(fault([], unfiltered, "required"))
-        const filter = yield* filterOf(given, "dead")
-        if (filter === undefined) return { changed: 0, nextCursor: null }
-        const { deliveries, lookedTo } = yield* queue.list(tenantId, { ...filter, state: "dead", order: "oldest", after: cursor, limit: bulkStep })
-        const changed = deliveries.length === 0 ? 0 : yield* change(tenantId, deliveries.map(({ deliveryId }) => deliveryId))
-        return { changed, nextCursor: deliveries.length < bulkStep ? lookedTo ?? null : deliveries.at(-1)!.deliveryId }
-      })
-
-      const retryDeadLetters = Effect.fn("Deliveries.retryDeadLetters")(function*(tenantId: string, input: unknown) {
-        const result = yield* changeDeadLetters(tenantId, input, queue.retryDead)
-        if (result.changed > 0) yield* wakeups.wake(tenantId)
-        return result
-      })
-
-      const dismissDeadLetters = Effect.fn("Deliveries.dismissDeadLetters")((tenantId: string, input: unknown) =>
-        changeDeadLetters(tenantId, input, control.dismiss))
-
-      const get = Effect.fn("Deliveries.get")(function*(tenantId: string, deliveryId: string) {
-        const delivery = yield* known(deliveryId, queue.find(tenantId, deliveryId))
-        const { body, endpointUrl, envelope, sentAt } = delivery
-        return { ...deliveryView(delivery), endpointUrl, body: new TextDecoder().decode(bytesOfBody(wrap(envelope, deliveryId, sentAt, body))) }
-      })
-
-      const retry = Effect.fn("Deliveries.retry")(function*(tenantId: string, deliveryId: string) {
-        const state = yield* known(deliveryId, queue.retry(tenantId, deliveryId))
-        if (state === "sending" || state === "cancelled") return yield* new DeliveryNotRetryable({ deliveryId, state })
-        yield* wakeups.wake(tenantId)
-      })
-
-      const dismiss = Effect.fn("Deliveries.dismiss")(function*(tenantId: string, deliveryId: string) {
-        if (isUniqueId(deliveryId) && (yield* control.dismiss(tenantId, [deliveryId])) === 1) return
-        const { state } = yield* known(deliveryId, queue.find(tenantId, deliveryId))
-        if (state !== "dismissed") return yield* new DeliveryNotDismissable({ deliveryId, state })
-      })
-
-      const recover = Effect.fn("Deliveries.recover")(function*(tenantId: string, subscriptionId: string, input: unknown) {
-        const call = yield* decodeRecover(input)
-        yield* destinationStatus(tenantId, subscriptionId)
-        const count = yield* queue.recover(tenantId, subscriptionId, parseInstant(call.since)!)
-        yield* wakeups.wake(tenantId)
-        return count
-      })
-
-      return Deliveries.of({ list, get, retry, dismiss, recover, retryDeadLetters, dismissDeadLetters, destinationStatus })
+    const destinationStatus = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
+      const status = isUniqueId(destinationId) ? yield* queue.destinationStatus(tenantId, destinationId) : Option.none()
+      if (Option.isNone(status)) return yield* new DestinationNotFound({ destinationId })
+      return status.value
     })
-  )
+
+    const list = Effect.fn("Deliveries.list")(function*(tenantId: string, input: unknown = {}) {
+      const { cursor, limit = defaultListLimit, order = "newest", state, total = false, ...given } = yield* decodeQuery(input)
+      const filter = yield* filterOf(given, state)
+      if (filter === undefined) return { data: [], nextCursor: null, ...total ? { total: 0 } : {} }
+      // one allowance for all reads of the page
+      let left = mostPassedOver
+      const page = yield* listPage({
+        read: (range) =>
+          Effect.map(queue.list(tenantId, { ...filter, state, order, ...range, passOver: Math.max(1, left) }), ({ deliveries, lookedTo, passedOver }) => {
+            left -= passedOver
+            return { rows: deliveries, lookedTo }
+          }),
+        idOf: (row) => row.deliveryId,
+        sizeOf: (row) => 400 + row.attempts.reduce((sum, { detail = "", excerpt = "" }) => sum + 150 + detail.length + excerpt.length, 0),
+        shown: deliveryView
+      }, cursor, limit)
+      const counted = total ? yield* queue.count(tenantId, { ...filter, state }) : undefined
+      return counted === undefined ? page : { ...page, total: counted }
+    })
+
+    const changeDeadLetters = Effect.fnUntraced(function*(
+      tenantId: string,
+      input: unknown,
+      change: (tenantId: string, deliveryIds: ReadonlyArray<string>) => Effect.Effect<number, StorageError>
+    ) {
+      const { cursor, ...given } = yield* decodeDeadLetters(input)
+      if (Object.keys(given).length === 0) return yield* InvalidInput.of(fault([], unfiltered, "required"))
+      const filter = yield* filterOf(given, "dead")
+      if (filter === undefined) return { changed: 0, nextCursor: null }
+      const { deliveries, lookedTo } = yield* queue.list(tenantId, { ...filter, state: "dead", order: "oldest", after: cursor, limit: bulkStep })
+      const changed = deliveries.length === 0 ? 0 : yield* change(tenantId, deliveries.map(({ deliveryId }) => deliveryId))
+      return { changed, nextCursor: deliveries.length < bulkStep ? lookedTo ?? null : deliveries.at(-1)!.deliveryId }
+    })
+
+    const retryDeadLetters = Effect.fn("Deliveries.retryDeadLetters")(function*(tenantId: string, input: unknown) {
+      const result = yield* changeDeadLetters(tenantId, input, queue.retryDead)
+      if (result.changed > 0) yield* wakeups.wake(tenantId)
+      return result
+    })
+
+    const dismissDeadLetters = Effect.fn("Deliveries.dismissDeadLetters")((tenantId: string, input: unknown) =>
+      changeDeadLetters(tenantId, input, control.dismiss))
+
+    const get = Effect.fn("Deliveries.get")(function*(tenantId: string, deliveryId: string) {
+      const delivery = yield* known(deliveryId, queue.find(tenantId, deliveryId))
+      const { body, endpointUrl, envelope, sentAt } = delivery
+      return { ...deliveryView(delivery), endpointUrl, body: new TextDecoder().decode(bytesOfBody(wrap(envelope, deliveryId, sentAt, body))) }
+    })
+
+    const retry = Effect.fn("Deliveries.retry")(function*(tenantId: string, deliveryId: string) {
+      const state = yield* known(deliveryId, queue.retry(tenantId, deliveryId))
+      if (state === "sending" || state === "cancelled") return yield* new DeliveryNotRetryable({ deliveryId, state })
+      yield* wakeups.wake(tenantId)
+    })
+
+    const dismiss = Effect.fn("Deliveries.dismiss")(function*(tenantId: string, deliveryId: string) {
+      if (isUniqueId(deliveryId) && (yield* control.dismiss(tenantId, [deliveryId])) === 1) return
+      const { state } = yield* known(deliveryId, queue.find(tenantId, deliveryId))
+      if (state !== "dismissed") return yield* new DeliveryNotDismissable({ deliveryId, state })
+    })
+
+    const recover = Effect.fn("Deliveries.recover")(function*(tenantId: string, subscriptionId: string, input: unknown) {
+      const call = yield* decodeRecover(input)
+      yield* destinationStatus(tenantId, subscriptionId)
+      const count = yield* queue.recover(tenantId, subscriptionId, parseInstant(call.since)!)
+      yield* wakeups.wake(tenantId)
+      return count
+    })
+
+    return Deliveries.of({ list, get, retry, dismiss, recover, retryDeadLetters, dismissDeadLetters, destinationStatus })
+  }))
 }
 
 /** Result of a store's call for one delivery. Fails if it does not exist, without the call if no delivery can have this id. */

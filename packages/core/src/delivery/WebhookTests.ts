@@ -48,55 +48,52 @@ export class WebhookTests extends Context.Service<WebhookTests, {
   /** Sends the test; every failure at the receiver is an outcome. */
   readonly send: (request: WebhookTestRequest) => Effect.Effect<WebhookTestOutcome, StorageError>
 }>()("@waybill/core/delivery/WebhookTests") {
-  static readonly layer = Layer.effect(
-    WebhookTests,
-    Effect.gen(function*() {
-      const secrets = yield* SecretStore
-      const sealer = yield* Sealer
-      const hmac = yield* Hmac
-      const sender = yield* WebhookSender
-      const ids = yield* UniqueIds
-      const { attemptTimeoutMillis } = yield* DeliveryOptions
-      const limiter = new ClientLimiter(testsPerMinute)
+  static readonly layer = Layer.effect(WebhookTests, Effect.gen(function*() {
+    const secrets = yield* SecretStore
+    const sealer = yield* Sealer
+    const hmac = yield* Hmac
+    const sender = yield* WebhookSender
+    const ids = yield* UniqueIds
+    const { attemptTimeoutMillis } = yield* DeliveryOptions
+    const limiter = new ClientLimiter(testsPerMinute)
 
-      const allow = Effect.fn("WebhookTests.allow")(function*(principal: Principal) {
-        const waitMillis = limiter.admit(principal, yield* monotonicMillis)
-        if (waitMillis > 0) return yield* new TooManyCalls({ retryAfterSeconds: Math.ceil(waitMillis / 1000) })
-      })
-
-      const send = Effect.fn("WebhookTests.send")(function*({ body, client, hmacSecretId, mustSign, tenantId, url }: WebhookTestRequest) {
-        const now = yield* Clock.currentTimeMillis
-        const deliveryId = ids.nextAt(now)
-        const stored = Option.getOrUndefined(yield* secrets.find(tenantId, hmacSecretId))
-        const keys = yield* Effect.forEach(stored?.versions ?? [], ({ sealed }) => sealer.open(placeOfSecret(tenantId, hmacSecretId), sealed)).pipe(
-          Effect.catchTag("SecretUnreadable", (error) => Effect.as(Effect.logError(error.message), undefined))
-        )
-        if (keys === undefined || mustSign && keys.length === 0) return refused("The signing secret cannot be read. Ask the operator to register it again.")
-        const content = { deliveryId, timestampSeconds: Math.floor(now / 1000), body }
-        const outcome = yield* sendWebhook(sender, {
-          owner: requestOwner(tenantId, client),
-          url,
-          headers: requestHeaders(hmac.sha256, keys, content, stored?.bodySignature === true),
-          body,
-          deadlineMillis: attemptTimeoutMillis
-        })
-        switch (outcome._tag) {
-          case "Accepted":
-            return { accepted: true, status: outcome.status, notAllowed: false, detail: `The receiver answered ${outcome.status}.` }
-          case "Failed":
-            return outcome.failure === "dns" || outcome.failure === "address_not_allowed"
-              ? { ...refused(addressNotAllowed), notAllowed: true }
-              : { ...refused(outcome.detail), status: outcome.status }
-          case "Gone":
-            return { ...refused("The receiver answered 410 Gone."), status: outcome.status }
-          case "Interrupted":
-            return refused("The test was interrupted. Try again.")
-        }
-      })
-
-      return WebhookTests.of({ allow, send })
+    const allow = Effect.fn("WebhookTests.allow")(function*(principal: Principal) {
+      const waitMillis = limiter.admit(principal, yield* monotonicMillis)
+      if (waitMillis > 0) return yield* new TooManyCalls({ retryAfterSeconds: Math.ceil(waitMillis / 1000) })
     })
-  )
+
+    const send = Effect.fn("WebhookTests.send")(function*({ body, client, hmacSecretId, mustSign, tenantId, url }: WebhookTestRequest) {
+      const now = yield* Clock.currentTimeMillis
+      const deliveryId = ids.nextAt(now)
+      const stored = Option.getOrUndefined(yield* secrets.find(tenantId, hmacSecretId))
+      const keys = yield* Effect.forEach(stored?.versions ?? [], ({ sealed }) => sealer.open(placeOfSecret(tenantId, hmacSecretId), sealed)).pipe(
+        Effect.catchTag("SecretUnreadable", (error) => Effect.as(Effect.logError(error.message), undefined))
+      )
+      if (keys === undefined || mustSign && keys.length === 0) return refused("The signing secret cannot be read. Ask the operator to register it again.")
+      const content = { deliveryId, timestampSeconds: Math.floor(now / 1000), body }
+      const outcome = yield* sendWebhook(sender, {
+        owner: requestOwner(tenantId, client),
+        url,
+        headers: requestHeaders(hmac.sha256, keys, content, stored?.bodySignature === true),
+        body,
+        deadlineMillis: attemptTimeoutMillis
+      })
+      switch (outcome._tag) {
+        case "Accepted":
+          return { accepted: true, status: outcome.status, notAllowed: false, detail: `The receiver answered ${outcome.status}.` }
+        case "Failed":
+          return outcome.failure === "dns" || outcome.failure === "address_not_allowed"
+            ? { ...refused(addressNotAllowed), notAllowed: true }
+            : { ...refused(outcome.detail), status: outcome.status }
+        case "Gone":
+          return { ...refused("The receiver answered 410 Gone."), status: outcome.status }
+        case "Interrupted":
+          return refused("The test was interrupted. Try again.")
+      }
+    })
+
+    return WebhookTests.of({ allow, send })
+  }))
 }
 
 const refused = (detail: string): WebhookTestOutcome => ({ accepted: false, status: undefined, notAllowed: false, detail })

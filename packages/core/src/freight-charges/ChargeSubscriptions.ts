@@ -82,147 +82,144 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
     InvalidInput | NotPermitted | TooManyCalls | WebhookTestFailed | SubscriptionPausedByOperator | StorageError
   >
 }>()("@waybill/core/freight-charges/ChargeSubscriptions") {
-  static readonly layer = Layer.effect(
-    ChargeSubscriptions,
-    Effect.gen(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const bills = yield* FreightBillStore
-      const queue = yield* DeliveryQueue
-      const resumeDestination = yield* makeResumeDestination
-      const rememberAccess = yield* makeRememberAccess
-      const secrets = yield* SigningSecrets
-      const transaction = yield* Transaction
-      const limits = yield* TenantLimits
-      const ids = yield* UniqueIds
-      const offsetAt = offsetsOf((yield* FreightChargeOptions).timeZone)
-      const tests = yield* WebhookTests
-      const { receiverFaults } = yield* makeWebhookChecks
+  static readonly layer = Layer.effect(ChargeSubscriptions, Effect.gen(function*() {
+    const store = yield* ChargeSubscriptionStore
+    const bills = yield* FreightBillStore
+    const queue = yield* DeliveryQueue
+    const resumeDestination = yield* makeResumeDestination
+    const rememberAccess = yield* makeRememberAccess
+    const secrets = yield* SigningSecrets
+    const transaction = yield* Transaction
+    const limits = yield* TenantLimits
+    const ids = yield* UniqueIds
+    const offsetAt = offsetsOf((yield* FreightChargeOptions).timeZone)
+    const tests = yield* WebhookTests
+    const { receiverFaults } = yield* makeWebhookChecks
 
-      const checkReceiver = (principal: Principal, { hmacSecretId, webhookUrl }: typeof WebhookTest.Type) =>
-        Effect.flatMap(receiverFaults(principal, { member: "webhookUrl", url: webhookUrl, hmacSecretId }), InvalidInput.ifAny)
+    const checkReceiver = (principal: Principal, { hmacSecretId, webhookUrl }: typeof WebhookTest.Type) =>
+      Effect.flatMap(receiverFaults(principal, { member: "webhookUrl", url: webhookUrl, hmacSecretId }), InvalidInput.ifAny)
 
-      const readSettings = Effect.fnUntraced(function*(principal: Principal, input: unknown) {
-        const request = yield* decodeCreate(input)
-        yield* checkReceiver(principal, request)
-        const foreign = request.accounts.filter((account) => !principal.accounts.includes(account))
-        if (foreign.length > 0) return yield* new AccountsNotPermitted({ accounts: foreign.slice(0, maxAccountsNamed) })
-        return settingsOf(request)
-      })
-
-      /** Runs in the transaction that holds the accounts, so every change is either in this list or notified later. */
-      const addInFlight = Effect.fnUntraced(function*(tenantId: string, id: string, settings: ChargeSubscriptionSettings, grants: ReadonlyArray<string>) {
-        const covered = new Set(grants)
-        const accounts = accountsIn(grants)
-        for (let after: string | undefined;;) {
-          const rows: ReadonlyArray<BillRow> = yield* bills.open(tenantId, accounts, { after, limit: billsAtATime })
-          const listed = yield* mapPaced(rows, (row): ReadonlyArray<InFlightBill> => {
-            const { accounts: seenBy, body } = inFlightOf(billFrom(row), settings, covered)
-            // no grants: the bill belongs to another carrier with the same account
-            return seenBy.length === 0 ? [] : [{ billId: row.billId, body: encoder.encode(body), accounts: seenBy }]
-          })
-          if (listed.length > 0) yield* store.addInFlight(tenantId, id, listed.flat())
-          if (rows.length < billsAtATime) return
-          after = rows[rows.length - 1]!.billId
-        }
-      })
-
-      const create = Effect.fn("ChargeSubscriptions.create")(function*(principal: Principal, input: unknown) {
-        yield* carriersAndCustomers(principal)
-        const settings = yield* readSettings(principal, input)
-        const { client, tenantId } = principal
-        const all = settings.billScope === "all_accounts"
-        const now = yield* Clock.currentTimeMillis
-        const id = ids.nextAt(now)
-        const quotas = yield* limits.of(tenantId)
-        return yield* transaction.run(Effect.gen(function*() {
-          if (settings.hmacSecretId !== undefined) yield* secrets.use(principal, settings.hmacSecretId)
-          yield* rememberAccess(principal)
-          // a client may have several keys; its subscription covers the accounts of all of them
-          const grants = all ? yield* store.accountsOf(tenantId, client) : grantsFor(principal, settings.accounts)
-          const accounts = accountsIn(grants)
-          yield* store.hold(tenantId, accounts)
-          const covered = yield* store.covered(tenantId, client, all ? undefined : accounts)
-          if (Option.isSome(covered)) return yield* new ChargeSubscriptionConflict({ accountId: covered.value })
-          yield* openDestinationWithin(queue, quotas, "chargeSubscriptionsPerClient", tenantId, destinationOf(id, client, settings, "active"))
-          const record = { id, client, doc: JSON.stringify(settings), webhookUrl: settings.webhookUrl, accounts: all ? undefined : accounts, createdAt: now }
-          yield* store.insert(tenantId, record)
-          yield* addInFlight(tenantId, id, settings, grants)
-          return present(Option.getOrThrow(yield* store.find(tenantId, client, id)))
-        }))
-      })
-
-      const own = Effect.fnUntraced(function*(principal: Principal, id: string) {
-        yield* carriersAndCustomers(principal)
-        const found = isUniqueId(id) ? yield* store.find(principal.tenantId, principal.client, id) : Option.none()
-        if (Option.isNone(found)) return yield* new ChargeSubscriptionNotFound({ subscriptionId: id })
-        return found.value
-      })
-
-      const get = Effect.fn("ChargeSubscriptions.get")((principal: Principal, id: string) => Effect.map(own(principal, id), present))
-
-      const cancel = Effect.fn("ChargeSubscriptions.cancel")(function*(principal: Principal, id: string) {
-        yield* own(principal, id)
-        yield* transaction.run(Effect.gen(function*() {
-          const cancelled = yield* store.cancel(principal.tenantId, principal.client, id)
-          if (cancelled) yield* queue.closeDestination(principal.tenantId, id)
-        }))
-      })
-
-      const inFlight = Effect.fn("ChargeSubscriptions.inFlight")(function*(principal: Principal, id: string) {
-        yield* own(principal, id)
-        // a token may have lost accounts since the client's last call
-        yield* rememberAccess(principal)
-        const { client, tenantId } = principal
-        const read = (after: string | undefined) => store.inFlight(tenantId, client, id, { after, limit: billsAtATime, bytes: inFlightBytesAtATime })
-        // the first page is read before the answer starts, so that a storage failure can still become an error answer
-        const first = yield* read(undefined)
-        const pieces = Effect.map((bills: typeof first) => [
-          bills.map(({ body }) => body),
-          bills.length === 0 ? Option.none() : Option.some(read(bills[bills.length - 1]!.billId))
-        ] as const)
-        return Stream.paginate<Effect.Effect<typeof first, StorageError>, Uint8Array, StorageError>(Effect.succeed(first), pieces)
-      })
-
-      const resume = (tenantId: string, { client, doc, id, destination }: StoredChargeSubscription) => {
-        if (destination?.state !== "paused" || destination.pausedBy === "operator") return Effect.succeed(false)
-        const { hmacSecretId } = JSON.parse(doc) as ChargeSubscriptionSettings
-        return resumeDestination(tenantId, { client, destinationId: id, secretId: hmacSecretId, pausedSince: destination.since }, "not by operator")
-      }
-
-      const testWebhook = Effect.fn("ChargeSubscriptions.testWebhook")(function*(principal: Principal, input: unknown) {
-        yield* carriersAndCustomers(principal)
-        const { client, tenantId } = principal
-        const request = yield* decodeTest(input)
-        yield* checkReceiver(principal, request)
-        yield* tests.allow(principal)
-        const { hmacSecretId, webhookUrl } = request
-        const date = localText(yield* Clock.currentTimeMillis, offsetAt)
-        const outcome = yield* tests.send({
-          tenantId,
-          client,
-          url: webhookUrl,
-          hmacSecretId: hmacSecretId ?? secretOfClient(client),
-          mustSign: hmacSecretId !== undefined,
-          body: [JSON.stringify([sampleCharge(date)])]
-        })
-        // the same error as for a literal address, so that the test does not reveal internal host names
-        if (outcome.notAllowed) return yield* InvalidInput.of(fault(["webhookUrl"], outcome.detail, "not_allowed"))
-        if (!outcome.accepted) return yield* new WebhookTestFailed({ webhookUrl, detail: outcome.detail })
-        const delivering = yield* store.deliveringTo(tenantId, client, webhookUrl)
-        const results = yield* Effect.forEach(delivering, (stored) =>
-          Effect.catchTag(resume(tenantId, stored), "SecretNotUsable", () => Effect.succeed(false)))
-        const resumed = results.filter((each) => each).length
-        const held = resumed > 0 ? undefined : (yield* store.deliveringTo(tenantId, client, webhookUrl)).find(({ destination }) => destination?.pausedBy === "operator")
-        if (held !== undefined) {
-          return yield* new SubscriptionPausedByOperator({ subscriptionId: held.id, reason: held.destination?.reason ?? "" })
-        }
-        const message = "Webhook test successful."
-        return resumed === 0 ? { message } : { message, resumed }
-      })
-
-      return ChargeSubscriptions.of({ create, get, cancel, inFlight, testWebhook })
+    const readSettings = Effect.fnUntraced(function*(principal: Principal, input: unknown) {
+      const request = yield* decodeCreate(input)
+      yield* checkReceiver(principal, request)
+      const foreign = request.accounts.filter((account) => !principal.accounts.includes(account))
+      if (foreign.length > 0) return yield* new AccountsNotPermitted({ accounts: foreign.slice(0, maxAccountsNamed) })
+      return settingsOf(request)
     })
-  )
+
+    /** Runs in the transaction that holds the accounts, so every change is either in this list or notified later. */
+    const addInFlight = Effect.fnUntraced(function*(tenantId: string, id: string, settings: ChargeSubscriptionSettings, grants: ReadonlyArray<string>) {
+      const covered = new Set(grants)
+      const accounts = accountsIn(grants)
+      for (let after: string | undefined;;) {
+        const rows: ReadonlyArray<BillRow> = yield* bills.open(tenantId, accounts, { after, limit: billsAtATime })
+        const listed = yield* mapPaced(rows, (row): ReadonlyArray<InFlightBill> => {
+          const { accounts: seenBy, body } = inFlightOf(billFrom(row), settings, covered)
+          // no grants: the bill belongs to another carrier with the same account
+          return seenBy.length === 0 ? [] : [{ billId: row.billId, body: encoder.encode(body), accounts: seenBy }]
+        })
+        if (listed.length > 0) yield* store.addInFlight(tenantId, id, listed.flat())
+        if (rows.length < billsAtATime) return
+        after = rows[rows.length - 1]!.billId
+      }
+    })
+
+    const create = Effect.fn("ChargeSubscriptions.create")(function*(principal: Principal, input: unknown) {
+      yield* carriersAndCustomers(principal)
+      const settings = yield* readSettings(principal, input)
+      const { client, tenantId } = principal
+      const all = settings.billScope === "all_accounts"
+      const now = yield* Clock.currentTimeMillis
+      const id = ids.nextAt(now)
+      const quotas = yield* limits.of(tenantId)
+      return yield* transaction.run(Effect.gen(function*() {
+        if (settings.hmacSecretId !== undefined) yield* secrets.use(principal, settings.hmacSecretId)
+        yield* rememberAccess(principal)
+        // a client may have several keys; its subscription covers the accounts of all of them
+        const grants = all ? yield* store.accountsOf(tenantId, client) : grantsFor(principal, settings.accounts)
+        const accounts = accountsIn(grants)
+        yield* store.hold(tenantId, accounts)
+        const covered = yield* store.covered(tenantId, client, all ? undefined : accounts)
+        if (Option.isSome(covered)) return yield* new ChargeSubscriptionConflict({ accountId: covered.value })
+        yield* openDestinationWithin(queue, quotas, "chargeSubscriptionsPerClient", tenantId, destinationOf(id, client, settings, "active"))
+        const record = { id, client, doc: JSON.stringify(settings), webhookUrl: settings.webhookUrl, accounts: all ? undefined : accounts, createdAt: now }
+        yield* store.insert(tenantId, record)
+        yield* addInFlight(tenantId, id, settings, grants)
+        return present(Option.getOrThrow(yield* store.find(tenantId, client, id)))
+      }))
+    })
+
+    const own = Effect.fnUntraced(function*(principal: Principal, id: string) {
+      yield* carriersAndCustomers(principal)
+      const found = isUniqueId(id) ? yield* store.find(principal.tenantId, principal.client, id) : Option.none()
+      if (Option.isNone(found)) return yield* new ChargeSubscriptionNotFound({ subscriptionId: id })
+      return found.value
+    })
+
+    const get = Effect.fn("ChargeSubscriptions.get")((principal: Principal, id: string) => Effect.map(own(principal, id), present))
+
+    const cancel = Effect.fn("ChargeSubscriptions.cancel")(function*(principal: Principal, id: string) {
+      yield* own(principal, id)
+      yield* transaction.run(Effect.gen(function*() {
+        const cancelled = yield* store.cancel(principal.tenantId, principal.client, id)
+        if (cancelled) yield* queue.closeDestination(principal.tenantId, id)
+      }))
+    })
+
+    const inFlight = Effect.fn("ChargeSubscriptions.inFlight")(function*(principal: Principal, id: string) {
+      yield* own(principal, id)
+      // a token may have lost accounts since the client's last call
+      yield* rememberAccess(principal)
+      const { client, tenantId } = principal
+      const read = (after: string | undefined) => store.inFlight(tenantId, client, id, { after, limit: billsAtATime, bytes: inFlightBytesAtATime })
+      // the first page is read before the answer starts, so that a storage failure can still become an error answer
+      const first = yield* read(undefined)
+      const pieces = Effect.map((bills: typeof first) => [
+        bills.map(({ body }) => body),
+        bills.length === 0 ? Option.none() : Option.some(read(bills[bills.length - 1]!.billId))
+      ] as const)
+      return Stream.paginate<Effect.Effect<typeof first, StorageError>, Uint8Array, StorageError>(Effect.succeed(first), pieces)
+    })
+
+    const resume = (tenantId: string, { client, doc, id, destination }: StoredChargeSubscription) => {
+      if (destination?.state !== "paused" || destination.pausedBy === "operator") return Effect.succeed(false)
+      const { hmacSecretId } = JSON.parse(doc) as ChargeSubscriptionSettings
+      return resumeDestination(tenantId, { client, destinationId: id, secretId: hmacSecretId, pausedSince: destination.since }, "not by operator")
+    }
+
+    const testWebhook = Effect.fn("ChargeSubscriptions.testWebhook")(function*(principal: Principal, input: unknown) {
+      yield* carriersAndCustomers(principal)
+      const { client, tenantId } = principal
+      const request = yield* decodeTest(input)
+      yield* checkReceiver(principal, request)
+      yield* tests.allow(principal)
+      const { hmacSecretId, webhookUrl } = request
+      const date = localText(yield* Clock.currentTimeMillis, offsetAt)
+      const outcome = yield* tests.send({
+        tenantId,
+        client,
+        url: webhookUrl,
+        hmacSecretId: hmacSecretId ?? secretOfClient(client),
+        mustSign: hmacSecretId !== undefined,
+        body: [JSON.stringify([sampleCharge(date)])]
+      })
+      // the same error as for a literal address, so that the test does not reveal internal host names
+      if (outcome.notAllowed) return yield* InvalidInput.of(fault(["webhookUrl"], outcome.detail, "not_allowed"))
+      if (!outcome.accepted) return yield* new WebhookTestFailed({ webhookUrl, detail: outcome.detail })
+      const delivering = yield* store.deliveringTo(tenantId, client, webhookUrl)
+      const results = yield* Effect.forEach(delivering, (stored) =>
+        Effect.catchTag(resume(tenantId, stored), "SecretNotUsable", () => Effect.succeed(false)))
+      const resumed = results.filter((each) => each).length
+      const held = resumed > 0 ? undefined : (yield* store.deliveringTo(tenantId, client, webhookUrl)).find(({ destination }) => destination?.pausedBy === "operator")
+      if (held !== undefined) {
+        return yield* new SubscriptionPausedByOperator({ subscriptionId: held.id, reason: held.destination?.reason ?? "" })
+      }
+      const message = "Webhook test successful."
+      return resumed === 0 ? { message } : { message, resumed }
+    })
+
+    return ChargeSubscriptions.of({ create, get, cancel, inFlight, testWebhook })
+  }))
 }
 
 /** The accounts whose charges the grants show. */

@@ -21,25 +21,22 @@ export class ChargeWindows extends Context.Service<ChargeWindows, {
   /** Closes windows when they are due, until interrupted. Several processes may run it. */
   readonly run: Effect.Effect<never>
 }>()("@waybill/core/freight-charges/ChargeWindows") {
-  static readonly layer = Layer.effect(
-    ChargeWindows,
-    Effect.gen(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const wakeups = yield* Wakeups
+  static readonly layer = Layer.effect(ChargeWindows, Effect.gen(function*() {
+    const store = yield* ChargeSubscriptionStore
+    const wakeups = yield* Wakeups
 
-      const sweep = new TenantSweep("Freight charge windows not closed", {
-        tenants: (range) => Effect.map(store.windowsDue(range), ({ tenantIds }) => tenantIds),
-        step: Effect.fnUntraced(function*(tenantId: string) {
-          const { closed, more } = yield* store.closeWindows(tenantId)
-          if (closed > 0) yield* wakeups.wake(tenantId)
-          return { done: closed, more }
-        })
+    const sweep = new TenantSweep("Freight charge windows not closed", {
+      tenants: (range) => Effect.map(store.windowsDue(range), ({ tenantIds }) => tenantIds),
+      step: Effect.fnUntraced(function*(tenantId: string) {
+        const { closed, more } = yield* store.closeWindows(tenantId)
+        if (closed > 0) yield* wakeups.wake(tenantId)
+        return { done: closed, more }
       })
-
-      const pauseMillis = Effect.map(store.windowsDue({ after: undefined, limit: 1 }), ({ nextDueInMillis = maxPauseMillis, tenantIds }) =>
-        Math.max(1, Math.min(nextDueInMillis, tenantIds.length > 0 ? lockedPauseMillis : maxPauseMillis)))
-
-      return ChargeWindows.of({ closeDue: Effect.withSpan(sweep.sweep, "ChargeWindows.closeDue"), run: sweep.run(pauseMillis) })
     })
-  )
+
+    const pauseMillis = Effect.map(store.windowsDue({ after: undefined, limit: 1 }), ({ nextDueInMillis = maxPauseMillis, tenantIds }) =>
+      Math.max(1, Math.min(nextDueInMillis, tenantIds.length > 0 ? lockedPauseMillis : maxPauseMillis)))
+
+    return ChargeWindows.of({ closeDue: Effect.withSpan(sweep.sweep, "ChargeWindows.closeDue"), run: sweep.run(pauseMillis) })
+  }))
 }

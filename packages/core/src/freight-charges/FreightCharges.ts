@@ -52,68 +52,65 @@ export class FreightCharges extends Context.Service<FreightCharges, {
     options?: ReportOptions
   ) => Effect.Effect<ReadonlyArray<ChangeOutcome>, InvalidInput | StorageError>
 }>()("@waybill/core/freight-charges/FreightCharges") {
-  static readonly layer = Layer.effect(
-    FreightCharges,
-    Effect.gen(function*() {
-      const store = yield* FreightBillStore
-      const transaction = yield* Transaction
-      const wakeups = yield* Wakeups
-      const ids = yield* UniqueIds
-      const offsetAt = offsetsOf((yield* FreightChargeOptions).timeZone)
+  static readonly layer = Layer.effect(FreightCharges, Effect.gen(function*() {
+    const store = yield* FreightBillStore
+    const transaction = yield* Transaction
+    const wakeups = yield* Wakeups
+    const ids = yield* UniqueIds
+    const offsetAt = offsetsOf((yield* FreightChargeOptions).timeZone)
 
-      /** Runs in the transaction that holds the bills' locks. */
-      const notify = Effect.fnUntraced(function*(tenantId: string, steps: ReadonlyArray<Step>) {
-        const now = yield* store.gate(tenantId, distinct(steps.flatMap(({ after, before }) => [...accountsNow(before), ...accountsNow(after)])))
-        const rows = yield* store.viewers(tenantId, distinct(steps.flatMap(({ after }) => grantsEver(after))))
-        const viewers = rows.map(({ accounts, doc, subscriptionId }): Viewer => ({
-          subscriptionId,
-          settings: JSON.parse(doc) as ChargeSubscriptionSettings,
-          accounts: new Set(accounts)
-        }))
-        const mintedAt = yield* Clock.currentTimeMillis
-        return yield* notificationsFor(steps, viewers, { now, offsetAt, nextId: () => ids.nextAt(mintedAt) })
-      })
-
-      const decideAndStore = Effect.fnUntraced(function*(
-        tenantId: string,
-        changes: ReadonlyArray<ReportedChange>,
-        { partial = false, writer }: ReportOptions,
-        traceparent: string | undefined
-      ) {
-        const rows = yield* store.lock(tenantId, distinct(changes.map((each) => each.change.billId)))
-        const bills = new Map(yield* mapPaced(rows, (row): [string, FreightBill] => [row.billId, billFrom(row)]))
-        const { outcomes, steps } = yield* decideAll(bills, changes, yield* Clock.currentTimeMillis, writer)
-        const refusals = outcomes.filter((each) => each.result === "refused")
-        if (refusals.length > 0 && !partial) {
-          return yield* new InvalidInput({ faults: refusals.flatMap((each) => each.faults).slice(0, 100) })
-        }
-        if (steps.length === 0) return { outcomes, wake: false }
-        const { notices, notifications } = yield* notify(tenantId, steps)
-        yield* store.append(tenantId, {
-          bills: yield* mapPaced(distinct(steps.map((each) => each.after.billId)), (billId) => rowOf(bills.get(billId)!)),
-          notices,
-          notifications,
-          traceparent
-        })
-        return { outcomes, wake: notifications.some((each) => each.window === undefined) }
-      })
-
-      const report = Effect.fn("FreightCharges.report")(function*(
-        tenantId: string,
-        changes: ReadonlyArray<ReportedChange>,
-        options: ReportOptions = {}
-      ) {
-        if (changes.length === 0) return []
-        yield* Effect.annotateCurrentSpan({ "waybill.tenant": tenantId, "waybill.charges": changes.length })
-        const traceparent = yield* currentTraceparent
-        const { outcomes, wake } = yield* transaction.run(decideAndStore(tenantId, changes, options, traceparent))
-        if (wake) yield* wakeups.wake(tenantId)
-        return outcomes
-      })
-
-      return FreightCharges.of({ report })
+    /** Runs in the transaction that holds the bills' locks. */
+    const notify = Effect.fnUntraced(function*(tenantId: string, steps: ReadonlyArray<Step>) {
+      const now = yield* store.gate(tenantId, distinct(steps.flatMap(({ after, before }) => [...accountsNow(before), ...accountsNow(after)])))
+      const rows = yield* store.viewers(tenantId, distinct(steps.flatMap(({ after }) => grantsEver(after))))
+      const viewers = rows.map(({ accounts, doc, subscriptionId }): Viewer => ({
+        subscriptionId,
+        settings: JSON.parse(doc) as ChargeSubscriptionSettings,
+        accounts: new Set(accounts)
+      }))
+      const mintedAt = yield* Clock.currentTimeMillis
+      return yield* notificationsFor(steps, viewers, { now, offsetAt, nextId: () => ids.nextAt(mintedAt) })
     })
-  )
+
+    const decideAndStore = Effect.fnUntraced(function*(
+      tenantId: string,
+      changes: ReadonlyArray<ReportedChange>,
+      { partial = false, writer }: ReportOptions,
+      traceparent: string | undefined
+    ) {
+      const rows = yield* store.lock(tenantId, distinct(changes.map((each) => each.change.billId)))
+      const bills = new Map(yield* mapPaced(rows, (row): [string, FreightBill] => [row.billId, billFrom(row)]))
+      const { outcomes, steps } = yield* decideAll(bills, changes, yield* Clock.currentTimeMillis, writer)
+      const refusals = outcomes.filter((each) => each.result === "refused")
+      if (refusals.length > 0 && !partial) {
+        return yield* new InvalidInput({ faults: refusals.flatMap((each) => each.faults).slice(0, 100) })
+      }
+      if (steps.length === 0) return { outcomes, wake: false }
+      const { notices, notifications } = yield* notify(tenantId, steps)
+      yield* store.append(tenantId, {
+        bills: yield* mapPaced(distinct(steps.map((each) => each.after.billId)), (billId) => rowOf(bills.get(billId)!)),
+        notices,
+        notifications,
+        traceparent
+      })
+      return { outcomes, wake: notifications.some((each) => each.window === undefined) }
+    })
+
+    const report = Effect.fn("FreightCharges.report")(function*(
+      tenantId: string,
+      changes: ReadonlyArray<ReportedChange>,
+      options: ReportOptions = {}
+    ) {
+      if (changes.length === 0) return []
+      yield* Effect.annotateCurrentSpan({ "waybill.tenant": tenantId, "waybill.charges": changes.length })
+      const traceparent = yield* currentTraceparent
+      const { outcomes, wake } = yield* transaction.run(decideAndStore(tenantId, changes, options, traceparent))
+      if (wake) yield* wakeups.wake(tenantId)
+      return outcomes
+    })
+
+    return FreightCharges.of({ report })
+  }))
 }
 
 /** Sorted, so that all calls lock in the same order. */

@@ -53,49 +53,46 @@ export class DeferredStatuses extends Context.Service<DeferredStatuses, {
   /** Applies waiting events every second, until interrupted. Several processes may run it. */
   readonly run: Effect.Effect<never>
 }>()("@waybill/core/intake/DeferredStatuses") {
-  static readonly layer = Layer.effect(
-    DeferredStatuses,
-    Effect.gen(function*() {
-      const awaiting = yield* EventsAwaitingStatus
-      const reports = yield* ShipmentReports
-      const transaction = yield* Transaction
-      const wakeups = yield* Wakeups
-      if (awaiting === undefined) return DeferredStatuses.of({ applyDue: Effect.succeed(0), run: Effect.never })
+  static readonly layer = Layer.effect(DeferredStatuses, Effect.gen(function*() {
+    const awaiting = yield* EventsAwaitingStatus
+    const reports = yield* ShipmentReports
+    const transaction = yield* Transaction
+    const wakeups = yield* Wakeups
+    if (awaiting === undefined) return DeferredStatuses.of({ applyDue: Effect.succeed(0), run: Effect.never })
 
-      /** The shipment at which the last step of a tenant ended. */
-      const positions = new Map<string, string>()
-      /** Tenants with a shipment that failed: one shipment at a time until the last, so that the others do not fail with it. */
-      const failed = new Set<string>()
+    /** The shipment at which the last step of a tenant ended. */
+    const positions = new Map<string, string>()
+    /** Tenants with a shipment that failed: one shipment at a time until the last, so that the others do not fail with it. */
+    const failed = new Set<string>()
 
-      /** Takes the locks first: a process finds no events that another one has applied. */
-      const applySome = Effect.fnUntraced(function*(tenantId: string) {
-        const range = { after: positions.get(tenantId), limit: failed.has(tenantId) ? 1 : shipmentLimit }
-        const { last, shipmentIds } = yield* awaiting.lockShipments(tenantId, range)
-        // a shipment that fails is not the first one again
-        if (last === undefined) positions.delete(tenantId)
-        else positions.set(tenantId, last)
-        if (shipmentIds.length > 0) {
-          const known = yield* reports.lock(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined })))
-          const events = yield* awaiting.take(tenantId, shipmentIds)
-          const derived = yield* mapPaced(events, ({ body, eventId, shipmentId }) =>
-            ({ shipmentId, report: statusFromTransitEvent(JSON.parse(decoder.decode(body)) as ReportedEvent, eventId) }))
-          yield* reports.report(tenantId, known, derived)
-          return { done: events.length, more: last !== undefined }
-        }
-        return { done: 0, more: last !== undefined }
-      })
-
-      const sweep = new TenantSweep("Statuses not updated with events that were published from SQL", {
-        tenants: awaiting.tenants,
-        step: Effect.fnUntraced(function*(tenantId: string) {
-          const step = yield* Effect.onError(transaction.run(applySome(tenantId)), () => Effect.sync(() => failed.add(tenantId)))
-          if (!step.more) failed.delete(tenantId)
-          if (step.done > 0) yield* wakeups.wake(tenantId)
-          return step
-        })
-      })
-
-      return DeferredStatuses.of({ applyDue: sweep.sweep, run: sweep.run(Effect.succeed(pauseMillis)) })
+    /** Takes the locks first: a process finds no events that another one has applied. */
+    const applySome = Effect.fnUntraced(function*(tenantId: string) {
+      const range = { after: positions.get(tenantId), limit: failed.has(tenantId) ? 1 : shipmentLimit }
+      const { last, shipmentIds } = yield* awaiting.lockShipments(tenantId, range)
+      // a shipment that fails is not the first one again
+      if (last === undefined) positions.delete(tenantId)
+      else positions.set(tenantId, last)
+      if (shipmentIds.length > 0) {
+        const known = yield* reports.lock(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined })))
+        const events = yield* awaiting.take(tenantId, shipmentIds)
+        const derived = yield* mapPaced(events, ({ body, eventId, shipmentId }) =>
+          ({ shipmentId, report: statusFromTransitEvent(JSON.parse(decoder.decode(body)) as ReportedEvent, eventId) }))
+        yield* reports.report(tenantId, known, derived)
+        return { done: events.length, more: last !== undefined }
+      }
+      return { done: 0, more: last !== undefined }
     })
-  )
+
+    const sweep = new TenantSweep("Statuses not updated with events that were published from SQL", {
+      tenants: awaiting.tenants,
+      step: Effect.fnUntraced(function*(tenantId: string) {
+        const step = yield* Effect.onError(transaction.run(applySome(tenantId)), () => Effect.sync(() => failed.add(tenantId)))
+        if (!step.more) failed.delete(tenantId)
+        if (step.done > 0) yield* wakeups.wake(tenantId)
+        return step
+      })
+    })
+
+    return DeferredStatuses.of({ applyDue: sweep.sweep, run: sweep.run(Effect.succeed(pauseMillis)) })
+  }))
 }

@@ -27,21 +27,18 @@ export class FreightChargeIntake extends Context.Service<FreightChargeIntake, {
     options?: IntakeOptions
   ) => Effect.Effect<IntakeResults<FreightChargeKey>, InvalidInput | NotPermitted | StorageError>
 }>()("@waybill/core/intake/FreightChargeIntake") {
-  static readonly layer = Layer.effect(
-    FreightChargeIntake,
-    Effect.gen(function*() {
-      const charges = yield* FreightCharges
+  static readonly layer = Layer.effect(FreightChargeIntake, Effect.gen(function*() {
+    const charges = yield* FreightCharges
 
-      return FreightChargeIntake.of({
-        report: Effect.fn("FreightChargeIntake.report")((principal: Principal, body: unknown, options: IntakeOptions = {}) =>
-          takeItems(principal, body, options, {
-            member: "charges",
-            looksLikeOne: (one) => "change" in one || "pfc" in one,
-            read: (item, at) => readChange(item as Readonly<Record<string, unknown>>, at),
-            take: (good, partial) => charges.report(principal.tenantId, good.map(({ index, value }) => ({ index, change: value })), { partial, writer: carrierOf(principal) })
-          })
-        )
-      })
+    return FreightChargeIntake.of({
+      report: Effect.fn("FreightChargeIntake.report")((principal: Principal, body: unknown, options: IntakeOptions = {}) =>
+        takeItems(principal, body, options, {
+          member: "charges",
+          looksLikeOne: (one) => "change" in one || "pfc" in one,
+          read: (item, at) => readChange(item as Readonly<Record<string, unknown>>, at),
+          take: (good, partial) => charges.report(principal.tenantId, good.map(({ index, value }) => ({ index, change: value })), { partial, writer: carrierOf(principal) })
+        })
+      )
     })
-  )
+  }))
 }

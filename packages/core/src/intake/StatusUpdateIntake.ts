@@ -47,92 +47,89 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
     options?: IntakeOptions
   ) => Effect.Effect<IntakeResults<StatusUpdateKey>, InvalidInput | NotPermitted | StorageError>
 }>()("@waybill/core/intake/StatusUpdateIntake") {
-  static readonly layer = Layer.effect(
-    StatusUpdateIntake,
-    Effect.gen(function*() {
-      const reports = yield* ShipmentReports
-      const transitEvents = yield* TransitEvents
-      const eventStore = yield* TransitEventStore
-      const transaction = yield* Transaction
-      const wakeups = yield* Wakeups
+  static readonly layer = Layer.effect(StatusUpdateIntake, Effect.gen(function*() {
+    const reports = yield* ShipmentReports
+    const transitEvents = yield* TransitEvents
+    const eventStore = yield* TransitEventStore
+    const transaction = yield* Transaction
+    const wakeups = yield* Wakeups
 
-      /** Finds and locks the shipment of each update. */
-      const located = Effect.fnUntraced(function*(principal: Principal, good: ReadonlyArray<ReadItem<StatusUpdate>>) {
-        const { tenantId } = principal
-        const writer = carrierOf(principal)
-        const byPro = yield* reports.resolve(tenantId, good.map(({ value }) => value.shipmentId === undefined ? value.proNumber ?? "" : ""), writer)
-        const named = good.map(({ value }, at) => value.shipmentId ?? byPro[at])
-        const shipmentIds = [...new Set(named.filter((id) => id !== undefined))]
-        const known = yield* reports.lock(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined })), writer)
-        const found: Array<LocatedUpdate> = []
-        const refused: Array<RefusedItem> = []
-        for (const [at, item] of good.entries()) {
-          const shipmentId = named[at]
-          if (shipmentId === undefined || !known.has(shipmentId)) refused.push(unknownShipment(item))
-          else found.push({ ...item, shipmentId, eventId: yield* eventIdOf(shipmentId, item.value) })
-        }
-        return { known, found, refused }
-      })
-
-      /** Separates new updates from duplicates, and from conflicts with an earlier update under the same id. */
-      const withoutDuplicates = Effect.fnUntraced(function*(tenantId: string, known: KnownShipments, found: ReadonlyArray<LocatedUpdate>) {
-        // the shipment is part of the id that is made of an update
-        const keys = new Map(found.map(({ eventId, shipmentId }) => [eventId, { eventId, shipmentId }]))
-        const stored = keys.size === 0 ? [] : yield* eventStore.find(tenantId, [...keys.values()])
-        const events = new Map(yield* mapPaced(stored, (event): [string, ReportedEvent] => [event.eventId, JSON.parse(decoder.decode(event.body))]))
-        const now = yield* Clock.currentTimeMillis
-        const newUpdates: Array<NewUpdate> = []
-        const others: Array<ItemResult<StatusUpdateKey>> = []
-        yield* forEachPaced(found, (update) => {
-          const { eventId, index, shipmentId, value } = update
-          const before = events.get(eventId)
-          const report = reportOfUpdate(value, value.updateId ?? eventId, now)
-          const event = transitEventFromStatus({ shipmentId, view: known.get(shipmentId)!.view }, value, eventId, value.occurredAt ?? before?.occurredAt ?? report.occurredAt)
-          if (before === undefined) {
-            events.set(eventId, event)
-            newUpdates.push({ ...update, report, event })
-          } else if (sameUpdate(event, before)) others.push({ index, result: "duplicate", shipmentId, eventId })
-          else others.push(contradicting(update))
-        })
-        return { newUpdates, others }
-      })
-
-      /** Runs in a transaction, so all of it commits or nothing does. */
-      const apply = Effect.fnUntraced(function*(principal: Principal, good: ReadonlyArray<ReadItem<StatusUpdate>>, partial: boolean) {
-        const { tenantId } = principal
-        const { found, known, refused: unknown } = yield* located(principal, good)
-        const { newUpdates, others } = yield* withoutDuplicates(tenantId, known, found)
-        const applied = newUpdates.length === 0 ? [] : yield* reports.report(tenantId, known, newUpdates)
-        const results = applied.map(({ notified, outcome, why }, at): ItemResult<StatusUpdateKey> => {
-          const update = newUpdates[at]!
-          return outcome === "refused" || outcome === "unknown"
-            ? refusedMove(update, why ?? "")
-            : { index: update.index, result: "accepted", shipmentId: update.shipmentId, eventId: update.eventId, outcome, notified, ...(why === undefined ? {} : { notNotified: why }) }
-        })
-        const all = [...unknown, ...others, ...results]
-        const refused = all.filter((each) => each.result === "refused")
-        if (refused.length > 0 && !partial) return yield* refusedCall(refused)
-        const events = newUpdates.flatMap((update, at) => results[at]!.result === "accepted" ? eventsOf(update, applied[at]!.moved, known) : [])
-        if (events.length > 0) yield* transitEvents.append(principal, events)
-        return all
-      })
-
-      return StatusUpdateIntake.of({
-        report: Effect.fn("StatusUpdateIntake.report")((principal: Principal, body: unknown, options: IntakeOptions = {}) =>
-          takeItems(principal, body, options, {
-            member: "updates",
-            looksLikeOne: (one) => "proNumber" in one || "shipmentId" in one,
-            read: readUpdate,
-            take: Effect.fnUntraced(function*(good, partial) {
-              const results = yield* transaction.run(apply(principal, good, partial))
-              if (results.some((each) => each.result === "accepted")) yield* wakeups.wake(principal.tenantId)
-              return results
-            })
-          })
-        )
-      })
+    /** Finds and locks the shipment of each update. */
+    const located = Effect.fnUntraced(function*(principal: Principal, good: ReadonlyArray<ReadItem<StatusUpdate>>) {
+      const { tenantId } = principal
+      const writer = carrierOf(principal)
+      const byPro = yield* reports.resolve(tenantId, good.map(({ value }) => value.shipmentId === undefined ? value.proNumber ?? "" : ""), writer)
+      const named = good.map(({ value }, at) => value.shipmentId ?? byPro[at])
+      const shipmentIds = [...new Set(named.filter((id) => id !== undefined))]
+      const known = yield* reports.lock(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined })), writer)
+      const found: Array<LocatedUpdate> = []
+      const refused: Array<RefusedItem> = []
+      for (const [at, item] of good.entries()) {
+        const shipmentId = named[at]
+        if (shipmentId === undefined || !known.has(shipmentId)) refused.push(unknownShipment(item))
+        else found.push({ ...item, shipmentId, eventId: yield* eventIdOf(shipmentId, item.value) })
+      }
+      return { known, found, refused }
     })
-  )
+
+    /** Separates new updates from duplicates, and from conflicts with an earlier update under the same id. */
+    const withoutDuplicates = Effect.fnUntraced(function*(tenantId: string, known: KnownShipments, found: ReadonlyArray<LocatedUpdate>) {
+      // the shipment is part of the id that is made of an update
+      const keys = new Map(found.map(({ eventId, shipmentId }) => [eventId, { eventId, shipmentId }]))
+      const stored = keys.size === 0 ? [] : yield* eventStore.find(tenantId, [...keys.values()])
+      const events = new Map(yield* mapPaced(stored, (event): [string, ReportedEvent] => [event.eventId, JSON.parse(decoder.decode(event.body))]))
+      const now = yield* Clock.currentTimeMillis
+      const newUpdates: Array<NewUpdate> = []
+      const others: Array<ItemResult<StatusUpdateKey>> = []
+      yield* forEachPaced(found, (update) => {
+        const { eventId, index, shipmentId, value } = update
+        const before = events.get(eventId)
+        const report = reportOfUpdate(value, value.updateId ?? eventId, now)
+        const event = transitEventFromStatus({ shipmentId, view: known.get(shipmentId)!.view }, value, eventId, value.occurredAt ?? before?.occurredAt ?? report.occurredAt)
+        if (before === undefined) {
+          events.set(eventId, event)
+          newUpdates.push({ ...update, report, event })
+        } else if (sameUpdate(event, before)) others.push({ index, result: "duplicate", shipmentId, eventId })
+        else others.push(contradicting(update))
+      })
+      return { newUpdates, others }
+    })
+
+    /** Runs in a transaction, so all of it commits or nothing does. */
+    const apply = Effect.fnUntraced(function*(principal: Principal, good: ReadonlyArray<ReadItem<StatusUpdate>>, partial: boolean) {
+      const { tenantId } = principal
+      const { found, known, refused: unknown } = yield* located(principal, good)
+      const { newUpdates, others } = yield* withoutDuplicates(tenantId, known, found)
+      const applied = newUpdates.length === 0 ? [] : yield* reports.report(tenantId, known, newUpdates)
+      const results = applied.map(({ notified, outcome, why }, at): ItemResult<StatusUpdateKey> => {
+        const update = newUpdates[at]!
+        return outcome === "refused" || outcome === "unknown"
+          ? refusedMove(update, why ?? "")
+          : { index: update.index, result: "accepted", shipmentId: update.shipmentId, eventId: update.eventId, outcome, notified, ...(why === undefined ? {} : { notNotified: why }) }
+      })
+      const all = [...unknown, ...others, ...results]
+      const refused = all.filter((each) => each.result === "refused")
+      if (refused.length > 0 && !partial) return yield* refusedCall(refused)
+      const events = newUpdates.flatMap((update, at) => results[at]!.result === "accepted" ? eventsOf(update, applied[at]!.moved, known) : [])
+      if (events.length > 0) yield* transitEvents.append(principal, events)
+      return all
+    })
+
+    return StatusUpdateIntake.of({
+      report: Effect.fn("StatusUpdateIntake.report")((principal: Principal, body: unknown, options: IntakeOptions = {}) =>
+        takeItems(principal, body, options, {
+          member: "updates",
+          looksLikeOne: (one) => "proNumber" in one || "shipmentId" in one,
+          read: readUpdate,
+          take: Effect.fnUntraced(function*(good, partial) {
+            const results = yield* transaction.run(apply(principal, good, partial))
+            if (results.some((each) => each.result === "accepted")) yield* wakeups.wake(principal.tenantId)
+            return results
+          })
+        })
+      )
+    })
+  }))
 }
 
 interface LocatedUpdate extends ReadItem<StatusUpdate> {

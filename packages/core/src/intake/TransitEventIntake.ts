@@ -32,29 +32,26 @@ export class TransitEventIntake extends Context.Service<TransitEventIntake, {
     options?: { readonly partial?: boolean }
   ) => Effect.Effect<IntakeReport, InvalidInput | NotPermitted | StorageError>
 }>()("@waybill/core/intake/TransitEventIntake") {
-  static readonly layer = Layer.effect(
-    TransitEventIntake,
-    Effect.gen(function*() {
-      const transitEvents = yield* TransitEvents
-      const reports = yield* ShipmentReports
+  static readonly layer = Layer.effect(TransitEventIntake, Effect.gen(function*() {
+    const transitEvents = yield* TransitEvents
+    const reports = yield* ShipmentReports
 
-      /** Updates the statuses of shipments that have one. Tenants that do not use shipment status have none. */
-      const updateStatuses = Effect.fnUntraced(function*(tenantId: string, withStatus: ReadonlyArray<AcceptedEvent>) {
-        if (withStatus.length === 0) return
-        const known = yield* reports.read(tenantId, [...new Set(withStatus.map(({ shipmentId }) => shipmentId))])
-        const statusReports = withStatus.map(({ event, eventId, shipmentId }) => ({ shipmentId, report: statusFromTransitEvent(event, eventId) }))
-        yield* reports.report(tenantId, known, statusReports)
-      })
-
-      return TransitEventIntake.of({
-        report: Effect.fnUntraced(function*(principal: Principal, body: IntakeBody<"events", typeof ReportedEvent.Encoded>, options?: { readonly partial?: boolean }) {
-          const events = itemsOf(body, "events", (one) => "shipment" in one)
-          if (events === undefined) {
-            return yield* InvalidInput.of(fault([], "Send {\"events\": [ … ]} with 1 to 1000 events, or one event.", "required"))
-          }
-          return { results: yield* transitEvents.append(principal, events, { ...options, also: (accepted) => updateStatuses(principal.tenantId, accepted.filter(({ hasStatus }) => hasStatus)) }) }
-        }, traced("TransitEventIntake.report"))
-      })
+    /** Updates the statuses of shipments that have one. Tenants that do not use shipment status have none. */
+    const updateStatuses = Effect.fnUntraced(function*(tenantId: string, withStatus: ReadonlyArray<AcceptedEvent>) {
+      if (withStatus.length === 0) return
+      const known = yield* reports.read(tenantId, [...new Set(withStatus.map(({ shipmentId }) => shipmentId))])
+      const statusReports = withStatus.map(({ event, eventId, shipmentId }) => ({ shipmentId, report: statusFromTransitEvent(event, eventId) }))
+      yield* reports.report(tenantId, known, statusReports)
     })
-  )
+
+    return TransitEventIntake.of({
+      report: Effect.fnUntraced(function*(principal: Principal, body: IntakeBody<"events", typeof ReportedEvent.Encoded>, options?: { readonly partial?: boolean }) {
+        const events = itemsOf(body, "events", (one) => "shipment" in one)
+        if (events === undefined) {
+          return yield* InvalidInput.of(fault([], "Send {\"events\": [ … ]} with 1 to 1000 events, or one event.", "required"))
+        }
+        return { results: yield* transitEvents.append(principal, events, { ...options, also: (accepted) => updateStatuses(principal.tenantId, accepted.filter(({ hasStatus }) => hasStatus)) }) }
+      }, traced("TransitEventIntake.report"))
+    })
+  }))
 }

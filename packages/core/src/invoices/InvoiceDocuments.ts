@@ -125,146 +125,143 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
     from?: typeof FromCarrier.Encoded
   ) => Effect.Effect<ReadonlyArray<DocumentChange>, DocumentNotFound | Failure>
 }>()("@waybill/core/invoices/InvoiceDocuments") {
-  static readonly layer = Layer.effect(
-    InvoiceDocuments,
-    Effect.gen(function*() {
-      const invoices = yield* InvoiceStore
-      const documents = yield* DocumentStore
-      const contents = yield* DocumentContents
-      const transaction = yield* Transaction
-      const limits = yield* TenantLimits
-      const hash = yield* ContentHash
-      const ids = yield* UniqueIds
-      const checkOwn = yield* makeCheckOwn
-      const decodeQuery = decodeInput(DocumentQuery, { closed: true })
-      const decodeRemoval = decodeInput(RemoveOptions, { closed: true })
+  static readonly layer = Layer.effect(InvoiceDocuments, Effect.gen(function*() {
+    const invoices = yield* InvoiceStore
+    const documents = yield* DocumentStore
+    const contents = yield* DocumentContents
+    const transaction = yield* Transaction
+    const limits = yield* TenantLimits
+    const hash = yield* ContentHash
+    const ids = yield* UniqueIds
+    const checkOwn = yield* makeCheckOwn
+    const decodeQuery = decodeInput(DocumentQuery, { closed: true })
+    const decodeRemoval = decodeInput(RemoveOptions, { closed: true })
 
-      const begin = Effect.fn("InvoiceDocuments.begin")(function*(principal: Principal) {
-        yield* writerOf(principal)
-        return yield* beginUpload({ invoices, documents, contents, transaction, hash, ids, checkOwn }, principal, yield* limits.of(principal.tenantId))
-      })
-
-      const upload = Effect.fn("InvoiceDocuments.upload")((principal: Principal, input: unknown) =>
-        Effect.scoped(Effect.flatMap(begin(principal), (begun) => uploadWhole(begun, input))))
-
-      const contentOf = (tenantId: string, { contentId, sha256 }: DocumentFile): StoredFile["content"] =>
-        Stream.suspend(() => {
-          const running = hash.sha256()
-          return Stream.unfold(0, Effect.fnUntraced(function*(chunk) {
-            const bytes = yield* contents.read(tenantId, contentId, chunk)
-            if (bytes === undefined) {
-              if (Hex.encode(running.digest()) === sha256) return undefined
-              return yield* new StorageError({ operation: "DocumentContents.read", cause: `Content ${contentId} is not what was uploaded.` })
-            }
-            running.update(bytes)
-            return [bytes, chunk + 1] as const
-          }))
-        })
-
-      /**
-       * The response begins with its status, so missing contents must be detected before: those of a process with another
-       * store, or of a backup without its files. Of many files only the first ones are checked.
-       */
-      const checkContents = (tenantId: string, records: ReadonlyArray<DocumentRecord>) =>
-        Effect.forEach(
-          records.flatMap(({ files }) => files).slice(0, mostCheckedContents),
-          ({ contentId }) =>
-            Effect.flatMap(contents.read(tenantId, contentId, 0), (first) => first === undefined ? Effect.fail(contentMissing(contentId)) : Effect.void),
-          { concurrency: 4, discard: true }
-        )
-
-      const shown = (tenantId: string, { doc, files }: DocumentRecord): StoredDocuments => {
-        const types = [...new Set(files.map((each) => each.documentType))]
-        const stored = (file: DocumentFile): StoredFile => {
-          const { fileId: id, mediaType, sha256, size } = file
-          return { id, size, sha256, mediaType, content: contentOf(tenantId, file) }
-        }
-        return {
-          record: JSON.parse(doc),
-          documents: types.map((documentType) => ({
-            documentType,
-            files: files.filter((each) => each.documentType === documentType).map(stored)
-          }))
-        }
-      }
-
-      /** Finds records of this number that the viewer may see, at most two, which is enough to find out whether it is ambiguous. */
-      const named = (tenantId: string, viewer: InvoiceViewer, invoiceNumber: string, filter: CarrierFilter) =>
-        isInvoiceNumber(invoiceNumber)
-          ? documents.list(tenantId, viewer, { invoiceNumber, documentTypes: undefined, ...filter }, { after: undefined, limit: 2 })
-          : Effect.succeed([])
-
-      const get = Effect.fn("InvoiceDocuments.get")(function*(principal: Principal, invoiceNumber: string, from?: unknown) {
-        const viewer = yield* viewerOf(principal)
-        const filter = yield* readFrom(from)
-        if (!isInvoiceNumber(invoiceNumber)) return yield* new DocumentNotFound({ invoiceNumber })
-        const found = filter.dot === undefined && filter.mc === undefined
-          ? yield* documents.find(principal.tenantId, viewer, invoiceNumber)
-          : (yield* named(principal.tenantId, viewer, invoiceNumber, filter))[0]
-        if (found === undefined) return yield* new DocumentNotFound({ invoiceNumber })
-        yield* checkContents(principal.tenantId, [found])
-        return shown(principal.tenantId, found)
-      })
-
-      const list = Effect.fn("InvoiceDocuments.list")(function*(principal: Principal, input: unknown = {}) {
-        const viewer = yield* viewerOf(principal)
-        const { cursor, documentType: documentTypes, invoiceNumber, limit = maxRecordsPerPage, ...from } = yield* decodeQuery(input)
-        const filter = { invoiceNumber, documentTypes, ...carrierFilter(from) }
-        const { data, nextCursor } = yield* listPage({
-          read: ({ after, limit: rows }) =>
-            Effect.flatMap(readCursor(after), (position) =>
-              documents.list(principal.tenantId, viewer, filter, { after: position && { invoiceNumber: position.id, carrier: position.carrier }, limit: rows })),
-          idOf: (record) => cursorAt({ id: record.invoiceNumber, carrier: record.carrier }),
-          sizeOf: ({ doc, files }) => doc.length + files.length * fileSize,
-          shown: (record) => record
-        }, cursor, limit)
-        yield* checkContents(principal.tenantId, data)
-        return { data: yield* mapPaced(data, (record) => shown(principal.tenantId, record)), nextCursor: nextCursor ?? undefined }
-      })
-
-      const remove = Effect.fn("InvoiceDocuments.remove")(function*(principal: Principal, invoiceNumber: string, options?: unknown) {
-        const viewer = yield* writerOf(principal)
-        const { comments, fileIds, ...from } = yield* decodeRemoval(options ?? {})
-        const commentList = yield* readComments(comments)
-        const { client, tenantId } = principal
-        const [found, other] = yield* named(tenantId, viewer, invoiceNumber, carrierFilter(from))
-        if (found === undefined) return yield* new DocumentNotFound({ invoiceNumber })
-        if (other !== undefined) return yield* ambiguous("invoiceNumber", "invoice of this number")
-        // an empty list deletes nothing: only a missing `fileIds` means all files
-        if (fileIds !== undefined && !fileIds.every((fileId) => isInvoiceNumber(fileId))) return yield* new DocumentNotFound({ invoiceNumber })
-        const removed = yield* transaction.run(Effect.gen(function*() {
-          yield* invoices.lock(tenantId, found.carrier, recordId(invoiceNumber))
-          const files = yield* documents.remove(tenantId, found.carrier, invoiceNumber, fileIds)
-          if (files.length === 0) return yield* new DocumentNotFound({ invoiceNumber })
-          yield* invoices.record(tenantId, found.carrier, recordId(invoiceNumber), {
-            at: yield* Clock.currentTimeMillis,
-            client,
-            action: "documents deleted",
-            doc: JSON.stringify({ comments: commentList, files: files.map(shownFile) })
-          })
-          // after all other checks, because contents outside the database cannot be rolled back
-          yield* contents.remove(tenantId, files.map((each) => each.contentId))
-          yield* documents.changeStoredBytes(tenantId, -bytesOf(files))
-          return files.length
-        }))
-        return { message: `${removed} ${removed === 1 ? "file was" : "files were"} deleted from invoice number ${invoiceNumber}.` }
-      })
-
-      const history = Effect.fn("InvoiceDocuments.history")(function*(principal: Principal, invoiceNumber: string, from?: unknown) {
-        yield* carriersOnly(principal)
-        const viewer = yield* viewerOf(principal)
-        const filter = yield* readFrom(from)
-        const carrier = namedCarrier(viewer, filter) ?? (yield* named(principal.tenantId, viewer, invoiceNumber, filter))[0]?.carrier
-        if (carrier === undefined || !isInvoiceNumber(invoiceNumber)) return yield* new DocumentNotFound({ invoiceNumber })
-        const entries = yield* invoices.history(principal.tenantId, carrier, recordId(invoiceNumber))
-        const changes = yield* readChanges<DocumentChange>(entries)
-        if (changes.length === 0) return yield* new DocumentNotFound({ invoiceNumber })
-        return changes
-      })
-
-      return InvoiceDocuments.of({ begin, upload, list, get, remove, history })
+    const begin = Effect.fn("InvoiceDocuments.begin")(function*(principal: Principal) {
+      yield* writerOf(principal)
+      return yield* beginUpload({ invoices, documents, contents, transaction, hash, ids, checkOwn }, principal, yield* limits.of(principal.tenantId))
     })
-  )
+
+    const upload = Effect.fn("InvoiceDocuments.upload")((principal: Principal, input: unknown) =>
+      Effect.scoped(Effect.flatMap(begin(principal), (begun) => uploadWhole(begun, input))))
+
+    const contentOf = (tenantId: string, { contentId, sha256 }: DocumentFile): StoredFile["content"] =>
+      Stream.suspend(() => {
+        const running = hash.sha256()
+        return Stream.unfold(0, Effect.fnUntraced(function*(chunk) {
+          const bytes = yield* contents.read(tenantId, contentId, chunk)
+          if (bytes === undefined) {
+            if (Hex.encode(running.digest()) === sha256) return undefined
+            return yield* new StorageError({ operation: "DocumentContents.read", cause: `Content ${contentId} is not what was uploaded.` })
+          }
+          running.update(bytes)
+          return [bytes, chunk + 1] as const
+        }))
+      })
+
+    /**
+     * The response begins with its status, so missing contents must be detected before: those of a process with another
+     * store, or of a backup without its files. Of many files only the first ones are checked.
+     */
+    const checkContents = (tenantId: string, records: ReadonlyArray<DocumentRecord>) =>
+      Effect.forEach(
+        records.flatMap(({ files }) => files).slice(0, mostCheckedContents),
+        ({ contentId }) =>
+          Effect.flatMap(contents.read(tenantId, contentId, 0), (first) => first === undefined ? Effect.fail(contentMissing(contentId)) : Effect.void),
+        { concurrency: 4, discard: true }
+      )
+
+    const shown = (tenantId: string, { doc, files }: DocumentRecord): StoredDocuments => {
+      const types = [...new Set(files.map((each) => each.documentType))]
+      const stored = (file: DocumentFile): StoredFile => {
+        const { fileId: id, mediaType, sha256, size } = file
+        return { id, size, sha256, mediaType, content: contentOf(tenantId, file) }
+      }
+      return {
+        record: JSON.parse(doc),
+        documents: types.map((documentType) => ({
+          documentType,
+          files: files.filter((each) => each.documentType === documentType).map(stored)
+        }))
+      }
+    }
+
+    /** Finds records of this number that the viewer may see, at most two, which is enough to find out whether it is ambiguous. */
+    const named = (tenantId: string, viewer: InvoiceViewer, invoiceNumber: string, filter: CarrierFilter) =>
+      isInvoiceNumber(invoiceNumber)
+        ? documents.list(tenantId, viewer, { invoiceNumber, documentTypes: undefined, ...filter }, { after: undefined, limit: 2 })
+        : Effect.succeed([])
+
+    const get = Effect.fn("InvoiceDocuments.get")(function*(principal: Principal, invoiceNumber: string, from?: unknown) {
+      const viewer = yield* viewerOf(principal)
+      const filter = yield* readFrom(from)
+      if (!isInvoiceNumber(invoiceNumber)) return yield* new DocumentNotFound({ invoiceNumber })
+      const found = filter.dot === undefined && filter.mc === undefined
+        ? yield* documents.find(principal.tenantId, viewer, invoiceNumber)
+        : (yield* named(principal.tenantId, viewer, invoiceNumber, filter))[0]
+      if (found === undefined) return yield* new DocumentNotFound({ invoiceNumber })
+      yield* checkContents(principal.tenantId, [found])
+      return shown(principal.tenantId, found)
+    })
+
+    const list = Effect.fn("InvoiceDocuments.list")(function*(principal: Principal, input: unknown = {}) {
+      const viewer = yield* viewerOf(principal)
+      const { cursor, documentType: documentTypes, invoiceNumber, limit = maxRecordsPerPage, ...from } = yield* decodeQuery(input)
+      const filter = { invoiceNumber, documentTypes, ...carrierFilter(from) }
+      const { data, nextCursor } = yield* listPage({
+        read: ({ after, limit: rows }) =>
+          Effect.flatMap(readCursor(after), (position) =>
+            documents.list(principal.tenantId, viewer, filter, { after: position && { invoiceNumber: position.id, carrier: position.carrier }, limit: rows })),
+        idOf: (record) => cursorAt({ id: record.invoiceNumber, carrier: record.carrier }),
+        sizeOf: ({ doc, files }) => doc.length + files.length * fileSize,
+        shown: (record) => record
+      }, cursor, limit)
+      yield* checkContents(principal.tenantId, data)
+      return { data: yield* mapPaced(data, (record) => shown(principal.tenantId, record)), nextCursor: nextCursor ?? undefined }
+    })
+
+    const remove = Effect.fn("InvoiceDocuments.remove")(function*(principal: Principal, invoiceNumber: string, options?: unknown) {
+      const viewer = yield* writerOf(principal)
+      const { comments, fileIds, ...from } = yield* decodeRemoval(options ?? {})
+      const commentList = yield* readComments(comments)
+      const { client, tenantId } = principal
+      const [found, other] = yield* named(tenantId, viewer, invoiceNumber, carrierFilter(from))
+      if (found === undefined) return yield* new DocumentNotFound({ invoiceNumber })
+      if (other !== undefined) return yield* ambiguous("invoiceNumber", "invoice of this number")
+      // an empty list deletes nothing: only a missing `fileIds` means all files
+      if (fileIds !== undefined && !fileIds.every((fileId) => isInvoiceNumber(fileId))) return yield* new DocumentNotFound({ invoiceNumber })
+      const removed = yield* transaction.run(Effect.gen(function*() {
+        yield* invoices.lock(tenantId, found.carrier, recordId(invoiceNumber))
+        const files = yield* documents.remove(tenantId, found.carrier, invoiceNumber, fileIds)
+        if (files.length === 0) return yield* new DocumentNotFound({ invoiceNumber })
+        yield* invoices.record(tenantId, found.carrier, recordId(invoiceNumber), {
+          at: yield* Clock.currentTimeMillis,
+          client,
+          action: "documents deleted",
+          doc: JSON.stringify({ comments: commentList, files: files.map(shownFile) })
+        })
+        // after all other checks, because contents outside the database cannot be rolled back
+        yield* contents.remove(tenantId, files.map((each) => each.contentId))
+        yield* documents.changeStoredBytes(tenantId, -bytesOf(files))
+        return files.length
+      }))
+      return { message: `${removed} ${removed === 1 ? "file was" : "files were"} deleted from invoice number ${invoiceNumber}.` }
+    })
+
+    const history = Effect.fn("InvoiceDocuments.history")(function*(principal: Principal, invoiceNumber: string, from?: unknown) {
+      yield* carriersOnly(principal)
+      const viewer = yield* viewerOf(principal)
+      const filter = yield* readFrom(from)
+      const carrier = namedCarrier(viewer, filter) ?? (yield* named(principal.tenantId, viewer, invoiceNumber, filter))[0]?.carrier
+      if (carrier === undefined || !isInvoiceNumber(invoiceNumber)) return yield* new DocumentNotFound({ invoiceNumber })
+      const entries = yield* invoices.history(principal.tenantId, carrier, recordId(invoiceNumber))
+      const changes = yield* readChanges<DocumentChange>(entries)
+      if (changes.length === 0) return yield* new DocumentNotFound({ invoiceNumber })
+      return changes
+    })
+
+    return InvoiceDocuments.of({ begin, upload, list, get, remove, history })
+  }))
 }
 
 /** Whether a text can be an invoice number or a file id. Other text never reaches a store. */

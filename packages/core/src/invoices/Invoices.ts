@@ -118,165 +118,162 @@ export class Invoices extends Context.Service<Invoices, {
     from?: typeof FromCarrier.Encoded
   ) => Effect.Effect<ReadonlyArray<InvoiceChange>, InvoiceNotFound | Failure>
 }>()("@waybill/core/invoices/Invoices") {
-  static readonly layer = Layer.effect(
-    Invoices,
-    Effect.gen(function*() {
-      const store = yield* InvoiceStore
-      const documents = yield* DocumentStore
-      const transaction = yield* Transaction
-      const checkOwn = yield* makeCheckOwn
-      const decodeQuery = decodeInput(InvoiceQuery, { closed: true })
-      const decodeRemoval = decodeInput(RemoveOptions, { closed: true })
+  static readonly layer = Layer.effect(Invoices, Effect.gen(function*() {
+    const store = yield* InvoiceStore
+    const documents = yield* DocumentStore
+    const transaction = yield* Transaction
+    const checkOwn = yield* makeCheckOwn
+    const decodeQuery = decodeInput(InvoiceQuery, { closed: true })
+    const decodeRemoval = decodeInput(RemoveOptions, { closed: true })
 
-      /** Runs in a transaction that holds the invoice's lock. */
-      const put = Effect.fnUntraced(function*(
-        { client, tenantId }: Principal,
-        { row, text, warnings }: ReadInvoice,
-        before: InvoiceRow | undefined,
-        comments: ReadonlyArray<InvoiceComment>
-      ) {
-        yield* store.put(tenantId, row)
-        yield* store.record(tenantId, row.carrier, row.uniqueId, {
-          at: yield* Clock.currentTimeMillis,
-          client,
-          action: before === undefined ? "created" : "replaced",
-          doc: changeDoc(comments, warnings, text)
-        })
-        const numbers = [row.invoiceNumber, ...(before === undefined ? [] : [before.invoiceNumber])]
-        yield* updateDocumentAccess({ invoices: store, documents }, tenantId, row.carrier, numbers)
+    /** Runs in a transaction that holds the invoice's lock. */
+    const put = Effect.fnUntraced(function*(
+      { client, tenantId }: Principal,
+      { row, text, warnings }: ReadInvoice,
+      before: InvoiceRow | undefined,
+      comments: ReadonlyArray<InvoiceComment>
+    ) {
+      yield* store.put(tenantId, row)
+      yield* store.record(tenantId, row.carrier, row.uniqueId, {
+        at: yield* Clock.currentTimeMillis,
+        client,
+        action: before === undefined ? "created" : "replaced",
+        doc: changeDoc(comments, warnings, text)
       })
-
-      const create = Effect.fn("Invoices.create")(function*(principal: Principal, input: unknown) {
-        yield* writerOf(principal)
-        const invoice = yield* readInvoice(input)
-        const { carrier, uniqueId } = invoice.row
-        yield* checkOwn(principal, carrier)
-        yield* transaction.run(Effect.gen(function*() {
-          const known = yield* store.lock(principal.tenantId, carrier, uniqueId)
-          if (Option.isNone(known)) yield* put(principal, invoice, undefined, [])
-          else if (!(yield* sameContent(known.value, invoice))) return yield* new InvoiceExists({ uniqueID: uniqueId })
-        }))
-        return { message: `Invoice ${uniqueId} was created.`, warnings: invoice.warnings }
-      })
-
-      /** Runs in a transaction. */
-      const overwrite = Effect.fnUntraced(function*(principal: Principal, invoice: ReadInvoice, comments: ReadonlyArray<InvoiceComment>) {
-        const { carrier, uniqueId } = invoice.row
-        const known = yield* store.lock(principal.tenantId, carrier, uniqueId)
-        if (Option.isNone(known)) return yield* new InvoiceNotFound({ uniqueID: uniqueId })
-        yield* put(principal, invoice, known.value, comments)
-      })
-
-      /** Replaces an invoice of `from`, whose numbers the new content corrects. Runs in a transaction. */
-      const correct = Effect.fnUntraced(function*(principal: Principal, invoice: ReadInvoice, from: InvoiceCarrier, comments: ReadonlyArray<InvoiceComment>) {
-        const { tenantId } = principal
-        const { members, row: { carrier, uniqueId } } = invoice
-        const known = yield* lockBoth(store, tenantId, [from, carrier], uniqueId)
-        if (Option.isNone(known.from)) return yield* new InvoiceNotFound({ uniqueID: uniqueId })
-        if (Option.isSome(known.to)) return yield* new InvoiceExists({ uniqueID: uniqueId })
-        const { invoiceNumber } = known.from.value
-        yield* store.remove(tenantId, from, uniqueId)
-        yield* store.moveHistory(tenantId, uniqueId, from, carrier)
-        yield* moveDocuments({ invoices: store, documents }, tenantId, invoiceNumber, { from, to: carrier, members })
-        yield* put(principal, invoice, known.from.value, comments)
-        yield* updateDocumentAccess({ invoices: store, documents }, tenantId, from, [invoiceNumber])
-      })
-
-      const replace = Effect.fn("Invoices.replace")(function*(principal: Principal, uniqueID: string, input: unknown, comments?: unknown) {
-        const viewer = yield* writerOf(principal)
-        const commentList = yield* readComments(comments)
-        const invoice = yield* readInvoice(input)
-        const { carrier, uniqueId } = invoice.row
-        if (uniqueId !== uniqueID) {
-          return yield* InvalidInput.of(fault(["uniqueID"], "The ids in path and body differ. Send the invoice under its own id.", "conflict"))
-        }
-        yield* checkOwn(principal, carrier)
-        const from = yield* storedCarrier(store, principal.tenantId, viewer, carrier, uniqueId)
-        yield* transaction.run(isSameCarrier(from, carrier) ? overwrite(principal, invoice, commentList) : correct(principal, invoice, from, commentList))
-        return { message: `Invoice ${uniqueId} was replaced.`, warnings: invoice.warnings }
-      })
-
-      /** Finds invoices with this id that the viewer may see, at most two, which is enough to find out whether the id is ambiguous. */
-      const named = (tenantId: string, viewer: InvoiceViewer, uniqueId: string, { dot, mc }: CarrierFilter) =>
-        !isUniqueID(uniqueId) ? Effect.succeed([]) : store.list(tenantId, viewer, { uniqueId, dot, mc, shipmentId: undefined, invoiceNumber: undefined }, { after: undefined, limit: 2 })
-
-      const remove = Effect.fn("Invoices.remove")(function*(principal: Principal, uniqueID: string, options?: unknown) {
-        const viewer = yield* writerOf(principal)
-        const { comments, ...from } = yield* decodeRemoval(options ?? {})
-        const commentList = yield* readComments(comments)
-        const [found, other] = yield* named(principal.tenantId, viewer, uniqueID, carrierFilter(from))
-        if (found === undefined) return yield* new InvoiceNotFound({ uniqueID })
-        if (other !== undefined) return yield* ambiguous("uniqueID", "invoice of this id")
-        yield* transaction.run(Effect.gen(function*() {
-          const known = yield* store.lock(principal.tenantId, found.carrier, uniqueID)
-          if (Option.isNone(known)) return yield* new InvoiceNotFound({ uniqueID })
-          yield* store.remove(principal.tenantId, found.carrier, uniqueID)
-          yield* store.record(principal.tenantId, found.carrier, uniqueID, {
-            at: yield* Clock.currentTimeMillis,
-            client: principal.client,
-            action: "deleted",
-            doc: changeDoc(commentList, [], decoder.decode(known.value.body))
-          })
-          yield* updateDocumentAccess({ invoices: store, documents }, principal.tenantId, found.carrier, [known.value.invoiceNumber])
-        }))
-        return { message: `Invoice ${uniqueID} was deleted.` }
-      })
-
-      const get = Effect.fn("Invoices.get")(function*(principal: Principal, uniqueID: string, from?: unknown) {
-        const viewer = yield* viewerOf(principal)
-        const filter = yield* readFrom(from)
-        if (!isUniqueID(uniqueID)) return yield* new InvoiceNotFound({ uniqueID })
-        const found = filter.dot === undefined && filter.mc === undefined
-          ? Option.getOrUndefined(yield* store.find(principal.tenantId, viewer, uniqueID))
-          : (yield* named(principal.tenantId, viewer, uniqueID, filter))[0]
-        if (found === undefined) return yield* new InvoiceNotFound({ uniqueID })
-        return { body: found.body, warnings: totalWarnings(jsonOf(found.body)) }
-      })
-
-      const list = Effect.fn("Invoices.list")(function*(principal: Principal, input: unknown = {}) {
-        const viewer = yield* viewerOf(principal)
-        const { cursor, invoiceNumber, limit = maxInvoicesPerPage, shipmentID, uniqueID, ...from } = yield* decodeQuery(input)
-        const filter = { uniqueId: uniqueID, shipmentId: shipmentID, invoiceNumber, ...carrierFilter(from) }
-        let after = yield* readCursor(cursor)
-        const data: Array<Uint8Array> = []
-        let bytes = 0
-        while (true) {
-          const wanted = Math.min(rowsAtATime, limit - data.length)
-          const position = after === undefined ? undefined : { uniqueId: after.id, carrier: after.carrier }
-          // one extra row shows whether another page follows
-          const rows = yield* store.list(principal.tenantId, viewer, filter, { after: position, limit: wanted + 1 })
-          for (const row of rows.slice(0, wanted)) {
-            if (bytes + row.body.length > pageBytes) return { data, nextCursor: cursorAt(after!) }
-            data.push(row.body)
-            bytes += row.body.length
-            after = { id: row.uniqueId, carrier: row.carrier }
-          }
-          if (rows.length <= wanted) return { data, nextCursor: undefined }
-          if (data.length === limit) return { data, nextCursor: cursorAt(after!) }
-        }
-      })
-
-      const since = Effect.fn("Invoices.since")(function*(principal: Principal, position: string | undefined, limit = rowsAtATime) {
-        const { rows, ...page } = yield* store.since(principal.tenantId, yield* viewerOf(principal), position, limit)
-        return { ...page, rows: rows.map(({ body }) => body) }
-      })
-
-      const history = Effect.fn("Invoices.history")(function*(principal: Principal, uniqueID: string, from?: unknown) {
-        yield* carriersOnly(principal)
-        const viewer = yield* viewerOf(principal)
-        const filter = yield* readFrom(from)
-        const carrier = namedCarrier(viewer, filter) ?? (yield* named(principal.tenantId, viewer, uniqueID, filter))[0]?.carrier
-        const changes = carrier === undefined || !isUniqueID(uniqueID) ? [] : (yield* changesOf(principal.tenantId, carrier, uniqueID))
-        if (changes.length === 0) return yield* new InvoiceNotFound({ uniqueID })
-        return changes
-      })
-
-      const changesOf = (tenantId: string, carrier: InvoiceCarrier, uniqueId: string) =>
-        Effect.flatMap(store.history(tenantId, carrier, uniqueId), (entries) => readChanges<InvoiceChange>(entries))
-
-      return Invoices.of({ create, list, since, get, replace, remove, history })
+      const numbers = [row.invoiceNumber, ...(before === undefined ? [] : [before.invoiceNumber])]
+      yield* updateDocumentAccess({ invoices: store, documents }, tenantId, row.carrier, numbers)
     })
-  )
+
+    const create = Effect.fn("Invoices.create")(function*(principal: Principal, input: unknown) {
+      yield* writerOf(principal)
+      const invoice = yield* readInvoice(input)
+      const { carrier, uniqueId } = invoice.row
+      yield* checkOwn(principal, carrier)
+      yield* transaction.run(Effect.gen(function*() {
+        const known = yield* store.lock(principal.tenantId, carrier, uniqueId)
+        if (Option.isNone(known)) yield* put(principal, invoice, undefined, [])
+        else if (!(yield* sameContent(known.value, invoice))) return yield* new InvoiceExists({ uniqueID: uniqueId })
+      }))
+      return { message: `Invoice ${uniqueId} was created.`, warnings: invoice.warnings }
+    })
+
+    /** Runs in a transaction. */
+    const overwrite = Effect.fnUntraced(function*(principal: Principal, invoice: ReadInvoice, comments: ReadonlyArray<InvoiceComment>) {
+      const { carrier, uniqueId } = invoice.row
+      const known = yield* store.lock(principal.tenantId, carrier, uniqueId)
+      if (Option.isNone(known)) return yield* new InvoiceNotFound({ uniqueID: uniqueId })
+      yield* put(principal, invoice, known.value, comments)
+    })
+
+    /** Replaces an invoice of `from`, whose numbers the new content corrects. Runs in a transaction. */
+    const correct = Effect.fnUntraced(function*(principal: Principal, invoice: ReadInvoice, from: InvoiceCarrier, comments: ReadonlyArray<InvoiceComment>) {
+      const { tenantId } = principal
+      const { members, row: { carrier, uniqueId } } = invoice
+      const known = yield* lockBoth(store, tenantId, [from, carrier], uniqueId)
+      if (Option.isNone(known.from)) return yield* new InvoiceNotFound({ uniqueID: uniqueId })
+      if (Option.isSome(known.to)) return yield* new InvoiceExists({ uniqueID: uniqueId })
+      const { invoiceNumber } = known.from.value
+      yield* store.remove(tenantId, from, uniqueId)
+      yield* store.moveHistory(tenantId, uniqueId, from, carrier)
+      yield* moveDocuments({ invoices: store, documents }, tenantId, invoiceNumber, { from, to: carrier, members })
+      yield* put(principal, invoice, known.from.value, comments)
+      yield* updateDocumentAccess({ invoices: store, documents }, tenantId, from, [invoiceNumber])
+    })
+
+    const replace = Effect.fn("Invoices.replace")(function*(principal: Principal, uniqueID: string, input: unknown, comments?: unknown) {
+      const viewer = yield* writerOf(principal)
+      const commentList = yield* readComments(comments)
+      const invoice = yield* readInvoice(input)
+      const { carrier, uniqueId } = invoice.row
+      if (uniqueId !== uniqueID) {
+        return yield* InvalidInput.of(fault(["uniqueID"], "The ids in path and body differ. Send the invoice under its own id.", "conflict"))
+      }
+      yield* checkOwn(principal, carrier)
+      const from = yield* storedCarrier(store, principal.tenantId, viewer, carrier, uniqueId)
+      yield* transaction.run(isSameCarrier(from, carrier) ? overwrite(principal, invoice, commentList) : correct(principal, invoice, from, commentList))
+      return { message: `Invoice ${uniqueId} was replaced.`, warnings: invoice.warnings }
+    })
+
+    /** Finds invoices with this id that the viewer may see, at most two, which is enough to find out whether the id is ambiguous. */
+    const named = (tenantId: string, viewer: InvoiceViewer, uniqueId: string, { dot, mc }: CarrierFilter) =>
+      !isUniqueID(uniqueId) ? Effect.succeed([]) : store.list(tenantId, viewer, { uniqueId, dot, mc, shipmentId: undefined, invoiceNumber: undefined }, { after: undefined, limit: 2 })
+
+    const remove = Effect.fn("Invoices.remove")(function*(principal: Principal, uniqueID: string, options?: unknown) {
+      const viewer = yield* writerOf(principal)
+      const { comments, ...from } = yield* decodeRemoval(options ?? {})
+      const commentList = yield* readComments(comments)
+      const [found, other] = yield* named(principal.tenantId, viewer, uniqueID, carrierFilter(from))
+      if (found === undefined) return yield* new InvoiceNotFound({ uniqueID })
+      if (other !== undefined) return yield* ambiguous("uniqueID", "invoice of this id")
+      yield* transaction.run(Effect.gen(function*() {
+        const known = yield* store.lock(principal.tenantId, found.carrier, uniqueID)
+        if (Option.isNone(known)) return yield* new InvoiceNotFound({ uniqueID })
+        yield* store.remove(principal.tenantId, found.carrier, uniqueID)
+        yield* store.record(principal.tenantId, found.carrier, uniqueID, {
+          at: yield* Clock.currentTimeMillis,
+          client: principal.client,
+          action: "deleted",
+          doc: changeDoc(commentList, [], decoder.decode(known.value.body))
+        })
+        yield* updateDocumentAccess({ invoices: store, documents }, principal.tenantId, found.carrier, [known.value.invoiceNumber])
+      }))
+      return { message: `Invoice ${uniqueID} was deleted.` }
+    })
+
+    const get = Effect.fn("Invoices.get")(function*(principal: Principal, uniqueID: string, from?: unknown) {
+      const viewer = yield* viewerOf(principal)
+      const filter = yield* readFrom(from)
+      if (!isUniqueID(uniqueID)) return yield* new InvoiceNotFound({ uniqueID })
+      const found = filter.dot === undefined && filter.mc === undefined
+        ? Option.getOrUndefined(yield* store.find(principal.tenantId, viewer, uniqueID))
+        : (yield* named(principal.tenantId, viewer, uniqueID, filter))[0]
+      if (found === undefined) return yield* new InvoiceNotFound({ uniqueID })
+      return { body: found.body, warnings: totalWarnings(jsonOf(found.body)) }
+    })
+
+    const list = Effect.fn("Invoices.list")(function*(principal: Principal, input: unknown = {}) {
+      const viewer = yield* viewerOf(principal)
+      const { cursor, invoiceNumber, limit = maxInvoicesPerPage, shipmentID, uniqueID, ...from } = yield* decodeQuery(input)
+      const filter = { uniqueId: uniqueID, shipmentId: shipmentID, invoiceNumber, ...carrierFilter(from) }
+      let after = yield* readCursor(cursor)
+      const data: Array<Uint8Array> = []
+      let bytes = 0
+      while (true) {
+        const wanted = Math.min(rowsAtATime, limit - data.length)
+        const position = after === undefined ? undefined : { uniqueId: after.id, carrier: after.carrier }
+        // one extra row shows whether another page follows
+        const rows = yield* store.list(principal.tenantId, viewer, filter, { after: position, limit: wanted + 1 })
+        for (const row of rows.slice(0, wanted)) {
+          if (bytes + row.body.length > pageBytes) return { data, nextCursor: cursorAt(after!) }
+          data.push(row.body)
+          bytes += row.body.length
+          after = { id: row.uniqueId, carrier: row.carrier }
+        }
+        if (rows.length <= wanted) return { data, nextCursor: undefined }
+        if (data.length === limit) return { data, nextCursor: cursorAt(after!) }
+      }
+    })
+
+    const since = Effect.fn("Invoices.since")(function*(principal: Principal, position: string | undefined, limit = rowsAtATime) {
+      const { rows, ...page } = yield* store.since(principal.tenantId, yield* viewerOf(principal), position, limit)
+      return { ...page, rows: rows.map(({ body }) => body) }
+    })
+
+    const history = Effect.fn("Invoices.history")(function*(principal: Principal, uniqueID: string, from?: unknown) {
+      yield* carriersOnly(principal)
+      const viewer = yield* viewerOf(principal)
+      const filter = yield* readFrom(from)
+      const carrier = namedCarrier(viewer, filter) ?? (yield* named(principal.tenantId, viewer, uniqueID, filter))[0]?.carrier
+      const changes = carrier === undefined || !isUniqueID(uniqueID) ? [] : (yield* changesOf(principal.tenantId, carrier, uniqueID))
+      if (changes.length === 0) return yield* new InvoiceNotFound({ uniqueID })
+      return changes
+    })
+
+    const changesOf = (tenantId: string, carrier: InvoiceCarrier, uniqueId: string) =>
+      Effect.flatMap(store.history(tenantId, carrier, uniqueId), (entries) => readChanges<InvoiceChange>(entries))
+
+    return Invoices.of({ create, list, since, get, replace, remove, history })
+  }))
 }
 
 const decoder = new TextDecoder()

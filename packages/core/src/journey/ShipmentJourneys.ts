@@ -46,49 +46,46 @@ export class ShipmentJourneys extends Context.Service<ShipmentJourneys, {
   /** Finds a shipment by its shipmentId, or by its PRO if no area knows its shipmentId. */
   readonly get: (tenantId: string, shipmentId: string) => Effect.Effect<ShipmentJourney, ShipmentNotFound | StorageError>
 }>()("@waybill/core/journey/ShipmentJourneys") {
-  static readonly layer = Layer.effect(
-    ShipmentJourneys,
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const search = yield* shipmentSearch
-      const timelineOf = yield* makeShipmentTimelines
-      const decode = decodeInput(ShipmentSearchQuery, { closed: true })
+  static readonly layer = Layer.effect(ShipmentJourneys, Effect.gen(function*() {
+    const queue = yield* DeliveryQueue
+    const search = yield* shipmentSearch
+    const timelineOf = yield* makeShipmentTimelines
+    const decode = decodeInput(ShipmentSearchQuery, { closed: true })
 
-      const deliveriesOf = (tenantId: string, shipmentId: string, { billIds }: ShipmentTimeline) =>
-        queue.carrying(
-          tenantId,
-          [
-            { sources: [...subscriptionsOfArea["transit-events"].sources, ...subscriptionsOfArea["shipment-status"].sources], keys: [shipmentId] },
-            ...(billIds.length === 0 ? [] : [{ sources: subscriptionsOfArea["freight-charges"].sources, keys: billIds }])
-          ],
-          journeyDeliveries
-        )
+    const deliveriesOf = (tenantId: string, shipmentId: string, { billIds }: ShipmentTimeline) =>
+      queue.carrying(
+        tenantId,
+        [
+          { sources: [...subscriptionsOfArea["transit-events"].sources, ...subscriptionsOfArea["shipment-status"].sources], keys: [shipmentId] },
+          ...(billIds.length === 0 ? [] : [{ sources: subscriptionsOfArea["freight-charges"].sources, keys: billIds }])
+        ],
+        journeyDeliveries
+      )
 
-      const get = Effect.fn("ShipmentJourneys.get")(function*(tenantId: string, shipmentId: string) {
-        const timeline = isShipmentId(shipmentId) ? yield* timelineOf(tenantId, shipmentId, journeyLimits.entries + 1) : undefined
-        if (timeline === undefined) {
-          return yield* new ShipmentNotFound({ key: `shipmentId ${shipmentId.slice(0, 200)}`, advice: "Search for it by its PRO, bill of lading or purchase order." })
-        }
-        const { accounts, bolNumber, events, proNumber } = timeline
-        const { deliveries, since } = yield* deliveriesOf(tenantId, shipmentId, timeline)
-        return {
-          shipmentId,
-          proNumber: proNumber ?? null,
-          bolNumber: bolNumber ?? null,
-          accounts,
-          ...orderTimeline(events, journeyLimits),
-          deliveries: deliveries.map((each) => ({ ...deliveryView(each), area: areaOfSource(each.source) })),
-          deliveriesSince: instantOrNull(since)
-        }
-      })
-
-      return ShipmentJourneys.of({
-        find: Effect.fn("ShipmentJourneys.find")(function*(tenantId: string, input: unknown) {
-          const { reference } = yield* decode(input)
-          return { data: yield* search(tenantId, reference.trim()) }
-        }),
-        get
-      })
+    const get = Effect.fn("ShipmentJourneys.get")(function*(tenantId: string, shipmentId: string) {
+      const timeline = isShipmentId(shipmentId) ? yield* timelineOf(tenantId, shipmentId, journeyLimits.entries + 1) : undefined
+      if (timeline === undefined) {
+        return yield* new ShipmentNotFound({ key: `shipmentId ${shipmentId.slice(0, 200)}`, advice: "Search for it by its PRO, bill of lading or purchase order." })
+      }
+      const { accounts, bolNumber, events, proNumber } = timeline
+      const { deliveries, since } = yield* deliveriesOf(tenantId, shipmentId, timeline)
+      return {
+        shipmentId,
+        proNumber: proNumber ?? null,
+        bolNumber: bolNumber ?? null,
+        accounts,
+        ...orderTimeline(events, journeyLimits),
+        deliveries: deliveries.map((each) => ({ ...deliveryView(each), area: areaOfSource(each.source) })),
+        deliveriesSince: instantOrNull(since)
+      }
     })
-  )
+
+    return ShipmentJourneys.of({
+      find: Effect.fn("ShipmentJourneys.find")(function*(tenantId: string, input: unknown) {
+        const { reference } = yield* decode(input)
+        return { data: yield* search(tenantId, reference.trim()) }
+      }),
+      get
+    })
+  }))
 }

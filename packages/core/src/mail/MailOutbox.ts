@@ -37,43 +37,40 @@ export class MailOutbox extends Context.Service<MailOutbox, {
   /** Sweeps every few seconds until interrupted. Several processes may run it. */
   readonly run: Effect.Effect<never>
 }>()("@waybill/core/mail/MailOutbox") {
-  static readonly layer = Layer.effect(
-    MailOutbox,
-    Effect.gen(function*() {
-      const store = yield* MailStore
-      const mailer = yield* Mailer
-      if (!mailer.sends) return MailOutbox.of({ sends: false, put: () => Effect.succeed(false), sweep: Effect.succeed(0), run: Effect.never })
+  static readonly layer = Layer.effect(MailOutbox, Effect.gen(function*() {
+    const store = yield* MailStore
+    const mailer = yield* Mailer
+    if (!mailer.sends) return MailOutbox.of({ sends: false, put: () => Effect.succeed(false), sweep: Effect.succeed(0), run: Effect.never })
 
-      const failed = (tenantId: string, { attempt, id, waitedMillis }: WaitingMail, error: MailFailed) =>
-        Effect.annotateLogs(
-          waitedMillis >= keepMillis
-            ? Effect.andThen(store.remove(tenantId, id), Effect.logError("E-mail was not sent for a day and is removed.", error.message))
-            : Effect.andThen(store.postpone(tenantId, id, pauseAfter(attempt)), Effect.logWarning("E-mail was not sent. It is tried again.", error.message)),
-          { tenant: tenantId, mail: id }
-        )
+    const failed = (tenantId: string, { attempt, id, waitedMillis }: WaitingMail, error: MailFailed) =>
+      Effect.annotateLogs(
+        waitedMillis >= keepMillis
+          ? Effect.andThen(store.remove(tenantId, id), Effect.logError("E-mail was not sent for a day and is removed.", error.message))
+          : Effect.andThen(store.postpone(tenantId, id, pauseAfter(attempt)), Effect.logWarning("E-mail was not sent. It is tried again.", error.message)),
+        { tenant: tenantId, mail: id }
+      )
 
-      const send = (tenantId: string, mail: WaitingMail) =>
-        mailer.send({ id: mail.id, to: mail.to, subject: mail.subject, text: mail.text }).pipe(
-          Effect.timeoutOrElse({ duration: attemptMillis, orElse: () => Effect.fail(new MailFailed({ reason: `no answer within ${attemptMillis / 1000} seconds.` })) }),
-          Effect.andThen(store.remove(tenantId, mail.id)),
-          Effect.as(1),
-          Effect.catchTag("MailFailed", (error) => Effect.as(failed(tenantId, mail, error), 0))
-        )
+    const send = (tenantId: string, mail: WaitingMail) =>
+      mailer.send({ id: mail.id, to: mail.to, subject: mail.subject, text: mail.text }).pipe(
+        Effect.timeoutOrElse({ duration: attemptMillis, orElse: () => Effect.fail(new MailFailed({ reason: `no answer within ${attemptMillis / 1000} seconds.` })) }),
+        Effect.andThen(store.remove(tenantId, mail.id)),
+        Effect.as(1),
+        Effect.catchTag("MailFailed", (error) => Effect.as(failed(tenantId, mail, error), 0))
+      )
 
-      const sweep = new TenantSweep("E-mails not sent", {
-        tenants: store.tenants,
-        stepMillis: leaseMillis,
-        step: Effect.fnUntraced(function*(tenantId: string) {
-          const mails = yield* store.take(tenantId, mailLimit, leaseMillis)
-          let sent = 0
-          for (const mail of mails) sent += yield* send(tenantId, mail)
-          return { done: sent, more: mails.length === mailLimit }
-        })
+    const sweep = new TenantSweep("E-mails not sent", {
+      tenants: store.tenants,
+      stepMillis: leaseMillis,
+      step: Effect.fnUntraced(function*(tenantId: string) {
+        const mails = yield* store.take(tenantId, mailLimit, leaseMillis)
+        let sent = 0
+        for (const mail of mails) sent += yield* send(tenantId, mail)
+        return { done: sent, more: mails.length === mailLimit }
       })
-
-      return MailOutbox.of({ sends: true, put: store.put, sweep: sweep.sweep, run: sweep.run(Effect.succeed(sweepMillis)) })
     })
-  )
+
+    return MailOutbox.of({ sends: true, put: store.put, sweep: sweep.sweep, run: sweep.run(Effect.succeed(sweepMillis)) })
+  }))
 }
 
 /** Doubles with every attempt, up to an hour. */

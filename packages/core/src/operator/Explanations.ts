@@ -52,61 +52,58 @@ export class Explanations extends Context.Service<Explanations, {
    */
   readonly explain: (tenantId: string, query: typeof ExplainQuery.Encoded) => Effect.Effect<Explanation, InvalidInput | DestinationNotFound | PickupNotFound | ShipmentNotFound | StorageError>
 }>()("@waybill/core/operator/Explanations") {
-  static readonly layer = Layer.effect(
-    Explanations,
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const control = yield* DeliveryControl
-      const events = yield* TransitEventStore
-      const search = yield* shipmentSearch
-      const timelineOf = yield* makeShipmentTimelines
-      const areas = yield* makeExplainAreas
+  static readonly layer = Layer.effect(Explanations, Effect.gen(function*() {
+    const queue = yield* DeliveryQueue
+    const control = yield* DeliveryControl
+    const events = yield* TransitEventStore
+    const search = yield* shipmentSearch
+    const timelineOf = yield* makeShipmentTimelines
+    const areas = yield* makeExplainAreas
 
-      const destinationOf = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
-        const found = yield* findDestination(queue, tenantId, destinationId)
-        if (found === undefined) return yield* new DestinationNotFound({ destinationId })
-        return found.destination
-      })
-
-      /** Finds the shipments and bills of the subject. */
-      const subjectOf = Effect.fnUntraced(function*(tenantId: string, asked: Asked): Effect.fn.Return<Subject, PickupNotFound | ShipmentNotFound | StorageError> {
-        const { name, value } = asked
-        if (name === "pickupId") return { events: undefined, shipmentIds: [], bills: [], pickups: [yield* areas.pickupNamed(tenantId, value)] }
-        const missing = new ShipmentNotFound({ key: `${subjectNames[name]} ${value.slice(0, 200)}`, advice: `Check it and the tenant: nothing with it was reported there.${name === "pro" ? billAdvice : ""}` })
-        const withId = name === "eventId" ? yield* events.withId(tenantId, value, maxKeys) : undefined
-        if (withId?.length === 0) return yield* missing
-        const shipmentIds = withId !== undefined
-          ? withId.map(({ shipmentId }) => shipmentId)
-          : name === "pro" ? (yield* search(tenantId, value)).map(({ shipmentId }) => shipmentId) : [value]
-        const billIds = new Set<string>()
-        const known: Array<string> = []
-        const pickups = new Map<string, PickupRow>()
-        for (const shipmentId of shipmentIds.slice(0, maxKeys)) {
-          const timeline = yield* timelineOf(tenantId, shipmentId, 1)
-          if (timeline === undefined) continue
-          known.push(shipmentId)
-          for (const billId of timeline.billIds) billIds.add(billId)
-          for (const pickup of timeline.pickups) pickups.set(pickup.pickupId, pickup)
-        }
-        const bills = yield* areas.billsNamed(tenantId, value, [...billIds].slice(0, maxKeys))
-        if (known.length + bills.length === 0) return yield* missing
-        return { events: withId, shipmentIds: known, bills, pickups: [...pickups.values()].slice(0, maxKeys) }
-      })
-
-      const explain = Effect.fn("Explanations.explain")(function*(tenantId: string, input: unknown) {
-        const query = yield* decode(input)
-        const asked = yield* onlySubject(query)
-        const destination = yield* destinationOf(tenantId, query.subscriptionId)
-        const subject = yield* subjectOf(tenantId, asked)
-        const traces = yield* Effect.forEach(yield* areas.tracesOf(tenantId, destination, subject), (each) => control.trace(tenantId, destination.destinationId, each))
-        const trace = merged(traces)
-        const verdict = (trace === undefined ? undefined : verdictOf(destination, trace)) ?? (yield* areas.verdictOf(tenantId, destination, subject))
-        return { ...verdict, deliveries: shown(trace) }
-      })
-
-      return Explanations.of({ explain })
+    const destinationOf = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
+      const found = yield* findDestination(queue, tenantId, destinationId)
+      if (found === undefined) return yield* new DestinationNotFound({ destinationId })
+      return found.destination
     })
-  )
+
+    /** Finds the shipments and bills of the subject. */
+    const subjectOf = Effect.fnUntraced(function*(tenantId: string, asked: Asked): Effect.fn.Return<Subject, PickupNotFound | ShipmentNotFound | StorageError> {
+      const { name, value } = asked
+      if (name === "pickupId") return { events: undefined, shipmentIds: [], bills: [], pickups: [yield* areas.pickupNamed(tenantId, value)] }
+      const missing = new ShipmentNotFound({ key: `${subjectNames[name]} ${value.slice(0, 200)}`, advice: `Check it and the tenant: nothing with it was reported there.${name === "pro" ? billAdvice : ""}` })
+      const withId = name === "eventId" ? yield* events.withId(tenantId, value, maxKeys) : undefined
+      if (withId?.length === 0) return yield* missing
+      const shipmentIds = withId !== undefined
+        ? withId.map(({ shipmentId }) => shipmentId)
+        : name === "pro" ? (yield* search(tenantId, value)).map(({ shipmentId }) => shipmentId) : [value]
+      const billIds = new Set<string>()
+      const known: Array<string> = []
+      const pickups = new Map<string, PickupRow>()
+      for (const shipmentId of shipmentIds.slice(0, maxKeys)) {
+        const timeline = yield* timelineOf(tenantId, shipmentId, 1)
+        if (timeline === undefined) continue
+        known.push(shipmentId)
+        for (const billId of timeline.billIds) billIds.add(billId)
+        for (const pickup of timeline.pickups) pickups.set(pickup.pickupId, pickup)
+      }
+      const bills = yield* areas.billsNamed(tenantId, value, [...billIds].slice(0, maxKeys))
+      if (known.length + bills.length === 0) return yield* missing
+      return { events: withId, shipmentIds: known, bills, pickups: [...pickups.values()].slice(0, maxKeys) }
+    })
+
+    const explain = Effect.fn("Explanations.explain")(function*(tenantId: string, input: unknown) {
+      const query = yield* decode(input)
+      const asked = yield* onlySubject(query)
+      const destination = yield* destinationOf(tenantId, query.subscriptionId)
+      const subject = yield* subjectOf(tenantId, asked)
+      const traces = yield* Effect.forEach(yield* areas.tracesOf(tenantId, destination, subject), (each) => control.trace(tenantId, destination.destinationId, each))
+      const trace = merged(traces)
+      const verdict = (trace === undefined ? undefined : verdictOf(destination, trace)) ?? (yield* areas.verdictOf(tenantId, destination, subject))
+      return { ...verdict, deliveries: shown(trace) }
+    })
+
+    return Explanations.of({ explain })
+  }))
 }
 
 const decode = decodeInput(ExplainQuery, { closed: true })

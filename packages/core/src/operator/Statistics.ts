@@ -65,39 +65,36 @@ export class Statistics extends Context.Service<Statistics, {
    */
   readonly get: (tenantId: string, query?: typeof StatisticsQuery.Encoded) => Effect.Effect<StatisticsView, InvalidInput | StorageError>
 }>()("@waybill/core/operator/Statistics") {
-  static readonly layer = Layer.effect(
-    Statistics,
-    Effect.gen(function*() {
-      const store = yield* StatisticsStore
+  static readonly layer = Layer.effect(Statistics, Effect.gen(function*() {
+    const store = yield* StatisticsStore
 
-      const get = Effect.fn("Statistics.get")(function*(tenantId: string, input: unknown = {}) {
-        const query = yield* decodeQuery(input)
-        const range = yield* rangeOf(query, yield* Clock.currentTimeMillis)
-        const { from, stepMillis, to } = range
-        const ids = query.subscriptionId === undefined ? undefined : [...new Set(query.subscriptionId)]
-        const count = (to - from) / stepMillis
-        if (count > pointsPerSeries || count * (ids?.length ?? 1) > maxPoints) return yield* tooMany
-        const of = query.client !== undefined
-          ? { client: qualifiedClient(query.client) }
-          : { destinationIds: ids === undefined ? totals : ids.filter(isUniqueId) }
-        const rows = yield* store.read(tenantId, { ...range, of })
-        const sampled = yield* store.read(tenantId, { ...range, of: { destinationIds: [totalOf(0)] } })
-        const isSampled = new Set(sampled.flatMap(({ at, waiting }) => waiting === undefined ? [] : [at]))
-        const byId = Map.groupBy(rows, ({ destinationId }) => destinationId)
-        const seriesOf = (own: ReadonlyArray<StatisticsRow> = []) => pointsOf(own, range, isSampled)
-        return {
-          from: formatInstant(from),
-          to: formatInstant(to),
-          step: stepMillis / 1000,
-          series: ids === undefined
-            ? [{ subscriptionId: null, points: seriesOf(rows) }]
-            : ids.map((subscriptionId) => ({ subscriptionId, points: seriesOf(byId.get(subscriptionId)) }))
-        }
-      })
-
-      return Statistics.of({ get })
+    const get = Effect.fn("Statistics.get")(function*(tenantId: string, input: unknown = {}) {
+      const query = yield* decodeQuery(input)
+      const range = yield* rangeOf(query, yield* Clock.currentTimeMillis)
+      const { from, stepMillis, to } = range
+      const ids = query.subscriptionId === undefined ? undefined : [...new Set(query.subscriptionId)]
+      const count = (to - from) / stepMillis
+      if (count > pointsPerSeries || count * (ids?.length ?? 1) > maxPoints) return yield* tooMany
+      const of = query.client !== undefined
+        ? { client: qualifiedClient(query.client) }
+        : { destinationIds: ids === undefined ? totals : ids.filter(isUniqueId) }
+      const rows = yield* store.read(tenantId, { ...range, of })
+      const sampled = yield* store.read(tenantId, { ...range, of: { destinationIds: [totalOf(0)] } })
+      const isSampled = new Set(sampled.flatMap(({ at, waiting }) => waiting === undefined ? [] : [at]))
+      const byId = Map.groupBy(rows, ({ destinationId }) => destinationId)
+      const seriesOf = (own: ReadonlyArray<StatisticsRow> = []) => pointsOf(own, range, isSampled)
+      return {
+        from: formatInstant(from),
+        to: formatInstant(to),
+        step: stepMillis / 1000,
+        series: ids === undefined
+          ? [{ subscriptionId: null, points: seriesOf(rows) }]
+          : ids.map((subscriptionId) => ({ subscriptionId, points: seriesOf(byId.get(subscriptionId)) }))
+      }
     })
-  )
+
+    return Statistics.of({ get })
+  }))
 }
 
 const decodeQuery = decodeInput(StatisticsQuery, { closed: true })

@@ -22,32 +22,29 @@ export class SubscriptionEdits extends Context.Service<SubscriptionEdits, {
     patch: typeof SubscriptionEdit.Encoded
   ) => Effect.Effect<SubscriptionView, DestinationNotFound | InvalidInput | StorageError>
 }>()("@waybill/core/operator/SubscriptionEdits") {
-  static readonly layer = Layer.effect(
-    SubscriptionEdits,
-    Effect.gen(function*() {
-      const subscriptions = yield* Subscriptions
-      const transit = yield* TransitSubscriptions
-      const pickups = yield* PickupSubscriptions
+  static readonly layer = Layer.effect(SubscriptionEdits, Effect.gen(function*() {
+    const subscriptions = yield* Subscriptions
+    const transit = yield* TransitSubscriptions
+    const pickups = yield* PickupSubscriptions
 
-      const editors: { readonly [Area in DeliveringArea]?: Edit } = {
-        // it may be deleted after its area was read
-        "transit-events": (tenantId, client, id, patch) =>
-          transit.edit(tenantId, client, id, patch).pipe(Effect.catchTag("SubscriptionNotFound", () => Effect.fail(new DestinationNotFound({ destinationId: id })))),
-        "pickups": pickups.edit
-      }
+    const editors: { readonly [Area in DeliveringArea]?: Edit } = {
+      // it may be deleted after its area was read
+      "transit-events": (tenantId, client, id, patch) =>
+        transit.edit(tenantId, client, id, patch).pipe(Effect.catchTag("SubscriptionNotFound", () => Effect.fail(new DestinationNotFound({ destinationId: id })))),
+      "pickups": pickups.edit
+    }
 
-      const edit = Effect.fn("SubscriptionEdits.edit")(function*(tenantId: string, subscriptionId: string, patch: Patch) {
-        const { area, client } = yield* subscriptions.get(tenantId, subscriptionId)
-        const editor = editors[area as DeliveringArea]
-        if (area === "notices") return yield* InvalidInput.of(fault([], "The address for notices is set by its client, with PUT /portal/v1/contact. Create a portal link to set it for the client.", "not_allowed"))
-        if (editor === undefined) return yield* InvalidInput.of(fault([], unchangeable(area), "not_allowed"))
-        yield* editor(tenantId, client, subscriptionId, patch)
-        return yield* subscriptions.get(tenantId, subscriptionId)
-      })
-
-      return SubscriptionEdits.of({ edit })
+    const edit = Effect.fn("SubscriptionEdits.edit")(function*(tenantId: string, subscriptionId: string, patch: Patch) {
+      const { area, client } = yield* subscriptions.get(tenantId, subscriptionId)
+      const editor = editors[area as DeliveringArea]
+      if (area === "notices") return yield* InvalidInput.of(fault([], "The address for notices is set by its client, with PUT /portal/v1/contact. Create a portal link to set it for the client.", "not_allowed"))
+      if (editor === undefined) return yield* InvalidInput.of(fault([], unchangeable(area), "not_allowed"))
+      yield* editor(tenantId, client, subscriptionId, patch)
+      return yield* subscriptions.get(tenantId, subscriptionId)
     })
-  )
+
+    return SubscriptionEdits.of({ edit })
+  }))
 }
 
 type Patch = typeof SubscriptionEdit.Encoded

@@ -148,161 +148,158 @@ export class Subscriptions extends Context.Service<Subscriptions, {
   /** Deletes the subscription, with the same effect as a deletion by its client. */
   readonly remove: (tenantId: string, subscriptionId: string) => Effect.Effect<void, NotThere>
 }>()("@waybill/core/operator/Subscriptions") {
-  static readonly layer = Layer.effect(
-    Subscriptions,
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const control = yield* DeliveryControl
-      const resumeDestination = yield* makeResumeDestination
-      const transaction = yield* Transaction
-      const wakeups = yield* Wakeups
-      const transit = yield* TransitSubscriptionStore
-      const pickups = yield* PickupSubscriptionStore
-      const notices = yield* NoticeStore
-      const stores = new Map<string, SubscriptionDocuments>()
-      for (const [area, { store }] of Object.entries(subscriptionsOfArea)) stores.set(area, yield* store as Effect.Effect<SubscriptionDocuments, never, AreaStores>)
-      stores.set(noticeSource, { documents: () => Effect.succeed(new Map()), end: notices.endWebhook })
+  static readonly layer = Layer.effect(Subscriptions, Effect.gen(function*() {
+    const queue = yield* DeliveryQueue
+    const control = yield* DeliveryControl
+    const resumeDestination = yield* makeResumeDestination
+    const transaction = yield* Transaction
+    const wakeups = yield* Wakeups
+    const transit = yield* TransitSubscriptionStore
+    const pickups = yield* PickupSubscriptionStore
+    const notices = yield* NoticeStore
+    const stores = new Map<string, SubscriptionDocuments>()
+    for (const [area, { store }] of Object.entries(subscriptionsOfArea)) stores.set(area, yield* store as Effect.Effect<SubscriptionDocuments, never, AreaStores>)
+    stores.set(noticeSource, { documents: () => Effect.succeed(new Map()), end: notices.endWebhook })
 
-      const replayHistory = replayWith({ transit, pickups })
+    const replayHistory = replayWith({ transit, pickups })
 
-      /** Adds the area's document to each destination. */
-      const documented = Effect.fnUntraced(function*(tenantId: string, { destinations, now }: { readonly destinations: ReadonlyArray<DestinationOverview>; readonly now: number }) {
-        const documents = new Map<string, string>()
-        for (const [area, { documents: read }] of stores) {
-          const ids = destinations.filter(({ source }) => areaOfSource(source) === area).map(({ destinationId }) => destinationId)
-          if (ids.length > 0) for (const [id, doc] of yield* read(tenantId, ids)) documents.set(id, doc)
-        }
-        return destinations.map((destination): DocumentedDestination => ({ destination, doc: documents.get(destination.destinationId), now }))
-      })
-
-      const destinationOf = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
-        const found = yield* findDestination(queue, tenantId, destinationId)
-        if (found === undefined) return yield* new DestinationNotFound({ destinationId })
-        return found
-      })
-
-      const get = Effect.fn("Subscriptions.get")(function*(tenantId: string, subscriptionId: string) {
-        const { destination, now } = yield* destinationOf(tenantId, subscriptionId)
-        return viewOf((yield* documented(tenantId, { destinations: [destination], now }))[0]!)
-      })
-
-      const list = Effect.fn("Subscriptions.list")(function*(tenantId: string, input: unknown = {}) {
-        const { cursor, error, limit = defaultListLimit, total = false, ...given } = yield* decodeQuery(input)
-        const match = matchOf(given)
-        const source = {
-          read: (range: ListRange) => Effect.flatMap(queue.destinations(tenantId, { ...match, ...range }), (found) => documented(tenantId, found)),
-          idOf: ({ destination: { destinationId } }: DocumentedDestination) => destinationId,
-          sizeOf: ({ doc = "" }: DocumentedDestination) => 1000 + doc.length,
-          shown: viewOf
-        }
-        if (error !== undefined) return yield* listPage({ ...source, keeps: ({ destination: { lastAttempt } }) => lastAttempt?.outcome === error }, cursor, limit)
-        const page = yield* listPage(source, cursor, limit)
-        return total ? { ...page, total: yield* queue.countMatching(tenantId, match) } : page
-      })
-
-      const pause = Effect.fn("Subscriptions.pause")(function*(tenantId: string, subscriptionId: string, input: unknown) {
-        const { reason } = yield* decodePause(input)
-        if (!isUniqueId(subscriptionId) || (yield* control.pause(tenantId, subscriptionId, pauseByOperator(reason))) === "unknown") {
-          return yield* new DestinationNotFound({ destinationId: subscriptionId })
-        }
-        return yield* get(tenantId, subscriptionId)
-      })
-
-      const resumeAfter = (tenantId: string, { client, destinationId, hmacSecretId, status, whenDead }: DestinationOverview, pauses: EndedPauses) =>
-        resumeDestination(tenantId, {
-          client,
-          destinationId,
-          secretId: hmacSecretId === secretOfClient(client) ? undefined : hmacSecretId,
-          pausedSince: whenDead === "pause" ? status.since : undefined
-        }, pauses)
-
-      const resume = Effect.fn("Subscriptions.resume")(function*(tenantId: string, subscriptionId: string) {
-        const { destination } = yield* destinationOf(tenantId, subscriptionId)
-        if (destination.status.state === "paused") yield* resumeAfter(tenantId, destination, "all")
-        return yield* get(tenantId, subscriptionId)
-      })
-
-      const resumeOwn = Effect.fn("Subscriptions.resumeOwn")(function*(tenantId: string, subscriptionId: string) {
-        const { destination } = yield* destinationOf(tenantId, subscriptionId)
-        if (destination.status.state === "paused") yield* resumeAfter(tenantId, destination, "not by operator")
-        // read afterwards, because an operator may have paused it at the same time
-        const after = yield* get(tenantId, subscriptionId)
-        if (after.state === "paused" && after.pausedBy === "operator") {
-          return yield* new SubscriptionPausedByOperator({ subscriptionId, reason: after.reason ?? "" })
-        }
-        return after
-      })
-
-      const pauseOwn = Effect.fn("Subscriptions.pauseOwn")(function*(tenantId: string, subscriptionId: string) {
-        if (isUniqueId(subscriptionId)) yield* control.pause(tenantId, subscriptionId, pauseByClient)
-        return yield* get(tenantId, subscriptionId)
-      })
-
-      const purge = Effect.fn("Subscriptions.purge")(function*(tenantId: string, subscriptionId: string) {
-        if (!isUniqueId(subscriptionId) || (yield* control.pause(tenantId, subscriptionId, pauseForPurge)) === "unknown") {
-          return yield* new DestinationNotFound({ destinationId: subscriptionId })
-        }
-        let dropped = 0
-        let step = yield* control.purgeNext(tenantId, subscriptionId, undefined)
-        for (;;) {
-          dropped += step.dropped
-          if (step.next === undefined) break
-          yield* Effect.yieldNow
-          step = yield* control.purgeNext(tenantId, subscriptionId, step.next)
-        }
-        yield* control.resume(tenantId, subscriptionId, "purge")
-        yield* wakeups.wake(tenantId)
-        return dropped
-      })
-
-      /** The destinations of one step, at most one more than it purges. */
-      const purgeCandidates = Effect.fnUntraced(function*(tenantId: string, { cursor, subscriptionIds, ...given }: typeof PurgeCall.Type) {
-        if (subscriptionIds === undefined) {
-          return (yield* queue.destinations(tenantId, { ...matchOf(given), after: cursor, limit: maxPurged + 1 })).destinations
-        }
-        return yield* Effect.forEach([...new Set(subscriptionIds)].sort(compareText).filter((id) => cursor === undefined || id > cursor), (id) =>
-          Effect.map(destinationOf(tenantId, id), ({ destination }) => destination))
-      })
-
-      const purgeMatching = Effect.fn("Subscriptions.purgeMatching")(function*(tenantId: string, input: unknown) {
-        const call = yield* decodePurge(input)
-        const { cursor: _, subscriptionIds, ...filter } = call
-        const filters = Object.keys(filter).length
-        if (subscriptionIds === undefined ? filters === 0 : filters > 0) return yield* InvalidInput.of(fault([], whatToPurge, "required"))
-        const candidates = yield* purgeCandidates(tenantId, call)
-        const result = { subscriptions: 0, dropped: 0 }
-        for (const [index, { destinationId, inFlight, status, waiting }] of candidates.slice(0, maxPurged).entries()) {
-          if (waiting + inFlight > 0 || status.reason === purgeReason) {
-            // one that was deleted meanwhile has nothing left to drop
-            const dropped = yield* Effect.catchTag(purge(tenantId, destinationId), "DestinationNotFound", () => Effect.succeed(0))
-            result.dropped += dropped
-            if (dropped > 0) result.subscriptions += 1
-          }
-          if (result.dropped >= purgedEntries && index < candidates.length - 1) return { ...result, nextCursor: destinationId }
-        }
-        return { ...result, nextCursor: candidates.length > maxPurged ? candidates[maxPurged - 1]!.destinationId : null }
-      })
-
-      const replay = Effect.fn("Subscriptions.replay")(function*(tenantId: string, subscriptionId: string, input: unknown) {
-        const call = yield* decodeReplay(input)
-        const { destination } = yield* destinationOf(tenantId, subscriptionId)
-        const queued = yield* transaction.run(replayHistory(tenantId, destination, call))
-        yield* wakeups.wake(tenantId)
-        return queued
-      })
-
-      const remove = Effect.fn("Subscriptions.remove")(function*(tenantId: string, subscriptionId: string) {
-        const { destination } = yield* destinationOf(tenantId, subscriptionId)
-        const area = stores.get(areaOfSource(destination.source))
-        yield* transaction.run(Effect.andThen(
-          area === undefined ? Effect.void : area.end(tenantId, destination.client, subscriptionId),
-          queue.closeDestination(tenantId, subscriptionId)
-        ))
-      })
-
-      return Subscriptions.of({ get, list, pause, resume, resumeOwn, pauseOwn, purge, purgeMatching, replay, remove })
+    /** Adds the area's document to each destination. */
+    const documented = Effect.fnUntraced(function*(tenantId: string, { destinations, now }: { readonly destinations: ReadonlyArray<DestinationOverview>; readonly now: number }) {
+      const documents = new Map<string, string>()
+      for (const [area, { documents: read }] of stores) {
+        const ids = destinations.filter(({ source }) => areaOfSource(source) === area).map(({ destinationId }) => destinationId)
+        if (ids.length > 0) for (const [id, doc] of yield* read(tenantId, ids)) documents.set(id, doc)
+      }
+      return destinations.map((destination): DocumentedDestination => ({ destination, doc: documents.get(destination.destinationId), now }))
     })
-  )
+
+    const destinationOf = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
+      const found = yield* findDestination(queue, tenantId, destinationId)
+      if (found === undefined) return yield* new DestinationNotFound({ destinationId })
+      return found
+    })
+
+    const get = Effect.fn("Subscriptions.get")(function*(tenantId: string, subscriptionId: string) {
+      const { destination, now } = yield* destinationOf(tenantId, subscriptionId)
+      return viewOf((yield* documented(tenantId, { destinations: [destination], now }))[0]!)
+    })
+
+    const list = Effect.fn("Subscriptions.list")(function*(tenantId: string, input: unknown = {}) {
+      const { cursor, error, limit = defaultListLimit, total = false, ...given } = yield* decodeQuery(input)
+      const match = matchOf(given)
+      const source = {
+        read: (range: ListRange) => Effect.flatMap(queue.destinations(tenantId, { ...match, ...range }), (found) => documented(tenantId, found)),
+        idOf: ({ destination: { destinationId } }: DocumentedDestination) => destinationId,
+        sizeOf: ({ doc = "" }: DocumentedDestination) => 1000 + doc.length,
+        shown: viewOf
+      }
+      if (error !== undefined) return yield* listPage({ ...source, keeps: ({ destination: { lastAttempt } }) => lastAttempt?.outcome === error }, cursor, limit)
+      const page = yield* listPage(source, cursor, limit)
+      return total ? { ...page, total: yield* queue.countMatching(tenantId, match) } : page
+    })
+
+    const pause = Effect.fn("Subscriptions.pause")(function*(tenantId: string, subscriptionId: string, input: unknown) {
+      const { reason } = yield* decodePause(input)
+      if (!isUniqueId(subscriptionId) || (yield* control.pause(tenantId, subscriptionId, pauseByOperator(reason))) === "unknown") {
+        return yield* new DestinationNotFound({ destinationId: subscriptionId })
+      }
+      return yield* get(tenantId, subscriptionId)
+    })
+
+    const resumeAfter = (tenantId: string, { client, destinationId, hmacSecretId, status, whenDead }: DestinationOverview, pauses: EndedPauses) =>
+      resumeDestination(tenantId, {
+        client,
+        destinationId,
+        secretId: hmacSecretId === secretOfClient(client) ? undefined : hmacSecretId,
+        pausedSince: whenDead === "pause" ? status.since : undefined
+      }, pauses)
+
+    const resume = Effect.fn("Subscriptions.resume")(function*(tenantId: string, subscriptionId: string) {
+      const { destination } = yield* destinationOf(tenantId, subscriptionId)
+      if (destination.status.state === "paused") yield* resumeAfter(tenantId, destination, "all")
+      return yield* get(tenantId, subscriptionId)
+    })
+
+    const resumeOwn = Effect.fn("Subscriptions.resumeOwn")(function*(tenantId: string, subscriptionId: string) {
+      const { destination } = yield* destinationOf(tenantId, subscriptionId)
+      if (destination.status.state === "paused") yield* resumeAfter(tenantId, destination, "not by operator")
+      // read afterwards, because an operator may have paused it at the same time
+      const after = yield* get(tenantId, subscriptionId)
+      if (after.state === "paused" && after.pausedBy === "operator") {
+        return yield* new SubscriptionPausedByOperator({ subscriptionId, reason: after.reason ?? "" })
+      }
+      return after
+    })
+
+    const pauseOwn = Effect.fn("Subscriptions.pauseOwn")(function*(tenantId: string, subscriptionId: string) {
+      if (isUniqueId(subscriptionId)) yield* control.pause(tenantId, subscriptionId, pauseByClient)
+      return yield* get(tenantId, subscriptionId)
+    })
+
+    const purge = Effect.fn("Subscriptions.purge")(function*(tenantId: string, subscriptionId: string) {
+      if (!isUniqueId(subscriptionId) || (yield* control.pause(tenantId, subscriptionId, pauseForPurge)) === "unknown") {
+        return yield* new DestinationNotFound({ destinationId: subscriptionId })
+      }
+      let dropped = 0
+      let step = yield* control.purgeNext(tenantId, subscriptionId, undefined)
+      for (;;) {
+        dropped += step.dropped
+        if (step.next === undefined) break
+        yield* Effect.yieldNow
+        step = yield* control.purgeNext(tenantId, subscriptionId, step.next)
+      }
+      yield* control.resume(tenantId, subscriptionId, "purge")
+      yield* wakeups.wake(tenantId)
+      return dropped
+    })
+
+    /** The destinations of one step, at most one more than it purges. */
+    const purgeCandidates = Effect.fnUntraced(function*(tenantId: string, { cursor, subscriptionIds, ...given }: typeof PurgeCall.Type) {
+      if (subscriptionIds === undefined) {
+        return (yield* queue.destinations(tenantId, { ...matchOf(given), after: cursor, limit: maxPurged + 1 })).destinations
+      }
+      return yield* Effect.forEach([...new Set(subscriptionIds)].sort(compareText).filter((id) => cursor === undefined || id > cursor), (id) =>
+        Effect.map(destinationOf(tenantId, id), ({ destination }) => destination))
+    })
+
+    const purgeMatching = Effect.fn("Subscriptions.purgeMatching")(function*(tenantId: string, input: unknown) {
+      const call = yield* decodePurge(input)
+      const { cursor: _, subscriptionIds, ...filter } = call
+      const filters = Object.keys(filter).length
+      if (subscriptionIds === undefined ? filters === 0 : filters > 0) return yield* InvalidInput.of(fault([], whatToPurge, "required"))
+      const candidates = yield* purgeCandidates(tenantId, call)
+      const result = { subscriptions: 0, dropped: 0 }
+      for (const [index, { destinationId, inFlight, status, waiting }] of candidates.slice(0, maxPurged).entries()) {
+        if (waiting + inFlight > 0 || status.reason === purgeReason) {
+          // one that was deleted meanwhile has nothing left to drop
+          const dropped = yield* Effect.catchTag(purge(tenantId, destinationId), "DestinationNotFound", () => Effect.succeed(0))
+          result.dropped += dropped
+          if (dropped > 0) result.subscriptions += 1
+        }
+        if (result.dropped >= purgedEntries && index < candidates.length - 1) return { ...result, nextCursor: destinationId }
+      }
+      return { ...result, nextCursor: candidates.length > maxPurged ? candidates[maxPurged - 1]!.destinationId : null }
+    })
+
+    const replay = Effect.fn("Subscriptions.replay")(function*(tenantId: string, subscriptionId: string, input: unknown) {
+      const call = yield* decodeReplay(input)
+      const { destination } = yield* destinationOf(tenantId, subscriptionId)
+      const queued = yield* transaction.run(replayHistory(tenantId, destination, call))
+      yield* wakeups.wake(tenantId)
+      return queued
+    })
+
+    const remove = Effect.fn("Subscriptions.remove")(function*(tenantId: string, subscriptionId: string) {
+      const { destination } = yield* destinationOf(tenantId, subscriptionId)
+      const area = stores.get(areaOfSource(destination.source))
+      yield* transaction.run(Effect.andThen(
+        area === undefined ? Effect.void : area.end(tenantId, destination.client, subscriptionId),
+        queue.closeDestination(tenantId, subscriptionId)
+      ))
+    })
+
+    return Subscriptions.of({ get, list, pause, resume, resumeOwn, pauseOwn, purge, purgeMatching, replay, remove })
+  }))
 }
 
 const decodeQuery = decodeInput(SubscriptionListQuery, { closed: true })

@@ -39,36 +39,33 @@ export class TenantHealths extends Context.Service<TenantHealths, {
    */
   readonly all: Effect.Effect<HealthView, StorageError>
 }>()("@waybill/core/operator/TenantHealths") {
-  static readonly layer = Layer.effect(
-    TenantHealths,
-    Effect.gen(function*() {
-      const access = yield* AccessStore
-      const control = yield* DeliveryControl
-      const lines = new LineLimiter()
+  static readonly layer = Layer.effect(TenantHealths, Effect.gen(function*() {
+    const access = yield* AccessStore
+    const control = yield* DeliveryControl
+    const lines = new LineLimiter()
 
-      const healthOf = (tenantId: string) =>
-        Effect.map(control.health(tenantId), ({ oldestWaitingAt, ...counts }): TenantHealthView => ({
-          tenantId,
-          ...counts,
-          oldestWaitingAt: instantOrNull(oldestWaitingAt)
-        }))
+    const healthOf = (tenantId: string) =>
+      Effect.map(control.health(tenantId), ({ oldestWaitingAt, ...counts }): TenantHealthView => ({
+        tenantId,
+        ...counts,
+        oldestWaitingAt: instantOrNull(oldestWaitingAt)
+      }))
 
-      const all = Effect.gen(function*() {
-        const tenants = yield* access.pageTenants({ after: undefined, limit: maxTenants })
-        const unread: Array<string> = []
-        const healths = yield* Effect.forEach(tenants, ({ tenantId }) => Effect.asSome(healthOf(tenantId)).pipe(
-          Effect.catch((error) => {
-            if (unread.push(tenantId) === tenants.length) return Effect.fail(error)
-            const line = Effect.annotateLogs(Effect.logWarning("Health of a tenant not read.", error), { tenant: tenantId })
-            return Effect.as(lines.log("Health of a tenant", line), Option.none<TenantHealthView>())
-          })
-        ), { concurrency: tenantsAtOnce })
-        return { tenants: healths.flatMap(Option.toArray).toSorted(worstFirst), unread: unread.toSorted() }
-      }).pipe(Effect.withSpan("TenantHealths.all"))
+    const all = Effect.gen(function*() {
+      const tenants = yield* access.pageTenants({ after: undefined, limit: maxTenants })
+      const unread: Array<string> = []
+      const healths = yield* Effect.forEach(tenants, ({ tenantId }) => Effect.asSome(healthOf(tenantId)).pipe(
+        Effect.catch((error) => {
+          if (unread.push(tenantId) === tenants.length) return Effect.fail(error)
+          const line = Effect.annotateLogs(Effect.logWarning("Health of a tenant not read.", error), { tenant: tenantId })
+          return Effect.as(lines.log("Health of a tenant", line), Option.none<TenantHealthView>())
+        })
+      ), { concurrency: tenantsAtOnce })
+      return { tenants: healths.flatMap(Option.toArray).toSorted(worstFirst), unread: unread.toSorted() }
+    }).pipe(Effect.withSpan("TenantHealths.all"))
 
-      return TenantHealths.of({ all })
-    })
-  )
+    return TenantHealths.of({ all })
+  }))
 }
 
 const worstFirst = (a: TenantHealthView, b: TenantHealthView): number =>

@@ -55,28 +55,25 @@ export class TenantPickups extends Context.Service<TenantPickups, {
     decision: CarrierDecisionInput
   ) => Effect.Effect<PickupReportResult, PickupNotFound | PickupDecided | NotPermitted | InvalidInput | StorageError>
 }>()("@waybill/core/operator/TenantPickups") {
-  static readonly layer = Layer.effect(
-    TenantPickups,
-    Effect.gen(function*() {
-      const store = yield* PickupStore
-      const pickups = yield* Pickups
+  static readonly layer = Layer.effect(TenantPickups, Effect.gen(function*() {
+    const store = yield* PickupStore
+    const pickups = yield* Pickups
 
-      const list = Effect.fn("TenantPickups.list")(function*(tenantId: string, input: unknown = {}) {
-        const { cursor, limit = defaultListLimit, state = "all" } = yield* decodeQuery(input)
-        return yield* listPage({
-          read: (range) => store.list(tenantId, { ...range, waiting: state === "waiting" }),
-          idOf: ({ pickupId }) => pickupId,
-          sizeOf: ({ doc }) => doc.length,
-          shown: viewOf
-        }, cursor, limit)
-      })
-
-      const decide = Effect.fn("TenantPickups.decide")((tenantId: string, operator: string, pickupId: string, decision: CarrierDecisionInput) =>
-        pickups.decide({ tenantId, client: operator, roles: ["carrier"], accounts: [], origin: "key" }, pickupId, decision))
-
-      return TenantPickups.of({ list, decide })
+    const list = Effect.fn("TenantPickups.list")(function*(tenantId: string, input: unknown = {}) {
+      const { cursor, limit = defaultListLimit, state = "all" } = yield* decodeQuery(input)
+      return yield* listPage({
+        read: (range) => store.list(tenantId, { ...range, waiting: state === "waiting" }),
+        idOf: ({ pickupId }) => pickupId,
+        sizeOf: ({ doc }) => doc.length,
+        shown: viewOf
+      }, cursor, limit)
     })
-  )
+
+    const decide = Effect.fn("TenantPickups.decide")((tenantId: string, operator: string, pickupId: string, decision: CarrierDecisionInput) =>
+      pickups.decide({ tenantId, client: operator, roles: ["carrier"], accounts: [], origin: "key" }, pickupId, decision))
+
+    return TenantPickups.of({ list, decide })
+  }))
 }
 
 const decodeQuery = decodeInput(PickupListQuery, { closed: true })

@@ -30,47 +30,44 @@ export class TenantRemoval extends Context.Service<TenantRemoval, {
   /** Sweeps until interrupted. */
   readonly run: Effect.Effect<never>
 }>()("@waybill/core/operator/TenantRemoval") {
-  static readonly layer = Layer.effect(
-    TenantRemoval,
-    Effect.gen(function*() {
-      const access = yield* AccessStore
-      const documents = yield* DocumentStore
-      const contents = yield* DocumentContents
+  static readonly layer = Layer.effect(TenantRemoval, Effect.gen(function*() {
+    const access = yield* AccessStore
+    const documents = yield* DocumentStore
+    const contents = yield* DocumentContents
 
-      /** Deletes contents before their records: without a record, a content cannot be found. Returns whether there were any records. */
-      const removeDocuments = Effect.fnUntraced(function*(tenantId: string) {
-        const records = yield* documents.list(tenantId, { _tag: "All" }, noFilter, { after: undefined, limit: recordsPerStep })
-        for (const { carrier, files, invoiceNumber } of records) {
-          yield* contents.remove(tenantId, files.map(({ contentId }) => contentId))
-          yield* documents.remove(tenantId, carrier, invoiceNumber, files.map(({ fileId }) => fileId))
-        }
-        return records.length > 0
-      })
-
-      /** Tenants whose documents are removed, and whose other data is being removed. */
-      const withoutDocuments = new Set<string>()
-
-      const step = Effect.fnUntraced(function*(tenantId: string) {
-        if (!withoutDocuments.has(tenantId)) {
-          if (yield* removeDocuments(tenantId)) return { done: 0, more: true }
-          if ((yield* contents.sweep(tenantId, yield* Clock.currentTimeMillis)) > 0) return { done: 0, more: true }
-          withoutDocuments.add(tenantId)
-        }
-        if ((yield* access.purgeTenant(tenantId, stepSize)) > 0) return { done: 0, more: true }
-        // calls that began before the deletion may have written others
-        withoutDocuments.delete(tenantId)
-        return { done: (yield* access.dropTenant(tenantId, graceMillis)) ? 1 : 0, more: false }
-      })
-
-      const sweep = new TenantSweep("Tenant not removed", { tenants: access.deletedTenants, step, stepMillis: 60_000 })
-
-      return TenantRemoval.of({
-        remove: Effect.fn("TenantRemoval.remove")(function*(tenantId: string) {
-          if (!(yield* access.deleteTenant(tenantId))) return yield* new TenantNotFound({ tenantId })
-        }),
-        sweep: Effect.withSpan(sweep.sweep, "TenantRemoval.sweep"),
-        run: sweep.run(Effect.succeed(sweepMillis))
-      })
+    /** Deletes contents before their records: without a record, a content cannot be found. Returns whether there were any records. */
+    const removeDocuments = Effect.fnUntraced(function*(tenantId: string) {
+      const records = yield* documents.list(tenantId, { _tag: "All" }, noFilter, { after: undefined, limit: recordsPerStep })
+      for (const { carrier, files, invoiceNumber } of records) {
+        yield* contents.remove(tenantId, files.map(({ contentId }) => contentId))
+        yield* documents.remove(tenantId, carrier, invoiceNumber, files.map(({ fileId }) => fileId))
+      }
+      return records.length > 0
     })
-  )
+
+    /** Tenants whose documents are removed, and whose other data is being removed. */
+    const withoutDocuments = new Set<string>()
+
+    const step = Effect.fnUntraced(function*(tenantId: string) {
+      if (!withoutDocuments.has(tenantId)) {
+        if (yield* removeDocuments(tenantId)) return { done: 0, more: true }
+        if ((yield* contents.sweep(tenantId, yield* Clock.currentTimeMillis)) > 0) return { done: 0, more: true }
+        withoutDocuments.add(tenantId)
+      }
+      if ((yield* access.purgeTenant(tenantId, stepSize)) > 0) return { done: 0, more: true }
+      // calls that began before the deletion may have written others
+      withoutDocuments.delete(tenantId)
+      return { done: (yield* access.dropTenant(tenantId, graceMillis)) ? 1 : 0, more: false }
+    })
+
+    const sweep = new TenantSweep("Tenant not removed", { tenants: access.deletedTenants, step, stepMillis: 60_000 })
+
+    return TenantRemoval.of({
+      remove: Effect.fn("TenantRemoval.remove")(function*(tenantId: string) {
+        if (!(yield* access.deleteTenant(tenantId))) return yield* new TenantNotFound({ tenantId })
+      }),
+      sweep: Effect.withSpan(sweep.sweep, "TenantRemoval.sweep"),
+      run: sweep.run(Effect.succeed(sweepMillis))
+    })
+  }))
 }

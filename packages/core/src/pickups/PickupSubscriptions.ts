@@ -47,33 +47,30 @@ export class PickupSubscriptions extends Context.Service<PickupSubscriptions, {
   /** Stops deliveries at once and removes waiting entries. Removing again succeeds. */
   readonly remove: (principal: Principal, id: string) => Effect.Effect<void, DestinationNotFound | NotPermitted | StorageError>
 }>()("@waybill/core/pickups/PickupSubscriptions") {
-  static readonly layer = Layer.effect(
-    PickupSubscriptions,
-    Effect.gen(function*() {
-      const store = yield* PickupSubscriptionStore
-      const { create, edit, get, patch, remove, shownStored } = yield* makeEditableSubscriptions({
-        service: "PickupSubscriptions",
-        admits: carriersOnly,
-        destination: { source: pickupSource, envelope: pickupBatchEnvelope },
-        decodeCreate: decodeInput(PickupSubscriptionCreate, { closed: true }),
-        decodePatch: decodeInput(PickupSubscriptionPatch, { closed: true }),
-        decodeEdit: decodeInput(PickupSubscriptionEdit, { closed: true }),
-        decodePatched: decodeInput(PatchedPickupSubscription, { closed: true }),
-        rowOf: (row) => row,
-        missing: (id) => new DestinationNotFound({ destinationId: id }),
-        store
-      })
-
-      const list = Effect.fn("PickupSubscriptions.list")(function*(principal: Principal, input: unknown = {}) {
-        yield* carriersOnly(principal)
-        const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
-        const read = (range: Parameters<typeof store.list>[2]) => store.list(principal.tenantId, principal.client, range)
-        return yield* listPage({ read, idOf: ({ id }) => id, sizeOf: ({ doc }) => 500 + doc.length, shown: shownStored }, cursor, limit)
-      })
-
-      return PickupSubscriptions.of({ create, list, get, patch, edit, remove })
+  static readonly layer = Layer.effect(PickupSubscriptions, Effect.gen(function*() {
+    const store = yield* PickupSubscriptionStore
+    const { create, edit, get, patch, remove, shownStored } = yield* makeEditableSubscriptions({
+      service: "PickupSubscriptions",
+      admits: carriersOnly,
+      destination: { source: pickupSource, envelope: pickupBatchEnvelope },
+      decodeCreate: decodeInput(PickupSubscriptionCreate, { closed: true }),
+      decodePatch: decodeInput(PickupSubscriptionPatch, { closed: true }),
+      decodeEdit: decodeInput(PickupSubscriptionEdit, { closed: true }),
+      decodePatched: decodeInput(PatchedPickupSubscription, { closed: true }),
+      rowOf: (row) => row,
+      missing: (id) => new DestinationNotFound({ destinationId: id }),
+      store
     })
-  )
+
+    const list = Effect.fn("PickupSubscriptions.list")(function*(principal: Principal, input: unknown = {}) {
+      yield* carriersOnly(principal)
+      const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
+      const read = (range: Parameters<typeof store.list>[2]) => store.list(principal.tenantId, principal.client, range)
+      return yield* listPage({ read, idOf: ({ id }) => id, sizeOf: ({ doc }) => 500 + doc.length, shown: shownStored }, cursor, limit)
+    })
+
+    return PickupSubscriptions.of({ create, list, get, patch, edit, remove })
+  }))
 }
 
 const decodeQuery = decodeInput(PickupSubscriptionQuery, { closed: true })

@@ -95,221 +95,218 @@ export class Pickups extends Context.Service<Pickups, {
   /** For carriers: returns the pickup with its history; without what is older than `maxHistoryBytes` of it. */
   readonly record: (principal: Principal, pickupId: string) => Effect.Effect<PickupRecord, PickupNotFound | NotPermitted | StorageError>
 }>()("@waybill/core/pickups/Pickups") {
-  static readonly layer = Layer.effect(
-    Pickups,
-    Effect.gen(function*() {
-      const store = yield* PickupStore
-      const limits = yield* TenantLimits
-      const transaction = yield* Transaction
-      const ids = yield* UniqueIds
-      const desk = yield* PickupDesk
-      const signals = yield* PickupSignals
-      const mail = makePickupMail(yield* MailOutbox)
-      const records = makePickupRecords({ store, signals, wakeups: yield* Wakeups, mail })
-      const waits = makePickupWaits(store, signals, mail)
-      const wait = "waitMillis" in desk ? desk : undefined
+  static readonly layer = Layer.effect(Pickups, Effect.gen(function*() {
+    const store = yield* PickupStore
+    const limits = yield* TenantLimits
+    const transaction = yield* Transaction
+    const ids = yield* UniqueIds
+    const desk = yield* PickupDesk
+    const signals = yield* PickupSignals
+    const mail = makePickupMail(yield* MailOutbox)
+    const records = makePickupRecords({ store, signals, wakeups: yield* Wakeups, mail })
+    const waits = makePickupWaits(store, signals, mail)
+    const wait = "waitMillis" in desk ? desk : undefined
 
-      /** Before the desk is asked. Concurrent calls may exceed the quota by their own bytes. */
-      const checkBytes = Effect.fnUntraced(function*(tenantId: string, client: string) {
-        const { pickupBytesPerClient: limit } = yield* limits.of(tenantId)
-        if ((yield* store.storedBytes(tenantId, client)) >= limit) return yield* new QuotaExceeded({ quota: "pickupBytesPerClient", limit })
-      })
-
-      /** Calls the desk with the open transaction. */
-      const callDesk = <A>(call: (call: PickupDeskCall) => Effect.Effect<A, PickupDeskFailed>): Effect.Effect<A, PickupDeskFailed | StorageError> =>
-        Effect.flatMap(HostTransaction, (host) =>
-          host === undefined
-            ? Effect.scoped(Effect.flatMap(transaction.handle, (handle) => call({ transaction: handle })))
-            : call({ transaction: host }))
-
-      const ask = (dispatch: PickupDispatch, order: PickupOrder): Effect.Effect<Decided, PickupDeskFailed | StorageError> =>
-        order.request.isTest
-          ? Effect.succeed(decidedTest(order.request))
-          : Effect.flatMap(callDesk((call) => dispatch.decide(order, call)), (decision) => readDecision(decision, order.request))
-
-      const answerOf = (principal: Principal, outcome: Outcome, waitMillis = Infinity): Effect.Effect<ReadonlyArray<PickupAnswer>, StorageError> =>
-        "answer" in outcome ? Effect.succeed(outcome.answer) : Effect.map(waits.answer(principal, outcome, Math.min(waitMillis, wait?.waitMillis ?? 0)), (answer) => [answer])
-
-      /** Stores an order that waits for the carrier's decision. */
-      const orderWaiting = Effect.fnUntraced(function*(principal: Principal, request: PickupRequest, key: string | undefined) {
-        const { client, tenantId } = principal
-        const now = yield* Clock.currentTimeMillis
-        const pickupId = ids.nextAt(now)
-        const waiting: WaitingRequest = { id: pickupId, request, key: key ?? null, since: now }
-        const carrier = { carrierName: null, scac: null, routing: null, trailerNumber: request.trailerNumber }
-        const pickup = newPickup(request, "Call us", carrier, waiting)
-        const row = { pickupId, number: undefined, isTest: false, client, carrier: carrierOf(principal), createdAt: now }
-        yield* Effect.catchTag(records.insert(tenantId, row, pickup, { what: "ordered", by: client, status: pickup.words, request }), "PickupNumberTaken", numberTaken)
-        return { pickupId, waiting }
-      })
-
-      const orderDecided = Effect.fnUntraced(function*(principal: Principal, request: PickupRequest, dispatch: PickupDispatch, requestId: string | undefined) {
-        const { client, tenantId } = principal
-        const now = yield* Clock.currentTimeMillis
-        const pickupId = ids.nextAt(now)
-        const decided = yield* ask(dispatch, { tenantId, requestId: requestId ?? pickupId, pickupId, kind: "new", request })
-        const number = decided.decision === "accept" ? decided.number ?? (yield* records.issue(tenantId, request.isTest)) : undefined
-        const pickup = newPickup(request, decidedStatus[decided.decision], decided.carrier, null)
-        const row = { pickupId, number, isTest: request.isTest, client, carrier: carrierOf(principal), createdAt: now }
-        const event: PickupEvent = { what: "ordered", by: client, status: pickup.words, messages: decided.messages, request }
-        yield* Effect.catchTag(records.insert(tenantId, row, pickup, event), "PickupNumberTaken", numberTaken)
-        const answer = pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: number ?? null })
-        return { answer: [yield* mail.confirm({ tenantId, client, pickupId, entry: pickup.entries }, request, answer)] }
-      })
-
-      const order = (principal: Principal, request: PickupRequest, requestId?: string, key?: string): Effect.Effect<Outcome, PickupDeskFailed | QuotaExceeded | StorageError> =>
-        Effect.andThen(checkBytes(principal.tenantId, principal.client), Effect.suspend((): Effect.Effect<Outcome, PickupDeskFailed | StorageError> =>
-          "waitMillis" in desk
-            ? request.isTest ? orderDecided(principal, request, neverAsked, requestId) : orderWaiting(principal, request, key)
-            : orderDecided(principal, request, desk, requestId)))
-
-      /** Carries out a request once per idempotency key. SPEC-GAP-C18 */
-      const once = Effect.fnUntraced(function*(
-        principal: Principal,
-        key: string,
-        request: PickupRequest,
-        checked: Effect.Effect<void, InvalidInput>
-      ) {
-        const { client, tenantId } = principal
-        const fingerprint = yield* fingerprintOf(request)
-        const known = yield* store.answered(tenantId, client, key)
-        if (Option.isSome(known)) return yield* remembered(known.value, fingerprint, request)
-        yield* checked
-        const outcome = yield* order(principal, request, yield* fingerprintOf([tenantId, client, key]), key)
-        const answer = "answer" in outcome ? outcome.answer : { waitsFor: outcome.pickupId }
-        yield* store.remember(tenantId, client, key, { fingerprint, answer: JSON.stringify(answer) })
-        return outcome
-      })
-
-      const create = Effect.fn("Pickups.create")(function*(principal: Principal, input: unknown, options: PickupOptions = {}) {
-        yield* carriersAndCustomers(principal)
-        const key = yield* checkIdempotencyKey(options.idempotencyKey)
-        const request = yield* readRequest(input)
-        const checked = checkNew(principal, request, yield* Clock.currentTimeMillis)
-        if (key !== undefined) return yield* answerOf(principal, yield* transaction.run(once(principal, key, request, checked)), options.waitMillis)
-        yield* checked
-        return yield* answerOf(principal, yield* transaction.run(order(principal, request)), options.waitMillis)
-      })
-
-      const changeWaiting = Effect.fnUntraced(function*(principal: Principal, found: FoundPickup, request: PickupRequest) {
-        const { client, tenantId } = principal
-        const { pickup, row: { pickupId } } = found
-        // a retry waits for the same decision
-        if (pickup.waiting !== null && sameRequest(pickup.waiting.request, request)) return { pickupId, waiting: pickup.waiting }
-        yield* checkBytes(tenantId, found.row.client)
-        const now = yield* Clock.currentTimeMillis
-        const waiting: WaitingRequest = { id: ids.nextAt(now), request, key: null, since: now }
-        yield* records.update(tenantId, found, { ...pickup, waiting }, { what: "change requested", by: client, status: pickup.words, request })
-        return { pickupId, waiting }
-      })
-
-      const changeDecided = Effect.fnUntraced(function*(principal: Principal, found: FoundPickup, request: PickupRequest, dispatch: PickupDispatch) {
-        const { client, tenantId } = principal
-        const { pickup, row: { pickupId, number } } = found
-        yield* checkBytes(tenantId, found.row.client)
-        const requestId = yield* fingerprintOf([tenantId, pickupId, pickup.entries, request])
-        const key = { tenantId, client, pickupId, entry: pickup.entries + 1 }
-        const decided = yield* ask(dispatch, { tenantId, requestId, pickupId, kind: "modify", request, before: { carrierPickupNumber: number!, request: pickup.request } })
-        if (decided.decision !== "accept") {
-          // the earlier agreement stays valid
-          yield* records.update(tenantId, found, pickup, { what: "change not accepted", by: client, status: pickup.words, messages: decided.messages, request })
-          return { answer: [yield* mail.confirm(key, request, pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: null }))] }
-        }
-        const after = changedPickup(pickup, request, decided.carrier)
-        const event: PickupEvent = { what: "changed", by: client, status: after.words, messages: decided.messages, request }
-        yield* records.update(tenantId, found, after, event, decided.number)
-        return { answer: [yield* mail.confirm(key, request, pickupAnswer(request, { ...decided, pickupStatus: "Accept", carrierPickupNumber: decided.number ?? number! }))] }
-      })
-
-      const change = Effect.fnUntraced(function*(principal: Principal, number: string, request: PickupRequest, now: number) {
-        const found = yield* records.findOwn(principal, number, request.isTest)
-        const { pickup } = found
-        if (isFinalPickup(pickup.status)) return yield* new PickupFinal({ pickupId: number, status: pickup.words })
-        const current = { carrier: pickup.carrier, messages: [], carrierPickupNumber: number, pickupStatus: "Accept" as const }
-        if (pickup.waiting === null && sameRequest(pickup.request, request)) return { answer: [mail.announced(request, pickupAnswer(request, current), true)] }
-        yield* checkChange(principal, pickup, request, now)
-        if (!("waitMillis" in desk)) return yield* changeDecided(principal, found, request, desk)
-        return request.isTest ? yield* changeDecided(principal, found, request, neverAsked) : yield* changeWaiting(principal, found, request)
-      })
-
-      const update = Effect.fn("Pickups.update")(function*(principal: Principal, number: string, input: unknown) {
-        yield* carriersAndCustomers(principal)
-        const request = yield* readRequest(input, number)
-        const now = yield* Clock.currentTimeMillis
-        const outcome = yield* Effect.catchTag(transaction.run(change(principal, number, request, now)), "PickupNumberTaken", numberTaken)
-        return yield* answerOf(principal, outcome)
-      })
-
-      const callBack = (pickup: CancelledPickup): Effect.Effect<void, PickupDeskFailed | StorageError> => {
-        const cancelled = "waitMillis" in desk ? undefined : desk.cancelled
-        return pickup.request.isTest || cancelled === undefined ? Effect.void : callDesk((call) => cancelled(pickup, call))
-      }
-
-      const cancel = Effect.fn("Pickups.cancel")(function*(principal: Principal, number: string) {
-        yield* carriersAndCustomers(principal)
-        yield* transaction.run(Effect.gen(function*() {
-          const { tenantId } = principal
-          const found = yield* records.findOwn(principal, number, isTestNumber(number))
-          const { pickup, row } = found
-          if (pickup.status === "Cancelled") return
-          if (!shipperMayCancel(pickup.status)) return yield* new PickupFinal({ pickupId: number, status: pickup.words })
-          yield* callBack({ tenantId, pickupId: row.pickupId, carrierPickupNumber: number, request: pickup.request })
-          const after = withoutWait(cancelledPickup(pickup))
-          yield* records.update(tenantId, found, after, { what: "cancelled", by: principal.client, status: after.words })
-          yield* mail.cancelled({ tenantId, client: principal.client, pickupId: row.pickupId, entry: pickup.entries + 1 }, pickup.request, number)
-        })).pipe(Effect.catchTag("PickupNumberTaken", numberTaken))
-      })
-
-      const visibility = Effect.fn("Pickups.visibility")(function*(principal: Principal, input: unknown) {
-        yield* carriersAndCustomers(principal)
-        const lookup = pickupLookup(yield* readQuery(input))
-        const found = lookup.by === "pro"
-          ? lookup.pro === "" ? Option.none<PickupRow>() : yield* store.findByPro(principal.tenantId, viewerOf(principal), lookup)
-          : isPickupNumber(lookup.number) ? yield* store.find(principal.tenantId, viewerOf(principal), lookup) : Option.none<PickupRow>()
-        const pickup = Option.map(found, pickupIn)
-        if (Option.isNone(found) || Option.isNone(pickup) || found.value.number === undefined || !isVisiblePickup(pickup.value.status)) {
-          return yield* new PickupNotFound({ pickupId: lookup.by === "pro" ? lookup.pro : lookup.number })
-        }
-        return visiblePickup(found.value.number, pickup.value)
-      })
-
-      const applyReport = Effect.fnUntraced(function*(principal: Principal, pickupId: string, report: PickupReport) {
-        const { tenantId } = principal
-        const found = yield* records.findForCarrier(principal, pickupId)
-        const { pickup, row } = found
-        const fingerprint = yield* fingerprintOf(report)
-        if (pickup.lastReport === fingerprint) return reportResult("duplicate", row, pickup)
-        const outcome = reportedPickup(pickup, report)
-        if (outcome._tag === "Refused") return yield* InvalidInput.of(outcome.fault)
-        const number = yield* numberAfter(row, report, outcome.pickup.status)
-        const after = { ...settledByReport(row.pickupId, outcome.pickup, number), lastReport: fingerprint }
-        const event: PickupEvent = { what: "reported", by: principal.client, status: after.words, report }
-        const taken = Effect.as(records.update(tenantId, found, after, event, number), reportResult("accepted", { ...row, number }, after))
-        return yield* Effect.catchTag(taken, "PickupNumberTaken", (error) =>
-          InvalidInput.of(fault(["carrierPickupNumber"], `${error.number} belongs to another pickup.`, "conflict")))
-      })
-
-      const report = Effect.fn("Pickups.report")(function*(principal: Principal, pickupId: string, body: unknown) {
-        yield* carriersOnly(principal)
-        const read = yield* readReport(body)
-        return yield* transaction.run(applyReport(principal, pickupId, read))
-      })
-
-      const record = Effect.fn("Pickups.record")(function*(principal: Principal, pickupId: string) {
-        yield* carriersOnly(principal)
-        return yield* transaction.run(Effect.gen(function*() {
-          const { pickup, row } = yield* records.findForCarrier(principal, pickupId)
-          const history = yield* store.history(principal.tenantId, row.pickupId)
-          return pickupRecord(row, pickup, yield* mapPaced(history, ({ at, doc, position }) => ({ at, position, event: JSON.parse(doc) as PickupEvent })))
-        }))
-      })
-
-      const { decide, decideReferenced } = makeDecide({ records, store, transaction })
-      const changes = makeListChanges(store)
-
-      return Pickups.of({ create, update, cancel, visibility, report, decide, decideReferenced, changes, endWaits: waits.endAll, record })
+    /** Before the desk is asked. Concurrent calls may exceed the quota by their own bytes. */
+    const checkBytes = Effect.fnUntraced(function*(tenantId: string, client: string) {
+      const { pickupBytesPerClient: limit } = yield* limits.of(tenantId)
+      if ((yield* store.storedBytes(tenantId, client)) >= limit) return yield* new QuotaExceeded({ quota: "pickupBytesPerClient", limit })
     })
-  )
+
+    /** Calls the desk with the open transaction. */
+    const callDesk = <A>(call: (call: PickupDeskCall) => Effect.Effect<A, PickupDeskFailed>): Effect.Effect<A, PickupDeskFailed | StorageError> =>
+      Effect.flatMap(HostTransaction, (host) =>
+        host === undefined
+          ? Effect.scoped(Effect.flatMap(transaction.handle, (handle) => call({ transaction: handle })))
+          : call({ transaction: host }))
+
+    const ask = (dispatch: PickupDispatch, order: PickupOrder): Effect.Effect<Decided, PickupDeskFailed | StorageError> =>
+      order.request.isTest
+        ? Effect.succeed(decidedTest(order.request))
+        : Effect.flatMap(callDesk((call) => dispatch.decide(order, call)), (decision) => readDecision(decision, order.request))
+
+    const answerOf = (principal: Principal, outcome: Outcome, waitMillis = Infinity): Effect.Effect<ReadonlyArray<PickupAnswer>, StorageError> =>
+      "answer" in outcome ? Effect.succeed(outcome.answer) : Effect.map(waits.answer(principal, outcome, Math.min(waitMillis, wait?.waitMillis ?? 0)), (answer) => [answer])
+
+    /** Stores an order that waits for the carrier's decision. */
+    const orderWaiting = Effect.fnUntraced(function*(principal: Principal, request: PickupRequest, key: string | undefined) {
+      const { client, tenantId } = principal
+      const now = yield* Clock.currentTimeMillis
+      const pickupId = ids.nextAt(now)
+      const waiting: WaitingRequest = { id: pickupId, request, key: key ?? null, since: now }
+      const carrier = { carrierName: null, scac: null, routing: null, trailerNumber: request.trailerNumber }
+      const pickup = newPickup(request, "Call us", carrier, waiting)
+      const row = { pickupId, number: undefined, isTest: false, client, carrier: carrierOf(principal), createdAt: now }
+      yield* Effect.catchTag(records.insert(tenantId, row, pickup, { what: "ordered", by: client, status: pickup.words, request }), "PickupNumberTaken", numberTaken)
+      return { pickupId, waiting }
+    })
+
+    const orderDecided = Effect.fnUntraced(function*(principal: Principal, request: PickupRequest, dispatch: PickupDispatch, requestId: string | undefined) {
+      const { client, tenantId } = principal
+      const now = yield* Clock.currentTimeMillis
+      const pickupId = ids.nextAt(now)
+      const decided = yield* ask(dispatch, { tenantId, requestId: requestId ?? pickupId, pickupId, kind: "new", request })
+      const number = decided.decision === "accept" ? decided.number ?? (yield* records.issue(tenantId, request.isTest)) : undefined
+      const pickup = newPickup(request, decidedStatus[decided.decision], decided.carrier, null)
+      const row = { pickupId, number, isTest: request.isTest, client, carrier: carrierOf(principal), createdAt: now }
+      const event: PickupEvent = { what: "ordered", by: client, status: pickup.words, messages: decided.messages, request }
+      yield* Effect.catchTag(records.insert(tenantId, row, pickup, event), "PickupNumberTaken", numberTaken)
+      const answer = pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: number ?? null })
+      return { answer: [yield* mail.confirm({ tenantId, client, pickupId, entry: pickup.entries }, request, answer)] }
+    })
+
+    const order = (principal: Principal, request: PickupRequest, requestId?: string, key?: string): Effect.Effect<Outcome, PickupDeskFailed | QuotaExceeded | StorageError> =>
+      Effect.andThen(checkBytes(principal.tenantId, principal.client), Effect.suspend((): Effect.Effect<Outcome, PickupDeskFailed | StorageError> =>
+        "waitMillis" in desk
+          ? request.isTest ? orderDecided(principal, request, neverAsked, requestId) : orderWaiting(principal, request, key)
+          : orderDecided(principal, request, desk, requestId)))
+
+    /** Carries out a request once per idempotency key. SPEC-GAP-C18 */
+    const once = Effect.fnUntraced(function*(
+      principal: Principal,
+      key: string,
+      request: PickupRequest,
+      checked: Effect.Effect<void, InvalidInput>
+    ) {
+      const { client, tenantId } = principal
+      const fingerprint = yield* fingerprintOf(request)
+      const known = yield* store.answered(tenantId, client, key)
+      if (Option.isSome(known)) return yield* remembered(known.value, fingerprint, request)
+      yield* checked
+      const outcome = yield* order(principal, request, yield* fingerprintOf([tenantId, client, key]), key)
+      const answer = "answer" in outcome ? outcome.answer : { waitsFor: outcome.pickupId }
+      yield* store.remember(tenantId, client, key, { fingerprint, answer: JSON.stringify(answer) })
+      return outcome
+    })
+
+    const create = Effect.fn("Pickups.create")(function*(principal: Principal, input: unknown, options: PickupOptions = {}) {
+      yield* carriersAndCustomers(principal)
+      const key = yield* checkIdempotencyKey(options.idempotencyKey)
+      const request = yield* readRequest(input)
+      const checked = checkNew(principal, request, yield* Clock.currentTimeMillis)
+      if (key !== undefined) return yield* answerOf(principal, yield* transaction.run(once(principal, key, request, checked)), options.waitMillis)
+      yield* checked
+      return yield* answerOf(principal, yield* transaction.run(order(principal, request)), options.waitMillis)
+    })
+
+    const changeWaiting = Effect.fnUntraced(function*(principal: Principal, found: FoundPickup, request: PickupRequest) {
+      const { client, tenantId } = principal
+      const { pickup, row: { pickupId } } = found
+      // a retry waits for the same decision
+      if (pickup.waiting !== null && sameRequest(pickup.waiting.request, request)) return { pickupId, waiting: pickup.waiting }
+      yield* checkBytes(tenantId, found.row.client)
+      const now = yield* Clock.currentTimeMillis
+      const waiting: WaitingRequest = { id: ids.nextAt(now), request, key: null, since: now }
+      yield* records.update(tenantId, found, { ...pickup, waiting }, { what: "change requested", by: client, status: pickup.words, request })
+      return { pickupId, waiting }
+    })
+
+    const changeDecided = Effect.fnUntraced(function*(principal: Principal, found: FoundPickup, request: PickupRequest, dispatch: PickupDispatch) {
+      const { client, tenantId } = principal
+      const { pickup, row: { pickupId, number } } = found
+      yield* checkBytes(tenantId, found.row.client)
+      const requestId = yield* fingerprintOf([tenantId, pickupId, pickup.entries, request])
+      const key = { tenantId, client, pickupId, entry: pickup.entries + 1 }
+      const decided = yield* ask(dispatch, { tenantId, requestId, pickupId, kind: "modify", request, before: { carrierPickupNumber: number!, request: pickup.request } })
+      if (decided.decision !== "accept") {
+        // the earlier agreement stays valid
+        yield* records.update(tenantId, found, pickup, { what: "change not accepted", by: client, status: pickup.words, messages: decided.messages, request })
+        return { answer: [yield* mail.confirm(key, request, pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: null }))] }
+      }
+      const after = changedPickup(pickup, request, decided.carrier)
+      const event: PickupEvent = { what: "changed", by: client, status: after.words, messages: decided.messages, request }
+      yield* records.update(tenantId, found, after, event, decided.number)
+      return { answer: [yield* mail.confirm(key, request, pickupAnswer(request, { ...decided, pickupStatus: "Accept", carrierPickupNumber: decided.number ?? number! }))] }
+    })
+
+    const change = Effect.fnUntraced(function*(principal: Principal, number: string, request: PickupRequest, now: number) {
+      const found = yield* records.findOwn(principal, number, request.isTest)
+      const { pickup } = found
+      if (isFinalPickup(pickup.status)) return yield* new PickupFinal({ pickupId: number, status: pickup.words })
+      const current = { carrier: pickup.carrier, messages: [], carrierPickupNumber: number, pickupStatus: "Accept" as const }
+      if (pickup.waiting === null && sameRequest(pickup.request, request)) return { answer: [mail.announced(request, pickupAnswer(request, current), true)] }
+      yield* checkChange(principal, pickup, request, now)
+      if (!("waitMillis" in desk)) return yield* changeDecided(principal, found, request, desk)
+      return request.isTest ? yield* changeDecided(principal, found, request, neverAsked) : yield* changeWaiting(principal, found, request)
+    })
+
+    const update = Effect.fn("Pickups.update")(function*(principal: Principal, number: string, input: unknown) {
+      yield* carriersAndCustomers(principal)
+      const request = yield* readRequest(input, number)
+      const now = yield* Clock.currentTimeMillis
+      const outcome = yield* Effect.catchTag(transaction.run(change(principal, number, request, now)), "PickupNumberTaken", numberTaken)
+      return yield* answerOf(principal, outcome)
+    })
+
+    const callBack = (pickup: CancelledPickup): Effect.Effect<void, PickupDeskFailed | StorageError> => {
+      const cancelled = "waitMillis" in desk ? undefined : desk.cancelled
+      return pickup.request.isTest || cancelled === undefined ? Effect.void : callDesk((call) => cancelled(pickup, call))
+    }
+
+    const cancel = Effect.fn("Pickups.cancel")(function*(principal: Principal, number: string) {
+      yield* carriersAndCustomers(principal)
+      yield* transaction.run(Effect.gen(function*() {
+        const { tenantId } = principal
+        const found = yield* records.findOwn(principal, number, isTestNumber(number))
+        const { pickup, row } = found
+        if (pickup.status === "Cancelled") return
+        if (!shipperMayCancel(pickup.status)) return yield* new PickupFinal({ pickupId: number, status: pickup.words })
+        yield* callBack({ tenantId, pickupId: row.pickupId, carrierPickupNumber: number, request: pickup.request })
+        const after = withoutWait(cancelledPickup(pickup))
+        yield* records.update(tenantId, found, after, { what: "cancelled", by: principal.client, status: after.words })
+        yield* mail.cancelled({ tenantId, client: principal.client, pickupId: row.pickupId, entry: pickup.entries + 1 }, pickup.request, number)
+      })).pipe(Effect.catchTag("PickupNumberTaken", numberTaken))
+    })
+
+    const visibility = Effect.fn("Pickups.visibility")(function*(principal: Principal, input: unknown) {
+      yield* carriersAndCustomers(principal)
+      const lookup = pickupLookup(yield* readQuery(input))
+      const found = lookup.by === "pro"
+        ? lookup.pro === "" ? Option.none<PickupRow>() : yield* store.findByPro(principal.tenantId, viewerOf(principal), lookup)
+        : isPickupNumber(lookup.number) ? yield* store.find(principal.tenantId, viewerOf(principal), lookup) : Option.none<PickupRow>()
+      const pickup = Option.map(found, pickupIn)
+      if (Option.isNone(found) || Option.isNone(pickup) || found.value.number === undefined || !isVisiblePickup(pickup.value.status)) {
+        return yield* new PickupNotFound({ pickupId: lookup.by === "pro" ? lookup.pro : lookup.number })
+      }
+      return visiblePickup(found.value.number, pickup.value)
+    })
+
+    const applyReport = Effect.fnUntraced(function*(principal: Principal, pickupId: string, report: PickupReport) {
+      const { tenantId } = principal
+      const found = yield* records.findForCarrier(principal, pickupId)
+      const { pickup, row } = found
+      const fingerprint = yield* fingerprintOf(report)
+      if (pickup.lastReport === fingerprint) return reportResult("duplicate", row, pickup)
+      const outcome = reportedPickup(pickup, report)
+      if (outcome._tag === "Refused") return yield* InvalidInput.of(outcome.fault)
+      const number = yield* numberAfter(row, report, outcome.pickup.status)
+      const after = { ...settledByReport(row.pickupId, outcome.pickup, number), lastReport: fingerprint }
+      const event: PickupEvent = { what: "reported", by: principal.client, status: after.words, report }
+      const taken = Effect.as(records.update(tenantId, found, after, event, number), reportResult("accepted", { ...row, number }, after))
+      return yield* Effect.catchTag(taken, "PickupNumberTaken", (error) =>
+        InvalidInput.of(fault(["carrierPickupNumber"], `${error.number} belongs to another pickup.`, "conflict")))
+    })
+
+    const report = Effect.fn("Pickups.report")(function*(principal: Principal, pickupId: string, body: unknown) {
+      yield* carriersOnly(principal)
+      const read = yield* readReport(body)
+      return yield* transaction.run(applyReport(principal, pickupId, read))
+    })
+
+    const record = Effect.fn("Pickups.record")(function*(principal: Principal, pickupId: string) {
+      yield* carriersOnly(principal)
+      return yield* transaction.run(Effect.gen(function*() {
+        const { pickup, row } = yield* records.findForCarrier(principal, pickupId)
+        const history = yield* store.history(principal.tenantId, row.pickupId)
+        return pickupRecord(row, pickup, yield* mapPaced(history, ({ at, doc, position }) => ({ at, position, event: JSON.parse(doc) as PickupEvent })))
+      }))
+    })
+
+    const { decide, decideReferenced } = makeDecide({ records, store, transaction })
+    const changes = makeListChanges(store)
+
+    return Pickups.of({ create, update, cancel, visibility, report, decide, decideReferenced, changes, endWaits: waits.endAll, record })
+  }))
 }
 
 /** The next step of a call: it answers, or waits for the carrier's decision after its transaction. */

@@ -105,86 +105,83 @@ export class CustomerPortal extends Context.Service<CustomerPortal, {
     NotPermitted | InvalidInput | TenantNotFound | SecretNotFound | SecretUnreadable | StorageError
   >
 }>()("@waybill/core/portal/CustomerPortal") {
-  static readonly layer = Layer.effect(
-    CustomerPortal,
-    Effect.gen(function*() {
-      const allSubscriptions = yield* Subscriptions
-      const allDeliveries = yield* Deliveries
-      const signingSecrets = yield* SigningSecrets
-      const tests = yield* WebhookTests
+  static readonly layer = Layer.effect(CustomerPortal, Effect.gen(function*() {
+    const allSubscriptions = yield* Subscriptions
+    const allDeliveries = yield* Deliveries
+    const signingSecrets = yield* SigningSecrets
+    const tests = yield* WebhookTests
 
-      const own = Effect.fnUntraced(function*(principal: Principal, subscriptionId: string) {
-        yield* carriersAndCustomers(principal)
-        const found = yield* allSubscriptions.get(principal.tenantId, subscriptionId)
-        if (found.client !== principal.client) return yield* new DestinationNotFound({ destinationId: subscriptionId })
-        return found
-      })
-
-      /** A delivery belongs to the client of its subscription. */
-      const ownDelivery = Effect.fnUntraced(function*(principal: Principal, deliveryId: string) {
-        yield* carriersAndCustomers(principal)
-        const found = yield* allDeliveries.get(principal.tenantId, deliveryId)
-        yield* Effect.catchTag(own(principal, found.subscriptionId), "DestinationNotFound", () => Effect.fail(new DeliveryNotFound({ deliveryId })))
-        return found
-      })
-
-      const subscriptions = Effect.fn("CustomerPortal.subscriptions")(function*(principal: Principal, input: unknown = {}) {
-        yield* carriersAndCustomers(principal)
-        const query = yield* decodeSubscriptions(input)
-        const page = yield* allSubscriptions.list(principal.tenantId, { ...query, client: principal.client })
-        return { ...page, data: page.data.map(shownSubscription) }
-      })
-
-      const subscription = Effect.fn("CustomerPortal.subscription")((principal: Principal, subscriptionId: string) =>
-        Effect.map(own(principal, subscriptionId), shownSubscription))
-
-      const pause = Effect.fn("CustomerPortal.pause")(function*(principal: Principal, subscriptionId: string) {
-        yield* own(principal, subscriptionId)
-        return shownSubscription(yield* allSubscriptions.pauseOwn(principal.tenantId, subscriptionId))
-      })
-
-      const resume = Effect.fn("CustomerPortal.resume")(function*(principal: Principal, subscriptionId: string) {
-        yield* own(principal, subscriptionId)
-        return shownSubscription(yield* allSubscriptions.resumeOwn(principal.tenantId, subscriptionId))
-      })
-
-      const test = Effect.fn("CustomerPortal.test")(function*(principal: Principal, subscriptionId: string) {
-        const { endpointUrl, hmacSecretId } = yield* own(principal, subscriptionId)
-        const { client, tenantId } = principal
-        const mustSign = hmacSecretId !== secretOfClient(client)
-        if (mustSign) yield* signingSecrets.checkUse(tenantId, hmacSecretId, client)
-        yield* tests.allow(principal)
-        const now = yield* Clock.currentTimeMillis
-        const { accepted, detail, status } = yield* tests.send({ tenantId, client, url: endpointUrl, hmacSecretId, mustSign, body: [testEvent(subscriptionId, now)] })
-        return { accepted, status: status ?? null, detail }
-      })
-
-      const deliveries = Effect.fn("CustomerPortal.deliveries")(function*(principal: Principal, input: unknown = {}) {
-        yield* carriersAndCustomers(principal)
-        const query = yield* decodeDeliveries(input)
-        const page = yield* allDeliveries.list(principal.tenantId, { ...query, client: principal.client })
-        return { ...page, data: page.data.map(shownDelivery) }
-      })
-
-      const delivery = Effect.fn("CustomerPortal.delivery")(function*(principal: Principal, deliveryId: string) {
-        const found = yield* ownDelivery(principal, deliveryId)
-        return { ...shownDelivery(found), endpointUrl: found.endpointUrl, body: found.attempts.length === 0 ? null : found.body }
-      })
-
-      const retry = Effect.fn("CustomerPortal.retry")(function*(principal: Principal, deliveryId: string) {
-        yield* ownDelivery(principal, deliveryId)
-        yield* allDeliveries.retry(principal.tenantId, deliveryId)
-      })
-
-      const secrets = Effect.fn("CustomerPortal.secrets")((principal: Principal, query?: typeof SecretListQuery.Encoded) =>
-        Effect.andThen(carriersAndCustomers(principal), signingSecrets.listOwn(principal, query)))
-
-      const rotateSecret = Effect.fn("CustomerPortal.rotateSecret")((principal: Principal, hmacSecretId: string, input?: typeof SecretRotation.Encoded) =>
-        Effect.andThen(carriersAndCustomers(principal), signingSecrets.rotateOwn(principal, hmacSecretId, input)))
-
-      return CustomerPortal.of({ subscriptions, subscription, pause, resume, test, deliveries, delivery, retry, secrets, rotateSecret })
+    const own = Effect.fnUntraced(function*(principal: Principal, subscriptionId: string) {
+      yield* carriersAndCustomers(principal)
+      const found = yield* allSubscriptions.get(principal.tenantId, subscriptionId)
+      if (found.client !== principal.client) return yield* new DestinationNotFound({ destinationId: subscriptionId })
+      return found
     })
-  )
+
+    /** A delivery belongs to the client of its subscription. */
+    const ownDelivery = Effect.fnUntraced(function*(principal: Principal, deliveryId: string) {
+      yield* carriersAndCustomers(principal)
+      const found = yield* allDeliveries.get(principal.tenantId, deliveryId)
+      yield* Effect.catchTag(own(principal, found.subscriptionId), "DestinationNotFound", () => Effect.fail(new DeliveryNotFound({ deliveryId })))
+      return found
+    })
+
+    const subscriptions = Effect.fn("CustomerPortal.subscriptions")(function*(principal: Principal, input: unknown = {}) {
+      yield* carriersAndCustomers(principal)
+      const query = yield* decodeSubscriptions(input)
+      const page = yield* allSubscriptions.list(principal.tenantId, { ...query, client: principal.client })
+      return { ...page, data: page.data.map(shownSubscription) }
+    })
+
+    const subscription = Effect.fn("CustomerPortal.subscription")((principal: Principal, subscriptionId: string) =>
+      Effect.map(own(principal, subscriptionId), shownSubscription))
+
+    const pause = Effect.fn("CustomerPortal.pause")(function*(principal: Principal, subscriptionId: string) {
+      yield* own(principal, subscriptionId)
+      return shownSubscription(yield* allSubscriptions.pauseOwn(principal.tenantId, subscriptionId))
+    })
+
+    const resume = Effect.fn("CustomerPortal.resume")(function*(principal: Principal, subscriptionId: string) {
+      yield* own(principal, subscriptionId)
+      return shownSubscription(yield* allSubscriptions.resumeOwn(principal.tenantId, subscriptionId))
+    })
+
+    const test = Effect.fn("CustomerPortal.test")(function*(principal: Principal, subscriptionId: string) {
+      const { endpointUrl, hmacSecretId } = yield* own(principal, subscriptionId)
+      const { client, tenantId } = principal
+      const mustSign = hmacSecretId !== secretOfClient(client)
+      if (mustSign) yield* signingSecrets.checkUse(tenantId, hmacSecretId, client)
+      yield* tests.allow(principal)
+      const now = yield* Clock.currentTimeMillis
+      const { accepted, detail, status } = yield* tests.send({ tenantId, client, url: endpointUrl, hmacSecretId, mustSign, body: [testEvent(subscriptionId, now)] })
+      return { accepted, status: status ?? null, detail }
+    })
+
+    const deliveries = Effect.fn("CustomerPortal.deliveries")(function*(principal: Principal, input: unknown = {}) {
+      yield* carriersAndCustomers(principal)
+      const query = yield* decodeDeliveries(input)
+      const page = yield* allDeliveries.list(principal.tenantId, { ...query, client: principal.client })
+      return { ...page, data: page.data.map(shownDelivery) }
+    })
+
+    const delivery = Effect.fn("CustomerPortal.delivery")(function*(principal: Principal, deliveryId: string) {
+      const found = yield* ownDelivery(principal, deliveryId)
+      return { ...shownDelivery(found), endpointUrl: found.endpointUrl, body: found.attempts.length === 0 ? null : found.body }
+    })
+
+    const retry = Effect.fn("CustomerPortal.retry")(function*(principal: Principal, deliveryId: string) {
+      yield* ownDelivery(principal, deliveryId)
+      yield* allDeliveries.retry(principal.tenantId, deliveryId)
+    })
+
+    const secrets = Effect.fn("CustomerPortal.secrets")((principal: Principal, query?: typeof SecretListQuery.Encoded) =>
+      Effect.andThen(carriersAndCustomers(principal), signingSecrets.listOwn(principal, query)))
+
+    const rotateSecret = Effect.fn("CustomerPortal.rotateSecret")((principal: Principal, hmacSecretId: string, input?: typeof SecretRotation.Encoded) =>
+      Effect.andThen(carriersAndCustomers(principal), signingSecrets.rotateOwn(principal, hmacSecretId, input)))
+
+    return CustomerPortal.of({ subscriptions, subscription, pause, resume, test, deliveries, delivery, retry, secrets, rotateSecret })
+  }))
 }
 
 const decodeSubscriptions = decodeInput(PortalSubscriptionQuery, { closed: true })

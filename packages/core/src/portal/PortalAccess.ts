@@ -40,39 +40,36 @@ export class PortalAccess extends Context.Service<PortalAccess, {
   /** The caller of a portal whose host has authenticated it: refused while the tenant is suspended. `client`: bare or qualified. */
   readonly customerOf: (tenantId: string, client: string) => Effect.Effect<Principal, Unauthenticated | TenantSuspended | StorageError>
 }>()("@waybill/core/portal/PortalAccess") {
-  static readonly layer = Layer.effect(
-    PortalAccess,
-    Effect.gen(function*() {
-      const store = yield* AccessStore
-      const tenants = yield* Tenants
-      const admit = yield* makeTenantAdmission
-      const tokenKeys = yield* (yield* Sealer).deriveKeys("waybill portal link v1")
+  static readonly layer = Layer.effect(PortalAccess, Effect.gen(function*() {
+    const store = yield* AccessStore
+    const tenants = yield* Tenants
+    const admit = yield* makeTenantAdmission
+    const tokenKeys = yield* (yield* Sealer).deriveKeys("waybill portal link v1")
 
-      const grant = Effect.fn("PortalAccess.grant")(function*(tenantId: string, input: unknown) {
-        const { client: named, expiresInSeconds = defaultLinkSeconds, theme = {} } = yield* decode(input)
-        yield* tenants.get(tenantId)
-        const client = clientNamed(named)
-        if (client === undefined || (yield* store.findClientState(tenantId, client)) === undefined) return yield* new ClientNotFound({ client: named })
-        const issuedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000) * 1000
-        return { tenantId, client, issuedAt, expiresAt: issuedAt + expiresInSeconds * 1000, theme }
-      })
-
-      const principalOf = Effect.fn("PortalAccess.principalOf")(function*({ client, tenantId }: Pick<PortalGrant, "client" | "tenantId">) {
-        if (Option.isNone(yield* admit(tenantId))) return yield* refused("portal link of an unknown tenant")
-        if ((yield* store.findClientState(tenantId, client)) !== "live") return yield* refused("portal link of a client without access")
-        return customer(tenantId, client)
-      })
-
-      const customerOf = Effect.fn("PortalAccess.customerOf")(function*(tenantId: string, named: string) {
-        const client = clientNamed(named)
-        if (client === undefined) return yield* Effect.die(new TypeError("client is a name of 1 to 200 printable characters, or jwt:<issuer>:<sub>."))
-        if (Option.isNone(yield* admit(tenantId))) return yield* refused("portal of an unknown tenant")
-        return customer(tenantId, client)
-      })
-
-      return PortalAccess.of({ tokenKeys, grant, principalOf, customerOf })
+    const grant = Effect.fn("PortalAccess.grant")(function*(tenantId: string, input: unknown) {
+      const { client: named, expiresInSeconds = defaultLinkSeconds, theme = {} } = yield* decode(input)
+      yield* tenants.get(tenantId)
+      const client = clientNamed(named)
+      if (client === undefined || (yield* store.findClientState(tenantId, client)) === undefined) return yield* new ClientNotFound({ client: named })
+      const issuedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000) * 1000
+      return { tenantId, client, issuedAt, expiresAt: issuedAt + expiresInSeconds * 1000, theme }
     })
-  )
+
+    const principalOf = Effect.fn("PortalAccess.principalOf")(function*({ client, tenantId }: Pick<PortalGrant, "client" | "tenantId">) {
+      if (Option.isNone(yield* admit(tenantId))) return yield* refused("portal link of an unknown tenant")
+      if ((yield* store.findClientState(tenantId, client)) !== "live") return yield* refused("portal link of a client without access")
+      return customer(tenantId, client)
+    })
+
+    const customerOf = Effect.fn("PortalAccess.customerOf")(function*(tenantId: string, named: string) {
+      const client = clientNamed(named)
+      if (client === undefined) return yield* Effect.die(new TypeError("client is a name of 1 to 200 printable characters, or jwt:<issuer>:<sub>."))
+      if (Option.isNone(yield* admit(tenantId))) return yield* refused("portal of an unknown tenant")
+      return customer(tenantId, client)
+    })
+
+    return PortalAccess.of({ tokenKeys, grant, principalOf, customerOf })
+  }))
 }
 
 /** A portal shows no freight, so its caller has no accounts. */

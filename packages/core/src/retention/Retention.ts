@@ -37,53 +37,50 @@ export class Retention extends Context.Service<Retention, {
   /** Sweeps every hour until interrupted. */
   readonly run: Effect.Effect<never>
 }>()("@waybill/core/retention/Retention") {
-  static readonly layer = Layer.effect(
-    Retention,
-    Effect.gen(function*() {
-      const queue = yield* DeliveryQueue
-      const access = yield* AccessStore
-      const audit = yield* AuditStore
-      const statistics = yield* StatisticsStore
-      const mails = yield* MailStore
-      const notices = yield* NoticeStore
-      const { keepSettledMillis } = yield* DeliveryOptions
-      const options = yield* RetentionOptions
-      const windows = { ...options, keepNoticesMillis: Math.max(options.keepNoticesMillis, keepSettledMillis) }
-      const ofAreas = yield* Effect.forEach(
-        areas.filter((area) => "retention" in area),
-        ({ retention }): Effect.Effect<AreaRetention, never, AreaStores> => retention
-      )
+  static readonly layer = Layer.effect(Retention, Effect.gen(function*() {
+    const queue = yield* DeliveryQueue
+    const access = yield* AccessStore
+    const audit = yield* AuditStore
+    const statistics = yield* StatisticsStore
+    const mails = yield* MailStore
+    const notices = yield* NoticeStore
+    const { keepSettledMillis } = yield* DeliveryOptions
+    const options = yield* RetentionOptions
+    const windows = { ...options, keepNoticesMillis: Math.max(options.keepNoticesMillis, keepSettledMillis) }
+    const ofAreas = yield* Effect.forEach(
+      areas.filter((area) => "retention" in area),
+      ({ retention }): Effect.Effect<AreaRetention, never, AreaStores> => retention
+    )
 
-      /** One that fails does not keep the others of the tenant from being pruned. */
-      const step = Effect.fnUntraced(function*(tenantId: string) {
-        const now = yield* access.now
-        const prunes = [
-          queue.prune(tenantId, now - keepSettledMillis),
-          ...ofAreas.map((prune) => prune(tenantId, now, windows)),
-          notices.pruneBodies(tenantId, now - windows.keepNoticesMillis),
-          mails.prune(tenantId, now - keepMailsMillis),
-          statistics.prune(tenantId, { minutes: now - keepMinutesMillis, hours: now - windows.keepStatisticsMillis })
-        ]
-        const steps = yield* completeAll(prunes.map(pruneSome))
-        return { done: steps.reduce((sum, { done }) => sum + done, 0), more: steps.some(({ more }) => more) }
-      })
-
-      const ofTenants = new TenantSweep("Old data not removed", {
-        tenants: (range) => Effect.map(access.pageTenants(range), (tenants) => tenants.map(({ tenantId }) => tenantId)),
-        tenantsAtOnce: 1,
-        stepMillis,
-        step
-      })
-      const ofAudit = new TenantSweep("Old entries of the audit log not removed", {
-        tenants: ({ after }) => Effect.succeed(after === undefined ? [anyTenant] : []),
-        stepMillis,
-        step: () => Effect.flatMap(access.now, (now) => pruneSome(audit.prune(firstIdAt(now - windows.keepAuditMillis))))
-      })
-
-      const sweep = Effect.map(completeAll([ofTenants.sweep, ofAudit.sweep]), ([rows = 0, entries = 0]) => rows + entries).pipe(Effect.withSpan("Retention.sweep"))
-
-      const pause = Effect.succeed(pauseMillis)
-      return Retention.of({ sweep, run: Effect.raceFirst(ofTenants.run(pause), ofAudit.run(pause)) })
+    /** One that fails does not keep the others of the tenant from being pruned. */
+    const step = Effect.fnUntraced(function*(tenantId: string) {
+      const now = yield* access.now
+      const prunes = [
+        queue.prune(tenantId, now - keepSettledMillis),
+        ...ofAreas.map((prune) => prune(tenantId, now, windows)),
+        notices.pruneBodies(tenantId, now - windows.keepNoticesMillis),
+        mails.prune(tenantId, now - keepMailsMillis),
+        statistics.prune(tenantId, { minutes: now - keepMinutesMillis, hours: now - windows.keepStatisticsMillis })
+      ]
+      const steps = yield* completeAll(prunes.map(pruneSome))
+      return { done: steps.reduce((sum, { done }) => sum + done, 0), more: steps.some(({ more }) => more) }
     })
-  )
+
+    const ofTenants = new TenantSweep("Old data not removed", {
+      tenants: (range) => Effect.map(access.pageTenants(range), (tenants) => tenants.map(({ tenantId }) => tenantId)),
+      tenantsAtOnce: 1,
+      stepMillis,
+      step
+    })
+    const ofAudit = new TenantSweep("Old entries of the audit log not removed", {
+      tenants: ({ after }) => Effect.succeed(after === undefined ? [anyTenant] : []),
+      stepMillis,
+      step: () => Effect.flatMap(access.now, (now) => pruneSome(audit.prune(firstIdAt(now - windows.keepAuditMillis))))
+    })
+
+    const sweep = Effect.map(completeAll([ofTenants.sweep, ofAudit.sweep]), ([rows = 0, entries = 0]) => rows + entries).pipe(Effect.withSpan("Retention.sweep"))
+
+    const pause = Effect.succeed(pauseMillis)
+    return Retention.of({ sweep, run: Effect.raceFirst(ofTenants.run(pause), ofAudit.run(pause)) })
+  }))
 }

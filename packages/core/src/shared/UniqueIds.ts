@@ -16,14 +16,11 @@ export class UniqueIds extends Context.Service<UniqueIds, {
   /** Creates an id for an instant that was already read: `millis` since 1970. */
   readonly nextAt: (millis: number) => string
 }>()("@waybill/core/shared/UniqueIds") {
-  static readonly layer: Layer.Layer<UniqueIds> = Layer.effect(
-    UniqueIds,
-    Effect.gen(function*() {
-      const fill = yield* RandomBytes
-      const nextAt = sequentialIds(fill)
-      return UniqueIds.of({ nextAt, next: Effect.map(Clock.currentTimeMillis, nextAt) })
-    })
-  )
+  static readonly layer: Layer.Layer<UniqueIds> = Layer.effect(UniqueIds, Effect.gen(function*() {
+    const fill = yield* RandomBytes
+    const nextAt = sequentialIds(fill)
+    return UniqueIds.of({ nextAt, next: Effect.map(Clock.currentTimeMillis, nextAt) })
+  }))
 }
 
 /** Whether a text has the form of an id created here. Stores may keep ids as UUIDs, so callers check ids from outside before a lookup. */

@@ -87,54 +87,51 @@ export class ShipmentReports extends Context.Service<ShipmentReports, {
     reports: ReadonlyArray<ShipmentReport>
   ) => Effect.Effect<ReadonlyArray<ReportResult>, StorageError>
 }>()("@waybill/core/shipment-status/ShipmentReports") {
-  static readonly layer = Layer.effect(
-    ShipmentReports,
-    Effect.gen(function*() {
-      const store = yield* ShipmentStatusStore
-      const ids = yield* UniqueIds
+  static readonly layer = Layer.effect(ShipmentReports, Effect.gen(function*() {
+    const store = yield* ShipmentStatusStore
+    const ids = yield* UniqueIds
 
-      const write = Effect.fnUntraced(function*(tenantId: string, changes: Changes) {
-        if (changes.isEmpty) return
-        const traceparent = yield* currentTraceparent
-        yield* store.write(tenantId, { ...yield* changes.written, traceparent })
-      })
+    const write = Effect.fnUntraced(function*(tenantId: string, changes: Changes) {
+      if (changes.isEmpty) return
+      const traceparent = yield* currentTraceparent
+      yield* store.write(tenantId, { ...yield* changes.written, traceparent })
+    })
 
-      const changesOf = (known: KnownShipments) => Effect.map(Clock.currentTimeMillis, (now) => new Changes(known, now, ids.nextAt))
+    const changesOf = (known: KnownShipments) => Effect.map(Clock.currentTimeMillis, (now) => new Changes(known, now, ids.nextAt))
 
-      return ShipmentReports.of({
-        resolve: Effect.fn("ShipmentReports.resolve")(function*(tenantId: string, proNumbers: ReadonlyArray<string>, writer?: ReadonlyArray<string>) {
-          const keys = proNumbers.map((proNumber) => keyOf({ kind: "pro", proNumber }))
-          const found = new Map<string, string | undefined>()
-          const uniqueKeys = [...new Set(keys.filter((key) => key !== undefined))]
-          if (uniqueKeys.length > 0) {
-            const shipmentIds = yield* store.resolve(tenantId, uniqueKeys, writer)
-            uniqueKeys.forEach((key, at) => found.set(key, shipmentIds[at]))
-          }
-          return keys.map((key) => key === undefined ? undefined : found.get(key))
-        }),
-        lock: (tenantId, claims, writer) => Effect.flatMap(store.lock(tenantId, claims, writer), knownOf),
-        foreign: (tenantId, shipmentIds, writer) =>
-          Effect.map(store.carriers(tenantId, shipmentIds), (carriers) =>
-            new Set([...carriers].filter(([, carrier]) => !isOwn(writer, carrier)).map(([shipmentId]) => shipmentId))),
-        read: (tenantId, shipmentIds) => Effect.flatMap(store.read(tenantId, shipmentIds), knownOf),
-        register: Effect.fn("ShipmentReports.register")(function*(tenantId, known, posted, historyOf, writer) {
-          const changes = yield* changesOf(known)
-          const results = yield* mapPaced(posted, (each) => changes.register(each, historyOf))
-          // the shipment's carrier must be stored before its notifications are queued; refused and duplicate posts do not change it
-          const claims = claimsOf(posted.filter((_, at) => results[at]!.result === "accepted"), writer)
-          if (claims.length > 0) yield* store.lock(tenantId, claims, writer)
-          yield* write(tenantId, changes)
-          return results
-        }),
-        report: Effect.fn("ShipmentReports.report")(function*(tenantId, known, reports) {
-          const changes = yield* changesOf(known)
-          const results = yield* mapPaced(reports, ({ report, shipmentId }) => changes.report(shipmentId, report))
-          yield* write(tenantId, changes)
-          return results
-        })
+    return ShipmentReports.of({
+      resolve: Effect.fn("ShipmentReports.resolve")(function*(tenantId: string, proNumbers: ReadonlyArray<string>, writer?: ReadonlyArray<string>) {
+        const keys = proNumbers.map((proNumber) => keyOf({ kind: "pro", proNumber }))
+        const found = new Map<string, string | undefined>()
+        const uniqueKeys = [...new Set(keys.filter((key) => key !== undefined))]
+        if (uniqueKeys.length > 0) {
+          const shipmentIds = yield* store.resolve(tenantId, uniqueKeys, writer)
+          uniqueKeys.forEach((key, at) => found.set(key, shipmentIds[at]))
+        }
+        return keys.map((key) => key === undefined ? undefined : found.get(key))
+      }),
+      lock: (tenantId, claims, writer) => Effect.flatMap(store.lock(tenantId, claims, writer), knownOf),
+      foreign: (tenantId, shipmentIds, writer) =>
+        Effect.map(store.carriers(tenantId, shipmentIds), (carriers) =>
+          new Set([...carriers].filter(([, carrier]) => !isOwn(writer, carrier)).map(([shipmentId]) => shipmentId))),
+      read: (tenantId, shipmentIds) => Effect.flatMap(store.read(tenantId, shipmentIds), knownOf),
+      register: Effect.fn("ShipmentReports.register")(function*(tenantId, known, posted, historyOf, writer) {
+        const changes = yield* changesOf(known)
+        const results = yield* mapPaced(posted, (each) => changes.register(each, historyOf))
+        // the shipment's carrier must be stored before its notifications are queued; refused and duplicate posts do not change it
+        const claims = claimsOf(posted.filter((_, at) => results[at]!.result === "accepted"), writer)
+        if (claims.length > 0) yield* store.lock(tenantId, claims, writer)
+        yield* write(tenantId, changes)
+        return results
+      }),
+      report: Effect.fn("ShipmentReports.report")(function*(tenantId, known, reports) {
+        const changes = yield* changesOf(known)
+        const results = yield* mapPaced(reports, ({ report, shipmentId }) => changes.report(shipmentId, report))
+        yield* write(tenantId, changes)
+        return results
       })
     })
-  )
+  }))
 }
 
 /** One claim per shipment; later posts override earlier ones. */

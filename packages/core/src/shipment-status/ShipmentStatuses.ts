@@ -84,90 +84,87 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
   /** For carriers: a shipment with its accounts and history, without what is older than `maxHistoryBytes` of it. */
   readonly record: (principal: Principal, shipmentId: string) => Effect.Effect<ShipmentRecord, ShipmentNotFound | NotPermitted | StorageError>
 }>()("@waybill/core/shipment-status/ShipmentStatuses") {
-  static readonly layer = Layer.effect(
-    ShipmentStatuses,
-    Effect.gen(function*() {
-      const store = yield* ShipmentStatusStore
-      const find = yield* makeRequestBatcher(store.find)
-      const lookupLimiter = yield* makeLookupLimiter
+  static readonly layer = Layer.effect(ShipmentStatuses, Effect.gen(function*() {
+    const store = yield* ShipmentStatusStore
+    const find = yield* makeRequestBatcher(store.find)
+    const lookupLimiter = yield* makeLookupLimiter
 
-      const verified = Effect.fnUntraced(function*(principal: Principal, by: LookupBy) {
-        yield* carriersAndCustomers(principal)
-        const key = usableKey(by)
-        const own = ownOf(principal)
-        const found = key === undefined ? undefined : yield* find(principal.tenantId, { key, own })
-        if (found?.own === true) return { _tag: "Verified" as const, body: new VerifiedBody(found.verified) }
-        // other parties' and missing shipments count equally, so that the limit does not reveal whether a shipment exists
-        if (own !== "all") yield* lookupLimiter.take(principal)
-        if (found === undefined || knowsOwnOnly(principal)) return yield* notFound(by)
-        return { _tag: "Public" as const, body: new PublicBody(found.public) }
-      }, traced("ShipmentStatuses.verified"))
+    const verified = Effect.fnUntraced(function*(principal: Principal, by: LookupBy) {
+      yield* carriersAndCustomers(principal)
+      const key = usableKey(by)
+      const own = ownOf(principal)
+      const found = key === undefined ? undefined : yield* find(principal.tenantId, { key, own })
+      if (found?.own === true) return { _tag: "Verified" as const, body: new VerifiedBody(found.verified) }
+      // other parties' and missing shipments count equally, so that the limit does not reveal whether a shipment exists
+      if (own !== "all") yield* lookupLimiter.take(principal)
+      if (found === undefined || knowsOwnOnly(principal)) return yield* notFound(by)
+      return { _tag: "Public" as const, body: new PublicBody(found.public) }
+    }, traced("ShipmentStatuses.verified"))
 
-      const publicly = Effect.fnUntraced(function*(caller: LookupCaller, by: LookupBy, principal?: Principal) {
-        const own = principal === undefined ? [] : ownOf(principal)
-        // a caller without freight of its own is limited before any read
-        if (own.length === 0) yield* lookupLimiter.take(caller)
-        const key = usableKey(by)
-        const found = key === undefined ? undefined : yield* find(caller.tenantId, { key, own })
-        if (found?.own === true) return publicBodyOf(found.verified)
-        if (own !== "all" && own.length > 0) yield* lookupLimiter.take(caller)
-        if (found === undefined || knowsOwnOnly(principal)) return yield* notFound(by)
-        return new PublicBody(found.public)
-      }, traced("ShipmentStatuses.public"))
+    const publicly = Effect.fnUntraced(function*(caller: LookupCaller, by: LookupBy, principal?: Principal) {
+      const own = principal === undefined ? [] : ownOf(principal)
+      // a caller without freight of its own is limited before any read
+      if (own.length === 0) yield* lookupLimiter.take(caller)
+      const key = usableKey(by)
+      const found = key === undefined ? undefined : yield* find(caller.tenantId, { key, own })
+      if (found?.own === true) return publicBodyOf(found.verified)
+      if (own !== "all" && own.length > 0) yield* lookupLimiter.take(caller)
+      if (found === undefined || knowsOwnOnly(principal)) return yield* notFound(by)
+      return new PublicBody(found.public)
+    }, traced("ShipmentStatuses.public"))
 
-      /** An account number that cannot be stored is unknown. */
-      const accountKnown = (principal: Principal, accountNumber: string) =>
-        isAccountNumber(accountNumber) ? store.accountKnown(principal.tenantId, accountNumber, carrierOf(principal)) : Effect.succeed(false)
+    /** An account number that cannot be stored is unknown. */
+    const accountKnown = (principal: Principal, accountNumber: string) =>
+      isAccountNumber(accountNumber) ? store.accountKnown(principal.tenantId, accountNumber, carrierOf(principal)) : Effect.succeed(false)
 
-      /** Fails unless the caller may list this account. */
-      const checkAccount = Effect.fnUntraced(function*(principal: Principal, accountNumber: string) {
-        if (isCarrier(principal)) {
-          if (!(yield* accountKnown(principal, accountNumber))) return yield* new AccountNotFound({ accountNumber })
-          return
-        }
-        if (principal.accounts.includes(accountNumber)) return
-        yield* lookupLimiter.take(principal)
-        return yield* (yield* accountKnown(principal, accountNumber))
-          ? new AccountNotPermitted({ accountNumber })
-          : new AccountNotFound({ accountNumber })
-      })
-
-      const pickedUp = Effect.fn("ShipmentStatuses.pickedUp")(function*(principal: Principal, input: unknown) {
-        yield* carriersAndCustomers(principal)
-        const query = yield* decodeQuery(input)
-        const from = firstInstant(query.startDate)
-        const to = lastInstant(query.endDate)
-        if (from > to) return yield* InvalidInput.of(fault(["startDate"], "startDate is after endDate. Swap them.", "out_of_bounds"))
-        yield* checkAccount(principal, query.accountNumber)
-        const most = { limit: maxPickedUp + 1, bytes: maxPickedUpBytes }
-        const rows = yield* store.findPickedUp(principal.tenantId, { account: query.accountNumber, from, to, ...most, carrier: carrierOf(principal) })
-        if (rows.length > maxPickedUp || rows.length > 1 && rows.reduce((sum, { length }) => sum + length, 0) >= maxPickedUpBytes) {
-          const detail = `More than ${maxPickedUp} shipments, or ${maxPickedUpBytes / 1024 ** 2} MiB of them, were picked up in this range. Narrow it, and ask once for each part.`
-          return yield* InvalidInput.of(fault(["endDate"], detail, "out_of_bounds"))
-        }
-        return rows.map((bytes) => new VerifiedBody(bytes))
-      })
-
-      const record = Effect.fn("ShipmentStatuses.record")(function*(principal: Principal, shipmentId: string) {
-        yield* carriersOnly(principal)
-        const found = storable.test(shipmentId) ? yield* store.record(principal.tenantId, shipmentId) : undefined
-        if (found === undefined || !isOwn(carrierOf(principal), found.carrier)) return yield* new ShipmentNotFound({ key: `shipmentId ${shipmentId}`, advice: "Post the shipment first." })
-        return {
-          shipmentId,
-          accounts: found.accounts,
-          carrier: carrierNamed(found.carrier) ?? null,
-          covered: found.covered,
-          shipment: new VerifiedBody(found.verified),
-          history: yield* mapPaced(found.history, ({ doc, position }): StatusHistory => {
-            const { occurredAt, outcome, ...report } = JSON.parse(doc)
-            return { position, occurredAt, outcome, report }
-          })
-        }
-      })
-
-      return ShipmentStatuses.of({ verified, public: publicly, pickedUp, record })
+    /** Fails unless the caller may list this account. */
+    const checkAccount = Effect.fnUntraced(function*(principal: Principal, accountNumber: string) {
+      if (isCarrier(principal)) {
+        if (!(yield* accountKnown(principal, accountNumber))) return yield* new AccountNotFound({ accountNumber })
+        return
+      }
+      if (principal.accounts.includes(accountNumber)) return
+      yield* lookupLimiter.take(principal)
+      return yield* (yield* accountKnown(principal, accountNumber))
+        ? new AccountNotPermitted({ accountNumber })
+        : new AccountNotFound({ accountNumber })
     })
-  )
+
+    const pickedUp = Effect.fn("ShipmentStatuses.pickedUp")(function*(principal: Principal, input: unknown) {
+      yield* carriersAndCustomers(principal)
+      const query = yield* decodeQuery(input)
+      const from = firstInstant(query.startDate)
+      const to = lastInstant(query.endDate)
+      if (from > to) return yield* InvalidInput.of(fault(["startDate"], "startDate is after endDate. Swap them.", "out_of_bounds"))
+      yield* checkAccount(principal, query.accountNumber)
+      const most = { limit: maxPickedUp + 1, bytes: maxPickedUpBytes }
+      const rows = yield* store.findPickedUp(principal.tenantId, { account: query.accountNumber, from, to, ...most, carrier: carrierOf(principal) })
+      if (rows.length > maxPickedUp || rows.length > 1 && rows.reduce((sum, { length }) => sum + length, 0) >= maxPickedUpBytes) {
+        const detail = `More than ${maxPickedUp} shipments, or ${maxPickedUpBytes / 1024 ** 2} MiB of them, were picked up in this range. Narrow it, and ask once for each part.`
+        return yield* InvalidInput.of(fault(["endDate"], detail, "out_of_bounds"))
+      }
+      return rows.map((bytes) => new VerifiedBody(bytes))
+    })
+
+    const record = Effect.fn("ShipmentStatuses.record")(function*(principal: Principal, shipmentId: string) {
+      yield* carriersOnly(principal)
+      const found = storable.test(shipmentId) ? yield* store.record(principal.tenantId, shipmentId) : undefined
+      if (found === undefined || !isOwn(carrierOf(principal), found.carrier)) return yield* new ShipmentNotFound({ key: `shipmentId ${shipmentId}`, advice: "Post the shipment first." })
+      return {
+        shipmentId,
+        accounts: found.accounts,
+        carrier: carrierNamed(found.carrier) ?? null,
+        covered: found.covered,
+        shipment: new VerifiedBody(found.verified),
+        history: yield* mapPaced(found.history, ({ doc, position }): StatusHistory => {
+          const { occurredAt, outcome, ...report } = JSON.parse(doc)
+          return { position, occurredAt, outcome, report }
+        })
+      }
+    })
+
+    return ShipmentStatuses.of({ verified, public: publicly, pickedUp, record })
+  }))
 }
 
 /** Whether the caller is a carrier with a number, which cannot find other carriers' shipments at all. */

@@ -63,55 +63,52 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
     transactionId: string
   ) => Effect.Effect<SubscriptionResult, StatusSubscriptionNotFound | NotPermitted | StorageError>
 }>()("@waybill/core/shipment-status/StatusSubscriptions") {
-  static readonly layer = Layer.effect(
-    StatusSubscriptions,
-    Effect.gen(function*() {
-      const store = yield* StatusSubscriptionStore
-      const queue = yield* DeliveryQueue
-      const rememberAccess = yield* makeRememberAccess
-      const secrets = yield* SigningSecrets
-      const transaction = yield* Transaction
-      const limits = yield* TenantLimits
-      const ids = yield* UniqueIds
-      const wakeups = yield* Wakeups
-      const { readRequest } = yield* makeWebhookChecks
+  static readonly layer = Layer.effect(StatusSubscriptions, Effect.gen(function*() {
+    const store = yield* StatusSubscriptionStore
+    const queue = yield* DeliveryQueue
+    const rememberAccess = yield* makeRememberAccess
+    const secrets = yield* SigningSecrets
+    const transaction = yield* Transaction
+    const limits = yield* TenantLimits
+    const ids = yield* UniqueIds
+    const wakeups = yield* Wakeups
+    const { readRequest } = yield* makeWebhookChecks
 
-      const subscribe = Effect.fn("StatusSubscriptions.subscribe")(function*(principal: Principal, input: unknown) {
-        yield* carriersAndCustomers(principal)
-        const request = yield* readRequest(principal, "webhookUrl", input, decodeShallow)
-        const references = [...new Set(request.referenceNumbers.map(plainNumber))]
-        const createdAt = yield* Clock.currentTimeMillis
-        const id = ids.nextAt(createdAt)
-        const quotas = yield* limits.of(principal.tenantId)
-        yield* transaction.run(Effect.gen(function*() {
-          if (request.hmacSecretId !== undefined) yield* secrets.use(principal, request.hmacSecretId)
-          yield* rememberAccess(principal)
-          yield* openDestinationWithin(queue, quotas, "statusSubscriptionsPerClient", principal.tenantId, destinationOf(id, principal, request))
-          yield* store.insert(principal.tenantId, { id, client: principal.client, doc: JSON.stringify(request), references, createdAt })
-          // opening the destination locked the client's count
-          const most = quotas.statusSubscriptionsPerReference
-          const ofReference = yield* store.mostOfReference(principal.tenantId, principal.client, references, most + 1)
-          if (ofReference > most) return yield* new QuotaExceeded({ quota: "statusSubscriptionsPerReference", limit: most })
-        }))
-        yield* wakeups.wake(principal.tenantId)
-        const count = references.length
-        return { message: `Subscribed to ${count} reference ${count === 1 ? "number" : "numbers"}.`, transactionId: id }
-      })
-
-      const unsubscribe = Effect.fn("StatusSubscriptions.unsubscribe")(function*(principal: Principal, transactionId: string) {
-        yield* carriersAndCustomers(principal)
-        if (!isUniqueId(transactionId)) return yield* new StatusSubscriptionNotFound({ transactionId })
-        yield* transaction.run(Effect.gen(function*() {
-          const removed = yield* store.remove(principal.tenantId, principal.client, transactionId)
-          if (!removed) return yield* new StatusSubscriptionNotFound({ transactionId })
-          yield* queue.closeDestination(principal.tenantId, transactionId)
-        }))
-        return { message: "Unsubscribed. Nothing more is sent.", transactionId }
-      })
-
-      return StatusSubscriptions.of({ subscribe, unsubscribe })
+    const subscribe = Effect.fn("StatusSubscriptions.subscribe")(function*(principal: Principal, input: unknown) {
+      yield* carriersAndCustomers(principal)
+      const request = yield* readRequest(principal, "webhookUrl", input, decodeShallow)
+      const references = [...new Set(request.referenceNumbers.map(plainNumber))]
+      const createdAt = yield* Clock.currentTimeMillis
+      const id = ids.nextAt(createdAt)
+      const quotas = yield* limits.of(principal.tenantId)
+      yield* transaction.run(Effect.gen(function*() {
+        if (request.hmacSecretId !== undefined) yield* secrets.use(principal, request.hmacSecretId)
+        yield* rememberAccess(principal)
+        yield* openDestinationWithin(queue, quotas, "statusSubscriptionsPerClient", principal.tenantId, destinationOf(id, principal, request))
+        yield* store.insert(principal.tenantId, { id, client: principal.client, doc: JSON.stringify(request), references, createdAt })
+        // opening the destination locked the client's count
+        const most = quotas.statusSubscriptionsPerReference
+        const ofReference = yield* store.mostOfReference(principal.tenantId, principal.client, references, most + 1)
+        if (ofReference > most) return yield* new QuotaExceeded({ quota: "statusSubscriptionsPerReference", limit: most })
+      }))
+      yield* wakeups.wake(principal.tenantId)
+      const count = references.length
+      return { message: `Subscribed to ${count} reference ${count === 1 ? "number" : "numbers"}.`, transactionId: id }
     })
-  )
+
+    const unsubscribe = Effect.fn("StatusSubscriptions.unsubscribe")(function*(principal: Principal, transactionId: string) {
+      yield* carriersAndCustomers(principal)
+      if (!isUniqueId(transactionId)) return yield* new StatusSubscriptionNotFound({ transactionId })
+      yield* transaction.run(Effect.gen(function*() {
+        const removed = yield* store.remove(principal.tenantId, principal.client, transactionId)
+        if (!removed) return yield* new StatusSubscriptionNotFound({ transactionId })
+        yield* queue.closeDestination(principal.tenantId, transactionId)
+      }))
+      return { message: "Unsubscribed. Nothing more is sent.", transactionId }
+    })
+
+    return StatusSubscriptions.of({ subscribe, unsubscribe })
+  }))
 }
 
 const decode = decodeInput(SubscribeRequest)

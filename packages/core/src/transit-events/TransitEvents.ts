@@ -56,88 +56,85 @@ export class TransitEvents extends Context.Service<TransitEvents, {
    */
   readonly since: (principal: Principal, position: string | undefined, limit?: number) => Effect.Effect<StoredSince<Uint8Array>, NotPermitted | StorageError>
 }>()("@waybill/core/transit-events/TransitEvents") {
-  static readonly layer = Layer.effect(
-    TransitEvents,
-    Effect.gen(function*() {
-      const store = yield* TransitEventStore
-      const transaction = yield* Transaction
-      const ids = yield* UniqueIds
-      const wakeups = yield* Wakeups
-      const publishAll = publishEvents({ store, transaction, ids })
-      const decodeQuery = decodeInput(EventQuery, { closed: true })
+  static readonly layer = Layer.effect(TransitEvents, Effect.gen(function*() {
+    const store = yield* TransitEventStore
+    const transaction = yield* Transaction
+    const ids = yield* UniqueIds
+    const wakeups = yield* Wakeups
+    const publishAll = publishEvents({ store, transaction, ids })
+    const decodeQuery = decodeInput(EventQuery, { closed: true })
 
-      const append = Effect.fnUntraced(function*(
-        principal: Principal,
-        events: ReadonlyArray<unknown>,
-        options: PublishOptions = {}
-      ) {
-        yield* carriersOnly(principal)
-        yield* Effect.annotateCurrentSpan({ "waybill.tenant": principal.tenantId, "waybill.events": events.length })
-        const traceparent = yield* currentTraceparent
-        const publications = yield* publishAll(principal.tenantId, events, { ...options, traceparent, writer: carrierOf(principal) })
-        if (publications.some((each) => each.result === "accepted")) yield* wakeups.wake(principal.tenantId)
-        return publications
-      }, traced("TransitEvents.append"))
+    const append = Effect.fnUntraced(function*(
+      principal: Principal,
+      events: ReadonlyArray<unknown>,
+      options: PublishOptions = {}
+    ) {
+      yield* carriersOnly(principal)
+      yield* Effect.annotateCurrentSpan({ "waybill.tenant": principal.tenantId, "waybill.events": events.length })
+      const traceparent = yield* currentTraceparent
+      const publications = yield* publishAll(principal.tenantId, events, { ...options, traceparent, writer: carrierOf(principal) })
+      if (publications.some((each) => each.result === "accepted")) yield* wakeups.wake(principal.tenantId)
+      return publications
+    }, traced("TransitEvents.append"))
 
-      /** Finds the start of a page: the cursor in the request, else the client's stored cursor, else the start of the log. */
-      const cursorFor = Effect.fnUntraced(function*(principal: Principal, query: EventQuery, queryKey: string, page: number) {
-        if (query.cursor !== undefined) return yield* readCursor(query.cursor, queryKey, page)
-        return page === 1 ? undefined : yield* store.findCursor(principal.tenantId, queryKey, page)
-      })
-
-      const list = Effect.fn("TransitEvents.list")(function*(principal: Principal, input: unknown = {}) {
-        yield* carriersAndCustomers(principal)
-        const query = yield* decodeQuery(input)
-        const filter = filterOf(query)
-        const page = query.page ?? 1
-        const pageSize = query.pageSize ?? defaultEventPageSize
-        const visibility = visibilityOf(principal)
-        const queryKey = Base64Url.encode(yield* sha256(queryText(principal, visibility, filter, pageSize)))
-        const cursor = yield* cursorFor(principal, query, queryKey, page)
-        const found = yield* store.page({
-          tenantId: principal.tenantId,
-          visibility,
-          filter,
-          snapshot: cursor?.snapshot,
-          after: cursor?.after,
-          skip: (page - (cursor?.page ?? 1)) * pageSize,
-          limit: pageSize + 1,
-          count: cursor === undefined
-        }).pipe(Effect.catchTag("CursorExpired", (error) => Effect.fail(InvalidInput.of(fault(["cursor"], error.message)))))
-        const rows = found.rows.slice(0, pageSize)
-        const hasMore = found.rows.length > pageSize
-        const totalCount = cursor === undefined ? found.totalCount : cursor.totalCount
-        const last = rows[rows.length - 1]
-        const next: PageCursor | undefined = hasMore && last !== undefined
-          ? { page: page + 1, snapshot: found.snapshot, after: { shipmentId: last.shipmentId, sequence: last.sequence, eventId: last.eventId }, totalCount }
-          : undefined
-        // a client that follows Link headers sends its own cursor, so none is stored
-        if (next !== undefined && query.cursor === undefined) yield* store.putCursor(principal.tenantId, queryKey, next)
-        return {
-          data: rows.map((row) => row.body),
-          page,
-          pageSize,
-          totalCount,
-          totalPages: totalCount === null ? null : pagesFor(totalCount, pageSize),
-          hasMore,
-          nextCursor: next === undefined ? undefined : Base64Url.encode(JSON.stringify({ ...next, list: listOf(queryKey) }))
-        }
-      })
-
-      const since = Effect.fn("TransitEvents.since")(function*(principal: Principal, position: string | undefined, limit = defaultEventPageSize) {
-        yield* carriersAndCustomers(principal)
-        const { rows, ...page } = yield* store.since(principal.tenantId, visibilityOf(principal), position, limit)
-        return { ...page, rows: rows.map(({ body }) => body) }
-      })
-
-      const history = Effect.fn("TransitEvents.history")(function*(tenantId: string, shipmentIds: ReadonlyArray<string>) {
-        const stored = shipmentIds.length === 0 ? [] : yield* store.ofShipments(tenantId, shipmentIds)
-        return stored.map(({ body }): TransitEvent => JSON.parse(decoder.decode(body)))
-      })
-
-      return TransitEvents.of({ append, history, list, since })
+    /** Finds the start of a page: the cursor in the request, else the client's stored cursor, else the start of the log. */
+    const cursorFor = Effect.fnUntraced(function*(principal: Principal, query: EventQuery, queryKey: string, page: number) {
+      if (query.cursor !== undefined) return yield* readCursor(query.cursor, queryKey, page)
+      return page === 1 ? undefined : yield* store.findCursor(principal.tenantId, queryKey, page)
     })
-  )
+
+    const list = Effect.fn("TransitEvents.list")(function*(principal: Principal, input: unknown = {}) {
+      yield* carriersAndCustomers(principal)
+      const query = yield* decodeQuery(input)
+      const filter = filterOf(query)
+      const page = query.page ?? 1
+      const pageSize = query.pageSize ?? defaultEventPageSize
+      const visibility = visibilityOf(principal)
+      const queryKey = Base64Url.encode(yield* sha256(queryText(principal, visibility, filter, pageSize)))
+      const cursor = yield* cursorFor(principal, query, queryKey, page)
+      const found = yield* store.page({
+        tenantId: principal.tenantId,
+        visibility,
+        filter,
+        snapshot: cursor?.snapshot,
+        after: cursor?.after,
+        skip: (page - (cursor?.page ?? 1)) * pageSize,
+        limit: pageSize + 1,
+        count: cursor === undefined
+      }).pipe(Effect.catchTag("CursorExpired", (error) => Effect.fail(InvalidInput.of(fault(["cursor"], error.message)))))
+      const rows = found.rows.slice(0, pageSize)
+      const hasMore = found.rows.length > pageSize
+      const totalCount = cursor === undefined ? found.totalCount : cursor.totalCount
+      const last = rows[rows.length - 1]
+      const next: PageCursor | undefined = hasMore && last !== undefined
+        ? { page: page + 1, snapshot: found.snapshot, after: { shipmentId: last.shipmentId, sequence: last.sequence, eventId: last.eventId }, totalCount }
+        : undefined
+      // a client that follows Link headers sends its own cursor, so none is stored
+      if (next !== undefined && query.cursor === undefined) yield* store.putCursor(principal.tenantId, queryKey, next)
+      return {
+        data: rows.map((row) => row.body),
+        page,
+        pageSize,
+        totalCount,
+        totalPages: totalCount === null ? null : pagesFor(totalCount, pageSize),
+        hasMore,
+        nextCursor: next === undefined ? undefined : Base64Url.encode(JSON.stringify({ ...next, list: listOf(queryKey) }))
+      }
+    })
+
+    const since = Effect.fn("TransitEvents.since")(function*(principal: Principal, position: string | undefined, limit = defaultEventPageSize) {
+      yield* carriersAndCustomers(principal)
+      const { rows, ...page } = yield* store.since(principal.tenantId, visibilityOf(principal), position, limit)
+      return { ...page, rows: rows.map(({ body }) => body) }
+    })
+
+    const history = Effect.fn("TransitEvents.history")(function*(tenantId: string, shipmentIds: ReadonlyArray<string>) {
+      const stored = shipmentIds.length === 0 ? [] : yield* store.ofShipments(tenantId, shipmentIds)
+      return stored.map(({ body }): TransitEvent => JSON.parse(decoder.decode(body)))
+    })
+
+    return TransitEvents.of({ append, history, list, since })
+  }))
 }
 
 const decoder = new TextDecoder()

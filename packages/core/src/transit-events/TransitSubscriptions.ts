@@ -56,43 +56,40 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
   /** Stops deliveries at once and removes waiting entries. Removing again succeeds. SPEC-GAP-D15 */
   readonly remove: (principal: Principal, id: string) => Effect.Effect<void, SubscriptionNotFound | NotPermitted | StorageError>
 }>()("@waybill/core/transit-events/TransitSubscriptions") {
-  static readonly layer = Layer.effect(
-    TransitSubscriptions,
-    Effect.gen(function*() {
-      const store = yield* TransitSubscriptionStore
-      const { create, edit, get, patch, remove, shownStored } = yield* makeEditableSubscriptions({
-        service: "TransitSubscriptions",
-        admits: carriersAndCustomers,
-        destination: { source: transitEventSource, envelope: eventBatchEnvelope },
-        decodeCreate: decodeInput(SubscriptionCreate, { closed: true }),
-        decodePatch: decodeInput(SubscriptionPatch, { closed: true }),
-        decodeEdit: decodeInput(SubscriptionEdit, { closed: true }),
-        decodePatched: decodeInput(PatchedSubscription, { closed: true }),
-        rowOf,
-        missing: (id) => new SubscriptionNotFound({ subscriptionId: id }),
-        store
-      })
-
-      const list = Effect.fn("TransitSubscriptions.list")(function*(principal: Principal, input: unknown = {}) {
-        yield* carriersAndCustomers(principal)
-        const query = yield* decodeQuery(input)
-        const page = query.page ?? 1
-        const pageSize = query.pageSize ?? defaultSubscriptionPageSize
-        const range = { skip: (page - 1) * pageSize, limit: pageSize }
-        const { rows, totalCount } = yield* store.page(principal.tenantId, principal.client, query.status ?? "active", range)
-        return {
-          data: yield* mapPaced(rows, shownStored),
-          page,
-          pageSize,
-          totalCount,
-          totalPages: pagesFor(totalCount, pageSize),
-          hasMore: totalCount > page * pageSize
-        }
-      })
-
-      return TransitSubscriptions.of({ create, list, get, patch, edit, remove })
+  static readonly layer = Layer.effect(TransitSubscriptions, Effect.gen(function*() {
+    const store = yield* TransitSubscriptionStore
+    const { create, edit, get, patch, remove, shownStored } = yield* makeEditableSubscriptions({
+      service: "TransitSubscriptions",
+      admits: carriersAndCustomers,
+      destination: { source: transitEventSource, envelope: eventBatchEnvelope },
+      decodeCreate: decodeInput(SubscriptionCreate, { closed: true }),
+      decodePatch: decodeInput(SubscriptionPatch, { closed: true }),
+      decodeEdit: decodeInput(SubscriptionEdit, { closed: true }),
+      decodePatched: decodeInput(PatchedSubscription, { closed: true }),
+      rowOf,
+      missing: (id) => new SubscriptionNotFound({ subscriptionId: id }),
+      store
     })
-  )
+
+    const list = Effect.fn("TransitSubscriptions.list")(function*(principal: Principal, input: unknown = {}) {
+      yield* carriersAndCustomers(principal)
+      const query = yield* decodeQuery(input)
+      const page = query.page ?? 1
+      const pageSize = query.pageSize ?? defaultSubscriptionPageSize
+      const range = { skip: (page - 1) * pageSize, limit: pageSize }
+      const { rows, totalCount } = yield* store.page(principal.tenantId, principal.client, query.status ?? "active", range)
+      return {
+        data: yield* mapPaced(rows, shownStored),
+        page,
+        pageSize,
+        totalCount,
+        totalPages: pagesFor(totalCount, pageSize),
+        hasMore: totalCount > page * pageSize
+      }
+    })
+
+    return TransitSubscriptions.of({ create, list, get, patch, edit, remove })
+  }))
 }
 
 const decodeQuery = decodeInput(TransitSubscriptionQuery, { closed: true })

@@ -152,12 +152,9 @@ export const partitionsHeld = ({ deliveries, epochs }: Tenant, owned: ReadonlyAr
 export const flightKey = (partition: number, flight: string): string => `${partition}/${flight}`
 
 export class DestinationTables extends Context.Service<DestinationTables, DestinationRows>()("@waybill/testkit/delivery/DestinationTables") {
-  static readonly layer = Layer.effect(
-    DestinationTables,
-    Effect.gen(function*() {
-      return new DestinationRows(yield* MemoryDatabase, yield* AccessTables, yield* ShipmentTables)
-    })
-  )
+  static readonly layer = Layer.effect(DestinationTables, Effect.gen(function*() {
+    return new DestinationRows(yield* MemoryDatabase, yield* AccessTables, yield* ShipmentTables)
+  }))
 }
 
 export class DestinationRows extends TenantRows<Tenant> {

@@ -33,47 +33,44 @@ export class Sealer extends Context.Service<Sealer, {
 }>()("@waybill/core/delivery/Sealer") {
   /** The first key seals, all keys open; 32 bytes each. Append a new key first, and put it in front when every process has it. */
   static readonly layer = (keys: readonly [Redacted.Redacted<Uint8Array>, ...ReadonlyArray<Redacted.Redacted<Uint8Array>>]): Layer.Layer<Sealer> =>
-    Layer.effect(
-      Sealer,
-      Effect.gen(function*() {
-        const fill = yield* RandomBytes
-        const imported = yield* Effect.forEach(keys, (key) => Effect.promise(() => importKey(Redacted.value(key))))
-        const newest = imported[0]!
+    Layer.effect(Sealer, Effect.gen(function*() {
+      const fill = yield* RandomBytes
+      const imported = yield* Effect.forEach(keys, (key) => Effect.promise(() => importKey(Redacted.value(key))))
+      const newest = imported[0]!
 
-        const seal = (place: string, plain: Uint8Array) =>
-          Effect.promise(async () => {
-            const nonce = new Uint8Array(nonceLength)
-            fill(nonce)
-            const additionalData = own(encoder.encode(place))
-            const secret = await globalThis.crypto.subtle.encrypt({ name: "AES-GCM", iv: nonce, additionalData }, newest.key, own(plain))
-            const sealed = new Uint8Array(headLength + secret.byteLength)
-            sealed[0] = version
-            sealed.set(newest.id, 1)
-            sealed.set(nonce, 1 + keyIdLength)
-            sealed.set(new Uint8Array(secret), headLength)
-            return sealed
-          })
+      const seal = (place: string, plain: Uint8Array) =>
+        Effect.promise(async () => {
+          const nonce = new Uint8Array(nonceLength)
+          fill(nonce)
+          const additionalData = own(encoder.encode(place))
+          const secret = await globalThis.crypto.subtle.encrypt({ name: "AES-GCM", iv: nonce, additionalData }, newest.key, own(plain))
+          const sealed = new Uint8Array(headLength + secret.byteLength)
+          sealed[0] = version
+          sealed.set(newest.id, 1)
+          sealed.set(nonce, 1 + keyIdLength)
+          sealed.set(new Uint8Array(secret), headLength)
+          return sealed
+        })
 
-        const isSealedBy = ({ id }: SealingKey, sealed: Uint8Array) => id.every((byte, index) => byte === sealed[1 + index])
+      const isSealedBy = ({ id }: SealingKey, sealed: Uint8Array) => id.every((byte, index) => byte === sealed[1 + index])
 
-        const open = (place: string, sealed: Uint8Array) =>
-          Effect.suspend(() => {
-            const unreadable = new SecretUnreadable({ hmacSecretId: place })
-            const known = imported.find((key) => isSealedBy(key, sealed))
-            if (sealed[0] !== version || known === undefined) return Effect.fail(unreadable)
-            const iv = own(sealed.subarray(1 + keyIdLength, headLength))
-            const additionalData = own(encoder.encode(place))
-            return Effect.tryPromise({
-              try: () => globalThis.crypto.subtle.decrypt({ name: "AES-GCM", iv, additionalData }, known.key, own(sealed.subarray(headLength))),
-              catch: () => unreadable
-            }).pipe(Effect.map((plain) => new Uint8Array(plain)))
-          })
+      const open = (place: string, sealed: Uint8Array) =>
+        Effect.suspend(() => {
+          const unreadable = new SecretUnreadable({ hmacSecretId: place })
+          const known = imported.find((key) => isSealedBy(key, sealed))
+          if (sealed[0] !== version || known === undefined) return Effect.fail(unreadable)
+          const iv = own(sealed.subarray(1 + keyIdLength, headLength))
+          const additionalData = own(encoder.encode(place))
+          return Effect.tryPromise({
+            try: () => globalThis.crypto.subtle.decrypt({ name: "AES-GCM", iv, additionalData }, known.key, own(sealed.subarray(headLength))),
+            catch: () => unreadable
+          }).pipe(Effect.map((plain) => new Uint8Array(plain)))
+        })
 
-        const deriveKeys = (purpose: string) => Effect.forEach(keys, (key) => Effect.promise(() => deriveKey(Redacted.value(key), purpose)))
+      const deriveKeys = (purpose: string) => Effect.forEach(keys, (key) => Effect.promise(() => deriveKey(Redacted.value(key), purpose)))
 
-        return Sealer.of({ deriveKeys, seal, open, isSealedByNewest: (sealed) => isSealedBy(newest, sealed) })
-      })
-    )
+      return Sealer.of({ deriveKeys, seal, open, isSealedByNewest: (sealed) => isSealedBy(newest, sealed) })
+    }))
 }
 
 /** A key's id is the beginning of its hash, which does not reveal the key. */

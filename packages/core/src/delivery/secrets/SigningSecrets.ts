@@ -111,134 +111,131 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
   /** Fails if a client, by its stored access, may not use a secret. */
   readonly checkUse: (tenantId: string, hmacSecretId: string, client: string) => Effect.Effect<void, SecretNotUsable | StorageError>
 }>()("@waybill/core/delivery/SigningSecrets") {
-  static readonly layer = Layer.effect(
-    SigningSecrets,
-    Effect.gen(function*() {
-      const store = yield* SecretStore
-      const sealer = yield* Sealer
-      const tenants = yield* Tenants
-      const transaction = yield* Transaction
-      const fill = yield* RandomBytes
+  static readonly layer = Layer.effect(SigningSecrets, Effect.gen(function*() {
+    const store = yield* SecretStore
+    const sealer = yield* Sealer
+    const tenants = yield* Tenants
+    const transaction = yield* Transaction
+    const fill = yield* RandomBytes
 
-      const generate = () => {
-        const bytes = new Uint8Array(32)
-        fill(bytes)
-        return formatSecret(bytes)
+    const generate = () => {
+      const bytes = new Uint8Array(32)
+      fill(bytes)
+      return formatSecret(bytes)
+    }
+
+    /**
+     * Whether `secret` is the newest version. A stored version that cannot be opened fails the call, because every delivery
+     * would wait as long as this version signs. Without an overlap it stops signing, so the secret can be replaced.
+     */
+    const isCurrent = (place: string, current: SealedVersion, secret: string, overlapSeconds: number) =>
+      sealer.open(place, current.sealed).pipe(
+        Effect.map((key) => formatSecret(key) === secret),
+        Effect.catchTag("SecretUnreadable", (error) => overlapSeconds === 0 ? Effect.succeed(false) : Effect.fail(error))
+      )
+
+    /** The versions after a rotation to `secret`. */
+    const rotated = Effect.fnUntraced(function*(place: string, stored: StoredSecret | undefined, secret: string, overlapSeconds: number, now: number) {
+      const current = stored?.versions[0]
+      if (current !== undefined && (yield* isCurrent(place, current, secret, overlapSeconds))) return stored!
+      const overlapUntil = now + overlapSeconds * 1000
+      const retired = (stored?.versions ?? []).map((version): SealedVersion => ({
+        sealed: version.sealed,
+        signsUntil: Math.min(version.signsUntil ?? overlapUntil, overlapUntil)
+      }))
+      const versions = [{ sealed: yield* sealer.seal(place, parseSecret(secret)!), signsUntil: undefined }, ...retired]
+      return {
+        versions: versions.slice(0, maxLiveVersions),
+        createdAt: stored?.createdAt ?? now,
+        rotatedAt: stored === undefined ? undefined : now
       }
-
-      /**
-       * Whether `secret` is the newest version. A stored version that cannot be opened fails the call, because every delivery
-       * would wait as long as this version signs. Without an overlap it stops signing, so the secret can be replaced.
-       */
-      const isCurrent = (place: string, current: SealedVersion, secret: string, overlapSeconds: number) =>
-        sealer.open(place, current.sealed).pipe(
-          Effect.map((key) => formatSecret(key) === secret),
-          Effect.catchTag("SecretUnreadable", (error) => overlapSeconds === 0 ? Effect.succeed(false) : Effect.fail(error))
-        )
-
-      /** The versions after a rotation to `secret`. */
-      const rotated = Effect.fnUntraced(function*(place: string, stored: StoredSecret | undefined, secret: string, overlapSeconds: number, now: number) {
-        const current = stored?.versions[0]
-        if (current !== undefined && (yield* isCurrent(place, current, secret, overlapSeconds))) return stored!
-        const overlapUntil = now + overlapSeconds * 1000
-        const retired = (stored?.versions ?? []).map((version): SealedVersion => ({
-          sealed: version.sealed,
-          signsUntil: Math.min(version.signsUntil ?? overlapUntil, overlapUntil)
-        }))
-        const versions = [{ sealed: yield* sealer.seal(place, parseSecret(secret)!), signsUntil: undefined }, ...retired]
-        return {
-          versions: versions.slice(0, maxLiveVersions),
-          createdAt: stored?.createdAt ?? now,
-          rotatedAt: stored === undefined ? undefined : now
-        }
-      })
-
-      const put = Effect.fn("SigningSecrets.put")(function*(tenantId: string, hmacSecretId: string, input: unknown = {}) {
-        const id = canonicalSecretId(yield* decodeId(hmacSecretId, ["hmacSecretId"]))
-        const settings = yield* decode(input)
-        yield* checkRotate(settings)
-        const named = yield* ownerFor(id, settings)
-        yield* tenants.get(tenantId)
-        const place = placeOfSecret(tenantId, id)
-        return yield* transaction.run(Effect.gen(function*() {
-          const now = yield* Clock.currentTimeMillis
-          const stored = Option.getOrUndefined(yield* store.find(tenantId, id, "change"))
-          const current = stored?.versions[0]
-          const kept = settings.rotate === false
-          if (kept && (stored === undefined || current === undefined)) return yield* new SecretNotFound({ hmacSecretId: id })
-          const owner = named ?? stored?.owner
-          if (owner === undefined) return yield* ownerMissing
-          const secret = kept ? formatSecret(yield* sealer.open(place, current!.sealed)) : settings.secret ?? generate()
-          const versions = kept
-            ? stored!
-            : yield* rotated(place, stored, secret, settings.overlapSeconds ?? defaultOverlapSeconds, now)
-          yield* store.put(tenantId, id, { ...versions, owner, bodySignature: settings.bodySignature ?? stored?.bodySignature ?? false })
-          return { hmacSecretId: id, secret: Redacted.make(secret) }
-        }))
-      })
-
-      const pageOf = Effect.fnUntraced(function*(tenantId: string, input: unknown, owner: { readonly client?: string }) {
-        const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
-        return yield* namedListPage({ read: (range) => store.page(tenantId, { ...range, ...owner }), idOf: (row) => row.hmacSecretId, sizeOf: ({ owner }) => 300 + (owner._tag === "Accounts" ? textsSize(owner.accounts) : 0), shown: viewOf }, isSecretId, cursor, limit)
-      })
-
-      const list = Effect.fn("SigningSecrets.list")((tenantId: string, input: unknown = {}) => pageOf(tenantId, input, {}))
-
-      const listOwn = Effect.fn("SigningSecrets.listOwn")(({ client, tenantId }: Principal, input: unknown = {}) => pageOf(tenantId, input, { client }))
-
-      const rotateOwn = Effect.fn("SigningSecrets.rotateOwn")(function*({ client, tenantId }: Principal, hmacSecretId: string, input: unknown = {}) {
-        const settings = yield* decodeRotation(input)
-        if (!isSecretId(hmacSecretId)) return yield* new SecretNotFound({ hmacSecretId })
-        const id = canonicalSecretId(hmacSecretId)
-        return yield* transaction.run(Effect.gen(function*() {
-          // locked until the rotation is stored, so that its owner cannot change in between
-          const stored = Option.getOrUndefined(yield* store.find(tenantId, id, "change"))
-          if (stored?.owner._tag !== "Client" || stored.owner.client !== client) return yield* new SecretNotFound({ hmacSecretId: id })
-          return yield* put(tenantId, id, settings)
-        }))
-      })
-
-      const remove = Effect.fn("SigningSecrets.remove")(function*(tenantId: string, hmacSecretId: string) {
-        if (!isSecretId(hmacSecretId)) return yield* new SecretNotFound({ hmacSecretId })
-        const id = canonicalSecretId(hmacSecretId)
-        const removed = yield* transaction.run(store.remove(tenantId, id))
-        if (removed === "unknown") return yield* new SecretNotFound({ hmacSecretId: id })
-        if (removed === "used") return yield* new SecretInUse({ hmacSecretId: id })
-      })
-
-      const reseal = Effect.fn("SigningSecrets.reseal")(function*(tenantId: string) {
-        yield* tenants.get(tenantId)
-        return yield* resealSecrets({ store, sealer, transaction, placeOf: (id) => placeOfSecret(tenantId, id) }, tenantId)
-      })
-
-      const isFor = (principal: Principal, stored: Option.Option<StoredSecret>): boolean =>
-        Option.isSome(stored) && secretUsableBy(stored.value.owner, principal)
-
-      const mayName = Effect.fn("SigningSecrets.mayName")((principal: Principal, hmacSecretId: string) =>
-        Effect.map(store.find(principal.tenantId, hmacSecretId), (stored) => isFor(principal, stored)))
-
-      const lock = Effect.fn("SigningSecrets.lock")((tenantId: string, id: unknown) =>
-        typeof id === "string" && isSecretId(id) ? Effect.asVoid(store.find(tenantId, canonicalSecretId(id), "use")) : Effect.void)
-
-      const use = Effect.fn("SigningSecrets.use")(function*(principal: Principal, hmacSecretId: string) {
-        const stored = yield* store.find(principal.tenantId, hmacSecretId, "use")
-        if (!isFor(principal, stored)) return yield* unknownSecret(hmacSecretId)
-      })
-
-      const useFor = Effect.fn("SigningSecrets.useFor")(function*(tenantId: string, hmacSecretId: string, client: string) {
-        // locked first: what is read afterwards stays true until the transaction ends
-        yield* store.find(tenantId, hmacSecretId, "use")
-        if (!(yield* store.usableBy(tenantId, hmacSecretId, qualifiedClient(client)))) return yield* secretOfAnother(hmacSecretId, client)
-      })
-
-      const checkUse = Effect.fn("SigningSecrets.checkUse")(function*(tenantId: string, hmacSecretId: string, client: string) {
-        const usable = yield* store.usableBy(tenantId, hmacSecretId, qualifiedClient(client))
-        if (!usable) return yield* new SecretNotUsable({ hmacSecretId, client })
-      })
-
-      return SigningSecrets.of({ put, list, listOwn, rotateOwn, remove, reseal, mayName, lock, use, useFor, checkUse })
     })
-  )
+
+    const put = Effect.fn("SigningSecrets.put")(function*(tenantId: string, hmacSecretId: string, input: unknown = {}) {
+      const id = canonicalSecretId(yield* decodeId(hmacSecretId, ["hmacSecretId"]))
+      const settings = yield* decode(input)
+      yield* checkRotate(settings)
+      const named = yield* ownerFor(id, settings)
+      yield* tenants.get(tenantId)
+      const place = placeOfSecret(tenantId, id)
+      return yield* transaction.run(Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        const stored = Option.getOrUndefined(yield* store.find(tenantId, id, "change"))
+        const current = stored?.versions[0]
+        const kept = settings.rotate === false
+        if (kept && (stored === undefined || current === undefined)) return yield* new SecretNotFound({ hmacSecretId: id })
+        const owner = named ?? stored?.owner
+        if (owner === undefined) return yield* ownerMissing
+        const secret = kept ? formatSecret(yield* sealer.open(place, current!.sealed)) : settings.secret ?? generate()
+        const versions = kept
+          ? stored!
+          : yield* rotated(place, stored, secret, settings.overlapSeconds ?? defaultOverlapSeconds, now)
+        yield* store.put(tenantId, id, { ...versions, owner, bodySignature: settings.bodySignature ?? stored?.bodySignature ?? false })
+        return { hmacSecretId: id, secret: Redacted.make(secret) }
+      }))
+    })
+
+    const pageOf = Effect.fnUntraced(function*(tenantId: string, input: unknown, owner: { readonly client?: string }) {
+      const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
+      return yield* namedListPage({ read: (range) => store.page(tenantId, { ...range, ...owner }), idOf: (row) => row.hmacSecretId, sizeOf: ({ owner }) => 300 + (owner._tag === "Accounts" ? textsSize(owner.accounts) : 0), shown: viewOf }, isSecretId, cursor, limit)
+    })
+
+    const list = Effect.fn("SigningSecrets.list")((tenantId: string, input: unknown = {}) => pageOf(tenantId, input, {}))
+
+    const listOwn = Effect.fn("SigningSecrets.listOwn")(({ client, tenantId }: Principal, input: unknown = {}) => pageOf(tenantId, input, { client }))
+
+    const rotateOwn = Effect.fn("SigningSecrets.rotateOwn")(function*({ client, tenantId }: Principal, hmacSecretId: string, input: unknown = {}) {
+      const settings = yield* decodeRotation(input)
+      if (!isSecretId(hmacSecretId)) return yield* new SecretNotFound({ hmacSecretId })
+      const id = canonicalSecretId(hmacSecretId)
+      return yield* transaction.run(Effect.gen(function*() {
+        // locked until the rotation is stored, so that its owner cannot change in between
+        const stored = Option.getOrUndefined(yield* store.find(tenantId, id, "change"))
+        if (stored?.owner._tag !== "Client" || stored.owner.client !== client) return yield* new SecretNotFound({ hmacSecretId: id })
+        return yield* put(tenantId, id, settings)
+      }))
+    })
+
+    const remove = Effect.fn("SigningSecrets.remove")(function*(tenantId: string, hmacSecretId: string) {
+      if (!isSecretId(hmacSecretId)) return yield* new SecretNotFound({ hmacSecretId })
+      const id = canonicalSecretId(hmacSecretId)
+      const removed = yield* transaction.run(store.remove(tenantId, id))
+      if (removed === "unknown") return yield* new SecretNotFound({ hmacSecretId: id })
+      if (removed === "used") return yield* new SecretInUse({ hmacSecretId: id })
+    })
+
+    const reseal = Effect.fn("SigningSecrets.reseal")(function*(tenantId: string) {
+      yield* tenants.get(tenantId)
+      return yield* resealSecrets({ store, sealer, transaction, placeOf: (id) => placeOfSecret(tenantId, id) }, tenantId)
+    })
+
+    const isFor = (principal: Principal, stored: Option.Option<StoredSecret>): boolean =>
+      Option.isSome(stored) && secretUsableBy(stored.value.owner, principal)
+
+    const mayName = Effect.fn("SigningSecrets.mayName")((principal: Principal, hmacSecretId: string) =>
+      Effect.map(store.find(principal.tenantId, hmacSecretId), (stored) => isFor(principal, stored)))
+
+    const lock = Effect.fn("SigningSecrets.lock")((tenantId: string, id: unknown) =>
+      typeof id === "string" && isSecretId(id) ? Effect.asVoid(store.find(tenantId, canonicalSecretId(id), "use")) : Effect.void)
+
+    const use = Effect.fn("SigningSecrets.use")(function*(principal: Principal, hmacSecretId: string) {
+      const stored = yield* store.find(principal.tenantId, hmacSecretId, "use")
+      if (!isFor(principal, stored)) return yield* unknownSecret(hmacSecretId)
+    })
+
+    const useFor = Effect.fn("SigningSecrets.useFor")(function*(tenantId: string, hmacSecretId: string, client: string) {
+      // locked first: what is read afterwards stays true until the transaction ends
+      yield* store.find(tenantId, hmacSecretId, "use")
+      if (!(yield* store.usableBy(tenantId, hmacSecretId, qualifiedClient(client)))) return yield* secretOfAnother(hmacSecretId, client)
+    })
+
+    const checkUse = Effect.fn("SigningSecrets.checkUse")(function*(tenantId: string, hmacSecretId: string, client: string) {
+      const usable = yield* store.usableBy(tenantId, hmacSecretId, qualifiedClient(client))
+      if (!usable) return yield* new SecretNotUsable({ hmacSecretId, client })
+    })
+
+    return SigningSecrets.of({ put, list, listOwn, rotateOwn, remove, reseal, mayName, lock, use, useFor, checkUse })
+  }))
 }
 
 const decodeId = decodeInput(HmacSecretId)

@@ -27,24 +27,21 @@ export class DeliveryWorker extends Context.Service<DeliveryWorker, {
   /** Like `drain`, but after so many milliseconds it takes no more and ends, as `run` does when it is interrupted. */
   readonly drainFor: (millis: number) => Effect.Effect<number, StorageError>
 }>()("@waybill/core/delivery/DeliveryWorker") {
-  static readonly layer = Layer.effect(
-    DeliveryWorker,
-    Effect.gen(function*() {
-      const { flush, observe } = yield* AttemptObserver
-      const services = {
-        store: yield* DeliveryStore,
-        sender: yield* WebhookSender,
-        hmac: yield* Hmac,
-        wakeups: yield* Wakeups,
-        ids: yield* UniqueIds,
-        options: yield* DeliveryOptions,
-        keysOf: makeSigningKeys(yield* Sealer),
-        observe
-      }
-      const engine = Effect.zipWith(services.ids.next, Effect.context<never>(), (workerId, context) => new DeliveryEngine(services, workerId, context))
-      // the process may be frozen or ended after a drain, so nothing may be left in memory
-      const drainFor = (millis: number) => Effect.tap(Effect.flatMap(engine, (worker) => worker.drain(millis)), () => flush)
-      return DeliveryWorker.of({ run: Effect.flatMap(engine, ({ run }) => run), drain: drainFor(Infinity), drainFor })
-    })
-  )
+  static readonly layer = Layer.effect(DeliveryWorker, Effect.gen(function*() {
+    const { flush, observe } = yield* AttemptObserver
+    const services = {
+      store: yield* DeliveryStore,
+      sender: yield* WebhookSender,
+      hmac: yield* Hmac,
+      wakeups: yield* Wakeups,
+      ids: yield* UniqueIds,
+      options: yield* DeliveryOptions,
+      keysOf: makeSigningKeys(yield* Sealer),
+      observe
+    }
+    const engine = Effect.zipWith(services.ids.next, Effect.context<never>(), (workerId, context) => new DeliveryEngine(services, workerId, context))
+    // the process may be frozen or ended after a drain, so nothing may be left in memory
+    const drainFor = (millis: number) => Effect.tap(Effect.flatMap(engine, (worker) => worker.drain(millis)), () => flush)
+    return DeliveryWorker.of({ run: Effect.flatMap(engine, ({ run }) => run), drain: drainFor(Infinity), drainFor })
+  }))
 }
