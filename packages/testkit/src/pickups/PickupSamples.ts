@@ -1,5 +1,5 @@
 /** Sample pickup requests. */
-import type { PickupRequest } from "@waybill/core/pickups"
+import { type PickupInput, type PickupRequest, withNulls } from "@waybill/core/pickups"
 
 /** A pickup request as JSON. */
 export type PickupJson = Readonly<Record<string, unknown>>
@@ -70,7 +70,7 @@ export const requestedShipment = (overrides: PickupJson = {}): NonNullable<Sampl
 /** A valid request with every member. */
 export const pickupRequest = (overrides: PickupOverrides = {}): SamplePickup => {
   const day = overrides.day ?? "2026-11-20"
-  return {
+  const request: PickupInput = {
     isTest: overrides.isTest ?? "False",
     pickupAddress: [{
       orgAccountNumber: overrides.orgAccountNumber ?? null,
@@ -86,15 +86,11 @@ export const pickupRequest = (overrides: PickupOverrides = {}): SamplePickup => 
       orgZip: "02134"
     }],
     customer: "Closets",
-    emergencyContact: null,
     grossPickupWeight: 1250,
     weightUofM: "LB",
     handlingUnitCount: 2,
     cubicFeet: 107,
-    linearFeet: null,
-    trailerNumber: null,
     loadedBy: "driver",
-    sealNumber: null,
     warehouseName: null,
     readyDate: `${day}T00:00:00.000`,
     readyTime: `${day}T${overrides.ready ?? "08:00:00.000"}`,
@@ -103,10 +99,7 @@ export const pickupRequest = (overrides: PickupOverrides = {}): SamplePickup => 
     openTime: null,
     pickupLocationTimeZone: overrides.zone === undefined ? "UTC-5" : overrides.zone,
     dockDoorNumber: "3",
-    dockContactEmail: null,
     dockContactName: "Dana",
-    dockContactPhone: null,
-    confirmationEmail: null,
     shipmentDetails: [requestedShipment({ ...(overrides.pro === undefined ? {} : { proNumber: overrides.pro }), ...overrides.shipment })],
     destinationAddress: [{
       cneeAddressName: "Mirrors Ltd.",
@@ -133,8 +126,7 @@ export const pickupRequest = (overrides: PickupOverrides = {}): SamplePickup => 
       btStoreNumber: null,
       btZip: "02134"
     }],
-    requestFunction: overrides.number === undefined ? "NewPickup" : "ModifyExisting",
-    carrierPickupNumber: overrides.number ?? null,
-    ...overrides.more
+    requestFunction: overrides.number === undefined ? "NewPickup" : "ModifyExisting"
   }
+  return { ...withNulls(request, overrides.number), ...overrides.more }
 }
