@@ -1,5 +1,5 @@
 /** Members of subscriptions of several areas: address, state and delivery settings. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { webhookAddress } from "../../shared/WebhookAddress.ts"
 import { policyMembers } from "./DeliveryPolicy.ts"
 
@@ -15,10 +15,7 @@ export type SubscriptionStatus = typeof SubscriptionStatus.Type
 export const EndpointUrl = webhookAddress("endpointUrl")
 
 /** The `delivery` member of a merge patch. `null` resets a member to its default. */
-export const DeliveryPatch = Schema.Struct({
-  maxAttempts: Schema.optionalKey(Schema.NullOr(policyMembers.maxAttempts)),
-  initialBackoffSeconds: Schema.optionalKey(Schema.NullOr(policyMembers.initialBackoffSeconds)),
-  maxBackoffSeconds: Schema.optionalKey(Schema.NullOr(policyMembers.maxBackoffSeconds)),
-  batchMaxSize: Schema.optionalKey(Schema.NullOr(policyMembers.batchMaxSize)),
-  rateLimitPerMinute: Schema.optionalKey(Schema.NullOr(policyMembers.rateLimitPerMinute))
-}).annotate({ identifier: "DeliveryMetadataPatch" })
+export const DeliveryPatch = Schema.Struct(policyMembers)
+  .mapFields(Struct.map(Schema.NullOr))
+  .mapFields(Struct.map(Schema.optionalKey))
+  .annotate({ identifier: "DeliveryMetadataPatch" })
