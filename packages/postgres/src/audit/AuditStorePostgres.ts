@@ -3,6 +3,7 @@ import { type AuditRange, type AuditRecord, AuditStore } from "@waybill/core"
 import { Effect } from "effect"
 import { type Decoded, int4, int4Array, int8, only, optional, row, text, textArray, timestamptz, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { given } from "../shared/GivenRows.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 
 /** Entries removed by one call of `prune`. */
@@ -23,21 +24,17 @@ const entryRow = row({
   requestId: text
 })
 
+const entryColumns = {
+  entryId: uuidArray, at: timestamptzArray, actorKind: textArray, actorName: textArray, address: textArray, action: textArray,
+  objectKind: textArray, objectId: textArray, result: textArray, status: int4Array, requestId: textArray
+}
+
+const entryOf = ({ actor, id, object, ...record }: AuditRecord) =>
+  ({ ...record, entryId: id, actorKind: actor.kind, actorName: actor.name, objectKind: object.kind, objectId: object.id })
+
 const putEntries = (schema: Statement, tenantId: string, records: ReadonlyArray<AuditRecord>) => statement`
 INSERT INTO ${schema}.audit_entries (tenant_id, entry_id, at, actor_kind, actor_name, address, action, object_kind, object_id, result, status, request_id)
-SELECT ${tenant(tenantId)}, e.* FROM unnest(
-  ${uuidArray(records.map((each) => each.id))},
-  ${timestamptzArray(records.map((each) => each.at))},
-  ${textArray(records.map((each) => each.actor.kind))},
-  ${textArray(records.map((each) => each.actor.name))},
-  ${textArray(records.map((each) => each.address ?? null))},
-  ${textArray(records.map((each) => each.action))},
-  ${textArray(records.map((each) => each.object.kind))},
-  ${textArray(records.map((each) => each.object.id))},
-  ${textArray(records.map((each) => each.result))},
-  ${int4Array(records.map((each) => each.status))},
-  ${textArray(records.map((each) => each.requestId))}
-) AS e
+SELECT ${tenant(tenantId)}, e.* FROM ${given("e", records.map(entryOf), entryColumns)}
 ON CONFLICT (tenant_id, entry_id) DO UPDATE SET object_id = EXCLUDED.object_id, result = EXCLUDED.result, status = EXCLUDED.status`
 
 const lowestId = "00000000-0000-0000-0000-000000000000"

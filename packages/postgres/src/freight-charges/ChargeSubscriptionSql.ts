@@ -3,7 +3,7 @@ import type { DestinationState, PausedBy } from "@waybill/core/delivery"
 import type { ChargeSubscriptionRecord, InFlightBill } from "@waybill/core/freight-charges"
 import { bytea, byteaArray, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
-import { arrayLiteral } from "../shared/ShipmentLocks.ts"
+import { given, textLists } from "../shared/GivenRows.ts"
 
 /** Serialises subscribing of one client. */
 export const lockClient = (tenantId: string, client: string) => statement`
@@ -44,11 +44,7 @@ SELECT ${own}::text, route, ${id}, ${client}::text FROM unnest(${textArray(route
 export const addInFlight = (schema: Statement, tenantId: string, id: string, bills: ReadonlyArray<InFlightBill>) => statement`
 INSERT INTO ${schema}.freight_charge_in_flight (tenant_id, subscription_id, bill_id, body, accounts)
 SELECT ${tenant(tenantId)}, ${uuid(id)}, g.bill_id, g.body, g.accounts::text[]
-FROM unnest(
-  ${textArray(bills.map((each) => each.billId))},
-  ${byteaArray(bills.map((each) => each.body))},
-  ${textArray(bills.map((each) => arrayLiteral(each.accounts)))}
-) AS g (bill_id, body, accounts)`
+FROM ${given("g", bills, { billId: textArray, body: byteaArray, accounts: textLists })}`
 
 /** A separate statement after the lock, so that it sees entries of the transactions that the lock waited for. */
 export const cancelSubscription = (schema: Statement, tenantId: string, client: string, id: string) => statement`

@@ -4,7 +4,7 @@ import type { PgArray } from "../client/PgBulk.ts"
 import { byteaArray, int4, int4Array, int8, only, row, text, textArray, timestamptz, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
-import { arrayLiteral } from "../shared/ShipmentLocks.ts"
+import { given, textLists } from "../shared/GivenRows.ts"
 
 /** The condition differs from that of the live index by client on purpose: with that index Postgres would read the whole tenant to find a few ids. */
 const isLive = statement`coalesce(s.cancelled_at, 'infinity') = 'infinity'`
@@ -51,52 +51,45 @@ ON CONFLICT (tenant_id, client, origin) DO UPDATE SET sees_all = c.sees_all`
 
 export const viewerRow = row({ subscriptionId: uuid, doc: text, accounts: textArray })
 
+interface Grant {
+  readonly grant: string
+  readonly account: string | undefined
+}
+
 /** Only the client's own accounts count, not access to all freight of the tenant. `grants`: with the account of each. */
-export const viewers = (schema: Statement, tenantId: string, grants: ReadonlyArray<{ readonly grant: string; readonly account: string | undefined }>) => {
-  const own = tenant(tenantId)
-  return statement`
+export const viewers = (schema: Statement, tenantId: string, grants: ReadonlyArray<Grant>) => statement`
 WITH seen AS (
   SELECT r.subscription_id, a.held AS account
-  FROM unnest(
-    ${textArray(grants.map(({ grant }) => grant))},
-    ${textArray(grants.map(({ account }) => account ?? null))}
-  ) AS a (held, account)
+  FROM ${given("a", grants.map(({ account, grant: held }) => ({ held, account })), { held: textArray, account: textArray })}
   CROSS JOIN LATERAL (
     SELECT DISTINCT ca.client FROM ${schema}.client_accounts AS ca
-    WHERE ca.tenant_id = ${own} AND ca.account = a.held
+    WHERE ca.tenant_id = ${tenant(tenantId)} AND ca.account = a.held
     OFFSET 0
   ) AS ca
   CROSS JOIN LATERAL (
     SELECT r.subscription_id FROM ${schema}.freight_charge_routes AS r
-    WHERE r.tenant_id = ${own} AND r.route = 'a:' || a.account AND r.client = ca.client
+    WHERE r.tenant_id = ${tenant(tenantId)} AND r.route = 'a:' || a.account AND r.client = ca.client
     UNION ALL
     SELECT r.subscription_id FROM ${schema}.freight_charge_routes AS r
-    WHERE r.tenant_id = ${own} AND r.route = 'c:' || ca.client
+    WHERE r.tenant_id = ${tenant(tenantId)} AND r.route = 'c:' || ca.client
   ) AS r
 )
 SELECT s.id, s.doc, array_agg(DISTINCT seen.account) AS accounts
 FROM seen
 CROSS JOIN LATERAL (
   SELECT s.id, s.doc FROM ${schema}.freight_charge_subscriptions AS s
-  WHERE s.tenant_id = ${own} AND s.id = seen.subscription_id AND ${isLive}
+  WHERE s.tenant_id = ${tenant(tenantId)} AND s.id = seen.subscription_id AND ${isLive}
   OFFSET 0
 ) AS s
 GROUP BY s.id, s.doc
 ORDER BY s.id`
-}
 
 export const putBills = (schema: Statement, tenantId: string, bills: ReadonlyArray<BillRow>) => {
   const billIds = textArray(bills.map((each) => each.billId))
   return statement`
 WITH given AS MATERIALIZED (
   SELECT g.bill_id, g.version, g.state, g.accounts::text[] AS accounts, g.doc
-  FROM unnest(
-    ${billIds},
-    ${int4Array(bills.map((each) => each.version))},
-    ${textArray(bills.map((each) => each.state))},
-    ${textArray(bills.map((each) => arrayLiteral(each.accounts)))},
-    ${textArray(bills.map((each) => each.doc))}
-  ) AS g (bill_id, version, state, accounts, doc)
+  FROM ${given("g", bills, { billId: billIds, version: int4Array, state: textArray, accounts: textLists, doc: textArray })}
 ),
 stored AS (
   INSERT INTO ${schema}.freight_bills AS b (tenant_id, bill_id, version, state, accounts, doc, ended_at)
@@ -121,19 +114,13 @@ export const storeNotices = (schema: Statement, tenantId: string, { notices, not
   const own = tenant(tenantId)
   const notified = notifications.map(({ notice, ...each }) => ({ ...each, noticeId: notices[notice]!.noticeId }))
   const live = notified.filter((each) => each.window === undefined)
-  const later = notified.filter((each) => each.window !== undefined)
+  const later = notified.flatMap(({ window, ...each }) => window === undefined ? [] : [{ ...each, ...window }])
   const liveIds = uuidArray(live.map((each) => each.subscriptionId))
   return statement`
 WITH added AS (
   INSERT INTO ${schema}.freight_charge_notices (tenant_id, notice_id, bill_id, version, body, accounts, traceparent)
   SELECT ${own}, g.notice_id, g.bill_id, g.version, g.body, g.accounts::text[], ${traceparent ?? null}
-  FROM unnest(
-    ${textArray(notices.map((each) => each.noticeId))},
-    ${textArray(notices.map((each) => each.billId))},
-    ${int4Array(notices.map((each) => each.version))},
-    ${byteaArray(notices.map((each) => each.body))},
-    ${textArray(notices.map((each) => arrayLiteral(each.accounts)))}
-  ) AS g (notice_id, bill_id, version, body, accounts)
+  FROM ${given("g", notices, { noticeId: textArray, billId: textArray, version: int4Array, body: byteaArray, accounts: textLists })}
   RETURNING notice_no, notice_id, bill_id, version, octet_length(body) AS size
 ),
 live AS MATERIALIZED (
@@ -155,10 +142,9 @@ const entriesOfNotices = (own: Parameter, subscriptionIds: PgArray, noticeIds: P
   JOIN live AS s ON s.id = t.subscription_id
   JOIN added AS n ON n.notice_id = t.notice_id`
 
-interface Notified {
+interface Notified extends WindowTimes {
   readonly subscriptionId: string
   readonly noticeId: string
-  readonly window: WindowTimes | undefined
 }
 
 /** Collects notices of `added` for windows: in each window the last one of a bill. */
@@ -166,12 +152,7 @@ const collectNotices = (schema: Statement, own: Parameter, later: ReadonlyArray<
   const laterIds = uuidArray(later.map((each) => each.subscriptionId))
   return statement`later AS MATERIALIZED (
   SELECT DISTINCT ON (t.subscription_id, w.closes_at, n.bill_id) t.subscription_id, w.closes_at, n.bill_id, n.notice_no
-  FROM unnest(
-    ${laterIds},
-    ${textArray(later.map((each) => each.noticeId))},
-    ${timestamptzArray(later.map((each) => each.window?.closesAt ?? null))},
-    ${timestamptzArray(later.map((each) => each.window?.following ?? null))}
-  ) AS t (subscription_id, notice_id, closes_at, following)
+  FROM ${given("t", later, { subscriptionId: laterIds, noticeId: textArray, closesAt: timestamptzArray, following: timestamptzArray })}
   JOIN added AS n ON n.notice_id = t.notice_id
   CROSS JOIN LATERAL (
     SELECT s.closed_until FROM ${schema}.freight_charge_subscriptions AS s
@@ -240,22 +221,19 @@ ORDER BY b.bill_id`
 
 const pruneSize = raw("1000")
 
-export const pruneBills = (schema: Statement, tenantId: string, endedBefore: number) => {
-  const own = tenant(tenantId)
-  return statement`
+export const pruneBills = (schema: Statement, tenantId: string, endedBefore: number) => statement`
 WITH old AS (
   SELECT bill_id FROM ${schema}.freight_bills
-  WHERE tenant_id = ${own} AND ended_at < ${timestamptz(endedBefore)}
+  WHERE tenant_id = ${tenant(tenantId)} AND ended_at < ${timestamptz(endedBefore)}
   ORDER BY ended_at
   LIMIT ${pruneSize}
   FOR UPDATE SKIP LOCKED
 ),
 gone AS (
-  DELETE FROM ${schema}.freight_bills AS b USING old WHERE b.tenant_id = ${own} AND b.bill_id = old.bill_id
+  DELETE FROM ${schema}.freight_bills AS b USING old WHERE b.tenant_id = ${tenant(tenantId)} AND b.bill_id = old.bill_id
   RETURNING b.version
 )
 SELECT count(*) FILTER (WHERE version > 0) AS pruned FROM gone`
-}
 
 /** In-flight lists of subscriptions that were cancelled long ago. */
 export const pruneLists = (schema: Statement, tenantId: string, cancelledBefore: number) => {

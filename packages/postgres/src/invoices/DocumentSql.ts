@@ -3,6 +3,7 @@ import type { DocumentFilter, DocumentRecord, InvoiceCarrier, InvoiceViewer } fr
 import { float8, int8, int8Array, row, text, textArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { addBytes, type ByteCount, sumBytes } from "../shared/ByteCountSql.ts"
+import { given } from "../shared/GivenRows.ts"
 import { matching, seenBy } from "./InvoiceSql.ts"
 
 /** The files of a record are arrays of the same length. */
@@ -68,6 +69,8 @@ CROSS JOIN LATERAL (
 ORDER BY ${order}`
 }
 
+const fileColumns = { fileId: textArray, documentType: textArray, contentId: uuidArray, size: int8Array, sha256: textArray, mediaType: textArray }
+
 export const addDocuments = (schema: Statement, tenantId: string, { carrier, files, ...record }: DocumentRecord) => {
   const [invoiceNumber, dot, mc] = [value(record.invoiceNumber), value(carrier.dot), value(carrier.mc)]
   return statement`
@@ -79,14 +82,7 @@ WITH stored AS (
 )
 INSERT INTO ${schema}.document_files (tenant_id, invoice_number, dot, mc, file_id, document_type, content_id, size, sha256, media_type)
 SELECT ${tenant(tenantId)}, ${invoiceNumber}, ${dot}, ${mc}, f.file_id, f.document_type, f.content_id, f.size, f.sha256, f.media_type
-FROM unnest(
-  ${textArray(files.map((each) => each.fileId))},
-  ${textArray(files.map((each) => each.documentType))},
-  ${uuidArray(files.map((each) => each.contentId))},
-  ${int8Array(files.map((each) => each.size))},
-  ${textArray(files.map((each) => each.sha256))},
-  ${textArray(files.map((each) => each.mediaType))}
-) WITH ORDINALITY AS f (file_id, document_type, content_id, size, sha256, media_type, place)
+FROM ${given("f", files, fileColumns, "place")}
 ORDER BY f.place`
 }
 

@@ -1,10 +1,10 @@
 /** The row lock that orders writes to a shipment across all areas, with its accounts and carrier. */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { PgArray } from "../client/PgBulk.ts"
 import type { PgClient } from "../client/PgClient.ts"
 import { boolArray, int4Array, int8Array, textArray } from "../client/SqlRow.ts"
 import { raw, type Statement, tenant } from "../client/SqlStatement.ts"
+import { textLists } from "./GivenRows.ts"
 import * as statements from "./ShipmentSql.ts"
 
 export interface ShipmentClaim {
@@ -27,10 +27,6 @@ interface LockedShipment {
   readonly own: boolean
 }
 
-export const arrayLiteral = (elements: ReadonlyArray<string>): string => new PgArray("text", elements).literal()
-
-const literalOf = (elements: ReadonlyArray<string> | undefined) => elements === undefined ? null : arrayLiteral(elements)
-
 /** Locks the shipments until the transaction ends. `writer`: the numbers of a carrier with DOT or MC. */
 export const makeLockShipments = (sql: PgClient, schema: Statement) =>
 (
@@ -46,8 +42,8 @@ export const makeLockShipments = (sql: PgClient, schema: Statement) =>
         shipmentIds: textArray(claims.map((each) => each.shipmentId)),
         needed: int4Array(claims.map((each) => each.needed ?? 0)),
         highest: int8Array(claims.map((each) => each.highestGiven ?? 0)),
-        accounts: textArray(claims.map((each) => literalOf(each.accounts))),
-        carriers: textArray(claims.map((each) => literalOf(each.carrier))),
+        accounts: textLists(claims.map((each) => each.accounts ?? null)),
+        carriers: textLists(claims.map((each) => each.carrier ?? null)),
         written: boolArray(claims.map((each) => each.written === true)),
         writer: textArray(writer),
         anyCarrier: raw(String(writer === undefined))

@@ -18,7 +18,7 @@ import { type Expression, raw, type Statement, statement, tenant, value } from "
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
-import { arrayLiteral } from "../shared/ShipmentLocks.ts"
+import { given, textLists } from "../shared/GivenRows.ts"
 import { clientSeesText, ofCarrier, viewers } from "../shared/ShipmentSql.ts"
 
 /** Where the delivery queue finds the bytes of an entry. */
@@ -41,19 +41,16 @@ FROM ${schema}.shipment_statuses
 WHERE tenant_id = ${tenant(tenantId)} AND shipment_id = ANY (${textArray(shipmentIds)})
 ORDER BY shipment_id`
 
+const statusColumns = {
+  shipmentId: textArray, state: textArray, verified: byteaArray, public: byteaArray,
+  covered: boolArray, pickupAt: timestamptzArray, deliveredAt: timestamptzArray
+}
+
 /** Returns the shipments whose position in lookups changed: new ones, newly covered ones, those with another pickup time. */
 export const putStatuses = (schema: Statement, tenantId: string, statuses: ReadonlyArray<StatusWrite>) => statement`
 WITH given AS MATERIALIZED (
   SELECT g.*
-  FROM unnest(
-    ${textArray(statuses.map((each) => each.shipmentId))},
-    ${textArray(statuses.map((each) => each.state))},
-    ${byteaArray(statuses.map((each) => each.verified))},
-    ${byteaArray(statuses.map((each) => each.public))},
-    ${boolArray(statuses.map((each) => each.covered))},
-    ${timestamptzArray(statuses.map((each) => each.pickupAt))},
-    ${timestamptzArray(statuses.map((each) => each.deliveredAt ?? null))}
-  ) AS g (shipment_id, state, verified, public, covered, pickup_at, delivered_at)
+  FROM ${given("g", statuses, statusColumns)}
 ),
 moved AS MATERIALIZED (
   SELECT g.shipment_id
@@ -101,12 +98,12 @@ export interface ShipmentTexts {
 }
 
 /** Replaces the keys (or references) of shipments, as `given (shipment_id, texts)`; unchanged rows are not written. */
-const replaced = (tenantId: string, table: Statement, column: Statement, given: ReadonlyArray<ShipmentTexts>) => {
-  const shipmentIds = textArray(given.map((each) => each.shipmentId))
+const replaced = (tenantId: string, table: Statement, column: Statement, shipments: ReadonlyArray<ShipmentTexts>) => {
+  const shipmentIds = textArray(shipments.map((each) => each.shipmentId))
   return statement`
 WITH given AS MATERIALIZED (
   SELECT g.shipment_id, g.texts::text[] AS texts
-  FROM unnest(${shipmentIds}, ${textArray(given.map((each) => arrayLiteral(each.texts)))}) AS g (shipment_id, texts)
+  FROM ${given("g", shipments, { shipmentId: shipmentIds, texts: textLists })}
 ),
 dropped AS (
   DELETE FROM ${table} AS t USING given AS g
@@ -134,12 +131,7 @@ ON CONFLICT DO NOTHING`
 
 export const addHistory = (schema: Statement, tenantId: string, entries: ReadonlyArray<StatusHistoryEntry>) => statement`
 INSERT INTO ${schema}.shipment_status_history (tenant_id, shipment_id, position, occurred_at, doc)
-SELECT ${tenant(tenantId)}, g.* FROM unnest(
-  ${textArray(entries.map((each) => each.shipmentId))},
-  ${int8Array(entries.map((each) => each.position))},
-  ${timestamptzArray(entries.map((each) => each.occurredAt))},
-  ${textArray(entries.map((each) => each.doc))}
-) AS g (shipment_id, position, occurred_at, doc)`
+SELECT ${tenant(tenantId)}, g.* FROM ${given("g", entries, { shipmentId: textArray, position: int8Array, occurredAt: timestamptzArray, doc: textArray })}`
 
 /** Stores notices and queues each for every subscription that follows one of its shipment's references, in one atomic statement. */
 export const addNotices = (schema: Statement, tenantId: string, notices: ReadonlyArray<StatusNotice>, traceparent: string | undefined) => {
@@ -148,12 +140,7 @@ export const addNotices = (schema: Statement, tenantId: string, notices: Readonl
 WITH stored AS (
   INSERT INTO ${schema}.shipment_status_notices (tenant_id, shipment_id, sequence, notice_id, body, traceparent)
   SELECT ${own}, g.shipment_id, g.sequence, g.notice_id, g.body, ${traceparent ?? null}
-  FROM unnest(
-    ${textArray(notices.map((each) => each.shipmentId))},
-    ${int8Array(notices.map((each) => each.sequence))},
-    ${textArray(notices.map((each) => each.noticeId))},
-    ${byteaArray(notices.map((each) => each.body))}
-  ) AS g (shipment_id, sequence, notice_id, body)
+  FROM ${given("g", notices, { shipmentId: textArray, sequence: int8Array, noticeId: textArray, body: byteaArray })}
   RETURNING notice_no, shipment_id, sequence, octet_length(body) AS size
 ),
 ships AS MATERIALIZED (
@@ -231,10 +218,7 @@ SELECT g.place, f.own, (
   SELECT CASE WHEN f.own THEN s.verified ELSE s.public END FROM ${schema}.shipment_statuses AS s
   WHERE s.tenant_id = ${tenant(tenantId)} AND s.shipment_id = f.shipment_id
 ) AS body
-FROM unnest(
-  ${textArray(lookups.map((each) => each.key))},
-  ${textArray(lookups.map((each) => each.own === "all" ? null : arrayLiteral(each.own)))}
-) WITH ORDINALITY AS g (key, accounts, place)
+FROM ${given("g", lookups.map(({ key, own }) => ({ key, accounts: own === "all" ? null : own })), { key: textArray, accounts: textLists }, "place")}
 CROSS JOIN LATERAL (
   SELECT CASE WHEN g.accounts <> '{}' THEN (
     SELECT k.shipment_id
@@ -374,18 +358,15 @@ const pruneSize = 1000
  * A separate statement before `pruneShipments`, which then sees the writes of transactions that held the locks. It skips shipments
  * that are being written, because every writer takes this lock first; the next run removes them.
  */
-export const lockOldShipments = (schema: Statement, tenantId: string, deliveredBefore: number) => {
-  const own = tenant(tenantId)
-  return statement`
+export const lockOldShipments = (schema: Statement, tenantId: string, deliveredBefore: number) => statement`
 SELECT h.shipment_id FROM ${schema}.shipments AS h
-WHERE h.tenant_id = ${own} AND h.shipment_id = ANY (ARRAY(
+WHERE h.tenant_id = ${tenant(tenantId)} AND h.shipment_id = ANY (ARRAY(
   SELECT shipment_id FROM ${schema}.shipment_statuses
-  WHERE tenant_id = ${own} AND delivered_at < ${timestamptz(deliveredBefore)}
+  WHERE tenant_id = ${tenant(tenantId)} AND delivered_at < ${timestamptz(deliveredBefore)}
   ORDER BY delivered_at
   LIMIT ${raw(String(pruneSize))}
 ))
 FOR UPDATE SKIP LOCKED`
-}
 
 export const pruneShipments = (schema: Statement, tenantId: string, deliveredBefore: number, locked: ReadonlyArray<string>) => {
   const own = tenant(tenantId)

@@ -2,6 +2,7 @@
 import { type Counted, hourMillis, type MinuteCounts, minuteMillis, type StatisticsRange, totals, type WaitingSample } from "@waybill/core/delivery"
 import { float8, int8, int8Array, optional, row, text, textArray, timestamptz, timestamptzArray, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { given } from "../../shared/GivenRows.ts"
 
 /** Rows that one statement removes. */
 const pruneSize = raw("5000")
@@ -28,17 +29,13 @@ ON CONFLICT (tenant_id, client, destination_id, at) DO UPDATE SET
   deliveries = s.deliveries + EXCLUDED.deliveries, failures = s.failures + EXCLUDED.failures,
   latency_millis = s.latency_millis + EXCLUDED.latency_millis, max_latency_millis = greatest(s.max_latency_millis, EXCLUDED.max_latency_millis)`
 
+const countColumns = {
+  destinationId: uuidArray, at: timestamptzArray, deliveries: int8Array, failures: int8Array, latencyMillis: int8Array, maxLatencyMillis: int8Array
+}
+
 export const addCounts = (schema: Statement, tenantId: string, counts: ReadonlyArray<MinuteCounts>) => statement`
 WITH added AS MATERIALIZED (
-  SELECT * FROM unnest(
-    ${textArray(counts.map(clientOf))},
-    ${uuidArray(counts.map((each) => each.destinationId))},
-    ${timestamptzArray(counts.map((each) => each.at))},
-    ${int8Array(counts.map((each) => each.deliveries))},
-    ${int8Array(counts.map((each) => each.failures))},
-    ${int8Array(counts.map((each) => each.latencyMillis))},
-    ${int8Array(counts.map((each) => each.maxLatencyMillis))}
-  ) AS a (client, destination_id, at, deliveries, failures, latency_millis, max_latency_millis)
+  SELECT * FROM ${given("a", counts, { client: textArray(counts.map(clientOf)), ...countColumns })}
 ),
 minutes AS (${insertCounts(schema, tenantId, "minutes")})
 ${insertCounts(schema, tenantId, "hours")}`
@@ -52,8 +49,7 @@ export const addSamples = (schema: Statement, tenantId: string, at: number, samp
   const sampledAt = statement`${timestamptz(at)}`
   return statement`
 WITH added AS MATERIALIZED (
-  SELECT * FROM unnest(${textArray(samples.map(clientOf))}, ${uuidArray(samples.map((each) => each.destinationId))}, ${int8Array(samples.map((each) => each.waiting))})
-    AS a (client, destination_id, waiting)
+  SELECT * FROM ${given("a", samples, { client: textArray(samples.map(clientOf)), destinationId: uuidArray, waiting: int8Array })}
 ),
 minutes AS (${insertSamples(schema, tenantId, "minutes", sampledAt)})
 ${insertSamples(schema, tenantId, "hours", sampledAt)}`
