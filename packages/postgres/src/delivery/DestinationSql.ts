@@ -120,20 +120,17 @@ FOR NO KEY UPDATE`
  * `cancelled (entries)`: cancels deliveries of a destination that wait for a retry, behind its lock. One that is locked nevertheless is in a take at this moment. A lock that waits
  * for the take would stay until the end of a host's transaction, although the delivery is then in flight, and nobody could take it over.
  */
-export const cancelRetries = (schema: Statement, tenantId: string, destinationId: StatementPart, limit: Statement): Statement => {
-  const own = tenant(tenantId)
-  return statement`retried AS MATERIALIZED (
+export const cancelRetries = (schema: Statement, tenantId: string, destinationId: StatementPart, limit: Statement) => statement`retried AS MATERIALIZED (
   SELECT d.delivery_id FROM ${schema}.deliveries AS d
-  WHERE d.tenant_id = ${own} AND d.destination_id = ${destinationId} AND d.state = 'waiting' ${limit}
+  WHERE d.tenant_id = ${tenant(tenantId)} AND d.destination_id = ${destinationId} AND d.state = 'waiting' ${limit}
   FOR UPDATE SKIP LOCKED
 ),
 cancelled AS (
   UPDATE ${schema}.deliveries AS d
   SET state = 'cancelled', due_at = NULL, settled_at = now()
-  WHERE d.tenant_id = ${own} AND d.delivery_id = ANY (ARRAY(SELECT delivery_id FROM retried))
+  WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ANY (ARRAY(SELECT delivery_id FROM retried))
   RETURNING cardinality(d.refs) AS entries
 )`
-}
 
 /** The closed row stays for operators who read its deliveries. The owner removes the entries, also those that publishers still add. */
 export const closeDestination = (schema: Statement, tenantId: string, closed: string) => {

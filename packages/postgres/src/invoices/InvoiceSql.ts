@@ -68,21 +68,18 @@ interface InvoiceRange {
 }
 
 /** The first invoices that accounts may see, in the order of a list: the first of each account, by index. */
-const addressedTo = (schema: Statement, tenantId: string, accounts: ReadonlyArray<string>, range: Statement, limit: StatementPart): Statement => {
-  const own = tenant(tenantId)
-  return statement`(
+const addressedTo = (schema: Statement, tenantId: string, accounts: ReadonlyArray<string>, range: Statement, limit: StatementPart): Statement => statement`(
   SELECT DISTINCT t.unique_id, t.dot, t.mc FROM unnest(${textArray(accounts)}) AS g (account) CROSS JOIN LATERAL (
-    SELECT t.unique_id, t.dot, t.mc FROM ${schema}.invoice_accounts AS t WHERE t.tenant_id = ${own} AND t.account = g.account ${range}
+    SELECT t.unique_id, t.dot, t.mc FROM ${schema}.invoice_accounts AS t WHERE t.tenant_id = ${tenant(tenantId)} AND t.account = g.account ${range}
     ORDER BY t.unique_id, t.dot, t.mc LIMIT ${limit}
   ) AS t
   ORDER BY t.unique_id, t.dot, t.mc LIMIT ${limit}
 ) AS mine
 CROSS JOIN LATERAL (
   SELECT t.* FROM ${schema}.invoices AS t
-  WHERE t.tenant_id = ${own} AND t.unique_id = mine.unique_id AND t.dot = mine.dot AND t.mc = mine.mc
+  WHERE t.tenant_id = ${tenant(tenantId)} AND t.unique_id = mine.unique_id AND t.dot = mine.dot AND t.mc = mine.mc
   OFFSET 0
 ) AS t`
-}
 
 export const listInvoices = (
   schema: Statement,

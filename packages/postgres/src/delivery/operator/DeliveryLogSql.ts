@@ -115,21 +115,18 @@ const deadAfter = (schema: Statement, tenantId: string, after: Parameter): State
  * `destination_id` of all that are in trouble after an id: by the index of stopped ones, and by one step in the index of dead letters for each
  * destination that has some (`deadAfter`). How many others the tenant has does not count; of one client, each is looked at instead.
  */
-const allInTrouble = (schema: Statement, tenantId: string, after: Parameter, most: StatementPart): Statement => {
-  const own = tenant(tenantId)
-  return statement`
+const allInTrouble = (schema: Statement, tenantId: string, after: Parameter, most: StatementPart): Statement => statement`
   SELECT l.destination_id FROM (
     (SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = ${own} AND ${isStopped} AND l.destination_id > ${after} ORDER BY l.destination_id LIMIT ${most})
+    WHERE l.tenant_id = ${tenant(tenantId)} AND ${isStopped} AND l.destination_id > ${after} ORDER BY l.destination_id LIMIT ${most})
     UNION
     (SELECT l.destination_id FROM dead AS d CROSS JOIN LATERAL (
       SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
-      WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed' OFFSET 0
+      WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = d.destination_id AND l.state <> 'closed' OFFSET 0
     ) AS l LIMIT ${most})
   ) AS l
   ORDER BY l.destination_id
   LIMIT ${most}`
-}
 
 const isOnlyInTrouble = ({ inTrouble = false, ...others }: DestinationMatch): boolean => inTrouble && Object.values(others).every((value) => value === undefined)
 
@@ -240,18 +237,15 @@ LIMIT ${int8(limit)}`
 export const detailRow = row({ ...summaryColumns, endpointUrl: text, envelopeOpen: text, envelopeClose: text, body: optional(bytea) })
 
 /** Its bytes are joined from the source of its destination: the same number means something else in another. */
-export const findDelivery = (schema: Statement, tenantId: string, deliveryId: string, sources: ReadonlyArray<PayloadSource>) => {
-  const own = tenant(tenantId)
-  return statement`
+export const findDelivery = (schema: Statement, tenantId: string, deliveryId: string, sources: ReadonlyArray<PayloadSource>) => statement`
 SELECT ${summaryRow.columns("d")}, l.endpoint_url, l.envelope_open, l.envelope_close,
        (${raw(bodyOf(schema.text, sources))}) AS body
 FROM (
-  SELECT ${summary}, d.refs FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.delivery_id = ${uuid(deliveryId)}
+  SELECT ${summary}, d.refs FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ${uuid(deliveryId)}
   UNION ALL
-  SELECT ${summary}, d.refs FROM ${inFlight(schema, tenantId)} AS d WHERE d.tenant_id = ${own} ${inFlightOf(deliveryId)}
+  SELECT ${summary}, d.refs FROM ${inFlight(schema, tenantId)} AS d WHERE d.tenant_id = ${tenant(tenantId)} ${inFlightOf(deliveryId)}
 ) AS d
 ${destinationOf(schema, tenantId, "d.destination_id")}`
-}
 
 /** Deliveries that are removed in one statement. */
 const pruneSize = raw("2000")

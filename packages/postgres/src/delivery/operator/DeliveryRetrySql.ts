@@ -24,17 +24,14 @@ export const retriedRow = row({ state: only<DeliveryState>(text), whole: bool })
  * Locks a delivery, unless it is sent at this moment: its outcome may wait for the destination. `whole`: it can be sent again. Without all of its
  * bytes it would block its shipments, so one that lost some to retention counts as cancelled.
  */
-export const lockRetried = (schema: Statement, tenantId: string, retried: string, sources: ReadonlyArray<PayloadSource>) => {
-  const own = tenant(tenantId)
-  return statement`
+export const lockRetried = (schema: Statement, tenantId: string, retried: string, sources: ReadonlyArray<PayloadSource>) => statement`
 SELECT d.state, d.state <> 'cancelled' AND ${hasDestination(schema, tenantId, statement`l.state <> 'closed' AND (
     SELECT count(x.order_id) = cardinality(d.refs) FROM unnest(d.refs) AS r (ref)
     LEFT JOIN LATERAL (${raw(payloadOf(schema.text, sources, "l.source", "r.ref"))}) AS x ON true
   )`)} AS whole
 FROM ${schema}.deliveries AS d
-WHERE d.tenant_id = ${own} AND d.delivery_id = ${uuid(retried)} AND d.state <> 'sending'
+WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ${uuid(retried)} AND d.state <> 'sending'
 FOR UPDATE`
-}
 
 export const retryDelivery = (schema: Statement, tenantId: string, retried: string) => statement`
 WITH changed AS (
@@ -65,12 +62,10 @@ export const lockDestinationsOf = (schema: Statement, tenantId: string, delivery
 export const retryDead = (schema: Statement, tenantId: string, deliveryIds: ReadonlyArray<string>) =>
   retryDeadLetters(schema, tenantId, statement`AND d.delivery_id = ANY (${uuidArray(deliveryIds)})`)
 
-const retryDeadLetters = (schema: Statement, tenantId: string, condition: Statement) => {
-  const own = tenant(tenantId)
-  return statement`
+const retryDeadLetters = (schema: Statement, tenantId: string, condition: Statement) => statement`
 WITH recovered AS (
   UPDATE ${schema}.deliveries AS d SET ${again}
-  WHERE d.tenant_id = ${own} AND d.state = 'dead' ${condition} AND ${hasDestination(schema, tenantId, raw("l.state <> 'closed'"))}
+  WHERE d.tenant_id = ${tenant(tenantId)} AND d.state = 'dead' ${condition} AND ${hasDestination(schema, tenantId, raw("l.state <> 'closed'"))}
   RETURNING d.destination_id
 ),
 changed AS (
@@ -78,4 +73,3 @@ changed AS (
 ),
 signalled AS (${signalChanged(schema, tenant(tenantId))})
 SELECT count(*) AS recovered FROM recovered`
-}
