@@ -1,6 +1,7 @@
 /** The customer's receiver in the demo: verifies deliveries and prints one line for each. */
 import { DeliveryReceiver, SeenInMemory } from "@waybill/client"
 import { Effect, type Scope } from "effect"
+import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { bytesUpTo } from "../BytesUpTo.ts"
@@ -56,11 +57,7 @@ export const runDemoReceiver = (options: {
   )
 }
 
-const listenOn = (server: Server, port: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.once("error", reject)
-    server.listen(port, "127.0.0.1", () => {
-      server.off("error", reject)
-      resolve((server.address() as AddressInfo).port)
-    })
-  })
+const listenOn = async (server: Server, port: number): Promise<number> => {
+  await once(server.listen(port, "127.0.0.1"), "listening")
+  return (server.address() as AddressInfo).port
+}
