@@ -1,40 +1,42 @@
 /** `waybill doctor`: checks whether a server can run with these settings, and names the fixes. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import type { ConfigInvalid } from "../../config/ServerConfig.ts"
+import type { ConfigInvalid, ServerConfig } from "../../config/ServerConfig.ts"
 import { readConfig } from "../ServeCommand.ts"
 import { failed } from "../shared/Outcome.ts"
 import { counted, jsonFlag } from "../shared/Output.ts"
-import { databaseFindings } from "./DatabaseFindings.ts"
+import { databaseChecks, databaseFindings } from "./DatabaseFindings.ts"
 import { ediFinding } from "./EdiFindings.ts"
-import { broken, type Finding, ok, skipped, warning } from "./Finding.ts"
+import { broken, type Finding, type NamedFinding, ok, skipped, warning } from "./Finding.ts"
 import { dataDirFinding, egressFinding } from "./MachineFindings.ts"
 import { documentsFinding, jwksFinding } from "./ServiceFindings.ts"
 
 const marks = { ok: "ok      ", warning: "warning ", failed: "FAILED  ", skipped: "skipped " } as const
 
-const lineOf = ({ detail, name, result, todo }: Finding): string =>
+const lineOf = ([name, { detail, result, todo }]: NamedFinding): string =>
   `${marks[result]}${name.padEnd(16)}${detail}${todo === undefined ? "" : `\n                        → ${todo}`}`
 
-const settingsFindings = ({ faults }: ConfigInvalid): ReadonlyArray<Finding> => [
-  ...faults.map(({ problem, variable }) => broken("settings", `${variable} ${problem}`, "Correct it; the server does not start otherwise.")),
-  ...["data directory", "egress", "jwks", "documents", "edi", "database", "writes", "durability", "read replica", "migrations", "indexes", "locks", "clock", "secrets", "queue", "e-mail"].map((name) => skipped(name, "not checked: the settings are invalid"))
+/** Checks before those of the database. */
+const machineChecks: Readonly<Record<string, (config: ServerConfig) => Effect.Effect<Finding>>> = {
+  "data directory": dataDirFinding,
+  egress: (config) => Effect.succeed(egressFinding(config)),
+  jwks: jwksFinding,
+  documents: documentsFinding,
+  edi: ediFinding
+}
+
+const settingsFindings = ({ faults }: ConfigInvalid): ReadonlyArray<NamedFinding> => [
+  ...faults.map(({ problem, variable }) => ["settings", broken(`${variable} ${problem}`, "Correct it; the server does not start otherwise.")] as const),
+  ...[...Object.keys(machineChecks), ...databaseChecks].map((name) => [name, skipped("not checked: the settings are invalid")] as const)
 ]
 
 const findings = Effect.gen(function*() {
   const config = yield* readConfig
-  const found: ReadonlyArray<Finding> = [
-    config.warnings.length === 0
-      ? ok("settings", "all are valid")
-      : warning("settings", config.warnings.join(" "), "The server starts with them; change them if they are not intended."),
-    yield* dataDirFinding(config),
-    egressFinding(config),
-    yield* jwksFinding(config),
-    yield* documentsFinding(config),
-    yield* ediFinding(config),
-    ...(yield* databaseFindings(config))
-  ]
-  return found
+  const settings = config.warnings.length === 0
+    ? ok("all are valid")
+    : warning(config.warnings.join(" "), "The server starts with them; change them if they are not intended.")
+  const ofMachine = yield* Effect.forEach(Object.entries(machineChecks), ([name, find]) => Effect.map(find(config), (finding): NamedFinding => [name, finding]))
+  return [["settings", settings], ...ofMachine, ...(yield* databaseFindings(config))] satisfies ReadonlyArray<NamedFinding>
 }).pipe(Effect.catchTag("ConfigInvalid", (error) => Effect.succeed(settingsFindings(error))))
 
 export const doctorCommand = Command.make(
@@ -42,8 +44,8 @@ export const doctorCommand = Command.make(
   { json: jsonFlag },
   Effect.fnUntraced(function*({ json }) {
     const all = yield* findings
-    const bad = all.filter(({ result }) => result === "failed")
-    if (json) yield* Console.log(JSON.stringify({ healthy: bad.length === 0, checks: all }))
+    const bad = all.filter(([, { result }]) => result === "failed")
+    if (json) yield* Console.log(JSON.stringify({ healthy: bad.length === 0, checks: all.map(([name, finding]) => ({ name, ...finding })) }))
     else for (const finding of all) yield* Console.log(lineOf(finding))
     if (bad.length > 0) return yield* failed(`${counted(bad.length, "check")} failed.`)
   })

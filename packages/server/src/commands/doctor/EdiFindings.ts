@@ -10,28 +10,26 @@ import { type EdiLimits, foldersIn, profileIn } from "../../edi/EdiPartners.ts"
 import { counted } from "../shared/Output.ts"
 import { broken, type Finding, ok } from "./Finding.ts"
 
-const name = "edi"
-
 /** A longer list would not be read. */
 const maxProblems = 5
 
 export const ediFinding = ({ ediDir, ediLimits }: Pick<ServerConfig, "ediDir" | "ediLimits">): Effect.Effect<Finding> =>
-  ediDir === undefined ? Effect.succeed(ok(name, "no EDI files are read")) : Effect.promise(() => findingOf(ediDir, ediLimits))
+  ediDir === undefined ? Effect.succeed(ok("no EDI files are read")) : Effect.promise(() => findingOf(ediDir, ediLimits))
 
 const findingOf = async (directory: string, limits: EdiLimits): Promise<Finding> => {
   try {
     await access(directory, constants.W_OK)
   } catch (error) {
     // the server creates it
-    if ((error as { readonly code?: unknown }).code === "ENOENT") return ok(name, `${directory} does not exist yet`)
-    return broken(name, `${directory} cannot be written to`, "Correct WAYBILL_EDI_DIR, or the owner of the directory.")
+    if ((error as { readonly code?: unknown }).code === "ENOENT") return ok(`${directory} does not exist yet`)
+    return broken(`${directory} cannot be written to`, "Correct WAYBILL_EDI_DIR, or the owner of the directory.")
   }
   const { partners, unreadable } = await foldersIn(directory)
   const ofPartners = (await Promise.all(partners.map(({ partner, tenantId }) => problemOf(join(directory, tenantId, partner), limits)))).filter((problem) => problem !== undefined)
   const problems = [...unreadable.map(({ problem }) => `${problem}.`), ...ofPartners]
   return problems.length === 0
-    ? ok(name, `${counted(partners.length, "partner")} in ${directory}`)
-    : broken(name, problems.slice(0, maxProblems).join(" "), `Correct ${counted(problems.length, "partner")}; \`waybill edi check <profile> --connect\` tries one. The others are served.`)
+    ? ok(`${counted(partners.length, "partner")} in ${directory}`)
+    : broken(problems.slice(0, maxProblems).join(" "), `Correct ${counted(problems.length, "partner")}; \`waybill edi check <profile> --connect\` tries one. The others are served.`)
 }
 
 const problemOf = async (folder: string, { maxWaitingFiles }: EdiLimits): Promise<string | undefined> => {

@@ -1,8 +1,6 @@
 /** Result of one check of `waybill doctor`. */
 
 export interface Finding {
-  /** Name of the check, such as `database`. */
-  readonly name: string
   /** `skipped`: an earlier check failed. */
   readonly result: "ok" | "warning" | "failed" | "skipped"
   /** The observation. */
@@ -11,7 +9,10 @@ export interface Finding {
   readonly todo?: string
 }
 
-export const ok = (name: string, detail: string): Finding => ({ name, result: "ok", detail })
-export const warning = (name: string, detail: string, todo: string): Finding => ({ name, result: "warning", detail, todo })
-export const broken = (name: string, detail: string, todo: string): Finding => ({ name, result: "failed", detail, todo })
-export const skipped = (name: string, detail: string): Finding => ({ name, result: "skipped", detail })
+export const ok = (detail: string): Finding => ({ result: "ok", detail })
+export const warning = (detail: string, todo: string): Finding => ({ result: "warning", detail, todo })
+export const broken = (detail: string, todo: string): Finding => ({ result: "failed", detail, todo })
+export const skipped = (detail: string): Finding => ({ result: "skipped", detail })
+
+/** With the name of the check, such as `database`. */
+export type NamedFinding = readonly [name: string, finding: Finding]

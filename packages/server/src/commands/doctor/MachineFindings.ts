@@ -31,31 +31,29 @@ const tryToWrite = async (directory: string): Promise<{ readonly error: unknown 
 
 export const dataDirFinding = (config: ServerConfig): Effect.Effect<Finding> =>
   Effect.promise(async () => {
-    const name = "data directory"
     const { dataDir, databaseUrl, demo, operatorKeys, sealingKeys } = config
     const path = shortPath(dataDir) || dataDir
     const isNeeded = demo || databaseUrl === undefined || operatorKeys === undefined || sealingKeys === undefined
     const there = await nearest(dataDir)
     const problem = await tryToWrite(there)
-    if (problem === undefined) return ok(name, there === dataDir ? `${path} can be written to` : `${path} does not exist yet and can be created`)
+    if (problem === undefined) return ok(there === dataDir ? `${path} can be written to` : `${path} does not exist yet and can be created`)
     return isNeeded
-      ? broken(name, `${path} cannot be written to: ${messageOf(problem.error)}`, hintOf(path, problem.error))
-      : ok(name, `${path} cannot be written to, and is not needed: database and keys are given`)
+      ? broken(`${path} cannot be written to: ${messageOf(problem.error)}`, hintOf(path, problem.error))
+      : ok(`${path} cannot be written to, and is not needed: database and keys are given`)
   })
 
 /** Metadata service of cloud providers, which returns credentials. */
 const metadataAddress = "169.254.169.254"
 
 export const egressFinding = ({ egress, egressText }: ServerConfig): Finding => {
-  const name = "egress"
-  if (egressText === "") return ok(name, "webhooks go to public addresses over https, and nowhere else")
+  if (egressText === "") return ok("webhooks go to public addresses over https, and nowhere else")
   if (isAllowedAddress(metadataAddress, egress)) {
-    return broken(name, `webhooks may reach ${metadataAddress}, the metadata service of clouds, which returns credentials`, "Take that address out of WAYBILL_EGRESS_ALLOW.")
+    return broken(`webhooks may reach ${metadataAddress}, the metadata service of clouds, which returns credentials`, "Take that address out of WAYBILL_EGRESS_ALLOW.")
   }
   if (egress.networks.some(({ prefixLength }) => prefixLength === 0)) {
-    return warning(name, "webhooks may reach every private address, over plain http, too", "Name the networks of your receivers in WAYBILL_EGRESS_ALLOW instead of all of them.")
+    return warning("webhooks may reach every private address, over plain http, too", "Name the networks of your receivers in WAYBILL_EGRESS_ALLOW instead of all of them.")
   }
-  return ok(name, `webhooks go to public addresses over https, and to ${egressText}`)
+  return ok(`webhooks go to public addresses over https, and to ${egressText}`)
 }
 
 /** The sealing keys of this machine. Generates none. */

@@ -14,22 +14,21 @@ const timeoutMillis = 5_000
 const mostBytes = 1024 * 1024
 
 export const jwksFinding = ({ jwt }: Pick<ServerConfig, "jwt">): Effect.Effect<Finding> => {
-  const name = "jwks"
-  if (jwt === undefined) return Effect.succeed(ok(name, "JWTs are not accepted"))
+  if (jwt === undefined) return Effect.succeed(ok("JWTs are not accepted"))
   const todo = "Correct WAYBILL_JWT_JWKS_URL, or let this machine reach it. A process that fetched the keys within the last hour still accepts their tokens; all others answer 503."
   return Effect.promise(async () => {
     try {
       const response = await fetch(jwt.jwksUrl, { signal: AbortSignal.timeout(timeoutMillis), redirect: "manual" })
-      if (!response.ok) return broken(name, `${jwt.jwksUrl} answers ${response.status}`, todo)
+      if (!response.ok) return broken(`${jwt.jwksUrl} answers ${response.status}`, todo)
       const answer = await bytesUpTo(mostBytes, response.body ?? [])
       if (answer === undefined) throw new Error(`the answer is larger than ${mostBytes} bytes`)
       const keys = keysIn(answer.toString())
       return keys === undefined || keys === 0
-        ? broken(name, `${jwt.jwksUrl} answers no JSON with keys`, todo)
-        : ok(name, `${counted(keys, "key")} at ${jwt.jwksUrl}`)
+        ? broken(`${jwt.jwksUrl} answers no JSON with keys`, todo)
+        : ok(`${counted(keys, "key")} at ${jwt.jwksUrl}`)
     } catch (error) {
       const { cause, message } = error as Error
-      return broken(name, `${jwt.jwksUrl} cannot be fetched: ${cause instanceof Error && cause.message !== "" ? cause.message : message}`, todo)
+      return broken(`${jwt.jwksUrl} cannot be fetched: ${cause instanceof Error && cause.message !== "" ? cause.message : message}`, todo)
     }
   })
 }
@@ -45,7 +44,6 @@ const keysIn = (text: string): number | undefined => {
 
 /** Opens the places as a start does. */
 export const documentsFinding = (config: Pick<ServerConfig, "documents" | "documentsAlso" | "s3Endpoint">): Effect.Effect<Finding> => {
-  const name = "documents"
   const { documents, documentsAlso, s3Endpoint } = config
   const places = [documents, ...(documentsAlso === undefined ? [] : [documentsAlso])]
   const warnings: Array<string> = []
@@ -59,11 +57,11 @@ export const documentsFinding = (config: Pick<ServerConfig, "documents" | "docum
   return Effect.scoped(opened).pipe(
     Effect.provide(heard),
     Effect.match({
-      onFailure: (error) => broken(name, error.message, "The server does not start otherwise."),
+      onFailure: (error) => broken(error.message, "The server does not start otherwise."),
       onSuccess: () =>
         warnings.length === 0
-          ? ok(name, places.map((place) => place.kind === "postgres" ? "in the database" : documentsText(place)).join(", also "))
-          : broken(name, warnings.join(" "), "Start the store, or correct WAYBILL_S3_ENDPOINT.")
+          ? ok(places.map((place) => place.kind === "postgres" ? "in the database" : documentsText(place)).join(", also "))
+          : broken(warnings.join(" "), "Start the store, or correct WAYBILL_S3_ENDPOINT.")
     })
   )
 }
