@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
-import { install, root } from "./workspace.mjs"
+import { fromSources, install, root } from "./workspace.mjs"
 
 await install()
 const { buildPages } = await import("../packages/server/dashboard/build.mjs")
@@ -12,7 +12,7 @@ const env = {
   // npm sets it as well; this is for running the script without npm
   PATH: join(root, "node_modules/.bin") + delimiter + process.env.PATH,
   // examples whose scripts are those of a program elsewhere, without the name of the source files
-  NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ""} --conditions=@waybill/source --disable-warning=ExperimentalWarning`.trim()
+  NODE_OPTIONS: [process.env.NODE_OPTIONS ?? "", ...fromSources].join(" ").trim()
 }
 // of the portal, which an example serves
 await buildPages()

@@ -1,7 +1,7 @@
 // npm run kubernetes: renders the Helm chart with each file of its folder ci, and checks the objects against Kubernetes' own schemas
 // and their settings against the server's.
 import { join } from "node:path"
-import { install, root, runOnPinnedNode } from "./workspace.mjs"
+import { fromSources, install, root, runOnPinnedNode } from "./workspace.mjs"
 
 await install()
-runOnPinnedNode(["--conditions=@waybill/source", join(root, "scripts/kubernetes/check.mjs")])
+runOnPinnedNode([...fromSources, join(root, "scripts/kubernetes/check.mjs")])

@@ -3,14 +3,12 @@ import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { root } from "./workspace.mjs"
+import { fromSources, node, root } from "./workspace.mjs"
 
 export function temporaryPostgres() {
   let started
   const start = async () => {
-    const child = spawn(join(root, "node_modules/.bin/node"), [
-      "--conditions=@waybill/source", "--disable-warning=ExperimentalWarning", join(root, "scripts/postgres-process.mjs")
-    ], { cwd: root, stdio: ["pipe", "pipe", "inherit"] })
+    const child = spawn(node, [...fromSources, join(root, "scripts/postgres-process.mjs")], { cwd: root, stdio: ["pipe", "pipe", "inherit"] })
     for await (const url of createInterface({ input: child.stdout })) return { child, url }
     throw new Error("The database did not start.")
   }

@@ -1,6 +1,6 @@
 // npm start: runs the standalone server from source
 import { join } from "node:path"
-import { install, root, runOnPinnedNode } from "./workspace.mjs"
+import { fromSources, install, root, runOnPinnedNode } from "./workspace.mjs"
 
 const args = process.argv.slice(2)
 const serves = args.length === 0 || args[0].startsWith("-") || args[0] === "serve"
@@ -9,8 +9,7 @@ await install()
 // the program finds it at its path in a package
 if (serves) await (await import("../packages/server/dashboard/build.mjs")).buildPages()
 runOnPinnedNode([
-  "--conditions=@waybill/source",
-  "--disable-warning=ExperimentalWarning",
+  ...fromSources,
   join(root, "packages/server/src/main.ts"),
   ...(args.length === 0 || args[0].startsWith("-") ? ["serve", ...args] : args)
 ])

@@ -7,7 +7,11 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-const node = join(root, "node_modules/node/bin", process.platform === "win32" ? "node.exe" : "node")
+/** The workspace's pinned Node. */
+export const node = join(root, "node_modules/node/bin", process.platform === "win32" ? "node.exe" : "node")
+
+/** Arguments of Node for programs that import the packages' sources. */
+export const fromSources = ["--conditions=@waybill/source", "--disable-warning=ExperimentalWarning"]
 
 /** Installs the packages of package-lock.json, unless they are installed. Concurrent calls wait for the first. */
 export async function install() {

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { root } from "../workspace.mjs"
+import { fromSources, node, root } from "../workspace.mjs"
 import { isRun, placeOf, skipReason } from "./pages.mjs"
 
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
@@ -47,9 +47,7 @@ export const checkCommandNames = (pages) => {
 }
 
 const refusedCalls = (calls) => {
-  const { status, stderr, stdout } = spawnSync(join(root, "node_modules/.bin/node"), [
-    "--conditions=@waybill/source", "--disable-warning=ExperimentalWarning", join(root, "scripts/docs/parse.mjs")
-  ], { input: JSON.stringify(calls), encoding: "utf8", timeout: 60_000 })
+  const { status, stderr, stdout } = spawnSync(node, [...fromSources, join(root, "scripts/docs/parse.mjs")], { input: JSON.stringify(calls), encoding: "utf8", timeout: 60_000 })
   return status === 0 ? JSON.parse(stdout) : [`the commands could not be checked:\n${stdout}${stderr}`]
 }
 

@@ -6,7 +6,6 @@ import { placeOf } from "./pages.mjs"
 
 const read = (path) => readFileSync(join(root, path), "utf8")
 const sources = () => globSync("packages/*/src/**/*.{ts,tsx}", { cwd: root }).map((path) => ({ path, text: read(path) }))
-const escaped = (text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
 
 /** Tests are named as `[words](path of the file): "one name", "another"`. */
 export const checkTests = (pages) => {
@@ -18,7 +17,7 @@ export const checkTests = (pages) => {
       const text = read(file)
       for (const [, name] of names.matchAll(/"([^"]+)"/g)) {
         named += 1
-        if (!new RegExp(`\\(\\s*(["'\`])${escaped(name)}\\1`).test(text)) faults.push(`${path}: ${file} has no test named "${name}"`)
+        if (!new RegExp(`\\(\\s*(["'\`])${RegExp.escape(name)}\\1`).test(text)) faults.push(`${path}: ${file} has no test named "${name}"`)
       }
     }
   }

@@ -117,6 +117,6 @@ export const anchorsOf = ({ prose }) => {
 /** Compares output with a page: `…` matches any text within a line, a line with only `…` matches any lines. */
 export const agrees = (printed, promised) => {
   const pattern = promised.trimEnd().split("\n").map((line) =>
-    line === "…" ? "(?:[^\\n]*\\n)*?[^\\n]*" : line.trimEnd().split("…").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("[^\\n]*"))
+    line === "…" ? "(?:[^\\n]*\\n)*?[^\\n]*" : line.trimEnd().split("…").map(RegExp.escape).join("[^\\n]*"))
   return new RegExp(`^${pattern.join("\\n")}$`).test(printed.split("\n").map((line) => line.trimEnd()).join("\n").trimEnd())
 }

@@ -2,10 +2,9 @@
 import { spawn } from "node:child_process"
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import { root } from "../workspace.mjs"
+import { fromSources, node, root } from "../workspace.mjs"
 import { agrees, isRun, placeOf, skipReason } from "./pages.mjs"
 
-const node = join(root, "node_modules/.bin/node")
 const tsc = join(root, "node_modules/typescript/bin/tsc")
 /** Below the root, so that packages resolve; ignored by git and by the linter. */
 const workplace = join(root, ".tsc/docs")
@@ -93,9 +92,7 @@ export const runPrograms = async (projects, databaseUrl) => {
       ran += 1
       const how = blocks.map((block) => block.how).join(", ")
       const url = /\bon postgres\b/.test(how) ? await databaseUrl() : undefined
-      const { output, status } = await run(node, [
-        "--conditions=@waybill/source", "--disable-warning=ExperimentalWarning", ...(/\btests\b/.test(how) ? ["--test"] : []), name
-      ], { cwd: directory, env: { ...process.env, ...(url === undefined ? {} : { DATABASE_URL: url }) } })
+      const { output, status } = await run(node, [...fromSources, ...(/\btests\b/.test(how) ? ["--test"] : []), name], { cwd: directory, env: { ...process.env, ...(url === undefined ? {} : { DATABASE_URL: url }) } })
       const promised = promisedOf({ blocks })?.code
       if (status !== 0) faults.push(`${placeOf(blocks[0])}: this program ended with ${status}\n${output}`)
       else if (promised !== undefined && !agrees(output, promised)) {

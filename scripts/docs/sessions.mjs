@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { root } from "../workspace.mjs"
+import { fromSources, node, root } from "../workspace.mjs"
 import { agrees, isRun, placeOf } from "./pages.mjs"
 
 const patienceMillis = 180_000
@@ -86,7 +86,7 @@ const freePort = async () => {
 /** `waybill` and `npx waybill` are the program from source. */
 const programsIn = (directory) => {
   mkdirSync(directory)
-  const program = `exec "${join(root, "node_modules/.bin/node")}" --conditions=@waybill/source --disable-warning=ExperimentalWarning "${join(root, "packages/server/src/main.ts")}" "$@"`
+  const program = `exec "${node}" ${fromSources.join(" ")} "${join(root, "packages/server/src/main.ts")}" "$@"`
   for (const [name, text] of [["waybill", program], ["npx", `[ "$1" = waybill ] || exit 127\nshift\n${program}`]]) {
     writeFileSync(join(directory, name), `#!/bin/sh\n${text}\n`)
     chmodSync(join(directory, name), 0o755)

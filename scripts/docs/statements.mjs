@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import pg from "pg"
-import { root } from "../workspace.mjs"
+import { fromSources, node, root } from "../workspace.mjs"
 import { isRun, placeOf } from "./pages.mjs"
 
 /** @returns how many blocks were sent, and which ones Postgres refused */
@@ -21,9 +21,10 @@ export const runStatements = async (pages, databaseUrl) => {
 }
 
 const migrated = async (url) => {
-  const program = spawn(join(root, "node_modules/.bin/node"), [
-    "--conditions=@waybill/source", "--disable-warning=ExperimentalWarning", join(root, "packages/server/src/main.ts"), "migrate"
-  ], { env: { ...process.env, WAYBILL_DATABASE_URL: url, WAYBILL_SCHEMA: "waybill" }, stdio: ["ignore", "ignore", "inherit"] })
+  const program = spawn(node, [...fromSources, join(root, "packages/server/src/main.ts"), "migrate"], {
+    env: { ...process.env, WAYBILL_DATABASE_URL: url, WAYBILL_SCHEMA: "waybill" },
+    stdio: ["ignore", "ignore", "inherit"]
+  })
   const [code] = await once(program, "exit")
   if (code !== 0) throw new Error(`waybill migrate ended with ${code}.`)
 }

@@ -42,7 +42,7 @@ try {
   if (tools.helm === undefined) {
     console.log("skipped: there is no helm. Its binary is installed on Linux x64; elsewhere install helm to render and check the chart. The tests of packages/server check its values and names.")
   } else {
-    const helm = (...args) => run(tools, args)
+    const helm = (...args) => tools.spawn(tools.helm, args)
     console.log(`${helm("version", "--short").stdout.trim()}, schemas of Kubernetes ${tools.kubernetes}`)
     const objects = await checkValues(helm)
     checkRefusals(helm)
@@ -117,8 +117,4 @@ function sorted(value) {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== "object" || value === null) return value
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => a.localeCompare(b)).map(([key, of]) => [key, sorted(of)]))
-}
-
-function run({ helm, spawn }, args) {
-  return spawn(helm, args)
 }

@@ -26,7 +26,7 @@ export const disclosures = [
  */
 export function findings(text, values) {
   const written = [...values].flatMap((value) => [...new Set([value, encodeURIComponent(value), Buffer.from(value).toString("base64").replace(/=+$/, "")])])
-  const known = written.length === 0 ? undefined : new RegExp(written.map((value) => value.replaceAll(/[.*+?^${}()|[\]\\/]/g, "\\$&")).join("|"), "g")
+  const known = written.length === 0 ? undefined : new RegExp(written.map(RegExp.escape).join("|"), "g")
   const looked = known === undefined ? shapes : [["a known secret", known], ...shapes]
   return text.split("\n").flatMap((line, at) =>
     looked.flatMap(([what, pattern]) => {
