@@ -181,19 +181,10 @@ export class InterchangeReader {
       if (trailer !== undefined) this.#note({ level: "interchange", code: interchangeFaults.structure, segment: "SE", detail: "SE ends no transaction set." })
       return
     }
-    if (trailer === undefined) add(set.faults, { level: "set", code: setFaults.noTrailer, segment: "SE", detail: "The set has no SE." })
-    else {
-      this.#append(set, "SE", trailer.elements)
-      const [count = "", controlNumber = ""] = trailer.elements.map(excerptOf)
-      if (Number(count) !== set.count || count === "") {
-        add(set.faults, { level: "set", code: setFaults.count, segment: "SE", position: set.count, element: 1, value: count, detail: `SE-01 counts ${count || "no"} segments, the set has ${set.count}.` })
-      }
-      if (controlNumber !== set.controlNumber) {
-        add(set.faults, { level: "set", code: setFaults.controlNumber, segment: "SE", position: set.count, element: 2, value: controlNumber, detail: `SE-02 is not the control number ${set.controlNumber} of ST-02.` })
-      }
-    }
+    if (trailer !== undefined) this.#append(set, "SE", trailer.elements)
     this.#set = undefined
-    const { controlNumber, faults, id, segments } = set
+    const { controlNumber, count, faults, id, segments } = set
+    for (const fault of trailerFaults("SE", trailer, { count, controlNumber, position: count })) add(faults, fault)
     const read: TransactionSet = { id, controlNumber, segments, index: this.#group.sets, group: this.#group.group, interchange: this.#interchange.interchange }
     yield { kind: "set", set: read, faults }
   }
@@ -203,16 +194,9 @@ export class InterchangeReader {
     const open = this.#group
     if (open === undefined || this.#interchange === undefined) return
     const { faults, group, sets } = open
-    const [count = "", controlNumber = ""] = trailer?.elements.map(excerptOf) ?? []
-    if (trailer === undefined) faults.push({ level: "group", code: groupFaults.noTrailer, segment: "GE", detail: "The group has no GE." })
-    else {
-      if (Number(count) !== sets || count === "") faults.push({ level: "group", code: groupFaults.count, segment: "GE", element: 1, value: count, detail: `GE-01 counts ${count || "no"} sets, the group has ${sets}.` })
-      if (controlNumber !== group.controlNumber) {
-        faults.push({ level: "group", code: groupFaults.controlNumber, segment: "GE", element: 2, value: controlNumber, detail: `GE-02 is not the control number ${group.controlNumber} of GS-06.` })
-      }
-    }
+    faults.push(...trailerFaults("GE", trailer, { count: sets, controlNumber: group.controlNumber }))
     this.#group = undefined
-    yield { kind: "group-end", group, interchange: this.#interchange.interchange, included: count === "" ? String(sets) : count, faults }
+    yield { kind: "group-end", group, interchange: this.#interchange.interchange, included: excerptOf(trailer?.elements[0] ?? "") || String(sets), faults }
   }
 
   *#closeInterchange(trailer: RawSegment | undefined): Generator<X12Event> {
@@ -220,14 +204,7 @@ export class InterchangeReader {
     const open = this.#interchange
     if (open === undefined) return
     const { acknowledges, faults, groups, interchange } = open
-    const [count = "", controlNumber = ""] = trailer?.elements.map(excerptOf) ?? []
-    if (trailer === undefined) faults.push({ level: "interchange", code: interchangeFaults.endOfFile, segment: "IEA", detail: "The interchange has no IEA." })
-    else {
-      if (Number(count) !== groups || count === "") faults.push({ level: "interchange", code: interchangeFaults.groups, segment: "IEA", element: 1, value: count, detail: `IEA-01 counts ${count || "no"} groups, the interchange has ${groups}.` })
-      if (controlNumber !== interchange.controlNumber) {
-        faults.push({ level: "interchange", code: interchangeFaults.controlNumber, segment: "IEA", element: 2, value: controlNumber, detail: `IEA-02 is not the control number ${interchange.controlNumber} of ISA-13.` })
-      }
-    }
+    faults.push(...trailerFaults("IEA", trailer, { count: groups, controlNumber: interchange.controlNumber }))
     this.#interchange = undefined
     yield { kind: "interchange-end", interchange, faults, isAcknowledgement: acknowledges && groups === 0 }
   }
@@ -244,6 +221,31 @@ export const hasControlCharacter = (elements: ReadonlyArray<string>): boolean =>
 
 const add = (faults: Array<EdiFault>, fault: EdiFault) => {
   if (faults.length < maxFaultsPerSet) faults.push(fault)
+}
+
+/** Trailers of the three envelopes, with the codes of their faults. */
+const trailers = {
+  SE: { level: "set", codes: setFaults, counted: "segments", header: "ST-02" },
+  GE: { level: "group", codes: groupFaults, counted: "sets", header: "GS-06" },
+  IEA: { level: "interchange", codes: { ...interchangeFaults, noTrailer: interchangeFaults.endOfFile, count: interchangeFaults.groups }, counted: "groups", header: "ISA-13" }
+} as const
+
+interface Enclosed {
+  readonly count: number
+  readonly controlNumber: string
+  readonly position?: number
+}
+
+/** A trailer counts what stands before it, and repeats the control number of its header. */
+const trailerFaults = (segment: keyof typeof trailers, trailer: RawSegment | undefined, { controlNumber, count, ...place }: Enclosed): ReadonlyArray<EdiFault> => {
+  const { codes, counted, header, level } = trailers[segment]
+  if (trailer === undefined) return [{ level, code: codes.noTrailer, segment, detail: `The ${level} has no ${segment}.` }]
+  const [written = "", repeated = ""] = trailer.elements.map(excerptOf)
+  const fault = (element: number, code: string, value: string, detail: string): EdiFault => ({ level, code, segment, ...place, element, value, detail })
+  return [
+    ...Number(written) !== count || written === "" ? [fault(1, codes.count, written, `${segment}-01 counts ${written || "no"} ${counted}, the ${level} has ${count}.`)] : [],
+    ...repeated !== controlNumber ? [fault(2, codes.controlNumber, repeated, `${segment}-02 is not the control number ${controlNumber} of ${header}.`)] : []
+  ]
 }
 
 const interchangeOf = ({ delimiters, elements, id }: RawSegment): Interchange => {

@@ -63,7 +63,7 @@ export class SegmentReader {
       yield* this.push("")
     }
     const rest = this.#rest.replace(lineBreaks, "").replaceAll("\u001a", "").trim()
-    if (rest !== "") yield { fault: interchangeFault("ISA", interchangeFaults.endOfFile, `The file ends inside a segment: ${quoted(rest)}.`) }
+    if (rest !== "") yield { fault: interchangeFault(interchangeFaults.endOfFile, `The file ends inside a segment: ${quoted(rest)}.`) }
     this.#reset("")
   }
 
@@ -86,14 +86,14 @@ export class SegmentReader {
     // ISA, its terminator, and the beginning of the next segment, which says whether a line break is the terminator
     if (plain.length < isaLength && text.length >= longestIsa) {
       this.#rest = text.slice(3)
-      return { fault: interchangeFault("ISA", interchangeFaults.structure, `ISA is not complete within ${longestIsa} characters.`) }
+      return { fault: interchangeFault(interchangeFaults.structure, `ISA is not complete within ${longestIsa} characters.`) }
     }
     if (plain.length < isaLength || (!atEnd && text.length < at + 3)) return undefined
     const separator = plain[3]
     const wrong = isaSeparators.findIndex((index) => plain[index] !== separator)
     if (!canDivide(separator) || wrong !== -1) {
       this.#rest = text.slice(3)
-      return { fault: { ...interchangeFault("ISA", interchangeFaults.structure, `ISA has elements of fixed length, and element ${Math.max(1, wrong)} has another length.`), element: Math.max(1, wrong) } }
+      return { fault: { ...interchangeFault(interchangeFaults.structure, `ISA has elements of fixed length, and element ${Math.max(1, wrong)} has another length.`), element: Math.max(1, wrong) } }
     }
     const { next, terminator } = terminatorAt(text, at)
     const elements = plain.slice(4).split(separator)
@@ -101,7 +101,7 @@ export class SegmentReader {
     const component = elements[15]
     if (!canDivide(terminator) || !canDivide(component) || terminator === separator || component === separator || component === terminator) {
       this.#rest = text.slice(3)
-      return { fault: { ...interchangeFault("ISA", interchangeFaults.structure, "ISA declares delimiters that do not differ, or that are letters, digits or spaces."), element: 16 } }
+      return { fault: { ...interchangeFault(interchangeFaults.structure, "ISA declares delimiters that do not differ, or that are letters, digits or spaces."), element: 16 } }
     }
     const delimiters: Delimiters = {
       element: separator,
@@ -126,7 +126,7 @@ export class SegmentReader {
     if (next === -1 && !atEnd) return undefined
     const skipped = this.#skipped
     this.#skipped = ""
-    return isLayout(skipped) ? undefined : { fault: interchangeFault("ISA", interchangeFaults.structure, `An interchange starts with ISA. This text was skipped: ${quoted(skipped)}.`) }
+    return isLayout(skipped) ? undefined : { fault: interchangeFault(interchangeFaults.structure, `An interchange starts with ISA. This text was skipped: ${quoted(skipped)}.`) }
   }
 
   #readSegment(delimiters: Delimiters): Token | undefined {
@@ -135,7 +135,7 @@ export class SegmentReader {
       if (end === -1) {
         if (this.#rest.length <= this.#maxLength) return undefined
         this.#reset(this.#rest.slice(-2))
-        return { fault: interchangeFault("ISA", interchangeFaults.structure, `A segment has more than ${this.#maxLength} characters. The rest of the interchange was skipped.`) }
+        return { fault: interchangeFault(interchangeFaults.structure, `A segment has more than ${this.#maxLength} characters. The rest of the interchange was skipped.`) }
       }
       const text = this.#rest.slice(0, end)
       this.#rest = this.#rest.slice(end + delimiters.segment.length)
@@ -199,7 +199,7 @@ const terminatorAt = (text: string, at: number): { readonly terminator: string |
   return { terminator: breaks.includes("\n") ? "\n" : "\r", next: at + breaks.length }
 }
 
-const interchangeFault = (segment: string, code: string, detail: string): EdiFault => ({ level: "interchange", code, segment, detail })
+const interchangeFault = (code: string, detail: string): EdiFault => ({ level: "interchange", code, segment: "ISA", detail })
 
 const mostQuoted = 40
 
