@@ -1,6 +1,6 @@
 /** Control numbers that any number of processes take from a directory. */
 import { randomUUID } from "node:crypto"
-import { link, open, readdir, readFile, rm } from "node:fs/promises"
+import { link, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { codeOf, ignoreMissing } from "./FileErrors.ts"
 
@@ -65,14 +65,8 @@ const afterClaim = async (directory: string, name: string): Promise<number | und
 const claimed = async (directory: string, name: string, count: number): Promise<boolean> => {
   const hidden = join(directory, `.${name}.${randomUUID()}.tmp`)
   try {
-    const file = await open(hidden, "wx")
-    try {
-      await file.writeFile(String(count))
-      // one number is claimed by an empty file, too
-      if (count > 1) await file.sync()
-    } finally {
-      await file.close()
-    }
+    // one number is claimed by an empty file, too
+    await writeFile(hidden, String(count), { flag: "wx", flush: count > 1 })
     await link(hidden, join(directory, name))
     return true
   } catch (error) {

@@ -111,13 +111,7 @@ export const directoryTransport = (directory: string, options: DirectoryOptions 
   const put = async (name: string, hidden: string, content: string | AsyncIterable<Uint8Array>, nameOf = async () => name): Promise<void> => {
     try {
       // the partner may write to the folder: a link in place of a new file would lead to any file of ours
-      const file = await open(hidden, "wx")
-      try {
-        await writeFile(file, content)
-        await file.sync()
-      } finally {
-        await file.close()
-      }
+      await writeFile(hidden, content, { flag: "wx", flush: true })
       await rename(hidden, join(hidden, "..", await nameOf()))
     } catch (error) {
       await rm(hidden, { force: true })
