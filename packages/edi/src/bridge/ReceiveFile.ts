@@ -83,14 +83,6 @@ export const receiveFile = async (options: ReceiveOptions): Promise<FileReport> 
   return receiving.report
 }
 
-/** A file may be large, and shares the event loop with everything else in the process. */
-const makeTurns = () => {
-  const pace = Effect.runSync(makePace)
-  return async () => {
-    if (pace.isDue()) await Effect.runPromise(pace.turn)
-  }
-}
-
 class FileReceiving {
   readonly #options: ReceiveOptions
   readonly #counts = { interchanges: 0, accepted: 0, duplicates: 0, refused: 0 }
@@ -100,8 +92,7 @@ class FileReceiving {
   #pending: Array<Pending> = []
   #items = 0
   #segments = 0
-  /** Yields to other work when the time slice is used up. */
-  readonly turn = makeTurns()
+  readonly #pace = Effect.runSync(makePace)
   #refusal: EdiFault | undefined
   #group: GroupAcknowledgement | undefined
   readonly #named: NamedSoFar = { sets: 0, segments: 0 }
@@ -121,6 +112,11 @@ class FileReceiving {
 
   get report(): FileReport {
     return { ...this.#counts, faults: this.#faults, refusal: this.#refusal, acknowledged: this.#acknowledged, acknowledgements: this.#acknowledgements }
+  }
+
+  /** Yields to other work when the time slice is used up: a file may be large, and shares the event loop with everything else in the process. */
+  async turn(): Promise<void> {
+    if (this.#pace.isDue()) await Effect.runPromise(this.#pace.turn)
   }
 
   /** The file has ended. */

@@ -1,4 +1,5 @@
 /** Sorts the segments of a set into the loops of its mapping. */
+import { memoize } from "effect/Function"
 import type { Segment } from "../x12/Segment.ts"
 import { elementOf } from "../x12/Segment.ts"
 import { isLoop, type LoopRule, type Rule, segmentOf, type Where } from "./Mapping.ts"
@@ -31,19 +32,10 @@ const nodeOf = (rule: LoopRule | undefined, rules: ReadonlyArray<Rule>, segments
   ids: segments[0]?.id === "N1" ? partyIdsOf(rules) : idsOf(rules)
 })
 
-/** A set may have tens of thousands of loops, and a mapping has few rules. */
-const once = (make: (rules: ReadonlyArray<Rule>) => ReadonlySet<string>) => {
-  const made = new WeakMap<ReadonlyArray<Rule>, ReadonlySet<string>>()
-  return (rules: ReadonlyArray<Rule>): ReadonlySet<string> => {
-    const known = made.get(rules) ?? make(rules)
-    made.set(rules, known)
-    return known
-  }
-}
+// a set may have tens of thousands of loops, and a mapping has few rules
+const idsOf = memoize((rules: ReadonlyArray<Rule>): ReadonlySet<string> => new Set(rules.map(segmentOf)))
 
-const idsOf = once((rules) => new Set(rules.map(segmentOf)))
-
-const partyIdsOf = once((rules) => new Set([...rules.map(segmentOf), ...partySegments]))
+const partyIdsOf = memoize((rules: ReadonlyArray<Rule>): ReadonlySet<string> => new Set([...rules.map(segmentOf), ...partySegments]))
 
 const noRules: ReadonlyArray<Rule> = []
 

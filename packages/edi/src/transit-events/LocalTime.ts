@@ -63,16 +63,11 @@ interface ClockPlace {
   readonly country: string
 }
 
-const zoneOf = ({ country, state }: ClockPlace, { times = {} }: PartnerProfile): string | undefined => {
-  const { states = {} } = times
-  if (Object.hasOwn(states, state)) return states[state]
-  return countriesOfStates.has(country.trim().toUpperCase()) && Object.hasOwn(zonesOfStates, state) ? zonesOfStates[state] : undefined
-}
+const zoneOf = ({ country, state }: ClockPlace, { times = {} }: PartnerProfile): string | undefined =>
+  own(times.states ?? {}, state) ?? (countriesOfStates.has(country.trim().toUpperCase()) ? own(zonesOfStates, state) : undefined)
 
 interface ZonedTime {
   readonly text: string
-  /** Where the offset comes from. */
-  readonly source: "code" | "state" | "profile"
   /** The clock shows this time twice on the day when daylight time ends. The earlier one was taken. */
   readonly isAmbiguous: boolean
 }
@@ -80,14 +75,13 @@ interface ZonedTime {
 /** A local time `CCYY-MM-DDTHH:MM:SS` with its offset; `undefined` if no zone is known. */
 export const zoned = (local: string, code: string, place: ClockPlace | undefined, partner: PartnerProfile): ZonedTime | undefined => {
   const fixed = own(offsetsOfCodes, code) ?? offsetOfNumber(code)
-  if (fixed !== undefined) return { text: `${local}${offsetText(fixed)}`, source: "code", isAmbiguous: false }
+  if (fixed !== undefined) return { text: `${local}${offsetText(fixed)}`, isAmbiguous: false }
   const ofCode = own(zonesOfCodes, code)
   if (code !== "" && code !== "LT" && ofCode === undefined) return undefined
-  const ofState = place === undefined ? undefined : zoneOf(place, partner)
-  const zone = ofCode ?? ofState ?? partner.times?.zone
+  const zone = ofCode ?? (place === undefined ? undefined : zoneOf(place, partner)) ?? partner.times?.zone
   if (zone === undefined) return undefined
   const offsets = offsetsAt(local, zone)
-  return { text: `${local}${offsetText(offsets[0]!)}`, source: ofCode !== undefined ? "code" : ofState !== undefined ? "state" : "profile", isAmbiguous: offsets.length > 1 }
+  return { text: `${local}${offsetText(offsets[0]!)}`, isAmbiguous: offsets.length > 1 }
 }
 
 /** `Z`, `-06:00`. */
