@@ -21,7 +21,7 @@ import { contract } from "../shared/Contract.ts"
 import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
 import { pageOf } from "../shared/PageQuery.ts"
 import { createConflict, createdHeaders, deleteDescription, ownSubscription, ownSubscriptionId, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
-import { signedHeaders } from "../shared/WebhookHeaders.ts"
+import { answersOfReceivers, signedHeaders } from "../shared/WebhookHeaders.ts"
 import { ProblemFault } from "../shared/ProblemDetails.ts"
 
 /** Room for a thousand items with their JSON overhead. */
@@ -246,11 +246,7 @@ export const IntakeContract = contract({
         "the raw body. Entries of one pickup arrive in the order of the work list.",
       headers: signedHeaders,
       body: PickupBatch,
-      answers: {
-        "2XX": { description: "Accepted. The delivery is done." },
-        "410": { description: "The receiver wants no more changes. The subscription is paused; PATCH it to active to resume it." },
-        "default": { description: "Not accepted. The delivery is retried with backoff until its attempts are used up." }
-      }
+      answers: answersOfReceivers("The receiver wants no more changes. The subscription is paused; PATCH it to active to resume it.")
     }
   }
 })

@@ -4,7 +4,7 @@ import { SecretListQuery, SecretRotation } from "@waybill/core/delivery"
 import { DeliveriesPage, SecretsPage, SigningSecret, SubscriptionsPage } from "../operator/OperatorViews.ts"
 import { contract } from "../shared/Contract.ts"
 import { pageOf } from "../shared/PageQuery.ts"
-import { signedHeaders, signedWhereRegistered } from "../shared/WebhookHeaders.ts"
+import { answersOfReceivers, signedHeaders, signedWhereRegistered } from "../shared/WebhookHeaders.ts"
 import { PortalSession } from "./PortalViews.ts"
 
 const ofSubscription = {
@@ -142,11 +142,7 @@ export const PortalContract = contract({
       description: "Sent to the webhook of the client's contact. The bytes and webhook-id of a delivery are the same at every attempt. It has no freight data. Notices of one subscription arrive in order.",
       headers: signedHeaders,
       body: NoticeEvent,
-      answers: {
-        "2XX": { description: "Accepted. The delivery is done." },
-        "410": { description: "The receiver wants no more notices. The webhook is paused; resume its subscription." },
-        "default": { description: "Not accepted. The delivery is retried with backoff until its attempts are used up." }
-      }
+      answers: answersOfReceivers("The receiver wants no more notices. The webhook is paused; resume its subscription.")
     },
     webhookTest: {
       summary: "A test event",

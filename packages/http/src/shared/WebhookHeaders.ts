@@ -1,4 +1,4 @@
-/** Headers of deliveries. */
+/** Headers of deliveries, and what their answers mean. */
 import { Schema } from "effect"
 import type { WebhookSpec } from "./Contract.ts"
 
@@ -29,4 +29,11 @@ export const signedWhereRegistered = (owner: string): WebhookSpec["headers"] => 
       "`{webhook-id}.{webhook-timestamp}.{body}`, once for every valid secret, separated by spaces.",
     schema: Schema.String
   }
+})
+
+/** Answers to deliveries that are retried. `refused`: what 410 says and does. */
+export const answersOfReceivers = (refused: string): WebhookSpec["answers"] => ({
+  "2XX": { description: "Accepted. The delivery is done." },
+  "410": { description: refused },
+  "default": { description: "Not accepted. The delivery is retried with backoff until its attempts are used up." }
 })

@@ -17,7 +17,7 @@ import { contract } from "../shared/Contract.ts"
 import { pageHeaders } from "../shared/Paging.ts"
 import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
 import { createConflict, createdHeaders, deleteDescription, ownSubscription, ownSubscriptionId, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
-import { signedHeaders } from "../shared/WebhookHeaders.ts"
+import { answersOfReceivers, signedHeaders } from "../shared/WebhookHeaders.ts"
 
 const page = {
   page: PageNumber,
@@ -113,11 +113,7 @@ export const TransitEventsContract = contract({
         "verify the signature over the raw body, and drop events whose shipmentId and eventId are known. Events of one shipment arrive in sequence.",
       headers: signedHeaders,
       body: EventBatch,
-      answers: {
-        "2XX": { description: "Accepted. The delivery is done." },
-        "410": { description: "The receiver wants no more events. The subscription is paused; PATCH it to active to resume it." },
-        "default": { description: "Not accepted. The delivery is retried with backoff until its attempts are used up." }
-      }
+      answers: answersOfReceivers("The receiver wants no more events. The subscription is paused; PATCH it to active to resume it.")
     }
   }
 })
