@@ -58,7 +58,8 @@ export const appsLayer = (options: HttpOptions) => {
   const { basePaths, bodyTimeoutMillis, clientAddress, ignoredQueryParameters, jwt, publicBaseUrl, publicTenant, trustForwarded } = options
   if (publicBaseUrl !== undefined && !isWebAddress(publicBaseUrl)) throw new RangeError("publicBaseUrl is an address such as https://freight.example.com.")
   if (jwt !== undefined) checkJwtOptions(jwt)
-  checkParameterNames(ignoredQueryParameters)
+  // also for callers without types
+  if (ignoredQueryParameters?.some((name: unknown) => typeof name !== "string" || name === "")) throw new TypeError("ignoredQueryParameters is a list of names, such as [\"access_token\"].")
   checkOptions("basePaths", basePaths ?? {}, basePathKinds)
   for (const base of Object.values(basePaths ?? {})) normalBase(base ?? "")
   const parts = WaybillHttp.makeParts({
@@ -73,14 +74,6 @@ export const appsLayer = (options: HttpOptions) => {
   // every request shares the result, so an interruption of the first one must not become it
   const cached = Effect.flatMap(Effect.context<WaybillHttpServices>(), (context) => Effect.cached(Effect.uninterruptible(Effect.provideContext(parts, context))))
   return Layer.effect(Apps, cached).pipe(Layer.provide(authenticatorOf(options)))
-}
-
-/** Also for callers without types. A text would be read as its letters. */
-const checkParameterNames = (names: unknown): void => {
-  if (names === undefined) return
-  if (!Array.isArray(names) || !names.every((name) => typeof name === "string" && name !== "")) {
-    throw new TypeError("ignoredQueryParameters is a list of names, such as [\"access_token\"].")
-  }
 }
 
 const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
