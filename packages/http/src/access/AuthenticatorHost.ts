@@ -8,18 +8,16 @@ import {
   clientNamed,
   decodeInput,
   type InvalidInput,
-  isOperator,
-  makeTenantAdmission,
   type Principal,
   TenantId,
   Unauthenticated
 } from "@waybill/core"
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { makeAuthenticatorStandard } from "./AuthenticatorStandard.ts"
 import { operatorNamed } from "./OperatorKeys.ts"
 import { invalidCredentials } from "./PresentedCredentials.ts"
 import { AcceptsUndescribed, SecuritySchemes, type SecuritySchemesByName, standardSchemes } from "./SecuritySchemes.ts"
-import { type AccessPorts, makeTokenAccess } from "./TokenAccess.ts"
+import { type AccessPorts, makeAdmission } from "./TokenAccess.ts"
 import { usableHost } from "../shared/RequestHost.ts"
 
 /** The caller, as the host identifies it. `accounts` and `origin` are optional. */
@@ -96,8 +94,7 @@ const makeWithApiKeys = Effect.fnUntraced(function*(authenticate: HostAuthentica
 })
 
 const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
-  const admit = yield* makeTenantAdmission
-  const rememberAccess = yield* makeTokenAccess
+  const admit = yield* makeAdmission
   return Authenticator.of({
     authenticate: Effect.fnUntraced(function*({ headers, method, url }) {
       const request = new Request(`http://${usableHost(headers["host"])}${url.startsWith("/") ? url : "/"}`, {
@@ -118,8 +115,7 @@ const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
         return yield* (presented ? invalidCredentials(unknownCaller) : anonymous)
       }
       const principal = isHostOperator(answer) ? operatorNamed(String(answer.client ?? ""), "token", answer.readOnly === true) : yield* Effect.orDie(Effect.mapError(principalOf(answer), unusable))
-      if (!isOperator(principal) && Option.isNone(yield* admit(principal.tenantId))) return yield* invalidCredentials("host principal of an unknown tenant")
-      yield* rememberAccess(principal)
+      yield* admit(principal, "host principal of an unknown tenant")
       return principal
     })
   })

@@ -3,8 +3,6 @@ import {
   ApiKeys,
   type AuthenticationUnavailable,
   Authenticator,
-  isOperator,
-  makeTenantAdmission,
   type Principal,
   sameHash,
   sha256,
@@ -12,11 +10,11 @@ import {
   type TenantSuspended,
   Unauthenticated
 } from "@waybill/core"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { type JwtOptions, makeJwtVerifier } from "./JwtVerifier.ts"
 import { type OperatorKey, operatorNamed } from "./OperatorKeys.ts"
 import { invalidCredentials, presentedIn } from "./PresentedCredentials.ts"
-import { type AccessPorts, makeTokenAccess } from "./TokenAccess.ts"
+import { type AccessPorts, makeAdmission } from "./TokenAccess.ts"
 
 /** Which credentials are accepted besides API keys. */
 export interface AuthenticatorStandardOptions {
@@ -44,8 +42,7 @@ export const AuthenticatorStandard = {
 
 export const makeAuthenticatorStandard = Effect.fnUntraced(function*(options: AuthenticatorStandardOptions) {
   const apiKeys = yield* ApiKeys
-  const admit = yield* makeTenantAdmission
-  const rememberAccess = yield* makeTokenAccess
+  const admit = yield* makeAdmission
   const verifyJwt = options.jwt === undefined ? undefined : makeJwtVerifier(options.jwt)
   const operators = yield* Effect.forEach(options.operatorKeys ?? [], ({ key, name, readOnly }) =>
     Effect.map(sha256(Redacted.value(key)), (hash) => ({ hash, principal: operatorNamed(name, "key", readOnly) })))
@@ -65,9 +62,7 @@ export const makeAuthenticatorStandard = Effect.fnUntraced(function*(options: Au
     verify: ReturnType<typeof makeJwtVerifier>
   ): Effect.fn.Return<Principal, Failure> {
     const principal = yield* verify(token)
-    if (isOperator(principal)) return principal
-    if (Option.isNone(yield* admit(principal.tenantId))) return yield* invalidCredentials("JWT of an unknown tenant")
-    yield* rememberAccess(principal)
+    yield* admit(principal, "JWT of an unknown tenant")
     return principal
   })
 
