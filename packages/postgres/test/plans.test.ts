@@ -221,7 +221,7 @@ const ofDeliveries = (schema: Sql.Statement) => ({
   "add samples": statistics.addSamples(schema, "t", 0, []),
   "statistics of destinations": statistics.readSteps(schema, "t", { of: { destinationIds: [] }, from: 0, to: 60_000, stepMillis: 60_000, resolution: "minutes" }),
   "statistics of a client": statistics.readSteps(schema, "t", { of: { client: "c" }, from: 0, to: 60_000, stepMillis: 60_000, resolution: "minutes" }),
-  "prune statistics": statistics.pruneRows(schema, "t", "minutes", 0),
+  "prune statistics": statistics.prune(schema, "t", "minutes", 0),
   "count a backlog": backlogs.countBacklog(schema, "t", 1, { destinationId: id, ...atStart }),
   "drop entries beyond quotas": backlogs.dropExcess(schema, "t", id, { queuedBefore: 0, limit: 1, reason: "over_age", dropped: 0 }, atStart),
   "purge": backlogs.purgeNext(schema, "t", id, atStart),

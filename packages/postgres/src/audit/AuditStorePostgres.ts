@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { type Decoded, int4, int4Array, int8, only, optional, row, text, textArray, timestamptz, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { given } from "../shared/GivenRows.ts"
+import { pruneRows } from "../shared/PruneRows.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 
 /** Entries removed by one call of `prune`. */
@@ -50,14 +51,8 @@ const oldestRow = row({ entryId: uuid, tenantId: text })
 const oldestEntries = (schema: Statement, before: string) =>
   statement`SELECT ${oldestRow.columns()} FROM ${schema}.audit_entries WHERE entry_id < ${uuid(before)} ORDER BY entry_id LIMIT ${pruneSize}`
 
-const deleteEntries = (schema: Statement, tenantId: string, ids: ReadonlyArray<string>) => statement`
-WITH old AS (
-  SELECT entry_id FROM ${schema}.audit_entries WHERE tenant_id = ${tenant(tenantId)} AND entry_id = ANY (${uuidArray(ids)}) FOR UPDATE SKIP LOCKED
-),
-gone AS (
-  DELETE FROM ${schema}.audit_entries AS e USING old WHERE e.tenant_id = ${tenant(tenantId)} AND e.entry_id = old.entry_id RETURNING 1
-)
-SELECT count(*) AS pruned FROM gone`
+const deleteEntries = (schema: Statement, tenantId: string, ids: ReadonlyArray<string>) =>
+  pruneRows(schema, tenantId, { table: "audit_entries", key: ["entry_id"], which: statement`entry_id = ANY (${uuidArray(ids)})` })
 
 export const layer = storeLayer(AuditStore, ({ schema, sql }) => {
   const tenantOf = ({ tenantId }: { readonly tenantId: string }) => tenantId

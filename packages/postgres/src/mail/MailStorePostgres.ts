@@ -3,6 +3,7 @@ import { type ListRange, type Mail, mailsPerPrune, mailsPerTenant, MailStore } f
 import { Effect } from "effect"
 import { float8, int4, int8, row, text, timestamptz } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { pruneRows } from "../shared/PruneRows.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 
 /** Returns a row unless too many wait, also for an id that is there. */
@@ -60,14 +61,8 @@ WHERE tenant_id = ${tenant(tenantId)} AND id = ${text(id)}`
 const removeMail = (schema: Statement, tenantId: string, id: string) =>
   statement`DELETE FROM ${schema}.mails WHERE tenant_id = ${tenant(tenantId)} AND id = ${text(id)}`
 
-const pruneMails = (schema: Statement, tenantId: string, before: number) => statement`
-WITH old AS (
-  SELECT id FROM ${schema}.mails WHERE tenant_id = ${tenant(tenantId)} AND created_at < ${timestamptz(before)} LIMIT ${int8(mailsPerPrune)} FOR UPDATE SKIP LOCKED
-),
-gone AS (
-  DELETE FROM ${schema}.mails AS m USING old WHERE m.tenant_id = ${tenant(tenantId)} AND m.id = old.id RETURNING 1
-)
-SELECT count(*) AS pruned FROM gone`
+const pruneMails = (schema: Statement, tenantId: string, before: number) =>
+  pruneRows(schema, tenantId, { table: "mails", key: ["id"], which: statement`created_at < ${timestamptz(before)} LIMIT ${int8(mailsPerPrune)}` })
 
 export const layer = storeLayer(MailStore, ({ schema, sql }) => ({
   put: (tenantId, mail) => Effect.map(sql.rows(text, putMail(schema, tenantId, mail)), (rows) => rows.length > 0),

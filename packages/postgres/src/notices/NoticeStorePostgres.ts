@@ -6,6 +6,7 @@ import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
+import { pruneRows } from "../shared/PruneRows.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 
 /** A notice is queued for its own client only. */
@@ -74,17 +75,10 @@ ${signalQueued(schema, tenant(tenantId))}`
 const pruneBodies = (schema: Statement, tenantId: string, before: number) =>
   pruneLowest(schema, tenantId, before, { table: "webhook_notices", number: "notice_no", payloads: noticePayloads, most: noticesPerPrune })
 
-const pruneNotices = (schema: Statement, tenantId: string, beforeDay: number) => statement`
-WITH old AS (
-  SELECT destination_id, kind, day FROM ${schema}.endpoint_notices
-  WHERE tenant_id = ${tenant(tenantId)} AND day < ${int4(beforeDay)} ORDER BY day LIMIT ${int8(noticesPerPrune)} FOR UPDATE SKIP LOCKED
-),
-gone AS (
-  DELETE FROM ${schema}.endpoint_notices AS n USING old
-  WHERE n.tenant_id = ${tenant(tenantId)} AND n.destination_id = old.destination_id AND n.kind = old.kind AND n.day = old.day
-  RETURNING 1
-)
-SELECT count(*) AS pruned FROM gone`
+const pruneNotices = (schema: Statement, tenantId: string, beforeDay: number) => {
+  const which = statement`day < ${int4(beforeDay)} ORDER BY day LIMIT ${int8(noticesPerPrune)}`
+  return pruneRows(schema, tenantId, { table: "endpoint_notices", key: ["destination_id", "kind", "day"], which })
+}
 
 export const layer = storeLayer(NoticeStore, ({ schema, sql }) => ({
   contacts: (tenantId, client, forUpdate = false) =>

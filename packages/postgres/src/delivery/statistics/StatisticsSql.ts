@@ -3,13 +3,14 @@ import { type Counted, hourMillis, type MinuteCounts, minuteMillis, type Statist
 import { float8, int8, int8Array, optional, row, text, textArray, timestamptz, timestamptzArray, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { given } from "../../shared/GivenRows.ts"
+import { pruneRows } from "../../shared/PruneRows.ts"
 
 /** Rows that one statement removes. */
 const pruneSize = raw("5000")
 
 type Resolution = StatisticsRange["resolution"]
 
-const tables: Readonly<Record<Resolution, Statement>> = { minutes: raw("delivery_minutes"), hours: raw("delivery_hours") }
+const tables: Readonly<Record<Resolution, string>> = { minutes: "delivery_minutes", hours: "delivery_hours" }
 const widths: Readonly<Record<Resolution, Statement>> = { minutes: raw(`${minuteMillis / 1000}`), hours: raw(`${hourMillis / 1000}`) }
 
 /** By seconds since 1970: hours of a time zone may begin at half past. */
@@ -21,7 +22,7 @@ const noClient = ""
 const clientOf = ({ client = noClient }: Counted): string => client
 
 const insertCounts = (schema: Statement, tenantId: string, resolution: Resolution) => statement`
-INSERT INTO ${schema}.${tables[resolution]} AS s (tenant_id, client, destination_id, at, deliveries, failures, latency_millis, max_latency_millis)
+INSERT INTO ${schema}.${raw(tables[resolution])} AS s (tenant_id, client, destination_id, at, deliveries, failures, latency_millis, max_latency_millis)
 SELECT ${tenant(tenantId)}, a.client, a.destination_id, ${startOf(raw("a.at"), widths[resolution])} AS start,
        sum(a.deliveries)::int8, sum(a.failures)::int8, sum(a.latency_millis)::int8, max(a.max_latency_millis)
 FROM added AS a GROUP BY a.client, a.destination_id, start ORDER BY a.client, a.destination_id, start
@@ -41,7 +42,7 @@ minutes AS (${insertCounts(schema, tenantId, "minutes")})
 ${insertCounts(schema, tenantId, "hours")}`
 
 const insertSamples = (schema: Statement, tenantId: string, resolution: Resolution, at: Statement) => statement`
-INSERT INTO ${schema}.${tables[resolution]} AS s (tenant_id, client, destination_id, at, waiting)
+INSERT INTO ${schema}.${raw(tables[resolution])} AS s (tenant_id, client, destination_id, at, waiting)
 SELECT ${tenant(tenantId)}, a.client, a.destination_id, ${startOf(at, widths[resolution])}, a.waiting FROM added AS a ORDER BY a.client, a.destination_id
 ON CONFLICT (tenant_id, client, destination_id, at) DO UPDATE SET waiting = greatest(s.waiting, EXCLUDED.waiting)`
 
@@ -73,7 +74,7 @@ export const readSteps = (schema: Statement, tenantId: string, { from, of, resol
   SELECT s.destination_id, floor(extract(epoch FROM s.at) * 1000 / ${float8(stepMillis)}) * ${float8(stepMillis)} AS start,
          sum(s.deliveries)::int8 AS deliveries, sum(s.failures)::int8 AS failures, sum(s.latency_millis)::int8 AS latency_millis,
          max(s.max_latency_millis) AS max_latency_millis, max(s.waiting) AS waiting
-  FROM ${schema}.${tables[resolution]} AS s
+  FROM ${schema}.${raw(tables[resolution])} AS s
   WHERE s.tenant_id = ${own} AND s.client = ${text(client)} AND s.destination_id = ANY (${uuidArray(destinationIds)}) AND s.at >= ${timestamptz(from)} AND s.at < ${timestamptz(to)}
   GROUP BY s.destination_id, start`
   if (!("client" in of)) return statement`SELECT t.destination_id, t.start::float8, t.deliveries, t.failures, t.latency_millis, t.max_latency_millis, t.waiting FROM (${steps}) AS t`
@@ -82,17 +83,7 @@ SELECT NULL::uuid AS destination_id, t.start::float8, sum(t.deliveries)::int8, s
 FROM (${steps}) AS t GROUP BY t.start`
 }
 
-export const pruneRows = (schema: Statement, tenantId: string, resolution: Resolution, before: number) => {
-  const [own, table] = [tenant(tenantId), tables[resolution]]
-  return statement`
-WITH old AS MATERIALIZED (
-  SELECT client, destination_id, at FROM ${schema}.${table} WHERE tenant_id = ${own} AND at < ${timestamptz(before)} ORDER BY at LIMIT ${pruneSize}
-  FOR UPDATE SKIP LOCKED
-),
-gone AS (
-  DELETE FROM ${schema}.${table} AS s USING old AS o
-  WHERE s.tenant_id = ${own} AND s.client = o.client AND s.destination_id = o.destination_id AND s.at = o.at
-  RETURNING 1
-)
-SELECT count(*) AS pruned FROM gone`
+export const prune = (schema: Statement, tenantId: string, resolution: Resolution, before: number) => {
+  const which = statement`at < ${timestamptz(before)} ORDER BY at LIMIT ${pruneSize}`
+  return pruneRows(schema, tenantId, { table: tables[resolution], key: ["client", "destination_id", "at"], which })
 }

@@ -11,8 +11,8 @@ export const layer = storeLayer(StatisticsStore, ({ schema, sql }) => ({
   read: (tenantId, range) => sql.rows(statistics.statisticsRow, statistics.readSteps(schema, tenantId, range)),
   prune: (tenantId, { hours, minutes }) =>
     Effect.zipWith(
-      sql.one(int8, statistics.pruneRows(schema, tenantId, "minutes", minutes)),
-      sql.one(int8, statistics.pruneRows(schema, tenantId, "hours", hours)),
+      sql.one(int8, statistics.prune(schema, tenantId, "minutes", minutes)),
+      sql.one(int8, statistics.prune(schema, tenantId, "hours", hours)),
       (ofMinutes, ofHours) => ofMinutes + ofHours
     )
 }))
