@@ -14,8 +14,3 @@ export const executorOver = (transaction: object, execute: Execute): HostExecuto
   executors.set(transaction, executor)
   return executor
 }
-
-/** Refuses a value that is not a transaction, with a message that says where to get one. */
-export const refuseUnless = (isTransaction: boolean, sentence: string): void => {
-  if (!isTransaction) throw new TypeError(sentence)
-}

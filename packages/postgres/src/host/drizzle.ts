@@ -1,6 +1,6 @@
 /** `waybill.within(fromDrizzle(tx))`: the transaction of Drizzle on Postgres. */
 import type { HostExecutor } from "../client/PgHost.ts"
-import { executorOver, refuseUnless } from "./Executor.ts"
+import { executorOver } from "./Executor.ts"
 
 export type { HostExecutor }
 
@@ -12,10 +12,9 @@ export interface DrizzleTransaction {
 
 /** Makes a transaction of Drizzle one that `waybill.within` joins. Throws when it is not in a transaction. */
 export const fromDrizzle = (tx: DrizzleTransaction): HostExecutor => {
-  refuseUnless(
-    typeof tx?.execute === "function" && typeof tx.rollback === "function",
-    "fromDrizzle(tx) takes the tx that db.transaction(async (tx) => …) hands out."
-  )
+  if (typeof tx?.execute !== "function" || typeof tx.rollback !== "function") {
+    throw new TypeError("fromDrizzle(tx) takes the tx that db.transaction(async (tx) => …) hands out.")
+  }
   return executorOver(tx, async (sql, params) => {
     // the compiled form of Drizzle's sql`…`, which leaves the placeholders unchanged
     const query = { getSQL: () => query, toQuery: () => ({ sql, params }) }

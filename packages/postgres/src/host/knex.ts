@@ -1,6 +1,6 @@
 /** `waybill.within(fromKnex(trx))`: the transaction of Knex on Postgres. */
 import type { HostExecutor } from "../client/PgHost.ts"
-import { executorOver, refuseUnless } from "./Executor.ts"
+import { executorOver } from "./Executor.ts"
 
 export type { HostExecutor }
 
@@ -12,10 +12,9 @@ export interface KnexTransaction {
 
 /** Makes a transaction of Knex one that `waybill.within` joins. Throws when it is not in a transaction. */
 export const fromKnex = (trx: KnexTransaction): HostExecutor => {
-  refuseUnless(
-    typeof trx?.isCompleted === "function" && typeof trx.raw === "function",
-    "fromKnex(trx) takes the trx that knex.transaction(async (trx) => …) hands out."
-  )
+  if (typeof trx?.isCompleted !== "function" || typeof trx.raw !== "function") {
+    throw new TypeError("fromKnex(trx) takes the trx that knex.transaction(async (trx) => …) hands out.")
+  }
   return executorOver(trx, async (sql, values) => {
     // Knex's placeholder is a question mark; it leaves `$1` unchanged and passes its options to pg
     const result = await trx.raw(sql.replaceAll("?", "\\?")).options({ values }) as ReadonlyArray<unknown> | { readonly rows: ReadonlyArray<unknown> }

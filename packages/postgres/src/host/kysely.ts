@@ -1,6 +1,6 @@
 /** `waybill.within(fromKysely(trx))`: the transaction of Kysely on Postgres. */
 import type { HostExecutor } from "../client/PgHost.ts"
-import { executorOver, refuseUnless } from "./Executor.ts"
+import { executorOver } from "./Executor.ts"
 
 export type { HostExecutor }
 
@@ -12,10 +12,9 @@ export interface KyselyTransaction {
 
 /** Makes a transaction of Kysely one that `waybill.within` joins. Throws when it is not in a transaction. */
 export const fromKysely = (trx: KyselyTransaction): HostExecutor => {
-  refuseUnless(
-    trx?.isTransaction === true && typeof trx.withoutPlugins === "function",
-    "fromKysely(trx) takes the trx that db.transaction().execute(async (trx) => …) hands out."
-  )
+  if (trx?.isTransaction !== true || typeof trx.withoutPlugins !== "function") {
+    throw new TypeError("fromKysely(trx) takes the trx that db.transaction().execute(async (trx) => …) hands out.")
+  }
   return executorOver(trx, async (sql, parameters) => {
     const queryId = { queryId: crypto.randomUUID() }
     const query = { kind: "RawNode", sqlFragments: [sql], parameters: [] }

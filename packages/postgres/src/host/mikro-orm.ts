@@ -1,6 +1,5 @@
 /** `waybill.within(fromMikroOrm(em))`: the transaction of MikroORM on Postgres. */
 import type { HostExecutor } from "../client/PgHost.ts"
-import { refuseUnless } from "./Executor.ts"
 import { fromKnex, type KnexTransaction } from "./knex.ts"
 import { fromKysely, type KyselyTransaction } from "./kysely.ts"
 
@@ -15,10 +14,9 @@ export interface MikroOrmEntityManager {
 /** Makes a transaction of MikroORM one that `waybill.within` joins. Throws when it is not in a transaction. */
 export const fromMikroOrm = (em: MikroOrmEntityManager): HostExecutor => {
   const transaction = typeof em?.getTransactionContext === "function" ? em.getTransactionContext() : undefined
-  refuseUnless(
-    transaction !== undefined && transaction !== null,
-    "fromMikroOrm(em) takes the em that em.transactional(async (em) => …) hands out, or an em after await em.begin()."
-  )
+  if (transaction === undefined || transaction === null) {
+    throw new TypeError("fromMikroOrm(em) takes the em that em.transactional(async (em) => …) hands out, or an em after await em.begin().")
+  }
   return isOfKysely(transaction) ? fromKysely(transaction) : fromKnex(transaction as KnexTransaction)
 }
 

@@ -1,6 +1,6 @@
 /** `waybill.within(fromPostgresJs(tx))`: the transaction of postgres.js. */
 import type { HostExecutor } from "../client/PgHost.ts"
-import { executorOver, refuseUnless } from "./Executor.ts"
+import { executorOver } from "./Executor.ts"
 
 export type { HostExecutor }
 
@@ -13,9 +13,8 @@ export interface PostgresJsTransaction {
 
 /** Makes a transaction of postgres.js one that `waybill.within` joins. Throws when it is not in a transaction. */
 export const fromPostgresJs = (tx: PostgresJsTransaction): HostExecutor => {
-  refuseUnless(
-    typeof tx?.savepoint === "function" && typeof tx.unsafe === "function",
-    "fromPostgresJs(tx) takes the tx that sql.begin(async (tx) => …) hands out."
-  )
+  if (typeof tx?.savepoint !== "function" || typeof tx.unsafe !== "function") {
+    throw new TypeError("fromPostgresJs(tx) takes the tx that sql.begin(async (tx) => …) hands out.")
+  }
   return executorOver(tx, (sql, values) => tx.unsafe(sql, values as Array<never>))
 }

@@ -1,6 +1,6 @@
 /** `waybill.within(fromPrisma(tx))`: the interactive transaction of Prisma on Postgres. */
 import type { HostExecutor } from "../client/PgHost.ts"
-import { executorOver, refuseUnless } from "./Executor.ts"
+import { executorOver } from "./Executor.ts"
 
 export type { HostExecutor }
 
@@ -12,9 +12,8 @@ export interface PrismaTransaction {
 
 /** Makes a transaction of Prisma one that `waybill.within` joins. Throws when it is not in a transaction. */
 export const fromPrisma = (tx: PrismaTransaction): HostExecutor => {
-  refuseUnless(
-    typeof tx?.$queryRawUnsafe === "function" && tx.$connect === undefined,
-    "fromPrisma(tx) takes the tx that prisma.$transaction(async (tx) => …) hands out."
-  )
+  if (typeof tx?.$queryRawUnsafe !== "function" || tx.$connect !== undefined) {
+    throw new TypeError("fromPrisma(tx) takes the tx that prisma.$transaction(async (tx) => …) hands out.")
+  }
   return executorOver(tx, async (sql, values) => await tx.$queryRawUnsafe(sql, ...values as unknown as ReadonlyArray<never>) as ReadonlyArray<unknown>)
 }

@@ -1,6 +1,6 @@
 /** `waybill.within(fromTypeOrm(manager))`: the transaction of TypeORM on Postgres. */
 import type { HostExecutor } from "../client/PgHost.ts"
-import { executorOver, refuseUnless } from "./Executor.ts"
+import { executorOver } from "./Executor.ts"
 
 export type { HostExecutor }
 
@@ -18,12 +18,11 @@ export interface TypeOrmEntityManager {
 /** Makes a transaction of TypeORM: an entity manager, or a query runner one that `waybill.within` joins. Throws when it is not in a transaction. */
 export const fromTypeOrm = (transaction: TypeOrmEntityManager | TypeOrmQueryRunner): HostExecutor => {
   const runner = isQueryRunner(transaction) ? transaction : transaction?.queryRunner
-  refuseUnless(
-    typeof runner?.query === "function" && runner.isTransactionActive === true,
-    "fromTypeOrm(manager) takes the manager that dataSource.transaction(async (manager) => …) hands out, or a query runner after startTransaction()."
-  )
+  if (typeof runner?.query !== "function" || runner.isTransactionActive !== true) {
+    throw new TypeError("fromTypeOrm(manager) takes the manager that dataSource.transaction(async (manager) => …) hands out, or a query runner after startTransaction().")
+  }
   // without the structured result, the rows of UPDATE and DELETE come in another form
-  return executorOver(runner!, async (sql, parameters) => (await runner!.query(sql, parameters, true)).records)
+  return executorOver(runner, async (sql, parameters) => (await runner.query(sql, parameters, true)).records)
 }
 
 const isQueryRunner = (transaction: TypeOrmEntityManager | TypeOrmQueryRunner): transaction is TypeOrmQueryRunner =>
