@@ -40,8 +40,7 @@ export class DistributionRefused extends Schema.TaggedError<DistributionRefused>
  */
 export const lacksDistribution = (schema: string, wanted: boolean) =>
   Effect.gen(function*() {
-    if (!(yield* hasCitus)) return wanted
-    if (!(yield* isDistributed(schema))) return wanted
+    if (!(yield* hasCitus) || !(yield* isDistributed(schema))) return wanted
     return (yield* undistributed(schema)).length > 0
   })
 

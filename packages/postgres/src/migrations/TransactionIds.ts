@@ -20,9 +20,8 @@ WHERE c.system_identifier <> EXCLUDED.system_identifier
 RETURNING c.system_identifier`
     )
     // another process did it while this one waited, and may have stored events since
-    if (changed.length === 0) return
+    if (changed.length === 0 || known === undefined) return
     // 3 is the oldest ordinary id: in the past of every snapshot
-    if (known === undefined) return
     yield* sql.run(statement`UPDATE ${schema}.transit_events SET xid = '3'`)
     yield* sql.run(statement`UPDATE ${schema}.invoices SET xid = '3'`)
   }))
