@@ -1,5 +1,5 @@
 /** Pickups on Postgres. */
-import { maxHistoryBytes, StorageError } from "@waybill/core"
+import { maxHistoryBytes } from "@waybill/core"
 import {
   changesPerRead,
   type PickupChangeRange,
@@ -9,7 +9,6 @@ import {
   PickupStore
 } from "@waybill/core/pickups"
 import { Effect, Option } from "effect"
-import type { SqlError } from "effect/sql/SqlError"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { type Decoded, int8, type StatementRunner } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
@@ -26,11 +25,8 @@ export const layer = storeLayer(PickupStore, ({ lookup, schema, sql, takeLock })
     return Option.fromUndefinedOr(answer)
   })
 
-  const put = (operation: string, statement: Statement, pickup: PickupRow) =>
-    Effect.mapError(sql.run(statement), (error: SqlError) =>
-      error.reason._tag === "UniqueViolation" && pickup.number !== undefined
-        ? new PickupNumberTaken({ number: pickup.number })
-        : new StorageError({ operation, cause: error }))
+  const put = (statement: Statement, { number }: PickupRow) =>
+    Effect.mapError(sql.run(statement), (error) => error.reason._tag === "UniqueViolation" && number !== undefined ? new PickupNumberTaken({ number }) : error)
 
   const ofPros = Effect.fnUntraced(function*(sql: StatementRunner, tenantId: string, pros: ReadonlyArray<string>, limit: number) {
     const found = (yield* sql.rows(statements.pickupRow, statements.pickupsOfPros(schema, tenantId, pros, limit))).map(pickupOf)
@@ -52,8 +48,8 @@ export const layer = storeLayer(PickupStore, ({ lookup, schema, sql, takeLock })
     answered,
     remember: (tenantId, client, key, answer) => sql.run(statements.insertAnswer(schema, tenantId, client, key, answer)),
     nextNumber: (tenantId, isTest) => sql.one(int8, statements.nextNumber(schema, tenantId, isTest)),
-    insert: (tenantId, pickup, history, change) => put("PickupStore.insert", statements.insertPickup(schema, tenantId, pickup, history, change), pickup),
-    update: (tenantId, pickup, history, change) => put("PickupStore.update", statements.updatePickup(schema, tenantId, pickup, history, change), pickup),
+    insert: (tenantId, pickup, history, change) => put(statements.insertPickup(schema, tenantId, pickup, history, change), pickup),
+    update: (tenantId, pickup, history, change) => put(statements.updatePickup(schema, tenantId, pickup, history, change), pickup),
     changes,
     find: (tenantId, viewer, number, forUpdate = false) => findFirst(statements.pickupOfNumber(schema, tenantId, viewer, number, forUpdate), forUpdate),
     findByPro: (tenantId, viewer, pro) => findFirst(statements.pickupOfPro(schema, tenantId, viewer, pro)),

@@ -1,16 +1,11 @@
 /** SQL for deliveries that are sent for the first time: they are stored in their flights only. */
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 
-/** Those of one tenant, with the columns of `deliveries`. One that has an outcome has a row there. */
-export const inFlight = (schema: Statement, tenantId: string): Statement => flown(schema, tenantId)
-
-/** Those of all tenants. */
-export const inFlightOfAll = (schema: Statement): Statement => flown(schema, undefined)
-
 /**
- * The tenant stands at each table, or Citus reads all nodes. OFFSET 0: one lookup for each, regardless of the planner's statistics.
+ * Those of one tenant, or of all, with the columns of `deliveries`. One that has an outcome has a row there. The tenant stands at each table, or Citus
+ * reads all nodes. OFFSET 0: one lookup for each, regardless of the planner's statistics.
  */
-const flown = (schema: Statement, tenantId: string | undefined): Statement => {
+export const inFlight = (schema: Statement, tenantId?: string): Statement => {
   const own = tenantId === undefined ? raw("f.tenant_id") : tenant(tenantId)
   return statement`(
     SELECT f.tenant_id, f.partition, f.flight, u.delivery_id, u.destination_id, 'sending'::text AS state, u.attempt, u.tries, u.refs, u.keys, f.sent_at,

@@ -1,5 +1,5 @@
 /** The event log on Postgres. */
-import { maxHistoryBytes, StorageError, type Visibility } from "@waybill/core"
+import { maxHistoryBytes, type Visibility } from "@waybill/core"
 import {
   countLimit,
   CursorExpired,
@@ -57,11 +57,7 @@ export const layer = storeLayer(TransitEventStore, ({ isDistributed, lookup, sch
   const append = (tenantId: string, events: ReadonlyArray<NewEvent>, traceparent: string | undefined) =>
     sql.rows(text, statements.append(schema, statements.appendedEvents(tenantId, events, traceparent))).pipe(
       Effect.map((shipmentIds) => new Set(shipmentIds)),
-      Effect.mapError((error) =>
-        error.reason._tag === "UniqueViolation"
-          ? new EventIdTaken()
-          : new StorageError({ operation: "TransitEventStore.append", cause: error })
-      )
+      Effect.mapError((error) => error.reason._tag === "UniqueViolation" ? new EventIdTaken() : error)
     )
 
   /** What a first page on Citus shows; in a transaction that transaction's own events, too, which are in no snapshot of it. */
@@ -85,13 +81,7 @@ export const layer = storeLayer(TransitEventStore, ({ isDistributed, lookup, sch
           totalCount: request.count ? yield* count(sql, request, rows.length, snapshot) : null
         }
       })
-    ).pipe(
-      Effect.mapError((error) =>
-        request.snapshot !== undefined && isBadSnapshot(error)
-          ? new CursorExpired()
-          : new StorageError({ operation: "TransitEventStore.page", cause: error })
-      )
-    )
+    ).pipe(Effect.mapError((error) => request.snapshot !== undefined && isBadSnapshot(error) ? new CursorExpired() : error))
 
   /** A complete first page needs no count; otherwise count up to a limit. */
   const count = (sql: StatementRunner, request: PageRequest, shown: number, snapshot: string) => {

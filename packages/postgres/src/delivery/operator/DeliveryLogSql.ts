@@ -25,7 +25,7 @@ import { bodyOf } from "../PayloadSql.ts"
 import { endpointHostSql } from "./FilterSql.ts"
 import { partitionOfSql } from "../DeliveryEntrySql.ts"
 import { destinationsWith, settingsColumns, settingsRow } from "../DestinationSql.ts"
-import { inFlight, inFlightOfAll } from "../../shared/InFlightSql.ts"
+import { inFlight } from "../../shared/InFlightSql.ts"
 
 /** The smallest id that can have been given out at an instant: UUID version 7 begins with its milliseconds. */
 export const firstIdAt = (millis: number): string => {
@@ -290,7 +290,7 @@ export const depth = (schema: Statement) => statement`
 SELECT (SELECT CASE WHEN n < ${countedEntries} THEN n
                     ELSE greatest(n, (SELECT reltuples FROM pg_class WHERE oid = ${raw(`'${schema.text}.delivery_entries'::regclass`)})) END
         FROM (SELECT count(*) AS n FROM (SELECT 1 AS one FROM ${schema}.delivery_entries LIMIT ${countedEntries}) AS counted) AS few)::int8 AS waiting_entries,
-       (SELECT count(*) FROM ${schema}.deliveries WHERE state ${stateGroups.inFlight}) + (SELECT count(*) FROM ${inFlightOfAll(schema)} AS flown) AS unsettled,
+       (SELECT count(*) FROM ${schema}.deliveries WHERE state ${stateGroups.inFlight}) + (SELECT count(*) FROM ${inFlight(schema)} AS flown) AS unsettled,
        (SELECT count(*) FROM ${schema}.deliveries WHERE state ${stateGroups.dead}) AS dead,
        coalesce(extract(epoch FROM now() - least(
          (SELECT min(s.signalled_at) FROM (SELECT s.signalled_at FROM ${schema}.delivery_signals AS s LIMIT ${lookedSignals}) AS s),
