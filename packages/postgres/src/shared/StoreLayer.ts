@@ -2,10 +2,11 @@
 import { StorageError } from "@waybill/core"
 import { type Context, Effect, Layer } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import { makeTakeLock } from "./AdvisoryLock.ts"
+import { PgClient, type PgClientService } from "../client/PgClient.ts"
+import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { type Lookup, ReadReplica } from "../replica/ReadReplica.ts"
 import { makeIsDistributed } from "./Citus.ts"
 import { database } from "./Database.ts"
-import { makeLookup } from "./Lookups.ts"
 import { makeSettled } from "./SettledOnCitus.ts"
 
 /** An operation of a port, which may also fail with an SQL error. */
@@ -27,9 +28,31 @@ const operationsOf = <Port extends object>(name: string, operations: Operations<
   return Object.fromEntries(named) as Port
 }
 
+/**
+ * Sends a read that answers a caller and decides nothing to the replica, if there is one. In a transaction it runs in the transaction, whose own writes
+ * only the primary has.
+ */
+const makeLookup: Effect.Effect<<A>(read: Lookup<A>) => Effect.Effect<A, SqlError>, never, PgClientService> = Effect.gen(function*() {
+  const sql = yield* PgClient
+  const replica = yield* ReadReplica
+  if (replica === undefined) return (read) => read(sql, undefined)
+  return (read) => Effect.flatMap(sql.transactionConnection, (open) => open === undefined ? replica.lookup(read) : read(sql, undefined))
+})
+
 const storeParts = Effect.gen(function*() {
   const own = yield* database
-  return { ...own, isDistributed: yield* makeIsDistributed(own.name), lookup: yield* makeLookup, settled: yield* makeSettled, takeLock: yield* makeTakeLock }
+  const { name, schema, sql } = own
+  const isDistributed = yield* makeIsDistributed(name)
+  /**
+   * Runs a statement that takes an advisory lock until the transaction ends; Citus has it on the coordinator. A transaction of Citus has an id after its first
+   * statement on distributed tables. Its search for deadlocks takes all transactions without an id for one, and finds deadlocks among them that do not exist.
+   * So such a statement precedes the lock.
+   */
+  const takeLock = Effect.fnUntraced(function*(tenantId: string, lock: Statement) {
+    if (yield* isDistributed) yield* sql.run(statement`SELECT count(*) FROM ${schema}.tenants WHERE tenant_id = ${tenant(tenantId)}`)
+    yield* sql.run(lock)
+  })
+  return { ...own, isDistributed, lookup: yield* makeLookup, settled: yield* makeSettled, takeLock }
 })
 
 /** What the operations of a store use. */
