@@ -1,12 +1,7 @@
 /** A growing buffer of bytes. */
 export class ByteBuffer {
-  private room: Uint8Array
+  private room = new Uint8Array(1024)
   length = 0
-
-  /** Allocates the expected number of bytes, and grows for more. */
-  constructor(expected = 1024) {
-    this.room = new Uint8Array(expected)
-  }
 
   append(from: Uint8Array, start: number, end: number): void {
     const length = this.length + end - start

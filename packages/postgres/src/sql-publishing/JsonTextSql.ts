@@ -42,8 +42,8 @@ BEGIN
 END
 $function$`)
 
-/** Whether a name is an array index. JavaScript objects have such names first. */
-const isIndex = (name: string): string => `CASE WHEN ${name} ~ '^(0|[1-9][0-9]{0,9})$' THEN ${name}::bigint < 4294967295 ELSE false END`
+/** Whether a member's name is an array index. JavaScript objects have such names first. */
+const isIndex = `CASE WHEN e.key ~ '^(0|[1-9][0-9]{0,9})$' THEN e.key::bigint < 4294967295 ELSE false END`
 
 /** The JSON pointer of the first number that JavaScript would round or write as null; null if there is none. */
 const inexactNumber = sqlFunction("inexact_number(value jsonb)", (schema) => `RETURNS text
@@ -58,7 +58,7 @@ BEGIN
   ELSIF jsonb_typeof(value) IN ('object', 'array') THEN
     FOR name, member IN
       SELECT e.key, e.value FROM jsonb_each(CASE jsonb_typeof(value) WHEN 'object' THEN value END) WITH ORDINALITY AS e
-      ORDER BY ${isIndex("e.key")} DESC, e.ordinality
+      ORDER BY ${isIndex} DESC, e.ordinality
     LOOP
       found := ${schema}.inexact_number(member);
       IF found IS NOT NULL THEN RETURN '/' || replace(replace(name, '~', '~0'), '/', '~1') || found; END IF;
@@ -84,7 +84,7 @@ BEGIN
       RETURN '{' || coalesce((
         SELECT string_agg(to_json(m.key)::text || ':' || ${schema}.json_parts_text(m.value), ',' ORDER BY m.is_index DESC, m.ordinality)
         FROM (
-          SELECT e.*, ${isIndex("e.key")} AS is_index
+          SELECT e.*, ${isIndex} AS is_index
           FROM jsonb_each(value) WITH ORDINALITY AS e
         ) AS m
       ), '') || '}';

@@ -61,13 +61,12 @@ export const handlersOf = Effect.fnUntraced(function*(partner: Partner) {
   // what was stored before a refusal is a duplicate when the sets are given one by one
   const oneByOne = <Item, E>(take: (item: Item) => Effect.Effect<HandlerResult, E>) => (items: ReadonlyArray<Item>) => run(Effect.forEach(items, take))
 
-  const handlers: EdiHandlers = {
+  return {
     transitEvents: async (items) => (await run(events.report(carrier, items))).results,
     invoices: oneByOne(takeInvoice),
     pickups: oneByOne(takeOrder),
     pickupAnswers: oneByOne(takeAnswer)
-  }
-  return handlers
+  } satisfies EdiHandlers
 })
 
 const dayMillis = 86_400_000

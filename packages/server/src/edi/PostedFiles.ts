@@ -2,7 +2,7 @@
 import { InvalidInput, isOperator, NotPermitted, type Principal, qualifiedClient } from "@waybill/core"
 import { placeOf } from "@waybill/edi"
 import { directoryTransport, receiveOne } from "@waybill/edi/transports"
-import { contract, type Failure, type HandlersOf, type IncomingBody, mount, type MountedContract } from "@waybill/http"
+import { contract, type Failure, type IncomingBody, mount, type MountedContract } from "@waybill/http"
 import { Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
@@ -41,15 +41,14 @@ const PostedFilesContract = contract({
 /** The call for the partners of this directory. */
 export const postedFiles = Effect.fnUntraced(function*(directory: string) {
   const services = yield* Effect.context<Effect.Services<ReturnType<typeof receive>>>()
-  const handlers: HandlersOf<typeof PostedFilesContract> = {
+  return mount(PostedFilesContract, "/edi", {
     sendEdiFile: ({ body, principal }) =>
       Effect.gen(function*() {
         const partner = yield* partnerOf(directory, principal)
         const acknowledgements = yield* Effect.provideContext(receive(partner, body), services)
         return acknowledgements === "" ? HttpServerResponse.empty({ status: 204 }) : HttpServerResponse.text(acknowledgements, { contentType: x12 })
       })
-  }
-  return mount(PostedFilesContract, "/edi", handlers) satisfies MountedContract
+  }) satisfies MountedContract
 })
 
 /** A partner that does not exist answers like one whose profile receives nothing. */
