@@ -1,6 +1,7 @@
 // npm run proof: the long forms of simulation, fuzzing, interleavings, chaos, the access matrix and both storages side by side. Test runs have their short forms. With names
 // (`npm run proof -- simulation chaos`) only those. Each writes its result into docs/proof.md.
 import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
 import { readFileSync, writeFileSync } from "node:fs"
 import { cpus, totalmem } from "node:os"
 import { join } from "node:path"
@@ -41,17 +42,15 @@ for (const name of asked.length > 0 ? asked : Object.keys(steps)) {
 if (failed.length > 0) console.log(`Run again, alone: ${failed.map((name) => `npm run proof -- ${name}`).join("; ")}. Seeds of failures are printed above.`)
 process.exitCode = failed.length
 
-function run([script, ...args]) {
+async function run([script, ...args]) {
   const child = spawn(process.execPath, [join(root, script), ...args], { stdio: ["inherit", "pipe", "inherit"], env: { ...process.env, WAYBILL_PROOF: "long" } })
   let output = ""
   child.stdout.setEncoding("utf8").on("data", (text) => {
     output += text
     process.stdout.write(text)
   })
-  return new Promise((resolve, reject) => {
-    child.once("error", reject)
-    child.once("close", (status) => resolve({ status, output: stripVTControlCharacters(output) }))
-  })
+  const [status] = await once(child, "close")
+  return { status, output: stripVTControlCharacters(output) }
 }
 
 /** Adds the numbers of lines with the same words. */
