@@ -1,6 +1,7 @@
 /** The main process of a Postgres cluster: find, start and stop it. */
 import { Effect } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { once } from "node:events"
 import { closeSync, openSync } from "node:fs"
 import { readFile, rm } from "node:fs/promises"
 import { createServer, type AddressInfo } from "node:net"
@@ -53,10 +54,7 @@ export const startPostmaster = async (placement: Placement, port: number): Promi
     ...(account === undefined ? {} : { uid: account.uid, gid: account.gid })
   })
   closeSync(log)
-  const exited = new Promise<void>((resolve) => {
-    child.once("exit", () => resolve())
-    child.once("error", () => resolve())
-  })
+  const exited = once(child, "exit").then(() => {}, () => {})
   const failed = await untilReady(child, cluster, exited)
   if (failed) {
     const logText = await readFile(logFile, "utf8").catch(() => "")

@@ -3,8 +3,10 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { type App, createStartupBufferServer } from "@waybill/http"
 import { Effect, Exit, Schema, Scope } from "effect"
 import { HttpMiddleware } from "effect/http"
+import { once } from "node:events"
 import type { Server } from "node:http"
 import type { AddressInfo } from "node:net"
+import { messageOf } from "../ErrorMessage.ts"
 import { connectionsFor, limitConnections, shareOfFiles } from "./ConnectionLimit.ts"
 
 export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {
@@ -48,28 +50,25 @@ const backlog = 4096
 
 /** Starts to listen. Requests wait for {@link answerWith}, and are refused if startup fails. */
 export const listen = (
-  options: { readonly host: string; readonly port: number },
+  { host, port }: { readonly host: string; readonly port: number },
   setting: ListenFailed["setting"] = "WAYBILL"
 ): Effect.Effect<Listener, ListenFailed, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.callback<Server, ListenFailed>((resume) => {
-        const { host, port } = options
-        // Longer than the idle timeout of load balancers, so that the load balancer closes idle connections.
-        const server = createStartupBufferServer({ keepAliveTimeout: 65_000, headersTimeout: 66_000, requestTimeout: slowestUploadMillis })
-        const onError = (error: NodeJS.ErrnoException) =>
-          resume(Effect.fail(new ListenFailed({ host, port, code: error.code ?? "", detail: error.message, setting })))
-        server.once("error", onError)
-        server.listen({ host, port, backlog }, () => {
-          server.off("error", onError)
-          resume(Effect.succeed(server))
-        })
+      Effect.tryPromise({
+        try: async () => {
+          // Longer than the idle timeout of load balancers, so that the load balancer closes idle connections.
+          const server = createStartupBufferServer({ keepAliveTimeout: 65_000, headersTimeout: 66_000, requestTimeout: slowestUploadMillis })
+          await once(server.listen({ host, port, backlog }), "listening")
+          return server
+        },
+        catch: (error) => new ListenFailed({ host, port, code: (error as NodeJS.ErrnoException).code ?? "", detail: messageOf(error), setting })
       }),
       (server) => closed(server, 0)
     ).pipe(Effect.tap((server) => limitConnections(server, connectionsFor(setting === "WAYBILL" ? shareOfFiles.customers : shareOfFiles.operators)))),
     (server) => {
       const { port } = server.address() as AddressInfo
-      return { server, port, url: `http://${reachableHost(options.host)}:${port}` }
+      return { server, port, url: `http://${reachableHost(host)}:${port}` }
     }
   )
 

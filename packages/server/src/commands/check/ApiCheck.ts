@@ -19,6 +19,7 @@ import { Effect, Option, type Scope } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
+import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import { clauseOf, messageOf } from "../../ErrorMessage.ts"
 import { writeLine } from "../../serve/Logging.ts"
@@ -82,14 +83,13 @@ const windowMillisOf = (seconds: number): NonNullable<Target["windowMillis"]> =>
   Object.fromEntries(Object.entries(windowSeconds).filter(([, least]) => seconds >= least).map(([frequency]) => [frequency, seconds * 1000]))
 
 /** Runs the trigger command for an area; its output goes into the error. */
-const runTrigger = (command: string, area: Area, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(command, { shell: true, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, WAYBILL_CHECK_AREA: area }, signal })
-    let output = ""
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => output = `${output}${text}`.slice(-500))
-    child.once("error", reject)
-    child.once("close", (code) => code === 0 ? resolve() : reject(new Violation(`The --trigger ended with ${code}: ${output.replaceAll(/\s+/g, " ").trim()}`)))
-  })
+const runTrigger = async (command: string, area: Area, signal: AbortSignal): Promise<void> => {
+  const child = spawn(command, { shell: true, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, WAYBILL_CHECK_AREA: area }, signal })
+  let output = ""
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => output = `${output}${text}`.slice(-500))
+  const [code] = await once(child, "close")
+  if (code !== 0) throw new Violation(`The --trigger ended with ${code}: ${output.replaceAll(/\s+/g, " ").trim()}`)
+}
 
 const within = (value: Option.Option<number>, fallback: number, max: number, flag: string): Effect.Effect<number, CommandFailed> => {
   const number = Option.getOrElse(value, () => fallback)
