@@ -1,5 +1,5 @@
 /** The keys of an identity provider, by its JWKS. Known keys stay valid for some time while the provider does not answer. */
-import { createLocalJWKSet, createRemoteJWKSet, errors, type JWKSCacheInput, jwksCache, type JWTVerifyGetKey } from "jose"
+import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from "jose"
 
 /** After this time keys are fetched again. */
 const freshMillis = 600_000
@@ -12,39 +12,34 @@ const pauseMillis = 5_000
 
 interface Outage {
   readonly error: unknown
-  readonly known: JWTVerifyGetKey
-  readonly knownUntil: number
   retryAt: number
 }
 
 /** The beginning of an outage, with the end of the known keys; or its end. */
 export type JwksEvent = { readonly error: unknown; readonly knownUntil: Date } | "fetched again"
 
+/** Times are monotonic: jose takes the time of day, and when that is set back, it would fetch nothing until the clock is where it was. */
 export class JwksKeys {
-  private readonly fetched: JWKSCacheInput = {}
   private readonly remote: ReturnType<typeof createRemoteJWKSet>
+  private fetchedAt = -Infinity
   private outage: Outage | undefined
   private event: JwksEvent | undefined
 
   constructor(url: string) {
-    this.remote = createRemoteJWKSet(new URL(url), { timeoutDuration: 5_000, cooldownDuration: pauseMillis, cacheMaxAge: freshMillis, [jwksCache]: this.fetched })
+    // jose fetches by itself only while it has no keys
+    this.remote = createRemoteJWKSet(new URL(url), { timeoutDuration: 5_000, cooldownDuration: Infinity, cacheMaxAge: Infinity })
   }
 
   /** The key of a token. Fails with one of jose's token errors, or with the reason why keys cannot be fetched. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
-    if (this.outage !== undefined && Date.now() < this.outage.knownUntil) return await this.findKnown(this.outage, header, token)
+    if (this.outage !== undefined && this.age() < keptMillis) return await this.findKnown(this.outage, header, token)
     try {
-      const key = await this.remote(header, token)
-      this.answered()
-      return key
+      if (this.age() >= freshMillis) await this.fetch()
+      return await this.remote(header, token)
     } catch (error) {
-      if (isTokenError(error)) {
-        this.answered()
-        throw error
-      }
-      const outage = this.failed(error)
-      if (outage === undefined) throw error
-      return await this.findKnown(outage, header, token)
+      if (error instanceof errors.JWKSNoMatchingKey && this.age() >= pauseMillis) return await this.findAdded(header, token)
+      if (isTokenError(error)) throw error
+      return await this.findKnown(this.failed(error), header, token)
     }
   }
 
@@ -55,34 +50,49 @@ export class JwksKeys {
     return event
   }
 
-  private findKnown(outage: Outage, ...[header, token]: Parameters<JWTVerifyGetKey>) {
-    if (Date.now() >= outage.retryAt) this.fetchAgain(outage)
-    // the provider may have a new key
-    return Promise.resolve(outage.known(header, token)).catch((error: unknown) => Promise.reject(error instanceof errors.JWKSNoMatchingKey ? outage.error : error))
+  /** Milliseconds since the last fetch. */
+  private age(): number {
+    return performance.now() - this.fetchedAt
   }
 
-  /** Calls do not wait for a provider that may take seconds to fail. */
-  private fetchAgain(outage: Outage): void {
-    outage.retryAt = Infinity
-    this.remote.reload().then(() => this.answered(), () => {
-      outage.retryAt = Date.now() + pauseMillis
-    })
-  }
-
-  private answered(): void {
+  private async fetch(): Promise<void> {
+    await this.remote.reload()
+    this.fetchedAt = performance.now()
     if (this.outage === undefined) return
     this.outage = undefined
     this.event = "fetched again"
   }
 
-  /** Undefined if no key is known, or the known ones are too old. */
-  private failed(error: unknown): Outage | undefined {
-    const { jwks, uat } = this.fetched
-    const now = Date.now()
-    if (jwks === undefined || uat === undefined || now >= uat + keptMillis) return undefined
+  private async findAdded(...[header, token]: Parameters<JWTVerifyGetKey>) {
+    try {
+      await this.fetch()
+    } catch (error) {
+      throw this.failed(error).error
+    }
+    return await this.remote(header, token)
+  }
+
+  private findKnown(outage: Outage, ...[header, token]: Parameters<JWTVerifyGetKey>) {
+    if (performance.now() >= outage.retryAt) this.fetchAgain(outage)
+    // the provider may have a new key
+    return this.remote(header, token).catch((error: unknown) => Promise.reject(error instanceof errors.JWKSNoMatchingKey ? outage.error : error))
+  }
+
+  /** Calls do not wait for a provider that may take seconds to fail. */
+  private fetchAgain(outage: Outage): void {
+    outage.retryAt = Infinity
+    this.fetch().catch(() => {
+      outage.retryAt = performance.now() + pauseMillis
+    })
+  }
+
+  /** Throws if no key is known, or the known ones are too old. */
+  private failed(error: unknown): Outage {
+    const left = keptMillis - this.age()
+    if (!(left > 0)) throw error
     if (this.outage === undefined) {
-      this.outage = { error, known: createLocalJWKSet(jwks), knownUntil: uat + keptMillis, retryAt: now + pauseMillis }
-      this.event = { error, knownUntil: new Date(uat + keptMillis) }
+      this.outage = { error, retryAt: performance.now() + pauseMillis }
+      this.event = { error, knownUntil: new Date(Date.now() + left) }
     }
     return this.outage
   }

@@ -143,13 +143,16 @@ describe("tokens", () => {
   })
 
   it("with a key that the provider added are accepted five seconds after the last fetch of its keys", async () => {
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 })
+    vi.useFakeTimers({ toFake: ["Date", "performance"] })
     onTestFinished(() => void vi.useRealTimers())
-    expect((await list(await token({ header: { kid: "unknown" } }))).status).toBe(401)
+    const other = await runningService({ standard: { jwt: { jwksUrl: keys.url, allowHttpHosts: ["127.0.0.1"], issuer, audience } } })
+    await other.tenant("acme")
+    const statusOf = async (bearer: string) => (await other.send("GET", "/visibility/v1/events", { headers: { authorization: `Bearer ${bearer}` } })).status
+    expect(await statusOf(await token({ header: { kid: "unknown" } }))).toBe(401)
     const signed = await token({ key: await keys.add("k3"), header: { kid: "k3" } })
-    expect((await list(signed)).status).toBe(401)
-    vi.setSystemTime(Date.now() + 5_100)
-    expect((await list(signed)).status).toBe(200)
+    expect(await statusOf(signed)).toBe(401)
+    vi.advanceTimersByTime(5_100)
+    expect(await statusOf(signed)).toBe(200)
   })
 
   it("authenticate operators too", async () => {
@@ -273,7 +276,9 @@ describe("an unreachable provider", () => {
     expect((await ask()).status).toBe(200)
   })
 
-  const minutesLater = (minutes: number) => vi.setSystemTime(Date.now() + minutes * 60_000)
+  const minutesLater = (minutes: number) => void vi.advanceTimersByTime(minutes * 60_000)
+
+  const setClockBack = (hours: number) => vi.setSystemTime(Date.now() - hours * 3_600_000)
 
   const messages = () => lonely.log.map(({ message }) => String(message)).filter((message) => message.startsWith("JWKS"))
 
@@ -281,7 +286,7 @@ describe("an unreachable provider", () => {
     beforeEach(async () => {
       await lonely.tenant("acme")
       failing.state.failing = false
-      vi.useFakeTimers({ toFake: ["Date"] })
+      vi.useFakeTimers({ toFake: ["Date", "performance"] })
       onTestFinished(() => void vi.useRealTimers())
       expect((await ask()).status).toBe(200)
       failing.state.failing = true
@@ -313,6 +318,31 @@ describe("an unreachable provider", () => {
       await vi.waitFor(async () => expect((await ask()).status).toBe(401))
       expect(messages().at(-1)).toBe("JWKS fetched again.")
     })
+
+    it("is asked again beside the calls when the clock was set back meanwhile", async () => {
+      minutesLater(11)
+      expect((await ask()).status).toBe(200)
+      setClockBack(5)
+      failing.remove("k1")
+      failing.state.failing = false
+      minutesLater(1)
+      await vi.waitFor(async () => expect((await ask()).status).toBe(401))
+    })
+  })
+
+  it("that works again is asked for new and withdrawn keys after the clock was set back", async () => {
+    await lonely.tenant("acme")
+    failing.state.failing = false
+    vi.useFakeTimers({ toFake: ["Date", "performance"] })
+    onTestFinished(() => void vi.useRealTimers())
+    expect((await ask()).status).toBe(200)
+    setClockBack(5)
+    const added = await failing.add("k9")
+    minutesLater(1)
+    expect((await ask("k9", added)).status).toBe(200)
+    failing.remove("k1")
+    minutesLater(11)
+    expect((await ask()).status).toBe(401)
   })
 
   it("does not affect keys", async () => {
