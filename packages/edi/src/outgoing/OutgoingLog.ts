@@ -16,7 +16,7 @@ export interface OutgoingEntry {
   /** The file for the partner; absent if nothing was written. */
   readonly file?: OutgoingFile | undefined
   readonly isSent: boolean
-  /** Milliseconds since it was kept. */
+  /** Milliseconds since it was kept, or until then if the clock was set back. */
   readonly age: number
 }
 
@@ -52,7 +52,7 @@ export const outgoingLog = (directory: string): OutgoingLog => {
     const path = join(directory, `${nameOf(number)}.json`)
     const { file, position } = JSON.parse(await readFile(path, "utf8")) as Pick<OutgoingEntry, "position" | "file">
     const isSent = file === undefined || await exists(join(directory, `${nameOf(number)}.sent`))
-    return { number, position, file, isSent, age: Date.now() - (await stat(path)).mtimeMs }
+    return { number, position, file, isSent, age: Math.abs(Date.now() - (await stat(path)).mtimeMs) }
   }
 
   const remove = async (number: number): Promise<void> => {
@@ -61,8 +61,8 @@ export const outgoingLog = (directory: string): OutgoingLog => {
 
   const append = async ({ file, number, position }: Pick<OutgoingEntry, "number" | "position" | "file">): Promise<boolean> => {
     const hidden = join(directory, `.${nameOf(number)}.${crypto.randomUUID()}.tmp`)
-    await writeFile(hidden, JSON.stringify({ position, file }), { flush: true })
     try {
+      await writeFile(hidden, JSON.stringify({ position, file }), { flush: true })
       await link(hidden, join(directory, `${nameOf(number)}.json`))
     } catch (error) {
       if (codeOf(error) === "EEXIST") return false

@@ -77,9 +77,12 @@ export const sendNew = async <Item>(options: SendNewOptions<Item>): Promise<numb
     const last = (await log.last())!
     if (!await isDone(options, last)) return count
     const page = await next(idle.number === last.number ? idle.position : last.position)
-    Object.assign(idle, { number: last.number, position: page.position })
-    if (page.items.length === 0 && page.more) continue
-    if (page.items.length === 0 && last.age < idleMillis) return count
+    if (page.items.length === 0) {
+      // not for a page with items: they are read again when their file cannot be written
+      Object.assign(idle, { number: last.number, position: page.position })
+      if (page.more) continue
+      if (last.age < idleMillis) return count
+    }
     const file = page.items.length === 0 ? undefined : await written(options, page.items)
     const entry = { number: last.number + 1, position: page.position, file: file?.file }
     if (page.position === last.position || !await log.append(entry)) return count

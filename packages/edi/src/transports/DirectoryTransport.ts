@@ -47,6 +47,9 @@ const kindOf = (entry: Dirent): string =>
 /** Longer than an exchange takes: a claimed file that is older belongs to a process that has ended. */
 const claimMillis = 15 * 60 * 1000
 
+/** Whether a file has not changed for some time. The clock was set back after files that are far ahead of it, and it may take hours until it is there again. */
+const isQuietFor = (millis: number, age: number): boolean => age >= millis || age < -claimMillis
+
 /** Longer names are cut: file systems take 255 bytes, with the ending of a report and what tells equal names apart. */
 const longestKeptName = 200
 
@@ -83,7 +86,7 @@ export const directoryTransport = (directory: string, options: DirectoryOptions 
     const skipped: Array<SkippedEntry> = []
     const files = await filesIn(from, skipped)
     onSkipped?.(firstSkipped(skipped))
-    return files.filter(({ at }) => now() - Math.floor(at) >= quietMillis).slice(0, limit).map(({ name }) => name)
+    return files.filter(({ at }) => isQuietFor(quietMillis, now() - Math.floor(at))).slice(0, limit).map(({ name }) => name)
   }
 
   /** Files that were read, by their names: partners use a name again while its file is read. */
@@ -99,9 +102,9 @@ export const directoryTransport = (directory: string, options: DirectoryOptions 
     try {
       await rename(join(inbox, name), kept)
     } catch (error) {
+      await rm(reportOf(kept), { force: true })
       // another process has kept it, with its report
-      ignoreMissing(error)
-      return rm(reportOf(kept), { force: true })
+      return ignoreMissing(error)
     }
     // it took the place of the file that was read, and waits to be read itself
     if (version !== undefined && versionOf(await lstat(kept)) !== version) await rename(kept, join(inbox, await freeName(inbox, name)))
@@ -162,12 +165,12 @@ const spoolIn = ({ directory, filesIn, folder, from, now, put }: Folders): EdiSp
       for (const left of await readdir(inbox)) {
         if (!left.startsWith(`.${name}.`) || !left.endsWith(".tmp")) continue
         const file = await stat(join(inbox, left)).catch(ignoreMissing)
-        if (file !== undefined && now() - file.mtimeMs > claimMillis) await rm(join(inbox, left), { force: true })
+        if (file !== undefined && isQuietFor(claimMillis, now() - file.mtimeMs)) await rm(join(inbox, left), { force: true })
       }
       await put(name, join(inbox, `.${name}.${randomUUID()}.tmp`), chunks, () => freeName(inbox, name))
     },
     outgoing: async (limit) => {
-      for (const { at, name } of await filesIn("sending")) if (now() - at > claimMillis) await release(name)
+      for (const { at, name } of await filesIn("sending")) if (isQuietFor(claimMillis, now() - at)) await release(name)
       return (await filesIn("outbox")).slice(0, limit).map(({ name }) => name)
     },
     claim,
@@ -227,7 +230,10 @@ const createReport = async (directory: string, name: string, report: string): Pr
       await writeFile(reportOf(kept), report, { flag: "wx" })
       return kept
     } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw error
+      if (codeOf(error) === "EEXIST") continue
+      // a part of it, on a full disk
+      await rm(reportOf(kept), { force: true })
+      throw error
     }
   }
 }

@@ -1,7 +1,7 @@
 import { forRandom, type SeededRandom } from "@waybill/conformance/fixtures"
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { type EdiTransport, type OutgoingLog, outgoingLog, type SendNewOptions, sendNew, startOutgoing } from "@waybill/edi/transports"
 import { directory } from "../Directory.ts"
 import { partnerOf } from "../Partner.ts"
@@ -55,6 +55,42 @@ describe("sending what is new", () => {
     utimesSync(join(path, "000000000002.json"), before, before)
     expect(await sendNew(optionsOf(log, partner, items))).toBe(1)
     expect(partner.files).toEqual([["acme-000000001.edi", "1:a,b"], ["acme-000000002.edi", "2:c"]])
+  })
+
+  it("sends a file that was kept before the clock was set back", async () => {
+    const path = directory()
+    const log = outgoingLog(path)
+    const partner = new Partner()
+    const items: Array<string> = []
+    await startOutgoing(optionsOf(log, partner, items))
+    items.push("a")
+    await expect(sendNew(optionsOf(log, { ...partner, controlNumbers: partner.controlNumbers, send: () => Promise.reject(new Error("crash")) }, items))).rejects.toThrow("crash")
+    const ahead = Date.now() / 1000 + 18_000
+    utimesSync(join(path, "000000000002.json"), ahead, ahead)
+    await sendNew(optionsOf(log, partner, items))
+    expect(partner.files).toEqual([["acme-000000001.edi", "1:a"]])
+  })
+
+  it("sends items again whose file could not be written because the disk was full", async () => {
+    const log = outgoingLog(directory())
+    const partner = new Partner()
+    const items: Array<string> = []
+    const options = optionsOf(log, partner, items, { idle: {} })
+    await sendNew(options)
+    items.push("a", "b", "c")
+    const full = { ...partner, send: partner.send, controlNumbers: () => Promise.reject(new Error("ENOSPC")) }
+    await expect(sendNew({ ...options, transport: full })).rejects.toThrow("ENOSPC")
+    await sendNew(options)
+    expect(partner.files.map(([, text]) => text)).toEqual(["1:a,b", "2:c"])
+  })
+
+  it.runIf(process.platform === "linux")("leaves nothing of an entry that could not be written because the disk was full", async () => {
+    const path = directory()
+    onTestFinished(() => void vi.restoreAllMocks())
+    vi.spyOn(crypto, "randomUUID").mockReturnValue("0-0-0-0-0")
+    symlinkSync("/dev/full", join(path, ".000000000001.0-0-0-0-0.tmp"))
+    await expect(outgoingLog(path).append({ number: 1, position: "1" })).rejects.toMatchObject({ code: "ENOSPC" })
+    expect(readdirSync(path)).toEqual([])
   })
 
   it("goes on after items that cannot be written, and tells of them", async () => {

@@ -78,6 +78,13 @@ describe("a hostile inbox", () => {
     expect(await directoryTransport(path, { now: () => Date.now() + 3_000 }).waiting(10)).toEqual(["a.edi"])
   })
 
+  it("with a file from before the clock was set back by hours reads it", async () => {
+    const path = directory("inbox")
+    writeFileSync(join(path, "inbox/a.edi"), good)
+    expect(await directoryTransport(path, { now: () => Date.now() - 60_000 }).waiting(10)).toEqual([])
+    expect(await directoryTransport(path, { now: () => Date.now() - 18_000_000 }).waiting(10)).toEqual(["a.edi"])
+  })
+
   it("with names of 255 bytes keeps the files, and tells equal beginnings apart", async () => {
     const path = directory("inbox")
     for (const end of ["a", "b"]) writeFileSync(join(path, "inbox", `${"é".repeat(127)}${end}`), good)
