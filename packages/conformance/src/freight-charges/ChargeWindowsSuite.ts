@@ -172,6 +172,16 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     }))
   }, 60_000)
 
+  test("send no version after a newer one that was collected when the clock was set back", function*({ store, tenantId }) {
+    yield* collecting(tenantId)
+    yield* publishBills(tenantId, [{ billId: "A" }, { billId: "B" }], { window: yield* window(300 * minutes) })
+    yield* publishBills(tenantId, [{ billId: "A" }], { window: (now) => ({ closesAt: now - 1, following: now + 60 * minutes }) })
+    assert.strictEqual(yield* closeDue(tenantId), 1)
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/2"] })
+    const isCollected = (billId: string) => Effect.map(store.windowsWith(tenantId, idOf(1), [billId]), ({ closesAt }) => closesAt !== undefined)
+    assert.deepStrictEqual([yield* isCollected("A"), yield* isCollected("B")], [false, true])
+  })
+
   test("stay separate from the next window while they wait to be closed", function*({ tenantId }) {
     yield* collecting(tenantId)
     yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })

@@ -98,7 +98,8 @@ FOR UPDATE`
 
 /**
  * Closes the due windows of these subscriptions: several of one subscription, if the first was not closed in time. A separate
- * statement after the locks, so that it sees what the transactions that the locks waited for collected.
+ * statement after the locks, so that it sees what the transactions that the locks waited for collected. Later windows lose older versions of
+ * the bills: they were collected before the database's clock was set back, and would be sent after newer ones.
  */
 export const closeWindows = (schema: Statement, tenantId: string, locked: ReadonlyArray<string>) => {
   const own = tenant(tenantId)
@@ -111,6 +112,11 @@ collected AS (
   DELETE FROM ${schema}.freight_charge_collected AS c USING due
   WHERE c.tenant_id = ${own} AND c.subscription_id = due.id AND c.closes_at <= now()
   RETURNING c.subscription_id, c.closes_at, c.bill_id, c.notice_no
+),
+superseded AS (
+  DELETE FROM ${schema}.freight_charge_collected AS c USING collected AS n
+  WHERE c.tenant_id = ${own} AND c.subscription_id = n.subscription_id AND c.subscription_id = ANY (${ids}) AND c.closes_at > now()
+    AND c.bill_id = n.bill_id AND c.notice_no < n.notice_no
 ),
 closed AS (
   UPDATE ${schema}.freight_charge_subscriptions AS s

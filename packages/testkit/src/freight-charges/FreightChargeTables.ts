@@ -155,6 +155,12 @@ export class FreightChargeRows extends AreaRows<TenantCharges> {
     this.journal.put(row.closed, orderId, new Set(notices.map((each) => each.billId)))
     this.queue(tenantId, row.record.id, { key: "window", sequence: closesAt, orderId, payload, traceparent: undefined, parts }, now)
     this.journal.drop(row.windows, closesAt)
+    for (const [at, later] of row.windows) {
+      if (at <= now) continue
+      // collected before the clock was set back: they would be sent after newer versions
+      for (const { billId, version } of notices) if (later.has(billId) && later.get(billId)!.version < version) this.journal.drop(later, billId)
+      if (later.size === 0) this.journal.drop(row.windows, at)
+    }
     this.journal.set(row, "closedThrough", Math.max(row.closedThrough, closesAt))
   }
 
