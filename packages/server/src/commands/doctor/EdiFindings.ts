@@ -9,6 +9,7 @@ import { checkSecrets } from "../../edi/EdiMailboxes.ts"
 import { type EdiLimits, foldersIn, profileIn } from "../../edi/EdiPartners.ts"
 import { counted } from "../shared/Output.ts"
 import { broken, type Finding, ok } from "./Finding.ts"
+import { fullDiskOf } from "./FullDisk.ts"
 
 /** A longer list would not be read. */
 const maxProblems = 5
@@ -24,6 +25,8 @@ const findingOf = async (directory: string, limits: EdiLimits): Promise<Finding>
     if ((error as { readonly code?: unknown }).code === "ENOENT") return ok(`${directory} does not exist yet`)
     return broken(`${directory} cannot be written to`, "Correct WAYBILL_EDI_DIR, or the owner of the directory.")
   }
+  const full = await fullDiskOf(directory)
+  if (full !== undefined) return broken(full, "Free space on it. Files are not read or written until then.")
   const { partners, unreadable } = await foldersIn(directory)
   const ofPartners = (await Promise.all(partners.map(({ partner, tenantId }) => problemOf(join(directory, tenantId, partner), limits)))).filter((problem) => problem !== undefined)
   const problems = [...unreadable.map(({ problem }) => `${problem}.`), ...ofPartners]

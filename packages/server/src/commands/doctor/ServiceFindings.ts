@@ -7,6 +7,7 @@ import { documentsText, type ServerConfig } from "../../config/ServerConfig.ts"
 import { placeLayer } from "../../serve/Documents.ts"
 import { counted } from "../shared/Output.ts"
 import { broken, type Finding, ok } from "./Finding.ts"
+import { fullDiskOf } from "./FullDisk.ts"
 
 const timeoutMillis = 5_000
 
@@ -56,12 +57,14 @@ export const documentsFinding = (config: Pick<ServerConfig, "documents" | "docum
   const opened = Effect.forEach(places, (place) => Layer.build(Layer.provide(placeLayer(place, s3Endpoint), database)), { discard: true })
   return Effect.scoped(opened).pipe(
     Effect.provide(heard),
+    Effect.andThen(Effect.promise(() => documents.kind === "directory" ? fullDiskOf(documents.path) : Promise.resolve(undefined))),
     Effect.match({
       onFailure: (error) => broken(error.message, "The server does not start otherwise."),
-      onSuccess: () =>
-        warnings.length === 0
-          ? ok(places.map((place) => place.kind === "postgres" ? "in the database" : documentsText(place)).join(", also "))
-          : broken(warnings.join(" "), "Start the store, or correct WAYBILL_S3_ENDPOINT.")
+      onSuccess: (full) => {
+        if (warnings.length > 0) return broken(warnings.join(" "), "Start the store, or correct WAYBILL_S3_ENDPOINT.")
+        if (full !== undefined) return broken(full, "Free space on it. Uploads answer 503 until then; downloads work.")
+        return ok(places.map((place) => place.kind === "postgres" ? "in the database" : documentsText(place)).join(", also "))
+      }
     })
   )
 }
