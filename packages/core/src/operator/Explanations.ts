@@ -123,9 +123,9 @@ const subjects = ["eventId", "shipmentId", "pro", "pickupId"] as const
 
 const onlySubject = (query: typeof ExplainQuery.Type): Effect.Effect<Asked, InvalidInput> => {
   const asked = subjects.flatMap((name) => query[name] === undefined ? [] : [{ name, value: query[name].trim() }])
-  return asked.length === 1
-    ? Effect.succeed(asked[0]!)
-    : Effect.fail(InvalidInput.of(fault([asked[1]?.name ?? "eventId"], "Name one of eventId, shipmentId, pro and pickupId.")))
+  const [first, second] = asked
+  if (first === undefined || second !== undefined) return Effect.fail(InvalidInput.of(fault([second?.name ?? "eventId"], "Name one of eventId, shipmentId, pro and pickupId.")))
+  return first.value === "" ? Effect.fail(InvalidInput.of(fault([first.name], `${first.name} is empty. Give the id or number to explain.`))) : Effect.succeed(first)
 }
 
 /** Merges the traces of several shipments or bills. */
