@@ -76,6 +76,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
 
     const create = Effect.fn("ApiKeys.create")(function*(tenantId: string, input: unknown) {
       const { expiresAt: expiry, ...request } = yield* decode(input)
+        if (!request.roles.includes("carrier") && (request.dot ?? request.mc) !== undefined) return yield* numberOfNoCarrier(request)
       const expiresAt = expiry === undefined ? undefined : yield* future(expiry)
       if (Option.isNone(yield* store.findTenant(tenantId))) return yield* new TenantNotFound({ tenantId })
       const secret = new Uint8Array(32)
@@ -143,6 +144,10 @@ export class ApiKeys extends Context.Service<ApiKeys, {
     return ApiKeys.of({ create, revoke, list, principalOf })
   }))
 }
+
+/** A customer's access is by accounts: with a number it would see neither more nor less than its creator expects of the number. */
+const numberOfNoCarrier = ({ dot }: Pick<typeof ApiKeyRequest.Type, "dot">) =>
+  Effect.fail(InvalidInput.of(fault([dot === undefined ? "mc" : "dot"], "Only a carrier has a DOT or MC number. Add the role carrier, or leave the number out.", "conflict")))
 
 const apiKeyView = ({ accounts, createdAt, dot, expiresAt, id, lastUsedAt, mc, name, roles }: ListedApiKey): ApiKeyView => ({
   id,

@@ -15,11 +15,11 @@ const setup = Effect.gen(function*() {
 describe("ApiKeys", () => {
   it.effect("creates a key that identifies its client", Effect.fnUntraced(function*() {
     const { keys } = yield* setup
-    const { id, key } = yield* keys.create("acme", { name: "warehouse", roles: ["customer"], accounts: ["A", "B"], dot: "123", mc: "MC-9" })
+    const { id, key } = yield* keys.create("acme", { name: "warehouse", roles: ["customer", "carrier"], accounts: ["A", "B"], dot: "123", mc: "MC-9" })
     assert.deepStrictEqual(yield* keys.principalOf(key), {
       tenantId: "acme",
       client: "key:warehouse",
-      roles: ["customer"],
+      roles: ["customer", "carrier"],
       accounts: ["A", "B"],
       dot: "123",
       mc: "MC-9",
@@ -28,6 +28,14 @@ describe("ApiKeys", () => {
     assert.include(Redacted.value(key), id)
     assert.notInclude(String(key), Redacted.value(key))
     assert.notInclude(JSON.stringify({ key }), Redacted.value(key))
+  }, inService))
+
+  it.effect("accepts no DOT or MC number of a key without the role carrier, which it would not limit", Effect.fnUntraced(function*() {
+    const { keys } = yield* setup
+    for (const [member, number] of [["dot", "77"], ["mc", "MC-9"]] as const) {
+      const { faults } = yield* Effect.flip(keys.create("acme", { name: "shop", roles: ["customer"], accounts: ["A"], [member]: number })) as Effect.Effect<InvalidInput>
+      assert.deepStrictEqual(faults.map(({ detail, pointer }) => [pointer, detail]), [[`/${member}`, "Only a carrier has a DOT or MC number. Add the role carrier, or leave the number out."]])
+    }
   }, inService))
 
   it.effect("accepts no DOT or MC number without a digit, nor a longer one than carriers have", Effect.fnUntraced(function*() {
