@@ -9,11 +9,13 @@ export class DeliveryNotFound extends taggedFailure<DeliveryNotFound>()("Deliver
 /** The delivery cannot be sent again in its present state. */
 export class DeliveryNotRetryable extends taggedFailure<DeliveryNotRetryable>()("DeliveryNotRetryable", {
   deliveryId: Schema.String,
-  state: Schema.String
-}, ({ deliveryId, state }) =>
-  state === "sending"
+  state: Schema.String,
+  /** Why it can never be sent again, in a sentence. */
+  reason: Schema.optionalKey(Schema.String)
+}, ({ deliveryId, reason }) =>
+  reason === undefined
     ? `Delivery ${deliveryId} is being sent right now. Wait for the outcome of that attempt.`
-    : `Delivery ${deliveryId} is ${state}: its subscription was deleted, or retention removed its bytes. There is nothing to send, or no address to send it to.`) {}
+    : `Delivery ${deliveryId} cannot be sent again. ${reason}`) {}
 
 /** Only a dead letter can be dismissed. */
 export class DeliveryNotDismissable extends taggedFailure<DeliveryNotDismissable>()("DeliveryNotDismissable", {
@@ -32,9 +34,14 @@ export class SubscriptionPausedByOperator extends taggedFailure<SubscriptionPaus
 export class DestinationNotFound extends taggedFailure<DestinationNotFound>()("DestinationNotFound", { destinationId: Schema.String }, ({ destinationId }) =>
   `No subscription ${destinationId} in this tenant. It may have been deleted.`) {}
 
-/** No secret of this id in the tenant. For operators; clients get the fault of an unknown reference. */
-export class SecretNotFound extends taggedFailure<SecretNotFound>()("SecretNotFound", { hmacSecretId: Schema.String }, ({ hmacSecretId }) =>
-  `No secret ${hmacSecretId} in this tenant. Register it with PUT …/secrets/${hmacSecretId}.`) {}
+/** Whether a client reads the message: it cannot do what an operator can. */
+const forClient = Schema.optionalKey(Schema.Boolean)
+
+/** No secret of this id in the tenant, or none that belongs to the client alone. */
+export class SecretNotFound extends taggedFailure<SecretNotFound>()("SecretNotFound", { hmacSecretId: Schema.String, forClient }, ({ forClient, hmacSecretId }) =>
+  forClient === true
+    ? `No secret ${hmacSecretId} belongs to you alone. Take the name from the list of your secrets, or ask the operator for a secret.`
+    : `No secret ${hmacSecretId} in this tenant. Register it with PUT …/secrets/${hmacSecretId}.`) {}
 
 /** The secret signs for a subscription that was not deleted. */
 export class SecretInUse extends taggedFailure<SecretInUse>()("SecretInUse", { hmacSecretId: Schema.String }, ({ hmacSecretId }) =>
@@ -43,9 +50,15 @@ export class SecretInUse extends taggedFailure<SecretInUse>()("SecretInUse", { h
 /** The subscription's client may not use the subscription's secret any more. */
 export class SecretNotUsable extends taggedFailure<SecretNotUsable>()("SecretNotUsable", {
   hmacSecretId: Schema.String,
-  client: Schema.String
-}, ({ client, hmacSecretId }) => `Secret ${hmacSecretId} does not belong to ${client}. Give it to this client with PUT …/secrets/${hmacSecretId} and rotate: false, or have the subscription name another secret.`) {}
+  client: Schema.String,
+  forClient
+}, ({ client, forClient, hmacSecretId }) =>
+  forClient === true
+    ? `Secret ${hmacSecretId} no longer belongs to you, so nothing is signed with it. Name another secret in the subscription, or ask the operator for this one.`
+    : `Secret ${hmacSecretId} does not belong to ${client}. Give it to this client with PUT …/secrets/${hmacSecretId} and rotate: false, or have the subscription name another secret.`) {}
 
 /** No sealing key of this process opens the stored secret. */
-export class SecretUnreadable extends taggedFailure<SecretUnreadable>()("SecretUnreadable", { hmacSecretId: Schema.String }, ({ hmacSecretId }) =>
-  `Secret ${hmacSecretId} was sealed with a key this process does not have. Start it with the WAYBILL_SEALING_KEY that sealed it.`) {}
+export class SecretUnreadable extends taggedFailure<SecretUnreadable>()("SecretUnreadable", { hmacSecretId: Schema.String, forClient }, ({ forClient, hmacSecretId }) =>
+  forClient === true
+    ? `Secret ${hmacSecretId} cannot be read, so it was not rotated. Ask the operator to register it again.`
+    : `Secret ${hmacSecretId} was sealed with a key this process does not have. Start it with the WAYBILL_SEALING_KEY that sealed it.`) {}

@@ -106,13 +106,37 @@ describe("Deliveries", () => {
     const [waiting] = yield* engine.list({ state: "waiting" })
     assert.strictEqual((yield* Effect.flip(engine.deliveries.retry("acme", sending!.deliveryId)))._tag, "DeliveryNotRetryable")
     yield* engine.subscriptions.remove(engine.customer, engine.subscription.id)
-    assert.include((yield* Effect.flip(engine.deliveries.retry("acme", waiting!.deliveryId))).message, "cancelled")
+    assert.strictEqual(
+      (yield* Effect.flip(engine.deliveries.retry("acme", waiting!.deliveryId))).message,
+      `Delivery ${waiting!.deliveryId} cannot be sent again. Its subscription was deleted, so there is no endpoint to send it to.`
+    )
     for (const id of [unknown, "", "garbage", "' OR 1=1"]) {
       assert.strictEqual((yield* Effect.flip(engine.deliveries.retry("acme", id)))._tag, "DeliveryNotFound")
       assert.strictEqual((yield* Effect.flip(engine.deliveries.get("acme", id)))._tag, "DeliveryNotFound")
       assert.strictEqual((yield* Effect.flip(engine.deliveries.destinationStatus("acme", id)))._tag, "DestinationNotFound")
       assert.strictEqual((yield* Effect.flip(engine.deliveries.recover("acme", id, { since: "2020-01-01T00:00:00Z" })))._tag, "DestinationNotFound")
     }
+  }, inEngine))
+
+  it.effect("says why a dead letter of a deleted subscription cannot be sent again", Effect.fnUntraced(function*() {
+    const { dead, deliveries, customer, subscription, subscriptions } = yield* deadLetters()
+    yield* subscriptions.remove(customer, subscription.id)
+    assert.strictEqual(
+      (yield* Effect.flip(deliveries.retry("acme", dead[0]!.deliveryId))).message,
+      `Delivery ${dead[0]!.deliveryId} cannot be sent again. Its subscription was deleted, so there is no endpoint to send it to.`
+    )
+  }, inEngine))
+
+  it.effect("says that a delivery was cancelled by a purge, and cannot be sent again", Effect.fnUntraced(function*() {
+    const engine = yield* startEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 600 }, answers: [Receiver.fail(500)] })
+    yield* engine.publish("A")
+    yield* TestWaybill.pass(1000)
+    const [waiting] = yield* engine.list({ state: "waiting" })
+    yield* (yield* Subscriptions).purge("acme", engine.subscription.id)
+    assert.strictEqual(
+      (yield* Effect.flip(engine.deliveries.retry("acme", waiting!.deliveryId))).message,
+      `Delivery ${waiting!.deliveryId} cannot be sent again. It was cancelled when an operator purged its subscription.`
+    )
   }, inEngine))
 
   it.effect("recovers every dead letter since an instant, under the same ids and with the same bytes", Effect.fnUntraced(function*() {
