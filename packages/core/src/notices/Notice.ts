@@ -38,7 +38,7 @@ export const mailOf = (notice: Notice): MailText => {
       ? [`The subscription is paused since ${formatInstant(status.since)}.${status.reason === undefined ? "" : ` ${status.reason}`}`, ...counts(notice)]
       : ["The endpoint does not accept deliveries.", ...counts(notice), ...lastAttempt(notice)],
     kind === "paused"
-      ? "Correct the endpoint, send a test event and resume the subscription. Ask the sender for a link to your portal."
+      ? "Correct the cause, send a test event and resume the subscription. Ask the sender for a link to your portal."
       : "Correct the endpoint, and send a test event from your portal. Dead letters can be sent again there."
   ]
   return { subject: subjects[kind], text: paragraphs.map((lines) => typeof lines === "string" ? `${lines}\n` : `${lines.join("\n")}\n`).join("\n") }

@@ -75,6 +75,25 @@ describe("a portal link", () => {
     expect((await portal("GET", `/deliveries?subscriptionId=${other.subscriptionId}`)).json.data).toEqual([])
   })
 
+  it("tells a client what a client can do about a secret that belongs to another one, or to nobody", async () => {
+    const key = await acme.customer("moved", ["MOVED"])
+    const { subscriptionId } = await plant("moved", key)
+    const { token: mine } = (await linkFor("moved")).json
+    await operator("PUT", "/secrets/moved-secret", { client: "rival", rotate: false })
+    for (const call of ["test", "resume"]) {
+      if (call === "resume") await portal("POST", `/subscriptions/${subscriptionId}/pause`, mine)
+      const { json, status } = await portal("POST", `/subscriptions/${subscriptionId}/${call}`, mine)
+      expect([call, status, json.code, json.detail]).toEqual([
+        call, 409, "secret_not_usable",
+        "Secret moved-secret no longer belongs to you, so nothing is signed with it. Name another secret in the subscription, or ask the operator for this one."
+      ])
+    }
+    expect((await portal("POST", "/secrets/moved-secret/rotate", mine)).json).toMatchObject({
+      code: "secret_not_found",
+      detail: "No secret moved-secret belongs to you alone. Take the name from the list of your secrets, or ask the operator for a secret."
+    })
+  })
+
   it("is accepted by the portal only", async () => {
     const others = operations.filter(({ contract, endpoint }) => contract.area !== "portal" && endpoint.access !== "public")
     expect(others.length).toBeGreaterThan(50)

@@ -20,7 +20,7 @@ export const stateInWords = (subscription: PortalSubscription): StateInWords => 
     return { tone: "bad", short: "paused by the operator", detail: `Nothing is sent. Only the operator can resume it.${why} ${waits}` }
   }
   if (state === "paused" && pausedBy === "client") return { tone: "careful", short: "paused by you", detail: `Nothing is sent until you resume it. ${waits}` }
-  if (state === "paused") return { tone: "bad", short: "paused: your endpoint failed", detail: `Nothing is sent.${why} Correct the endpoint, send a test event, and resume it. ${waits}` }
+  if (state === "paused") return { tone: "bad", short: "paused by the service", detail: `Nothing is sent.${why} Correct the cause, send a test event, and resume it. ${waits}` }
   if (state === "inactive") return { tone: "plain", short: "inactive", detail: "No new entries are queued." }
   const deadLetters = dead === 0 ? "" : ` ${dead === 1 ? "1 dead letter: send it" : `${countText(dead)} dead letters: send them`} again when the endpoint works.`
   const goOn = inFlight + waiting === 0 ? "" : " Attempts go on by themselves."

@@ -9,8 +9,10 @@ describe("stateInWords", () => {
     expect(words({ state: "paused", pausedBy: "operator", reason: "Unpaid.", waiting: 1 })).toMatchObject({ tone: "bad", short: "paused by the operator", detail: "Nothing is sent. Only the operator can resume it. Unpaid. 1 entry waits." })
     expect(words({ state: "paused", pausedBy: "client", waiting: 1000 })).toMatchObject({ tone: "careful", short: "paused by you", detail: "Nothing is sent until you resume it. 1,000 or more entries wait." })
     expect(words({ state: "paused", pausedBy: "service", reason: "The receiver answered 410 Gone." }).detail).toBe(
-      "Nothing is sent. The receiver answered 410 Gone. Correct the endpoint, send a test event, and resume it. New entries wait."
+      "Nothing is sent. The receiver answered 410 Gone. Correct the cause, send a test event, and resume it. New entries wait."
     )
+    // the service also pauses a subscription whose secret was given away, and its endpoint is well
+    expect(words({ state: "paused", pausedBy: "service", reason: "The signing secret main no longer belongs to this client." }).short).toBe("paused by the service")
   })
 
   it("says how serious failures are", () => {
