@@ -14,11 +14,12 @@ export interface HexRow {
 
 const width = 16
 
-export const hexRows = (bytes: Uint8Array): ReadonlyArray<HexRow> =>
+/** `start`: where the bytes begin in the whole. */
+export const hexRows = (bytes: Uint8Array, start = 0): ReadonlyArray<HexRow> =>
   Array.from({ length: Math.ceil(bytes.length / width) }, (_, row) => {
     const slice = bytes.subarray(row * width, (row + 1) * width)
     return {
-      offset: (row * width).toString(16).padStart(8, "0"),
+      offset: (start + row * width).toString(16).padStart(8, "0"),
       hex: Array.from(slice, hexOf).join(" ").padEnd(width * 3 - 1),
       ascii: Array.from(slice, (byte) => byte > 0x1f && byte < 0x7f ? String.fromCharCode(byte) : ".").join("")
     }

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks"
 import { fileNameOf, hexRows, hexText, sizeText } from "../model/bytes.ts"
 import { indentJson } from "../model/indentJson.ts"
+import { useParts } from "../parts/Parts.tsx"
 import { ShownBlock } from "../parts/Shown.tsx"
 import { useAppState } from "../session/Context.ts"
 
@@ -51,17 +52,16 @@ const Indented = ({ body }: { readonly body: string }) => {
   return text === undefined ? <><p>The body is not JSON, so it is shown as it was sent.</p><ShownBlock label="Body as sent" text={body} /></> : <ShownBlock ourLines label="Body, indented" text={text} />
 }
 
-const rowsFirst = 256
+/** Whole rows of sixteen. */
+const hexPart = 32_768
 
 const Hex = ({ bytes }: { readonly bytes: Uint8Array }) => {
-  const [most, setMost] = useState(rowsFirst)
-  const rows = hexRows(bytes.subarray(0, most * 16))
+  const { controls, from, to } = useParts(bytes.length, hexPart, "Bytes")
+  const text = useMemo(() => hexRows(bytes.subarray(from, to), from).map(({ ascii, hex, offset }) => `${offset}  ${hex}  ${ascii}`).join("\n"), [bytes, from, to])
   return (
     <>
-      <pre class="block hex" tabIndex={0} role="region" aria-label="Body in hexadecimal digits" dir="ltr">
-        {rows.map(({ ascii, hex, offset }) => `${offset}  ${hex}  ${ascii}`).join("\n")}
-      </pre>
-      {bytes.length > most * 16 && <button type="button" class="secondary outline small" onClick={() => setMost(most * 8)}>Show more ({sizeText(bytes.length - most * 16)} left)</button>}
+      <pre class="block hex" tabIndex={0} role="region" aria-label="Body in hexadecimal digits" dir="ltr">{text}</pre>
+      {controls}
     </>
   )
 }

@@ -8,6 +8,7 @@ describe("bytes", () => {
       { offset: "00000010", hex: "34 35 36                                       ", ascii: "456" }
     ])
     expect(hexRows(new Uint8Array())).toEqual([])
+    expect(hexRows(new Uint8Array(1), 0x8000)[0]!.offset).toBe("00008000")
     expect([sizeText(1), sizeText(1_234_567)]).toEqual(["1 byte", "1,234,567 bytes"])
   })
 
