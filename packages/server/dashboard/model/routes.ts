@@ -125,7 +125,9 @@ export const headingOf = (route: Route): string => `${placeOf(route)} ${route.vi
 
 export const decoded = (part: string): string | undefined => {
   try {
-    return decodeURIComponent(part)
+    const text = decodeURIComponent(part)
+    // no id: a path with it leads elsewhere
+    return text === "." || text === ".." ? undefined : text
   } catch {
     return undefined
   }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef, useState } from "preact/hooks"
 import { isKeyRefused, isUncertain, sentenceOf } from "../session/Server.ts"
 import { useAppState } from "../session/Context.ts"
+import { setUnsaved } from "../session/unsaved.ts"
 import { Shown } from "./Shown.tsx"
 
 interface DialogProps {
@@ -23,9 +24,18 @@ export const Dialog = ({ act, children, close, confirm, title }: DialogProps) =>
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<string>()
 
-  useEffect(() => dialog.current?.showModal(), [])
+  const ended = useRef(false)
+
+  useEffect(() => {
+    // screen readers read it with the title
+    const explanation = dialog.current!.querySelector("form > p")
+    if (explanation !== null) explanation.id = `${id}-explanation`
+    dialog.current!.showModal()
+    return () => setUnsaved(id, false)
+  }, [])
 
   const closed = (result?: string) => {
+    ended.current = true
     dialog.current?.close()
     close(result)
     requestAnimationFrame(() => {
@@ -41,8 +51,9 @@ export const Dialog = ({ act, children, close, confirm, title }: DialogProps) =>
     try {
       closed(await act())
     } catch (failure) {
-      if (isKeyRefused(failure)) app.keyRefused(failure)
-      setFailure(isUncertain(failure) ? `${sentenceOf(failure)} The action may have been done all the same: look at the data before you repeat it.` : sentenceOf(failure))
+      const refused = isKeyRefused(failure)
+      if (refused) app.keyRefused(failure)
+      setFailure(refused ? "Nothing was done: the key was refused. Confirm again." : isUncertain(failure) ? `${sentenceOf(failure)} The action may have been done all the same: look at the data before you repeat it.` : sentenceOf(failure))
       setBusy(false)
     }
   }
@@ -51,19 +62,27 @@ export const Dialog = ({ act, children, close, confirm, title }: DialogProps) =>
     <dialog
       ref={dialog}
       aria-labelledby={id}
+      aria-describedby={`${id}-explanation`}
       onCancel={(event) => {
         event.preventDefault()
         if (!busy) closed()
       }}
+      // browsers close a dialog at a repeated Escape, whatever was answered to the first
+      onClose={() => {
+        if (ended.current) return
+        if (busy) dialog.current?.showModal()
+        else closed()
+      }}
     >
       <article>
         <h2 id={id}><Shown text={title} /></h2>
-        <form onSubmit={submit}>
+        <form onSubmit={submit} onInput={() => setUnsaved(id, true)}>
           {children}
           {failure !== undefined && <p role="alert" class="failure"><Shown text={failure} /></p>}
           <footer>
             <button type="button" class="secondary outline" disabled={busy} onClick={() => closed()}>Cancel</button>
-            <button type="submit" aria-busy={busy}>{confirm}</button>
+            {/* the second click of a double click that opened the dialog confirms nothing */}
+            <button type="submit" aria-busy={busy} onClick={(event) => event.detail > 1 && event.preventDefault()}>{confirm}</button>
           </footer>
         </form>
       </article>

@@ -7,6 +7,7 @@ import { Pages } from "../parts/Pages.tsx"
 import { Shown } from "../parts/Shown.tsx"
 import { Table } from "../parts/Table.tsx"
 import { When } from "../parts/When.tsx"
+import { textIn } from "../session/Server.ts"
 import { useDialog } from "../session/useDialog.ts"
 import { plural } from "../model/words.ts"
 import { hashOf, type Route } from "./routes.ts"
@@ -26,7 +27,8 @@ export const Secrets = ({ route }: { readonly route: SecretsRoute }) => {
   const { ask, asked, close, result } = useDialog<Secret>(polled)
   const [shown, setShown] = useState<NewSecret>()
   const rotate = async (hmacSecretId: string) => {
-    setShown(await client.rotateSecret(hmacSecretId))
+    const { secret } = await client.rotateSecret(hmacSecretId)
+    setShown({ hmacSecretId, secret: textIn(secret) })
     return `Secret ${hmacSecretId} was rotated. Copy the new secret now.`
   }
   return (

@@ -7,6 +7,7 @@ import { Shown } from "../parts/Shown.tsx"
 import { Facts } from "../parts/Table.tsx"
 import { AreaTag, Tag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
+import { textIn } from "../session/Server.ts"
 import { useDialog } from "../session/useDialog.ts"
 import { DeliveryRows } from "../views/DeliveryRows.tsx"
 import { hashOf } from "./routes.ts"
@@ -84,7 +85,7 @@ const PauseDialog = ({ close, subscriptionId }: ActionProps) => {
   const client = usePortalClient()
   const act = async () => {
     const { state } = await client.pause(subscriptionId)
-    return `The subscription is ${state}.`
+    return `The subscription is ${textIn(state)}.`
   }
   return <Dialog title="Pause the subscription?" confirm="Pause" act={act} close={close}><p>Nothing more is sent until you resume it. New entries wait.</p></Dialog>
 }
@@ -93,7 +94,7 @@ const ResumeDialog = ({ close, subscriptionId }: ActionProps) => {
   const client = usePortalClient()
   const act = async () => {
     const { state } = await client.resume(subscriptionId)
-    return `The subscription is ${state}.`
+    return `The subscription is ${textIn(state)}.`
   }
   return <Dialog title="Resume the subscription?" confirm="Resume" act={act} close={close}><p>Waiting entries are sent in order. Send a test event first if the endpoint failed.</p></Dialog>
 }
@@ -102,7 +103,7 @@ const TestDialog = ({ close, subscriptionId }: ActionProps) => {
   const client = usePortalClient()
   const act = async () => {
     const { accepted, detail } = await client.sendTest(subscriptionId)
-    return `${accepted ? "The endpoint accepted the test event." : "The endpoint did not accept the test event."} ${detail}`
+    return `${accepted ? "The endpoint accepted the test event." : "The endpoint did not accept the test event."} ${textIn(detail)}`
   }
   return (
     <Dialog title="Send a test event?" confirm="Send" act={act} close={close}>

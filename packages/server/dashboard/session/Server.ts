@@ -27,7 +27,15 @@ export const isKeyRefused = (failure: unknown): boolean =>
 export const isNotFound = (failure: unknown): boolean => failure instanceof WaybillProblem && failure.status === 404
 
 /** Whether an action may have been done although it failed here. */
-export const isUncertain = (failure: unknown): boolean => failure instanceof WaybillCallFailed || (failure instanceof WaybillProblem && failure.status >= 500)
+export const isUncertain = (failure: unknown): boolean => failure instanceof WaybillCallFailed || failure instanceof TypeError || (failure instanceof WaybillProblem && failure.status >= 500)
+
+/** A text that a response has to have. */
+export const textIn = (value: unknown): string => {
+  if (typeof value === "string") return value
+  throw new TypeError("The response has no such text.")
+}
+
+export const notUnderstood = "The server sent a response that this page does not understand. Reload the page: the server may have been updated."
 
 /** An error message of one or two sentences; it may quote external text. */
 export const sentenceOf = (failure: unknown): string => {
@@ -46,5 +54,6 @@ export const sentenceOf = (failure: unknown): string => {
         return "The response is not from Waybill. Check for a proxy in between."
     }
   }
+  if (failure instanceof TypeError) return notUnderstood
   return failure instanceof Error ? failure.message : String(failure)
 }

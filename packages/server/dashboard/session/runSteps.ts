@@ -17,7 +17,9 @@ export const runSteps = async <Step extends { readonly nextCursor: string | null
   try {
     do {
       const step = await call(cursor)
-      changed += count(step)
+      const done = count(step)
+      if (typeof done !== "number") throw new TypeError("The response has no number.")
+      changed += done
       progress(changed)
       cursor = step.nextCursor ?? undefined
     } while (cursor !== undefined)

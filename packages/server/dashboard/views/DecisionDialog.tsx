@@ -4,8 +4,9 @@ import type { OperatorPickup } from "@waybill/client/operator"
 import { useState } from "preact/hooks"
 import { Dialog } from "../parts/Dialog.tsx"
 import { TextField } from "../parts/Fields.tsx"
-import { Shown } from "../parts/Shown.tsx"
+import { ShownList } from "../parts/Shown.tsx"
 import { useAppState } from "../session/Context.ts"
+import { textIn } from "../session/Server.ts"
 
 export type Decision = PickupDecision["decision"]
 
@@ -41,11 +42,11 @@ export const DecisionDialog = ({ close, decision, pickup, tenantId }: DecisionDi
     const fields = accepts ? { confirmationNumber, scac, carrierName, message } : { message }
     const given = Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, text.trim()]).filter(([, text]) => text !== ""))
     const { carrierPickupNumber } = await client.decidePickup(tenantId, pickupId, { ...given, decision })
-    return `The ${waitingFor ?? "pickup"} ${results[decision]}.${accepts && carrierPickupNumber !== null ? ` Its confirmation number is ${carrierPickupNumber}.` : ""}`
+    return `The ${waitingFor ?? "pickup"} ${results[decision]}.${accepts && carrierPickupNumber !== null ? ` Its confirmation number is ${textIn(carrierPickupNumber)}.` : ""}`
   }
   return (
     <Dialog title={`${decisionNames[decision]}${decision === "call" ? " about" : ""} the ${waitingFor ?? "decision"} of pickup ${pickupName(pickup)}?`} confirm={decisionNames[decision]} act={act} close={close}>
-      <p><Shown text={`${origin.name}, ${origin.city}, ${origin.state} ${origin.zip}`} />. {explanations[decision]}</p>
+      <p><ShownList texts={[origin.name, origin.city, `${origin.state} ${origin.zip}`]} />. {explanations[decision]}</p>
       {accepts && (
         <div class="fields">
           <TextField label="Confirmation number" value={confirmationNumber} change={setNumber} />

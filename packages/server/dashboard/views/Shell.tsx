@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact"
 import { useCallback, useEffect, useErrorBoundary, useMemo, useRef, useState } from "preact/hooks"
 import { type AppState, AppStateContext, type Connection } from "../session/Context.ts"
+import { notUnderstood } from "../session/Server.ts"
 import { forgetAnswers } from "../session/usePolled.ts"
 import { LiveStatus } from "./LiveStatus.tsx"
 
@@ -12,13 +13,15 @@ interface ShellProps {
   readonly place: string
   readonly keyRefused: AppState["keyRefused"]
   readonly pausable: boolean
+  /** Whether no requests are sent, because the credential was refused. */
+  readonly locked?: boolean
   /** The header; it shows the live status. */
   readonly header: (status: ComponentChildren) => ComponentChildren
   /** The view. */
   readonly children: ComponentChildren
 }
 
-export const Shell = ({ children, client, header, keyRefused, pausable, place }: ShellProps) => {
+export const Shell = ({ children, client, header, keyRefused, locked = false, pausable, place }: ShellProps) => {
   const seen = useVisible()
   const [pausedByUser, setPausedByUser] = useState(false)
   const [connection, setConnection] = useState<Connection>({ failingSince: undefined })
@@ -26,8 +29,8 @@ export const Shell = ({ children, client, header, keyRefused, pausable, place }:
   const { announcement, announce } = useAnnouncement()
   const connectionChanged = useCallback((next: Connection) => setConnection((last) => last.failingSince === next.failingSince ? last : next), [])
   const app: AppState<unknown> = useMemo(
-    () => ({ client, announce, paused: pausedByUser || !seen, connection: connectionChanged, keyRefused, refreshes }),
-    [client, announce, pausedByUser, seen, connectionChanged, keyRefused, refreshes]
+    () => ({ client, announce, paused: pausedByUser || !seen || locked, connection: connectionChanged, keyRefused, refreshes }),
+    [client, announce, pausedByUser, seen, locked, connectionChanged, keyRefused, refreshes]
   )
   useEffect(() => setConnection({ failingSince: undefined }), [place])
   useTick(10_000)
@@ -50,7 +53,7 @@ const ErrorBoundary = ({ children }: { readonly children: ComponentChildren }) =
   return error === undefined ? <>{children}</> : (
     <>
       <h1 tabIndex={-1}>This view cannot be shown</h1>
-      <p class="failure" role="alert">The server sent a response that this page does not understand. Reload the page: the server may have been updated.</p>
+      <p class="failure" role="alert">{notUnderstood}</p>
       <button type="button" onClick={again}>Try again</button>
     </>
   )

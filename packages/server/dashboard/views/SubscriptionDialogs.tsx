@@ -5,7 +5,7 @@ import { plural } from "../model/words.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { InstantField, TextField } from "../parts/Fields.tsx"
 import { useAppState } from "../session/Context.ts"
-import { serverNow } from "../session/Server.ts"
+import { serverNow, textIn } from "../session/Server.ts"
 
 export interface SubscriptionDialogProps {
   readonly tenantId: string
@@ -75,7 +75,7 @@ export const ResumeDialog = ({ close, subscriptionId, tenantId }: SubscriptionDi
   const { client } = useAppState()
   const act = async () => {
     const { state } = await client.resume(tenantId, subscriptionId)
-    return `The subscription is ${state}.`
+    return `The subscription is ${textIn(state)}.`
   }
   return (
     <Dialog title={`Resume ${shortName(subscriptionId)}?`} confirm="Resume" act={act} close={close}>

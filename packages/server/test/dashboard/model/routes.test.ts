@@ -22,7 +22,7 @@ describe("routes", () => {
   it("start with the tenants, and a tenant with its subscriptions", () => {
     for (const hash of ["", "#", "#/"]) expect(routeOf(hash)).toMatchObject({ view: "tenants" })
     expect(routeOf("#/t/acme")).toMatchObject({ view: "subscriptions", tenantId: "acme" })
-    for (const hash of ["#/x", "#/t", "#/t/acme/x", "#/t/acme/subscriptions/a/b", "#/t/%E0%A4%A"]) expect(routeOf(hash)).toEqual({ view: "nowhere" })
+    for (const hash of ["#/x", "#/t", "#/t/acme/x", "#/t/acme/subscriptions/a/b", "#/t/%E0%A4%A", "#/t/..", "#/t/acme/subscriptions/."]) expect(routeOf(hash)).toEqual({ view: "nowhere" })
   })
 
   it("are the same place when only a filter changes", () => {

@@ -1,0 +1,14 @@
+/** Text that was typed and not sent: the browser asks before it leaves the page. It is never stored. */
+
+const unsaved = new Set<string>()
+
+const ask = (event: BeforeUnloadEvent): void => event.preventDefault()
+
+export const setUnsaved = (what: string, isUnsaved: boolean): void => {
+  if (isUnsaved) unsaved.add(what)
+  else unsaved.delete(what)
+  if (unsaved.size > 0) addEventListener("beforeunload", ask)
+  else removeEventListener("beforeunload", ask)
+}
+
+export const hasUnsaved = (): boolean => unsaved.size > 0
