@@ -1,12 +1,13 @@
 /** Where the customer is told that an endpoint fails: by e-mail and by webhook. */
 import { WaybillProblem } from "@waybill/client/connection"
 import type { NoticeKind, PortalContact } from "@waybill/client/portal"
-import { useId, useState } from "preact/hooks"
+import { useContext, useId, useState } from "preact/hooks"
 import { ActionResult, Answered } from "../parts/Notes.tsx"
 import { Shown } from "../parts/Shown.tsx"
 import { useAppState } from "../session/Context.ts"
-import { isKeyRefused, sentenceOf } from "../session/Server.ts"
-import { usePortal, usePortalClient } from "./SessionContext.ts"
+import { isKeyRefused, isUncertain, sentenceOf, textIn } from "../session/Server.ts"
+import { setUnsaved } from "../session/unsaved.ts"
+import { SessionContext, usePortal, usePortalClient } from "./SessionContext.ts"
 
 export const Notices = () => {
   const polled = usePortal("#/notices", (client, signal) => client.getContact({ signal }))
@@ -49,19 +50,43 @@ const KindsField = ({ change, chosen, legend }: { readonly legend: string; reado
 /** Whether the service refused this member, by its JSON pointer. */
 const hasFault = (failure: unknown, member: string): boolean => failure instanceof WaybillProblem && failure.errors.some(({ pointer }) => pointer === member)
 
-const ContactForm = ({ contact: { email, emailKinds, sendsMail, webhook, webhookKinds }, saved }: { readonly contact: PortalContact; readonly saved: () => void }) => {
+/** What the form has. */
+interface Draft {
+  readonly email: string
+  readonly endpointUrl: string
+  readonly hmacSecretId: string
+  readonly byEmail: ReadonlyArray<NoticeKind>
+  readonly byWebhook: ReadonlyArray<NoticeKind>
+}
+
+/** What clients typed and did not save, until the page is left: another view may be opened in between, and a link of another client. */
+const drafts = new Map<string, Draft>()
+
+const draftOf = ({ email, emailKinds, webhook, webhookKinds }: PortalContact): Draft =>
+  ({ email: email ?? "", endpointUrl: webhook?.endpointUrl ?? "", hmacSecretId: webhook?.hmacSecretId ?? "", byEmail: emailKinds ?? everyKind, byWebhook: webhookKinds ?? everyKind })
+
+const keepDraft = (client: string, draft: Draft | undefined): void => {
+  if (draft === undefined) drafts.delete(client)
+  else drafts.set(client, draft)
+  setUnsaved(`notices of ${client}`, draft !== undefined)
+}
+
+const ContactForm = ({ contact, saved }: { readonly contact: PortalContact; readonly saved: () => void }) => {
   const id = useId()
   const client = usePortalClient()
   const { announce, keyRefused } = useAppState()
-  const [written, setWritten] = useState(email ?? "")
-  const [endpointUrl, setEndpointUrl] = useState(webhook?.endpointUrl ?? "")
-  const [hmacSecretId, setHmacSecretId] = useState(webhook?.hmacSecretId ?? "")
-  const [byEmail, setByEmail] = useState(emailKinds ?? everyKind)
-  const [byWebhook, setByWebhook] = useState(webhookKinds ?? everyKind)
+  const { client: owner } = useContext(SessionContext)!
+  const [draft, setDraft] = useState(() => drafts.get(owner) ?? draftOf(contact))
+  const { byEmail, byWebhook, email, endpointUrl, hmacSecretId } = draft
   const [busy, setBusy] = useState(false)
   const [result, setResult] = useState<string>()
   const [failure, setFailure] = useState<unknown>()
   const of = (member: string) => ({ "aria-invalid": hasFault(failure, member) || undefined, "aria-describedby": hasFault(failure, member) ? `${id}-failure` : undefined })
+  const type = (typed: Partial<Draft>) => {
+    const changed = { ...draft, ...typed }
+    keepDraft(owner, changed)
+    setDraft(changed)
+  }
   const submit = async (event: Event) => {
     event.preventDefault()
     if (busy) return
@@ -71,12 +96,13 @@ const ContactForm = ({ contact: { email, emailKinds, sendsMail, webhook, webhook
     try {
       const address = endpointUrl.trim()
       const contact = await client.putContact({
-        email: written.trim() === "" ? null : written.trim(),
+        email: email.trim() === "" ? null : email.trim(),
         emailKinds: chosenKinds(byEmail),
         webhook: address === "" ? null : { endpointUrl: address, hmacSecretId: hmacSecretId.trim() },
         webhookKinds: chosenKinds(byWebhook)
       })
-      const places = [contact.email, contact.webhook?.endpointUrl].filter((place) => typeof place === "string")
+      const places = [contact.email, contact.webhook && contact.webhook.endpointUrl].flatMap((place) => place === null ? [] : textIn(place))
+      keepDraft(owner, undefined)
       const told = places.length === 0 ? "No notices are sent." : `Notices are sent to ${places.join(" and ")}.`
       setResult(told)
       announce(told)
@@ -90,17 +116,18 @@ const ContactForm = ({ contact: { email, emailKinds, sendsMail, webhook, webhook
   }
   return (
     <form class="notices" onSubmit={submit}>
-      {!sendsMail && <p class="careful">This service sends no e-mail at present. The address is kept for when it does.</p>}
+      {!contact.sendsMail && <p class="careful">This service sends no e-mail at present. The address is kept for when it does.</p>}
       <ActionResult result={result} />
       <label for={id}>E-mail address <small>(empty: no e-mail)</small></label>
-      <input id={id} type="email" value={written} maxLength={254} autocomplete="email" {...of("/email")} onInput={(event) => setWritten(event.currentTarget.value)} />
-      <KindsField legend="Notices by e-mail" chosen={byEmail} change={setByEmail} />
+      <input id={id} type="email" value={email} maxLength={254} autocomplete="email" {...of("/email")} onInput={(event) => type({ email: event.currentTarget.value })} />
+      <KindsField legend="Notices by e-mail" chosen={byEmail} change={(byEmail) => type({ byEmail })} />
       <label for={`${id}-webhook`}>Webhook address <small>(empty: no webhook; choose an endpoint without other webhooks)</small></label>
-      <input id={`${id}-webhook`} type="url" value={endpointUrl} maxLength={2048} {...of("/webhook/endpointUrl")} onInput={(event) => setEndpointUrl(event.currentTarget.value)} />
+      <input id={`${id}-webhook`} type="url" value={endpointUrl} maxLength={2048} {...of("/webhook/endpointUrl")} onInput={(event) => type({ endpointUrl: event.currentTarget.value })} />
       <label for={`${id}-secret`}>Name of the secret that signs it <small>(as in your other subscriptions)</small></label>
-      <input id={`${id}-secret`} value={hmacSecretId} maxLength={520} required={endpointUrl.trim() !== ""} {...of("/webhook/hmacSecretId")} onInput={(event) => setHmacSecretId(event.currentTarget.value)} />
-      <KindsField legend="Notices by webhook" chosen={byWebhook} change={setByWebhook} />
-      <p id={`${id}-failure`}>{failure !== undefined && <strong role="alert" class="failure"><Shown text={sentenceOf(failure)} /></strong>}</p>
+      <input id={`${id}-secret`} value={hmacSecretId} maxLength={520} required={endpointUrl.trim() !== ""} {...of("/webhook/hmacSecretId")} onInput={(event) => type({ hmacSecretId: event.currentTarget.value })} />
+      <KindsField legend="Notices by webhook" chosen={byWebhook} change={(byWebhook) => type({ byWebhook })} />
+      <p id={`${id}-failure`}>{failure !== undefined && <strong role="alert" class="failure"><Shown text={isUncertain(failure) ? `${sentenceOf(failure)} It may have been saved all the same: save it again.` : sentenceOf(failure)} /></strong>}</p>
+      {drafts.has(owner) && <p><small>Not saved yet.</small></p>}
       <button type="submit" aria-busy={busy}>Save</button>
     </form>
   )

@@ -6,6 +6,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { Shown } from "../parts/Shown.tsx"
 import { When } from "../parts/When.tsx"
 import { isKeyRefused, sentenceOf } from "../session/Server.ts"
+import { hasUnsaved } from "../session/unsaved.ts"
 import { forgetAnswers } from "../session/usePolled.ts"
 import { useRoute } from "../session/useRoute.ts"
 import { Shell } from "../views/Shell.tsx"
@@ -22,17 +23,18 @@ type Opened =
   | { readonly state: "failed"; readonly failure: unknown }
 
 export const PortalApp = () => {
-  const [token, setToken] = useState(takeToken)
+  const [token, setToken] = useState(() => takeToken())
   const client = useMemo(() => portalClient(token), [token])
   const [opened, setOpened] = useState<Opened>({ state: "opening" })
   const [tries, setTries] = useState(0)
 
   useEffect(() => {
-    const take = () => {
+    const take = ({ oldURL }: HashChangeEvent) => {
       if (!isLink()) return
       forgetAnswers()
       setOpened({ state: "opening" })
-      setToken(takeToken())
+      // back to what was typed
+      setToken(takeToken(hasUnsaved() ? new URL(oldURL).hash : undefined))
     }
     addEventListener("hashchange", take)
     return () => removeEventListener("hashchange", take)
@@ -60,26 +62,22 @@ export const PortalApp = () => {
     return () => asking.abort()
   }, [client, tries, refuse])
 
+  const again = () => {
+    setOpened({ state: "opening" })
+    setTries(tries + 1)
+  }
   switch (opened.state) {
     case "opening":
       return <main class="notice"><p aria-busy="true">Opening …</p></main>
     case "open":
       return <Open key={token} client={client} session={opened.session} refuse={refuse} />
     case "refused":
-      return <Refused hadLink={token !== undefined} failure={opened.failure} />
+      return <Refused hadLink={token !== undefined} failure={opened.failure} again={again} />
     case "failed":
       return (
         <Notice title="Cannot be opened">
           <p role="alert" class="failure"><Shown text={sentenceOf(opened.failure)} /></p>
-          <button
-            type="button"
-            onClick={() => {
-              setOpened({ state: "opening" })
-              setTries(tries + 1)
-            }}
-          >
-            Try again
-          </button>
+          <button type="button" onClick={again}>Try again</button>
         </Notice>
       )
   }
@@ -100,7 +98,7 @@ const Notice = ({ children, title }: { readonly title: string; readonly children
   )
 }
 
-const Refused = ({ failure, hadLink }: { readonly hadLink: boolean; readonly failure: unknown }) => {
+const Refused = ({ again, failure, hadLink }: { readonly hadLink: boolean; readonly failure: unknown; readonly again: () => void }) => {
   if (failure instanceof WaybillProblem && failure.status === 403) {
     return <Notice title="No access"><p role="alert" class="failure"><Shown text={sentenceOf(failure)} /></p></Notice>
   }
@@ -108,11 +106,14 @@ const Refused = ({ failure, hadLink }: { readonly hadLink: boolean; readonly fai
     ? (
       <Notice title="This link does not work any more">
         <p role="alert">It has ended, or the access that it belongs to was removed. Ask the company that sent it for a new link, and open that one.</p>
+        {hasUnsaved() && <p>What you typed is kept while this tab shows this page: paste the new link into its address bar to go on.</p>}
       </Notice>
     )
     : (
       <Notice title="Open this page with a link">
         <p role="alert">This page shows the webhooks of one customer. Ask the company that sends them for a link, or sign in on its own site first.</p>
+        {hasUnsaved() && <p>What you typed is kept while this tab shows this page: sign in in another tab, and try again here.</p>}
+        <button type="button" onClick={again}>Try again</button>
       </Notice>
     )
 }

@@ -9,12 +9,12 @@ const tokenHash = /^#token=([\w.-]+)$/
 
 /**
  * The token of the link that opened the page, which is removed from the address and from the history at once; or the one of this tab. The
- * browser never sends the fragment to a server.
+ * browser never sends the fragment to a server. `view` is the fragment of the view to show.
  */
-export const takeToken = (): string | undefined => {
+export const takeToken = (view = "#/"): string | undefined => {
   const token = tokenHash.exec(location.hash)?.[1]
   if (token === undefined) return linkToken.read()
-  history.replaceState(null, "", `${location.pathname}${location.search}#/`)
+  history.replaceState(null, "", `${location.pathname}${location.search}${view}`)
   linkToken.write(token)
   return token
 }

@@ -10,31 +10,51 @@ import { Shell } from "./Shell.tsx"
 import { View } from "./View.tsx"
 
 export const App = () => {
-  const [key, setKey] = useState(operatorKey.read)
-  const [refused, setRefused] = useState(false)
-  const change = useCallback((key: string | undefined, refused = false) => {
+  // `refused` was accepted before: its page stays, with what was typed into it, behind the form that asks for another key
+  const [{ key, refused }, setKeys] = useState<Keys>(() => ({ key: operatorKey.read(), refused: undefined }))
+  const change = useCallback((key: string | undefined) => {
     operatorKey.write(key)
     forgetAnswers()
-    setRefused(refused)
-    setKey(key)
+    setKeys({ key, refused: undefined })
   }, [])
   const before = useRef(key)
   useEffect(() => {
     // the field that had the focus is gone
-    if (before.current === undefined && key !== undefined) document.querySelector<HTMLElement>("main h1")?.focus()
+    if (before.current === undefined && key !== undefined && document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus()
     before.current = key
   }, [key])
-  const keyRefused = useCallback(() => change(undefined, true), [change])
-  return key === undefined
-    ? <KeyForm refused={refused} enter={(key) => change(key)} />
-    : <SignedIn apiKey={key} forget={() => change(undefined)} keyRefused={keyRefused} />
+  const keyRefused = useCallback(() => {
+    operatorKey.write(undefined)
+    forgetAnswers()
+    setKeys(({ key, refused }) => ({ key: undefined, refused: key ?? refused }))
+  }, [])
+  const shown = key ?? refused
+  return (
+    <>
+      {shown !== undefined && <SignedIn apiKey={shown} locked={key === undefined} forget={() => change(undefined)} keyRefused={keyRefused} />}
+      {key === undefined && <KeyForm refused={refused !== undefined} enter={change} />}
+    </>
+  )
 }
 
-const SignedIn = ({ apiKey, forget, keyRefused }: { readonly apiKey: string; readonly forget: () => void; readonly keyRefused: () => void }) => {
+interface Keys {
+  readonly key: string | undefined
+  readonly refused: string | undefined
+}
+
+interface SignedInProps {
+  readonly apiKey: string
+  /** The key was refused: nothing is asked with it. */
+  readonly locked: boolean
+  readonly forget: () => void
+  readonly keyRefused: () => void
+}
+
+const SignedIn = ({ apiKey, forget, keyRefused, locked }: SignedInProps) => {
   const route = useRoute({ routeOf, headingOf })
   const client = useMemo(() => clientWith(apiKey), [apiKey])
   return (
-    <Shell pausable client={client} place={placeOf(route)} keyRefused={keyRefused} header={(status) => <Masthead route={route} forget={forget}>{status}</Masthead>}>
+    <Shell pausable locked={locked} client={client} place={placeOf(route)} keyRefused={keyRefused} header={(status) => <Masthead route={route} forget={forget}>{status}</Masthead>}>
       <View route={route} />
     </Shell>
   )

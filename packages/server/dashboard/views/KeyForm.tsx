@@ -5,20 +5,34 @@ import { isKeyRefused, sentenceOf } from "../session/Server.ts"
 import { clientWith } from "../session/Session.ts"
 
 interface KeyFormProps {
-  /** The stored key is no longer valid. */
+  /** The key of the page behind it is no longer valid. */
   readonly refused: boolean
   readonly enter: (key: string) => void
+}
+
+const stayOpen = (event: KeyboardEvent): void => {
+  if (event.key === "Escape") event.preventDefault()
 }
 
 export const KeyForm = ({ enter, refused }: KeyFormProps) => {
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
   const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState(refused ? "The server no longer accepts this key. Enter a current key." : undefined)
+  const [failure, setFailure] = useState(refused ? "The server no longer accepts this key. Enter a current key to go on where you were." : undefined)
+  const dialog = useRef<HTMLDialogElement>(null)
+  const entered = useRef(false)
 
   useEffect(() => {
+    const { title } = document
     document.title = "Operator key · Waybill"
+    dialog.current?.showModal()
     input.current?.focus()
+    // Escape would close this form, and a dialog of the page behind it with what was typed
+    if (refused) document.addEventListener("keydown", stayOpen)
+    return () => {
+      document.title = title
+      document.removeEventListener("keydown", stayOpen)
+    }
   }, [])
 
   const submit = async (event: Event) => {
@@ -29,6 +43,9 @@ export const KeyForm = ({ enter, refused }: KeyFormProps) => {
     setBusy(true)
     try {
       await clientWith(key).listTenants({ limit: 1 })
+      entered.current = true
+      // returns the focus to the page behind it
+      dialog.current?.close()
       enter(key)
     } catch (failure) {
       // The client throws a TypeError for text that a header cannot contain.
@@ -39,9 +56,9 @@ export const KeyForm = ({ enter, refused }: KeyFormProps) => {
     }
   }
 
-  return (
-    <main class="key">
-      <h1>Waybill</h1>
+  const form = (
+    <>
+      <h1 id={`${id}-title`}>Waybill</h1>
       <form onSubmit={submit}>
         <label for={id}>Operator key</label>
         <input
@@ -63,6 +80,11 @@ export const KeyForm = ({ enter, refused }: KeyFormProps) => {
         </p>
         <button type="submit" aria-busy={busy}>Open</button>
       </form>
-    </main>
+    </>
+  )
+  return !refused ? <main class="key">{form}</main> : (
+    <dialog ref={dialog} class="key" aria-labelledby={`${id}-title`} onCancel={(event) => event.preventDefault()} onClose={() => entered.current || dialog.current?.showModal()}>
+      <article>{form}</article>
+    </dialog>
   )
 }

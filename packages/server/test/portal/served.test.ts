@@ -215,6 +215,33 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     await eventually(async () => await accent() === "" || undefined)
   })
 
+  it("keeps what was typed for a notice when the link ends, shows it with the next link in the same tab, and stores nothing", async () => {
+    const { link, operator, url } = await opened()
+    const { page } = await visit(url)
+    await page.goto(link.url!)
+    await page.getByRole("link", { name: "Notices" }).click()
+    await page.getByLabel("E-mail address").fill("edi@shop.example")
+    await page.getByRole("link", { name: "Secrets" }).click()
+    await page.getByRole("heading", { name: "Secrets" }).waitFor()
+    await page.getByRole("link", { name: "Notices" }).click()
+    expect(await page.getByLabel("E-mail address").inputValue()).toBe("edi@shop.example")
+    const { data } = await operator.listApiKeys("acme")
+    await operator.revokeApiKey("acme", data.find(({ name }) => name === "shop")!.id)
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("What you typed is kept while this tab shows this page: paste the new link into its address bar to go on.").waitFor()
+    expect(await page.evaluate(() => [sessionStorage.length, localStorage.length])).toEqual([0, 0])
+    // another client's link shows nothing of it
+    await page.goto((await operator.createPortalLink("acme", { client: "rival" })).url!)
+    await page.getByLabel("E-mail address").waitFor()
+    expect(await page.getByLabel("E-mail address").inputValue()).toBe("")
+    await operator.createApiKey("acme", { name: "shop", roles: ["customer"], accounts: ["A-shop"] })
+    await page.goto((await operator.createPortalLink("acme", { client: "shop" })).url!)
+    await eventually(async () => await page.getByLabel("E-mail address").inputValue() === "edi@shop.example" || undefined)
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("Notices are sent to edi@shop.example.").first().waitFor()
+    expect(await page.getByText("Not saved yet.").count()).toBe(0)
+  })
+
   it("is shown in a frame of the origins that the settings name, and of no other", async () => {
     let link = ""
     const hosts = await Promise.all([1, 2].map(() => listening((_, response) => void response.writeHead(200, { "content-type": "text/html" }).end(`<iframe title="Webhooks" width="900" height="600" src="${link}"></iframe>`))))

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest"
+import { closeBrowserAfterwards, noBrowser } from "./Chromium.ts"
+import { idOf, key } from "./FakeOperatorApi.ts"
+import { openView } from "./OpenView.ts"
+
+closeBrowserAfterwards()
+
+const refused = { status: 401, json: { status: 401, title: "Unauthorized", detail: "These credentials are not valid." } }
+
+describe.skipIf(noBrowser)("text that is typed into a dialog and not sent", { timeout: 60_000 }, () => {
+  it("is kept while the key is asked for again, and the dialog says that nothing was done", async () => {
+    const { api, page, violations } = await openView(`#/t/acme/subscriptions/${idOf(1)}`)
+    await page.getByRole("button", { name: "Change …" }).click()
+    const shipments = page.getByLabel("Only these shipments")
+    await shipments.fill("S-1\nS-2")
+    api.override = ({ method }) => method === "PATCH" ? refused : undefined
+    await page.getByRole("button", { name: "Change", exact: true }).click()
+    const field = page.getByLabel("Operator key")
+    await field.and(page.locator(":focus")).waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    // a repeated Escape closes dialogs, whatever a page says
+    for (let n = 0; n < 3; n++) await page.keyboard.press("Escape")
+    api.override = undefined
+    await field.fill(key)
+    await page.keyboard.press("Enter")
+    await page.getByRole("alert").filter({ hasText: /^Nothing was done: the key was refused\. Confirm again\.$/ }).waitFor()
+    expect([await shipments.inputValue(), await field.count(), await page.title()]).toEqual(["S-1\nS-2", 0, `Subscription ${idOf(1)} · Waybill`])
+    await page.getByRole("button", { name: "Change", exact: true }).click()
+    await page.getByText("The subscription is changed.").first().waitFor()
+    expect(api.requests.filter(({ method }) => method === "PATCH").map(({ body }) => body)).toEqual(Array(2).fill({ filters: { shipmentIds: ["S-1", "S-2"] } }))
+    expect(violations.seen).toEqual([])
+  })
+
+  it("makes the browser ask before it leaves the page, until the dialog is closed", async () => {
+    const { page, violations } = await openView(`#/t/acme/subscriptions/${idOf(1)}`)
+    await page.getByRole("button", { name: "Pause …" }).click()
+    await page.getByLabel("Reason").fill("Their endpoint moves.")
+    const asked = page.waitForEvent("dialog")
+    const left = page.reload().catch(() => {})
+    expect((await asked).type()).toBe("beforeunload")
+    await left
+    expect(await page.getByLabel("Reason").inputValue()).toBe("Their endpoint moves.")
+    await page.getByRole("button", { name: "Cancel" }).click()
+    await page.reload()
+    await page.getByRole("button", { name: "Pause …" }).waitFor()
+    expect(violations.seen).toEqual(["dialog: "])
+  })
+})
