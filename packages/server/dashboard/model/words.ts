@@ -94,6 +94,13 @@ export const verdictText = (verdict: string, waitingFor: string | null): string 
 
 export const outcomeText = (outcome: string): string => outcomes[outcome] ?? outcome
 
+/** An outcome with the status that the receiver answered, unless the words name it. */
+export const attemptText = ({ outcome, status }: { readonly outcome: string; readonly status: number | null }): string => {
+  const text = outcomeText(outcome)
+  if (status === null || text.includes(String(status))) return text
+  return text.includes("xx)") ? text.replace(/\dxx\)/, `${status})`) : `${text} (${status})`
+}
+
 /** Where the server stops counting the rows of a list. */
 const mostInTotal = 10_000
 

@@ -36,6 +36,9 @@ interface TextFieldProps {
   readonly maxLength?: number
 }
 
+/** A field with nothing but blanks counts as filled in otherwise. */
+export const notBlank = { pattern: ".*\\S.*", title: "Enter more than blanks." }
+
 export const TextField = ({ change, done, label, maxLength = 500, required = false, value }: TextFieldProps) => {
   const id = useId()
   return (
@@ -46,6 +49,7 @@ export const TextField = ({ change, done, label, maxLength = 500, required = fal
         type="text"
         value={value}
         required={required}
+        {...(required ? notBlank : {})}
         maxLength={maxLength}
         spellcheck={false}
         onInput={(event) => change(event.currentTarget.value)}

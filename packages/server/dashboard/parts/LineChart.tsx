@@ -1,8 +1,8 @@
 /** Lines over time. Only shapes: whoever shows it gives the numbers as text too. */
 import { axisTop, mostOf, runsOf } from "../model/statistics.ts"
 
-const [width, height] = [600, 130]
-const [left, right, top, bottom] = [56, 8, 10, 20]
+const [width, height] = [360, 120]
+const [left, right, top, bottom] = [50, 8, 10, 20]
 
 export interface Line {
   readonly name: string

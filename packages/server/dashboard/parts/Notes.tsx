@@ -1,5 +1,7 @@
 /** Messages of a view that is loading, empty or failed. */
 import type { ComponentChildren } from "preact"
+import { useEffect } from "preact/hooks"
+import { useAppState } from "../session/Context.ts"
 import { isNotFound, sentenceOf } from "../session/Server.ts"
 import type { Polled } from "../session/usePolled.ts"
 import { Shown } from "./Shown.tsx"
@@ -10,14 +12,19 @@ export const Answered = <A,>({ children, missing, of }: {
   /** Message for an object that does not exist, instead of the server's. */
   readonly missing?: string
   readonly children: (data: A) => ComponentChildren
-}) => (
-  <>
-    {of.failure !== undefined && (
-      <p class="failure" role="status"><Shown text={missing !== undefined && isNotFound(of.failure) ? missing : sentenceOf(of.failure)} /></p>
-    )}
-    {of.data === undefined || of.stale ? of.failure === undefined && <p aria-busy="true">Loading …</p> : children(of.data)}
-  </>
-)
+}) => {
+  const { announce } = useAppState()
+  const sentence = of.failure === undefined ? undefined : missing !== undefined && isNotFound(of.failure) ? missing : sentenceOf(of.failure)
+  useEffect(() => {
+    if (sentence !== undefined) announce(sentence)
+  }, [sentence])
+  return (
+    <>
+      {sentence !== undefined && <p class="failure"><Shown text={sentence} /></p>}
+      {of.data === undefined || of.stale ? sentence === undefined && <p aria-busy="true">Loading …</p> : children(of.data)}
+    </>
+  )
+}
 
 export const Empty = ({ children }: { readonly children: ComponentChildren }) => <p class="empty">{children}</p>
 

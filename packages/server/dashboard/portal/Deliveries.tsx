@@ -36,7 +36,7 @@ export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
       <Answered of={polled}>
         {({ data, nextCursor }) => (
           <>
-            {data.length === 0 ? <Empty>{state === undefined && !nextCursor ? "No deliveries yet." : noneText("delivery", nextCursor)}</Empty> : (
+            {data.length === 0 ? <Empty>{state === undefined && !nextCursor ? "No deliveries yet. They appear when something is sent to a subscription. A test event of a subscription shows whether its endpoint works." : noneText("delivery", nextCursor)}</Empty> : (
               <NamedRows
                 question={hashOf(route)}
                 caption={`${plural(data.length, "delivery", "deliveries")}${nextCursor ? " on this page" : ""}`}

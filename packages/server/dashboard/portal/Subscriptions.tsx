@@ -1,7 +1,7 @@
 /** The customer's subscriptions: their state in words, what waits, and the last attempt. */
 import type { PortalSubscription } from "@waybill/client/portal"
 import { countText } from "../model/trouble.ts"
-import { outcomeText, plural } from "../model/words.ts"
+import { attemptText, plural } from "../model/words.ts"
 import { Answered, Empty, NewRowsWaiting } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
 import { Shown, ShownLine } from "../parts/Shown.tsx"
@@ -77,6 +77,6 @@ const cellsOf = (subscription: PortalSubscription) => {
 
 export const LastAttempt = ({ of: { lastAttempt } }: { readonly of: PortalSubscription }) => lastAttempt === null ? <>none yet</> : (
   <>
-    <Shown text={outcomeText(lastAttempt.outcome)} />{lastAttempt.status !== null && ` (${lastAttempt.status})`} <small><When brief at={lastAttempt.at} /></small>
+    <Shown text={attemptText(lastAttempt)} /> <small><When brief at={lastAttempt.at} /></small>
   </>
 )

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks"
 import { hostOf, outcomeText, plural, totalText } from "../model/words.ts"
 import { utcText } from "../model/time.ts"
 import { Dialog } from "../parts/Dialog.tsx"
-import { Shown } from "../parts/Shown.tsx"
+import { ShownList } from "../parts/Shown.tsx"
 import { useAppState } from "../session/Context.ts"
 import { runSteps } from "../session/runSteps.ts"
 
@@ -38,7 +38,7 @@ export const BulkDialog = ({ asked: { act, matching }, close, filter, tenantId }
 
   return (
     <Dialog title={act === "retry" ? `Send ${dead} again?` : `Dismiss ${dead}?`} confirm={act === "retry" ? "Send all again" : "Dismiss all"} act={run} close={close}>
-      <p>Everything that matches: <Parts parts={partsOf(chosen)} />. Those that become dead letters meanwhile are included.</p>
+      <p>Everything that matches: <ShownList texts={partsOf(chosen)} />. Those that become dead letters meanwhile are included.</p>
       <p>{act === "retry" ? "The same bytes are sent under the same ids, with a full series of attempts." : "Dismissed dead letters no longer count and are not recovered. Each can still be retried."}</p>
       <p><progress value={expected === undefined ? undefined : done} max={Math.max(expected ?? 0, done, 1)} aria-label={act === "retry" ? "Queued again" : "Dismissed"} /></p>
     </Dialog>
@@ -46,8 +46,6 @@ export const BulkDialog = ({ asked: { act, matching }, close, filter, tenantId }
 }
 
 /** The parts of a filter in words. */
-export const Parts = ({ parts }: { readonly parts: ReadonlyArray<string> }) => <>{parts.map((part, n) => <span key={part}>{n > 0 && ", "}<Shown text={part} /></span>)}</>
-
 const partsOf = ({ client, endpoint, error, since, subscriptionId, until }: DeadLettersFilter): ReadonlyArray<string> => [
   ...client === undefined ? [] : [`client ${client}`],
   ...endpoint === undefined ? [] : [`endpoint ${hostOf(endpoint)}`],

@@ -3,9 +3,9 @@ import type { PurgeFilter } from "@waybill/client/operator"
 import { useState } from "preact/hooks"
 import { hostOf, plural, totalText } from "../model/words.ts"
 import { Dialog } from "../parts/Dialog.tsx"
+import { ShownList } from "../parts/Shown.tsx"
 import { useAppState } from "../session/Context.ts"
 import { runSteps } from "../session/runSteps.ts"
-import { Parts } from "./BulkDialog.tsx"
 
 interface BulkPurgeProps {
   readonly tenantId: string
@@ -29,7 +29,7 @@ export const BulkPurgeDialog = ({ close, filter, matching, tenantId }: BulkPurge
     })
   return (
     <Dialog title={`Purge ${totalText(expected, "subscription")}?`} confirm="Purge all" act={run} close={close}>
-      <p>Everything that matches: <Parts parts={partsOf(chosen)} />.</p>
+      <p>Everything that matches: <ShownList texts={partsOf(chosen)} />.</p>
       <p>All their waiting entries are dropped, and deliveries that wait for a retry are cancelled. Transit events and changes of pickups can be replayed; other notifications are lost.</p>
       {dropped > 0 && <p role="status">{plural(dropped, "entry", "entries")} dropped so far.</p>}
     </Dialog>

@@ -50,7 +50,7 @@ const columns = [
   { name: "Waiting", number: true }
 ]
 
-const count = (value: number): string => value >= 10_000 ? `${Number((value / 1000).toFixed(1))}k` : String(Number(value.toFixed(1)))
+const count = (value: number): string => value >= 10_000 ? `${Number((value / 1000).toFixed(1))}k` : Number(value.toFixed(1)).toLocaleString("en-US")
 
 const Drawn = ({ points, time }: { readonly points: ReadonlyArray<StatisticsPoint>; readonly time: string }) => {
   const id = useId()
@@ -59,7 +59,7 @@ const Drawn = ({ points, time }: { readonly points: ReadonlyArray<StatisticsPoin
   const [first, last] = [points[0], points.at(-1)]
   if (first === undefined || last === undefined) return null
   const at = chosen === undefined ? undefined : Math.min(chosen, points.length - 1)
-  const ends = [utcText(first.at).slice(5, 16), utcText(last.at).slice(5, 16)] as const
+  const ends = [`${utcText(first.at).slice(5, 16)} UTC`, `${utcText(last.at).slice(5, 16)} UTC`] as const
   const chart = { ends, at, read: setChosen }
   const shown = points[at ?? points.length - 1]!
   const valuesOf = (name: "deliveries" | "failures" | "maxMillis" | "meanMillis" | "waiting") => points.map((point) => point[name])
@@ -84,5 +84,5 @@ const Drawn = ({ points, time }: { readonly points: ReadonlyArray<StatisticsPoin
 
 const rowOf = ({ at, deliveries, failures, maxMillis, meanMillis, waiting }: StatisticsPoint) => {
   const millis = (value: number | null) => value === null ? "–" : durationText(value)
-  return { id: at, cells: [utcText(at).slice(0, 16), String(deliveries), String(failures), millis(meanMillis), millis(maxMillis), waiting === null ? "–" : String(waiting)] }
+  return { id: at, cells: [utcText(at).slice(0, 16), deliveries.toLocaleString("en-US"), failures.toLocaleString("en-US"), millis(meanMillis), millis(maxMillis), waiting === null ? "–" : waiting.toLocaleString("en-US")] }
 }

@@ -95,12 +95,14 @@ interface PageProps {
 
 const Any = ({ page: { data, nextCursor, total }, route }: PageProps) => (
   <>
-    {data.length === 0 ? <Empty>{noneText("delivery", nextCursor)}</Empty> : (
+    {data.length === 0 ? <Empty>{nextCursor || isFiltered(route) ? noneText("delivery", nextCursor) : "No deliveries yet. They appear when something is published that a subscription matches."}</Empty> : (
       <TenantDeliveryRows tenantId={route.tenantId} question={hashOf(route)} caption={captionOf(data.length, nextCursor, route, total)} deliveries={data} subscriptions={route.subscriptionId === undefined} />
     )}
     <PagesOf route={route} next={nextCursor} />
   </>
 )
+
+const isFiltered = (route: DeliveriesRoute): boolean => [route.state, route.cursor, ...Object.values(deadLettersFilterOf(route))].some((value) => value !== undefined)
 
 const captionOf = (count: number, next: string | null | undefined, { cursor }: DeliveriesRoute, total: number | undefined, [one, many]: readonly [string, string] = ["delivery", "deliveries"]) =>
   cursor !== undefined ? plural(count, `older ${one}`, `older ${many}`)

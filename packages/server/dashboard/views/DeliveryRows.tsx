@@ -2,7 +2,7 @@
 import type { Delivery } from "@waybill/client/operator"
 import type { ComponentChildren } from "preact"
 import { durationText } from "../model/time.ts"
-import { outcomeText } from "../model/words.ts"
+import { attemptText } from "../model/words.ts"
 import { NewRowsWaiting } from "../parts/Notes.tsx"
 import { Shown } from "../parts/Shown.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
@@ -77,7 +77,7 @@ const LastAttempt = ({ delivery: { attempts } }: { readonly delivery: Delivery }
   if (last === undefined) return <>–</>
   return (
     <>
-      <Shown text={outcomeText(last.outcome)} />{last.status !== null && ` (${last.status})`}{" "}
+      <Shown text={attemptText(last)} />{" "}
       <small>{durationText(last.durationMillis)}, <When brief at={last.at} /></small>
     </>
   )

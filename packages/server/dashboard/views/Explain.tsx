@@ -3,6 +3,7 @@ import type { Explanation, ExplainSubject } from "@waybill/client/operator"
 import { useEffect, useId } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
 import { plural, subjects, verdictText } from "../model/words.ts"
+import { notBlank } from "../parts/Fields.tsx"
 import { Answered } from "../parts/Notes.tsx"
 import { Shown } from "../parts/Shown.tsx"
 import { Facts, Table } from "../parts/Table.tsx"
@@ -60,7 +61,7 @@ const Question = ({ route }: { readonly route: ExplainRoute }) => {
       >
         <div class="field wide">
           <label for={`${id}s`}>Subscription</label>
-          <input id={`${id}s`} type="text" value={subscriptionId ?? ""} onInput={(event) => type({ subscriptionId: event.currentTarget.value })} required autocomplete="off" spellcheck={false} />
+          <input id={`${id}s`} type="text" value={subscriptionId ?? ""} onInput={(event) => type({ subscriptionId: event.currentTarget.value })} required {...notBlank} autocomplete="off" spellcheck={false} />
         </div>
         <div class="field">
           <label for={`${id}b`}>Find by</label>
@@ -70,7 +71,7 @@ const Question = ({ route }: { readonly route: ExplainRoute }) => {
         </div>
         <div class="field wide">
           <label for={`${id}v`}>Number or id</label>
-          <input id={`${id}v`} type="text" value={value ?? ""} onInput={(event) => type({ value: event.currentTarget.value })} required autocomplete="off" enterkeyhint="search" spellcheck={false} />
+          <input id={`${id}v`} type="text" value={value ?? ""} onInput={(event) => type({ value: event.currentTarget.value })} required {...notBlank} autocomplete="off" enterkeyhint="search" spellcheck={false} />
         </div>
         <button type="submit">Explain</button>
       </form>

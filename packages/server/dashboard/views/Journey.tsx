@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
 import { plural } from "../model/words.ts"
 import { Answered, Empty } from "../parts/Notes.tsx"
-import { Shown, ShownBlock } from "../parts/Shown.tsx"
+import { Shown, ShownBlock, ShownList } from "../parts/Shown.tsx"
 import { Facts } from "../parts/Table.tsx"
 import { JourneyMap } from "../parts/JourneyMap.tsx"
 import { AreaTag } from "../parts/Tags.tsx"
@@ -43,7 +43,7 @@ const JourneyParts = ({ journey, tenantId }: { readonly tenantId: string; readon
         facts={[
           ["PRO", proNumber === null ? "–" : <Shown text={proNumber} />],
           ["BOL", bolNumber === null ? "–" : <Shown text={bolNumber} />],
-          ["Accounts", accounts.length === 0 ? "none" : <Shown text={accounts.join(", ")} />]
+          ["Accounts", accounts.length === 0 ? "none" : <ShownList texts={accounts} />]
         ]}
       />
       <section aria-labelledby="journey">

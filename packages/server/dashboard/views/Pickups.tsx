@@ -6,7 +6,7 @@ import { plural } from "../model/words.ts"
 import { Choice } from "../parts/Fields.tsx"
 import { ActionResult, Answered, Empty, NewRowsWaiting } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
-import { Shown } from "../parts/Shown.tsx"
+import { Shown, ShownList } from "../parts/Shown.tsx"
 import { Table } from "../parts/Table.tsx"
 import { Tag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
@@ -66,7 +66,7 @@ const Page = ({ ask, page: { data, nextCursor }, route }: PageProps) => {
   const { list, newRowsWaiting, rows } = useSteady<OperatorPickup>(hashOf(route), data, ({ pickupId }) => pickupId)
   return (
     <>
-      {rows.length === 0 ? <Empty>{state === "all" ? "No pickups yet." : "No pickup waits for a decision."}</Empty> : (
+      {rows.length === 0 ? <Empty>{state === "all" ? "No pickups yet. They appear when a customer orders one." : "No pickup waits for a decision."}</Empty> : (
         <Table
           caption={`${plural(data.length, state === "all" ? "pickup" : "waiting pickup")}${nextCursor ? " on this page" : ""}`}
           columns={columns}
@@ -92,12 +92,12 @@ const cellsOf = (pickup: OperatorPickup, ask: (asked: Asked) => void) => {
     </>,
     <>
       <Tag tone={waitingFor === null ? "plain" : "careful"} text={waitingFor === null ? status : `${waitingFor} waits`} />
-      {waitingFor !== null && <small class="signs"><Shown text={status} />{waitingSince !== null && <>, since <When brief at={waitingSince} /></>}</small>}
+      {waitingFor !== null && <small class="signs"><Shown text={status} />{waitingSince !== null && <>, <When brief at={waitingSince} /></>}</small>}
     </>,
     <When at={orderedAt} />,
-    <Shown text={`${origin.name}, ${origin.city}, ${origin.state} ${origin.zip}`} />,
+    <ShownList texts={[origin.name, origin.city, `${origin.state} ${origin.zip}`]} />,
     <Shown text={pickupWindowText(pickup.readyWindow)} />,
-    <Shown text={[carrier.carrierName, carrier.scac].filter((text) => text !== null).join(", ") || "–"} />,
+    carrier.carrierName === null && carrier.scac === null ? "–" : <ShownList texts={[carrier.carrierName, carrier.scac].filter((text) => text !== null)} />,
     waitingFor === null ? "" : (
       <div class="actions">
         {decisions.map((decision) => (

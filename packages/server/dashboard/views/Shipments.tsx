@@ -3,6 +3,7 @@ import type { NamedShipment } from "@waybill/client/operator"
 import { useEffect, useId } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
 import { plural } from "../model/words.ts"
+import { notBlank } from "../parts/Fields.tsx"
 import { Answered, Empty } from "../parts/Notes.tsx"
 import { Shown } from "../parts/Shown.tsx"
 import { Table } from "../parts/Table.tsx"
@@ -36,7 +37,7 @@ export const Shipments = ({ route }: { readonly route: Extract<Route, { readonly
         >
           <div class="field wide">
             <label for={id}>PRO, BOL or PO number, or shipment id</label>
-            <input id={id} type="text" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} required autocomplete="off" enterkeyhint="search" spellcheck={false} />
+            <input id={id} type="text" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} required {...notBlank} autocomplete="off" enterkeyhint="search" spellcheck={false} />
           </div>
           <button type="submit">Find</button>
         </form>

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks"
 import { hashOf, inTrouble, type Route, type SubscriptionsFilter } from "../model/routes.ts"
 import { rangeQuery } from "../model/statistics.ts"
 import { byTrouble, counted, countText, isInTrouble } from "../model/trouble.ts"
-import { errorChoices, outcomeText, plural, subscriptionStates, totalText } from "../model/words.ts"
+import { attemptText, errorChoices, plural, subscriptionStates, totalText } from "../model/words.ts"
 import { HeatStrip } from "../parts/HeatStrip.tsx"
 import { Choice, FilterField } from "../parts/Fields.tsx"
 import { ActionResult, Answered, Empty, NewRowsWaiting } from "../parts/Notes.tsx"
@@ -92,7 +92,7 @@ const Page = ({ ask, page: { data, nextCursor, total = 0 }, route }: PageProps) 
           <button type="button" class="secondary" onClick={() => ask({ matching: total })}>Purge all that match …</button>
         </div>
       )}
-      {rows.length === 0 ? <Empty>{filtered ? `No subscription matches${nextCursor ? " on this page" : ""}.` : state === undefined ? "No subscriptions yet." : `No subscription is ${state === inTrouble ? "in trouble" : state}.`}</Empty> : (
+      {rows.length === 0 ? <Empty>{filtered ? `No subscription matches${nextCursor ? " on this page" : ""}.` : state === undefined ? <>No subscriptions yet. Clients create them with their API keys; <code>waybill keys create</code> makes a key.</> : `No subscription is ${state === inTrouble ? "in trouble" : state}.`}</Empty> : (
         <Table
           caption={`${cursor === undefined && !nextCursor ? "" : "On this page: "}${error === undefined && total > data.length ? `${data.length} of ${totalText(total, "subscription")}` : plural(data.length, "subscription")}, ${troubled === 0 ? "none" : troubled} in trouble, ${totalOf(data, "waiting")} waiting, ${totalOf(data, "dead")} dead letters`}
           columns={columns}
@@ -128,7 +128,7 @@ const cellsOf = (tenantId: string, subscription: OperatorSubscription, points: R
   subscription.dead === 0 ? "0" : <a href={hashOf({ view: "deliveries", tenantId, state: "dead", subscriptionId: subscription.subscriptionId })}>{countText(subscription.dead)}<span class="hidden"> dead letters</span></a>,
   subscription.lastAttempt === null ? "–" : (
     <>
-      <Shown text={outcomeText(subscription.lastAttempt.outcome)} />{subscription.lastAttempt.status !== null && ` (${subscription.lastAttempt.status})`} <small><When brief at={subscription.lastAttempt.at} /></small>
+      <Shown text={attemptText(subscription.lastAttempt)} /> <small><When brief at={subscription.lastAttempt.at} /></small>
     </>
   )
 ]

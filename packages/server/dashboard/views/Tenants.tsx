@@ -3,7 +3,7 @@ import { hashOf, inTrouble, type Route } from "../model/routes.ts"
 import { countedOfTenant, countText } from "../model/trouble.ts"
 import { Answered, Empty } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
-import { Shown } from "../parts/Shown.tsx"
+import { Shown, ShownList } from "../parts/Shown.tsx"
 import { Table } from "../parts/Table.tsx"
 import { When } from "../parts/When.tsx"
 import { usePolled } from "../session/usePolled.ts"
@@ -48,7 +48,7 @@ export const Tenants = ({ route }: { readonly route: Extract<Route, { readonly v
                     <Oldest at={healths.get(tenantId)?.oldestWaitingAt} />,
                     <Counted count={healths.get(tenantId)?.inTrouble} of="subscription" more=" in trouble" href={hashOf({ view: "subscriptions", tenantId, state: inTrouble })} />,
                     <Counted count={healths.get(tenantId)?.dead} of="dead letter" href={hashOf({ view: "deliveries", tenantId, state: "dead" })} />,
-                    hosts.length === 0 ? "–" : <Shown text={hosts.join(", ")} />
+                    hosts.length === 0 ? "–" : <ShownList texts={hosts} />
                   ]
                 }))}
               />

@@ -187,6 +187,13 @@ describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeou
     expect(await page.getByLabel("Find by").inputValue()).toBe("shipmentId")
   })
 
+  it("announces why a view cannot be shown", async () => {
+    const api = await startFakeApi()
+    api.override = () => ({ status: 404, json: { status: 404, title: "Not found", detail: "No tenant acmee." } })
+    const { page } = await openView("#/t/acmee/deliveries", { api })
+    await page.locator("[aria-live=polite]", { hasText: "No tenant acmee." }).waitFor({ state: "attached" })
+  })
+
   it("keeps what is typed before a slow browser has painted the view", async () => {
     const { page } = await openView("#/t/acme/shipments/S-1", { controlledClock: true })
     await page.getByRole("link", { name: "Explain a missing delivery" }).waitFor()

@@ -390,6 +390,40 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(await page.getByRole("region", { name: "Body as sent" }).innerText()).toBe("not JSON")
   })
 
+  it("shows a body of megabytes in parts, so that it does not hold the tab", async () => {
+    const api = await startFakeApi()
+    // a character of two halves where a part ends
+    const body = "x".repeat(49_999) + "\u{1f69a}" + "y".repeat(5_000_000)
+    api.freight.deliveries.push(deadLetter(202, { body }))
+    const { page } = await openView(`#/t/acme/deliveries/${idOf(0x1000 + 202)}`, { api })
+    const block = page.getByRole("region", { name: "Body as sent" })
+    expect(await block.innerText()).toBe("x".repeat(49_999) + "\u{1f69a}")
+    await page.getByText("Characters 1 to 50,000 of 5,050,001").waitFor()
+    await page.getByRole("button", { name: "Next part" }).click()
+    await page.getByText("Characters 50,001 to 100,000 of 5,050,001").waitFor()
+    expect(await block.innerText()).toBe("y".repeat(49_999))
+    await page.getByRole("button", { name: "Previous part" }).click()
+    expect(await page.getByRole("button", { name: "Previous part" }).isDisabled()).toBe(true)
+    await page.getByRole("button", { name: "Hex" }).click()
+    await page.getByRole("button", { name: "Next part" }).click()
+    await page.getByText("Bytes 32,769 to 65,536 of 5,050,003").waitFor()
+    expect(await page.getByRole("region", { name: "Body in hexadecimal digits" }).innerText()).toMatch(/^00008000 {2}78 78 /)
+  })
+
+  it("says what comes first where a tenant has nothing yet", async () => {
+    const api = await startFakeApi()
+    Object.assign(api.freight, { subscriptions: [], deliveries: [], pickups: [] })
+    const { page } = await openView("#/t/acme/subscriptions", { api })
+    await page.getByText("No subscriptions yet. Clients create them with their API keys; waybill keys create makes a key.").waitFor()
+    await page.getByRole("link", { name: "Deliveries" }).click()
+    await page.getByText("No deliveries yet. They appear when something is published that a subscription matches.").waitFor()
+    await page.getByLabel("State").selectOption("waiting")
+    await page.getByText("No delivery matches.").waitFor()
+    await page.getByRole("link", { name: "Pickups" }).click()
+    await page.getByLabel("Show").selectOption("all")
+    await page.getByText("No pickups yet. They appear when a customer orders one.").waitFor()
+  })
+
   it("explains why a subscription did not receive an event, and what is not known", async () => {
     const { api, page } = await openView(`#/t/acme/subscriptions/${idOf(2)}`)
     await page.getByRole("link", { name: "Explain a missing delivery" }).click()

@@ -25,6 +25,16 @@ describe.skipIf(noBrowser)("the pickups of the dashboard's page", { timeout: 60_
     expect(await rows.nth(1).getByRole("button").count()).toBe(0)
   })
 
+  it("keep the order of an address whose name is written from right to left", async () => {
+    const api = await startFakeApi()
+    api.freight.pickups.splice(0, 3, pickupSample(5, { origin: { name: "\u0634\u0631\u0643\u0629 \u0627\u0644\u0634\u062d\u0646", city: "Omaha", state: "NE", zip: "68102" } }))
+    const { page } = await openView("#/t/acme/pickups", { api })
+    const address = page.getByRole("cell", { name: "Omaha" })
+    await address.waitFor()
+    const [name, city] = await address.locator("bdi").evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect().x))
+    expect(name).toBeLessThan(city!)
+  })
+
   it("are accepted with number, SCAC, carrier and message, rejected, and answered with a call, by keyboard too", async () => {
     const api = await startFakeApi()
     api.freight.pickups.push(pickupSample(4))
