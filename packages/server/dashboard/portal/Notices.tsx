@@ -62,6 +62,8 @@ interface Draft {
 /** What clients typed and did not save, until the page is left: another view may be opened in between, and a link of another client. */
 const drafts = new Map<string, Draft>()
 
+export const hasDrafts = (): boolean => drafts.size > 0
+
 const draftOf = ({ email, emailKinds, webhook, webhookKinds }: PortalContact): Draft =>
   ({ email: email ?? "", endpointUrl: webhook?.endpointUrl ?? "", hmacSecretId: webhook?.hmacSecretId ?? "", byEmail: emailKinds ?? everyKind, byWebhook: webhookKinds ?? everyKind })
 

@@ -6,10 +6,10 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { Shown } from "../parts/Shown.tsx"
 import { When } from "../parts/When.tsx"
 import { isKeyRefused, sentenceOf } from "../session/Server.ts"
-import { hasUnsaved } from "../session/unsaved.ts"
 import { forgetAnswers } from "../session/usePolled.ts"
 import { useRoute } from "../session/useRoute.ts"
 import { Shell } from "../views/Shell.tsx"
+import { hasDrafts } from "./Notices.tsx"
 import { hashOf, placeOf, type Route, routeOf } from "./routes.ts"
 import { forgetToken, isLink, portalClient, takeToken } from "./session.ts"
 import { SessionContext } from "./SessionContext.ts"
@@ -34,7 +34,7 @@ export const PortalApp = () => {
       forgetAnswers()
       setOpened({ state: "opening" })
       // back to what was typed
-      setToken(takeToken(hasUnsaved() ? new URL(oldURL).hash : undefined))
+      setToken(takeToken(hasDrafts() ? new URL(oldURL).hash : undefined))
     }
     addEventListener("hashchange", take)
     return () => removeEventListener("hashchange", take)
@@ -106,13 +106,13 @@ const Refused = ({ again, failure, hadLink }: { readonly hadLink: boolean; reado
     ? (
       <Notice title="This link does not work any more">
         <p role="alert">It has ended, or the access that it belongs to was removed. Ask the company that sent it for a new link, and open that one.</p>
-        {hasUnsaved() && <p>What you typed is kept while this tab shows this page: paste the new link into its address bar to go on.</p>}
+        {hasDrafts() && <p>What you typed is kept while this tab shows this page: paste the new link into its address bar to go on.</p>}
       </Notice>
     )
     : (
       <Notice title="Open this page with a link">
         <p role="alert">This page shows the webhooks of one customer. Ask the company that sends them for a link, or sign in on its own site first.</p>
-        {hasUnsaved() && <p>What you typed is kept while this tab shows this page: sign in in another tab, and try again here.</p>}
+        {hasDrafts() && <p>What you typed is kept while this tab shows this page: sign in in another tab, and try again here.</p>}
         <button type="button" onClick={again}>Try again</button>
       </Notice>
     )

@@ -1,6 +1,6 @@
 /** The customer's own signing secrets. A new one is shown once, and forgotten when its box is closed or the view is left. */
 import type { Secret } from "@waybill/client/operator"
-import { useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import { Dialog } from "../parts/Dialog.tsx"
 import { ActionResult, Answered, Empty } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
@@ -8,6 +8,7 @@ import { Shown } from "../parts/Shown.tsx"
 import { Table } from "../parts/Table.tsx"
 import { When } from "../parts/When.tsx"
 import { textIn } from "../session/Server.ts"
+import { setUnsaved } from "../session/unsaved.ts"
 import { useDialog } from "../session/useDialog.ts"
 import { plural } from "../model/words.ts"
 import { hashOf, type Route } from "./routes.ts"
@@ -78,6 +79,10 @@ const cellsOf = (secret: Secret, ask: (secret: Secret) => void) => [
 
 const Once = ({ forget, secret: { hmacSecretId, secret } }: { readonly secret: NewSecret; readonly forget: () => void }) => {
   const [copied, setCopied] = useState("")
+  useEffect(() => {
+    setUnsaved("new secret", true)
+    return () => setUnsaved("new secret", false)
+  }, [])
   const copy = () =>
     navigator.clipboard === undefined
       ? setCopied("This browser copies only over HTTPS. Select the text instead.")

@@ -1,4 +1,4 @@
-/** Text that was typed and not sent: the browser asks before it leaves the page. It is never stored. */
+/** What is lost with the page, such as text that was typed and not sent: the browser asks before it leaves. It is never stored. */
 
 const unsaved = new Set<string>()
 
@@ -10,5 +10,3 @@ export const setUnsaved = (what: string, isUnsaved: boolean): void => {
   if (unsaved.size > 0) addEventListener("beforeunload", ask)
   else removeEventListener("beforeunload", ask)
 }
-
-export const hasUnsaved = (): boolean => unsaved.size > 0

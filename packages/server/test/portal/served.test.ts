@@ -215,7 +215,7 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     await eventually(async () => await accent() === "" || undefined)
   })
 
-  it("keeps what was typed for a notice when the link ends, shows it with the next link in the same tab, and stores nothing", async () => {
+  it("keeps what was typed for a notice when the link ends, shows it with the next link in the same tab, stores nothing, and asks before a new secret is lost", async () => {
     const { link, operator, url } = await opened()
     const { page } = await visit(url)
     await page.goto(link.url!)
@@ -240,6 +240,16 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     await page.getByRole("button", { name: "Save" }).click()
     await page.getByText("Notices are sent to edi@shop.example.").first().waitFor()
     expect(await page.getByText("Not saved yet.").count()).toBe(0)
+
+    await page.getByRole("link", { name: "Secrets" }).click()
+    await page.getByRole("button", { name: "Rotate shop-secret" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click()
+    const secret = await page.getByText(/^whsec_/).innerText()
+    globalThis.waybillTestOutput?.secret(secret)
+    const asked = page.waitForEvent("dialog")
+    await page.evaluate(() => location.reload())
+    expect((await asked).type()).toBe("beforeunload")
+    expect(await page.getByText(/^whsec_/).innerText()).toBe(secret)
   })
 
   it("is shown in a frame of the origins that the settings name, and of no other", async () => {
