@@ -5,7 +5,9 @@ import type { ComponentChildren } from "preact"
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { Shown } from "../parts/Shown.tsx"
 import { When } from "../parts/When.tsx"
-import { isKeyRefused, sentenceOf } from "../session/Server.ts"
+import { relativeText } from "../model/time.ts"
+import { useAppState } from "../session/Context.ts"
+import { isKeyRefused, sentenceOf, serverNow } from "../session/Server.ts"
 import { forgetAnswers } from "../session/usePolled.ts"
 import { useRoute } from "../session/useRoute.ts"
 import { Shell } from "../views/Shell.tsx"
@@ -129,7 +131,17 @@ const Open = ({ client, refuse, session }: { readonly client: unknown; readonly 
   )
 }
 
+/** Before a link ends, screen readers are told; the header shows the time to everyone else. */
+const warnedMillis = 5 * 60_000
+
 const Header = ({ children, route, session: { client, expiresAt, theme } }: { readonly route: Route; readonly session: PortalSession; readonly children: ComponentChildren }) => {
+  const { announce } = useAppState()
+  useEffect(() => {
+    if (expiresAt === null) return
+    const tell = () => announce(`The link ends ${relativeText(expiresAt, serverNow())}. Ask for a new one, and open it in this tab.`)
+    const timer = setTimeout(tell, Date.parse(expiresAt) - serverNow() - warnedMillis)
+    return () => clearTimeout(timer)
+  }, [expiresAt])
   const logo = logoOf(theme)
   const sections = [
     { name: "Subscriptions", to: hashOf({ view: "subscriptions" }), here: route.view === "subscriptions" || route.view === "subscription" },

@@ -211,8 +211,9 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     await page.goto(await second({ theme: { accent: "#0b5fff" } }))
     await page.getByRole("heading", { name: "Subscriptions" }).waitFor()
     expect(await accent()).toBe("#0b5fff")
-    await page.goto(await second({}))
+    await page.goto(await second({ expiresInSeconds: 200 }))
     await eventually(async () => await accent() === "" || undefined)
+    await page.locator("[aria-live=polite]", { hasText: /^The link ends in [123] min\. Ask for a new one, and open it in this tab\.$/ }).waitFor({ state: "attached" })
   })
 
   it("keeps what was typed for a notice when the link ends, shows it with the next link in the same tab, stores nothing, and asks before a new secret is lost", async () => {
