@@ -49,11 +49,7 @@ export const keysInUse = (schema: Statement, tenantId: string, { source }: Pick<
     WHERE f.tenant_id = ${own} AND ${hasDestination(schema, tenantId, raw(`l.source = '${source}'`))}`
 }
 
-/** What is stored under rising numbers, and until when its oldest is needed. */
-interface Numbered {
-  readonly table: string
-  readonly number: string
-  readonly payloads: Pick<PayloadSource, "source">
+interface Pruning {
   /** Numbers that others still refer to, as queries; null where there is none. */
   readonly alsoNeeded?: ReadonlyArray<Statement>
   /** Maximum number that one statement reads. */
@@ -61,12 +57,12 @@ interface Numbered {
 }
 
 /**
- * Numbers rise with time, and those below the oldest number in use are no longer needed. So only the lowest can be removed, and reading
+ * Removes rows of a source. Numbers rise with time, and those below the oldest number in use are no longer needed. So only the lowest can be removed, and reading
  * further would read what is kept. Returns how many were removed.
  */
-export const pruneLowest = (schema: Statement, tenantId: string, before: number, { alsoNeeded = [], most, payloads, ...numbered }: Numbered): Statement => {
+export const pruneLowest = (schema: Statement, tenantId: string, before: number, payloads: PayloadSource, { alsoNeeded = [], most }: Pruning): Statement => {
   const own = tenant(tenantId)
-  const [table, number] = [raw(numbered.table), raw(numbered.number)]
+  const [table, number] = [raw(payloads.table), raw(payloads.ref)]
   const needed = alsoNeeded.reduce(
     (list, each) => statement`${list}, (${each})`,
     statement`coalesce(${oldestReference(schema, tenantId, payloads)}, 9223372036854775807)`

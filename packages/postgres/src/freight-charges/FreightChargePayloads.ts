@@ -102,13 +102,10 @@ const pruneSize = 1000
 
 /** Removed before their notices, which a window needs while it exists. */
 export const pruneWindows = (schema: Statement, tenantId: string, before: number) =>
-  pruneLowest(schema, tenantId, before, { table: "freight_charge_windows", number: "window_no", payloads: freightChargeWindowPayloads, most: pruneSize })
+  pruneLowest(schema, tenantId, before, freightChargeWindowPayloads, { most: pruneSize })
 
 export const pruneNotices = (schema: Statement, tenantId: string, before: number) =>
-  pruneLowest(schema, tenantId, before, {
-    table: "freight_charge_notices",
-    number: "notice_no",
-    payloads: freightChargePayloads,
+  pruneLowest(schema, tenantId, before, freightChargePayloads, {
     alsoNeeded: [
       statement`SELECT min(first_notice) FROM ${schema}.freight_charge_windows WHERE tenant_id = ${tenant(tenantId)}`,
       statement`SELECT min(notice_no) FROM ${schema}.freight_charge_collected WHERE tenant_id = ${tenant(tenantId)}`

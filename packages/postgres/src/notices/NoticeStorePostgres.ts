@@ -73,7 +73,7 @@ ${signalQueued(schema, tenant(tenantId))}`
 }
 
 const pruneBodies = (schema: Statement, tenantId: string, before: number) =>
-  pruneLowest(schema, tenantId, before, { table: "webhook_notices", number: "notice_no", payloads: noticePayloads, most: noticesPerPrune })
+  pruneLowest(schema, tenantId, before, noticePayloads, { most: noticesPerPrune })
 
 const pruneNotices = (schema: Statement, tenantId: string, beforeDay: number) => {
   const which = statement`day < ${int4(beforeDay)} ORDER BY day LIMIT ${int8(noticesPerPrune)}`

@@ -396,4 +396,4 @@ SELECT count(*) AS pruned FROM gone`
 }
 
 export const pruneNotices = (schema: Statement, tenantId: string, before: number) =>
-  pruneLowest(schema, tenantId, before, { table: "shipment_status_notices", number: "notice_no", payloads: shipmentStatusPayloads, most: pruneSize * 5 })
+  pruneLowest(schema, tenantId, before, shipmentStatusPayloads, { most: pruneSize * 5 })
