@@ -1,7 +1,6 @@
 /** Destinations, entries and deliveries on Postgres, as subscriptions and operators see them. */
-import { DeliveryQueue, type DestinationStatus } from "@waybill/core/delivery"
+import { DeliveryQueue } from "@waybill/core/delivery"
 import { Effect, Option } from "effect"
-import type { Decoded } from "../client/SqlRow.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 import { makeDeliveryLog } from "./operator/DeliveryLogPostgres.ts"
 import * as statements from "./DestinationSql.ts"
@@ -32,15 +31,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) => storeLayer(Deliv
       )),
     accessRestored: (tenantId, client) => sql.run(statements.accessRestored(schema, tenantId, client)),
     destinationStatus: (tenantId, destinationId) =>
-      Effect.map(sql.rows(statements.statusRow, statements.destinationStatus(schema, tenantId, destinationId)), ([found]) =>
-        Option.map(Option.fromUndefinedOr(found), statusOf)),
+      Effect.map(sql.rows(statements.statusRow, statements.destinationStatus(schema, tenantId, destinationId)), ([found]) => Option.fromUndefinedOr(found)),
     ...makeDeliveryLog(sql, schema, sources)
   }
-})
-
-const statusOf = ({ pausedBy, state, stateReason, stateSince }: Decoded<typeof statements.statusRow>): DestinationStatus => ({
-  state,
-  reason: stateReason,
-  since: stateSince,
-  pausedBy
 })

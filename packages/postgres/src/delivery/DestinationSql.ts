@@ -36,7 +36,7 @@ export const destinationsWith = (name: string, rows: Statement, after: Statement
 
 const beforeAll = raw("'00000000-0000-0000-0000-000000000000'::uuid")
 
-export const statusRow = row({ state: only<DestinationState>(text), stateReason: optional(text), stateSince: timestamptz, pausedBy: optional(only<PausedBy>(text)) })
+export const statusRow = row({ state: only<DestinationState>(text), reason: optional(text), since: timestamptz, pausedBy: optional(only<PausedBy>(text)) })
 
 /** Returns how many destinations of the source the client has. */
 export const openDestination = (schema: Statement, tenantId: string, destination: DestinationSettings) => {
@@ -151,5 +151,5 @@ ${signalChanged(schema, tenant(tenantId))}`
 }
 
 export const destinationStatus = (schema: Statement, tenantId: string, destinationId: string) => statement`
-SELECT ${statusRow.columns()} FROM ${schema}.delivery_destinations
+SELECT state, state_reason, state_since, paused_by FROM ${schema}.delivery_destinations
 WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state <> 'closed'`

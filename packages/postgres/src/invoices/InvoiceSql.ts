@@ -31,16 +31,16 @@ export const seenBy = (schema: Statement, tenantId: string, viewer: InvoiceViewe
       const accounts = textArray(viewer.accounts)
       return statement`AND (
         t.accounts && ${accounts}
-        OR (t.accounts = '{}' AND ${isOfShipment(schema, tenantId, "t", accounts)})
+        OR (t.accounts = '{}' AND ${isOfShipment(schema, tenantId, accounts)})
       )`
     }
   }
 }
 
 /** Whether the shipment of a row is on one of the accounts: a lookup for each, where IN would read all shipments of the accounts. */
-const isOfShipment = (schema: Statement, tenantId: string, rows: string, accounts: StatementPart): Statement => statement`EXISTS (
+const isOfShipment = (schema: Statement, tenantId: string, accounts: StatementPart): Statement => statement`EXISTS (
   SELECT FROM ${schema}.shipment_accounts AS sa
-  WHERE sa.tenant_id = ${tenant(tenantId)} AND sa.account = ANY (${accounts}) AND sa.shipment_id = ${raw(`${rows}.shipment_id`)}
+  WHERE sa.tenant_id = ${tenant(tenantId)} AND sa.account = ANY (${accounts}) AND sa.shipment_id = t.shipment_id
   OFFSET 0
 )`
 

@@ -27,7 +27,7 @@ WHERE t.state <> 'deleted' AND t.tenant_id > ${after} AND (
 ORDER BY t.tenant_id
 LIMIT ${int8(limit)}`
 
-const takenRow = row({ id: text, recipient: text, subject: text, body: text, attempts: int4, waitedMillis: float8 })
+const takenRow = row({ id: text, to: text, subject: text, text, attempt: int4, waitedMillis: float8 })
 
 /** What is ahead waits from now on for the time that it was given: it may be with a process that sends it, for no longer than that. */
 const takeMails = (schema: Statement, tenantId: string, limit: number, leaseMillis: number) => statement`
@@ -67,9 +67,7 @@ const pruneMails = (schema: Statement, tenantId: string, before: number) =>
 export const layer = storeLayer(MailStore, ({ schema, sql }) => ({
   put: (tenantId, mail) => Effect.map(sql.rows(text, putMail(schema, tenantId, mail)), (rows) => rows.length > 0),
   tenants: (range) => sql.rows(text, tenantsWithMail(schema, range)),
-  take: (tenantId, limit, leaseMillis) =>
-    Effect.map(sql.rows(takenRow, takeMails(schema, tenantId, limit, leaseMillis)), (rows) =>
-      rows.map(({ attempts, body, id, recipient, subject, waitedMillis }) => ({ id, to: recipient, subject, text: body, attempt: attempts, waitedMillis }))),
+  take: (tenantId, limit, leaseMillis) => sql.rows(takenRow, takeMails(schema, tenantId, limit, leaseMillis)),
   lagMillis: sql.one(float8, mailLag(schema)),
   postpone: (tenantId, id, millis) => sql.run(postponeMail(schema, tenantId, id, millis)),
   remove: (tenantId, id) => sql.run(removeMail(schema, tenantId, id)),
