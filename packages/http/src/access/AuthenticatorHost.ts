@@ -17,7 +17,7 @@ import { makeAuthenticatorStandard } from "./AuthenticatorStandard.ts"
 import { operatorNamed } from "./OperatorKeys.ts"
 import { invalidCredentials } from "./PresentedCredentials.ts"
 import { AcceptsUndescribed, SecuritySchemes, type SecuritySchemesByName, standardSchemes } from "./SecuritySchemes.ts"
-import { type AccessPorts, makeAdmission } from "./TokenAccess.ts"
+import { type AccessPorts, makeAdmission } from "./Admission.ts"
 import { usableHost } from "../shared/RequestHost.ts"
 
 /** The caller, as the host identifies it. `accounts` and `origin` are optional. */

@@ -14,7 +14,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { type JwtOptions, makeJwtVerifier } from "./JwtVerifier.ts"
 import { type OperatorKey, operatorNamed } from "./OperatorKeys.ts"
 import { invalidCredentials, presentedIn } from "./PresentedCredentials.ts"
-import { type AccessPorts, makeAdmission } from "./TokenAccess.ts"
+import { type AccessPorts, makeAdmission } from "./Admission.ts"
 
 /** Which credentials are accepted besides API keys. */
 export interface AuthenticatorStandardOptions {

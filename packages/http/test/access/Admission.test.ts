@@ -3,7 +3,7 @@ import { AccessStore, type Principal } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { makeAdmission } from "../../src/access/TokenAccess.ts"
+import { makeAdmission } from "../../src/access/Admission.ts"
 
 const shop: Principal = { tenantId: "acme", client: "shop", roles: ["customer"], accounts: ["A1"], origin: "token" }
 
