@@ -58,7 +58,7 @@ export class Receivers {
       settle(outcome)
     }
     this.travel(process, request, post, end)
-    return () => end(AttemptOutcome.Interrupted())
+    return () => end(AttemptOutcome.Interrupted({}))
   }
 
   private travel(process: WorkerProcess, request: WebhookRequest, post: Post, end: (outcome: AttemptOutcome) => void): void {

@@ -59,7 +59,7 @@ export class Attempt implements ResponseEvents {
 
   /** All connections are being closed. */
   interrupt(): void {
-    this.#decide(AttemptOutcome.Interrupted())
+    this.#decide(AttemptOutcome.Interrupted({}))
   }
 
   expire(): void {
@@ -112,6 +112,7 @@ export class Attempt implements ResponseEvents {
   }
 
   onConnectFailure(failure: ConnectFailure): void {
+    if (failure.isOwn) return this.#decide(AttemptOutcome.Interrupted({ unsent: "The sending process could not open a connection." }))
     this.#fail(failure.failure, connectDetail(failure))
   }
 

@@ -28,6 +28,11 @@ export class ConnectFailure extends Error {
     this.failure = failure
   }
 
+  /** This process or its machine has no file descriptor, or no memory, for a socket. */
+  get isOwn(): boolean {
+    return Predicate.hasProperty(this.cause, "code") && ["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"].includes(String(this.cause.code))
+  }
+
   /** OpenSSL's code for an invalid certificate, such as `CERT_HAS_EXPIRED`. */
   get certificateFault(): string | undefined {
     const code = Predicate.hasProperty(this.cause, "code") ? String(this.cause.code) : ""

@@ -1,6 +1,6 @@
 /** Sends webhooks over HTTP/1.1: checked addresses, one deadline, a few kilobytes of response, no redirects. */
 import { Clock, Effect, Layer } from "effect"
-import { RecentMap } from "@waybill/core"
+import { LineLimiter, RecentMap } from "@waybill/core"
 import { addressNotAllowed, AttemptOutcome, type WebhookRequest, WebhookSender } from "@waybill/core/delivery"
 import { version } from "../shared/Version.ts"
 import { type EgressPolicy, hostOf, publicOnly, refusalOfUrl } from "./AddressGuard.ts"
@@ -42,12 +42,19 @@ const make = Effect.fnUntraced(function*(options: WebhookSenderHttpOptions) {
   const nowMillis = () => clock.currentTimeMillisUnsafe()
   const destinationOf = rememberDestinations(egress, options.userAgent ?? defaultUserAgent)
   const connections = yield* openConnections(egress, options)
+  const context = yield* Effect.context<never>()
+  const lines = new LineLimiter()
+  const reportUnsent = () => void Effect.runForkWith(context)(lines.log("unsent", Effect.logError("Webhooks not sent: this process cannot open connections. Raise its limit of open files (LimitNOFILE, ulimit -n), or start more processes.")))
 
   const start = (request: WebhookRequest, settle: (outcome: AttemptOutcome) => void): () => void => {
     const destination = connections.closed ? undefined : destinationOf(request.url)
     if (destination === undefined) {
-      settle(connections.closed ? AttemptOutcome.Interrupted() : refused)
+      settle(connections.closed ? AttemptOutcome.Interrupted({}) : refused)
       return nothing
+    }
+    const settled = (outcome: AttemptOutcome) => {
+      if (outcome._tag === "Interrupted" && outcome.unsent !== undefined) reportUnsent()
+      settle(outcome)
     }
     const { body, deadlineMillis, owner } = request
     const bodyBytes = byteLengthOf(body)
@@ -56,7 +63,7 @@ const make = Effect.fnUntraced(function*(options: WebhookSenderHttpOptions) {
       settle(unwritable)
       return nothing
     }
-    const attempt = new Attempt({ origin: connections.origin(destination.origin), owner, head, body, bodyBytes, deadlineMillis, nowMillis, settle })
+    const attempt = new Attempt({ origin: connections.origin(destination.origin), owner, head, body, bodyBytes, deadlineMillis, nowMillis, settle: settled })
     attempt.request.origin.submit(attempt)
     return () => attempt.abandon()
   }

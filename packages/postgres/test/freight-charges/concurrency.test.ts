@@ -115,7 +115,7 @@ layer(service, { excludeTestServices: true })("freight charges under concurrent 
     const records = yield* CallRecords
     const receivers = yield* ScriptedReceivers
     // lost answers, after which deliveries are sent again; their clients may have lost accounts meanwhile
-    const lost = Effect.as(Effect.sleep(200), AttemptOutcome.Interrupted())
+    const lost = Effect.as(Effect.sleep(200), AttemptOutcome.Interrupted({}))
     let requests = 0
     yield* receivers.scriptOthers((request) => requests++ % 8 === 0 ? lost : Receiver.delay(request.body.length % 13)(request))
     const calls = yield* makeConcurrentCalls

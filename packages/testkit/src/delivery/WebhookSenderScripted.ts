@@ -131,7 +131,7 @@ const make = Effect.map(Effect.context<never>(), (context) => {
     let aborted = false
     const fiber = Effect.runForkWith(context)(send(request))
     fiber.addObserver((exit) => {
-      if (!aborted) settle(Exit.isSuccess(exit) ? exit.value : AttemptOutcome.Interrupted())
+      if (!aborted) settle(Exit.isSuccess(exit) ? exit.value : AttemptOutcome.Interrupted({}))
     })
     return () => {
       aborted = true

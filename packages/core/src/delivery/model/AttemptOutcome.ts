@@ -22,7 +22,8 @@ export type AnswerExcerpt = string
  * - `Accepted`: any 2xx. SPEC-GAP-D2
  * - `Gone`: 410. The subscription is paused. SPEC-GAP-D25
  * - `Failed`: no usable response, or one that does not accept the delivery. Counts as an attempt.
- * - `Interrupted`: this process stopped before a response arrived. The delivery is sent again at once.
+ * - `Interrupted`: this process stopped before a response arrived, and the delivery is sent again at once; or it could send nothing,
+ *   and the delivery is sent again later. Does not count as an attempt.
  */
 export type AttemptOutcome = Data.TaggedEnum<{
   Accepted: { readonly status: number; readonly excerpt: AnswerExcerpt }
@@ -37,7 +38,10 @@ export type AttemptOutcome = Data.TaggedEnum<{
     /** The receiver's `Retry-After` in seconds from now, without a bound. */
     readonly retryAfterSeconds?: number
   }
-  Interrupted: {}
+  Interrupted: {
+    /** One sentence, if this process could send nothing. */
+    readonly unsent?: string
+  }
 }>
 
 /** Constructors of outcomes. */

@@ -61,8 +61,12 @@ export const verdictOf = ({ destination, storeAhead, taken }: Attempt, outcome: 
       return { ...unchanged, state: "delivered", record: { ...base, outcome: "accepted", status: outcome.status, ...excerptOf(outcome.excerpt) }, health: "up" }
     case "Gone":
       return { ...unchanged, record: { ...base, outcome: "gone", status: outcome.status, ...excerptOf(outcome.excerpt) }, pause: "The receiver answered 410 Gone." }
-    case "Interrupted":
-      return { ...unchanged, notCounted: true, record: { ...base, outcome: "interrupted", detail: "The sending process stopped before an answer came." } }
+    case "Interrupted": {
+      const { unsent } = outcome
+      if (unsent === undefined) return { ...unchanged, notCounted: true, record: { ...base, outcome: "interrupted", detail: "The sending process stopped before an answer came." } }
+      // the breaker opens, because the next delivery could not be sent either
+      return { ...unchanged, notCounted: true, dueInMillis: destination.policy.initialBackoffSeconds * 1000, record: { ...base, outcome: "interrupted", detail: unsent }, health: "down" }
+    }
     case "Failed": {
       const { detail, excerpt, failure, retryAfterSeconds, status } = outcome
       const record = { ...base, outcome: failure, ...(status === undefined ? {} : { status }), detail, ...excerptOf(excerpt) }

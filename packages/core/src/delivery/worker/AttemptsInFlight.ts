@@ -56,7 +56,7 @@ export class AttemptsInFlight {
     // it is unknown whether the receiver got it, so the delivery is sent again
     const interrupt = () => {
       abort?.()
-      settle(AttemptOutcome.Interrupted())
+      settle(AttemptOutcome.Interrupted({}))
     }
     const entry = this.interrupts.add(interrupt)
     try {

@@ -123,6 +123,16 @@ describe("AttemptsInFlight", () => {
     assert.isFalse(isSigned(older, request!))
   }, Effect.provide(HmacNode.layer)))
 
+  it.effect("does not count what this process could not send, and pauses the destination for the first backoff", Effect.fnUntraced(function*() {
+    const unsent: Start = (_request, settle) => {
+      settle(AttemptOutcome.Interrupted({ unsent: "No connection." }))
+      return () => {}
+    }
+    const { verdict } = yield* sent(attempt({}, { tries: defaultPolicy.maxAttempts }), unsent)
+    const { dueInMillis, health, notCounted, record: { detail, outcome }, state } = verdict
+    assert.deepStrictEqual({ dueInMillis, health, notCounted, detail, outcome, state }, { dueInMillis: 5000, health: "down", notCounted: true, detail: "No connection.", outcome: "interrupted", state: "waiting" })
+  }, Effect.provide(HmacNode.layer)))
+
   it.effect("uses the store's clock when the clock of this process is wrong", Effect.fnUntraced(function*() {
     yield* TestClock.setTime(1_763_626_500_900)
     for (const [storeAhead, timestamp] of [[-330_000, "1763626170"], [330_000, "1763626830"]] as const) {
