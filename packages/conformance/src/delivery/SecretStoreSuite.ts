@@ -7,7 +7,7 @@ import * as Clock from "effect/Clock"
 import { bytesOf, eventually, freshTenant, idOf, destinationSettings, letSee, letSeeAll, occurredAt, storedSecret } from "../StorageFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
-const plain = (secret: StoredSecret) => ({
+const plain = ({ now: _, ...secret }: StoredSecret & { readonly now?: number }) => ({
   ...secret,
   versions: secret.versions.map((each) => ({ sealed: [...each.sealed], signsUntil: each.signsUntil }))
 })

@@ -181,6 +181,6 @@ export const suite = storeSuite("Transaction", Transaction, (test) => {
       yield* secrets.put(tenantId, "main", secret(String(count + 1)))
     }))
     yield* Effect.all(Array.from({ length: 8 }, () => increment), { concurrency: "unbounded" })
-    assert.deepStrictEqual(Option.getOrThrow(yield* secrets.find(tenantId, "main")), secret("8"))
+    assert.deepStrictEqual(Option.getOrThrow(yield* secrets.find(tenantId, "main")).versions, secret("8").versions)
   })
 })

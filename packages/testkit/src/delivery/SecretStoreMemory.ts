@@ -12,7 +12,7 @@ export const layer = storeLayer(SecretStore, { rows: SecretTables, destinations:
   const usesOf = (tenantId: string, hmacSecretId: string) => signed(tenantId, hmacSecretId).length
 
   return {
-    find: (tenantId, hmacSecretId) => operate((now) => Option.fromUndefinedOr(rows.find(tenantId, hmacSecretId, now))),
+    find: (tenantId, hmacSecretId) => operate((now) => Option.map(Option.fromUndefinedOr(rows.find(tenantId, hmacSecretId, now)), (secret) => ({ ...secret, now }))),
     put: (tenantId, hmacSecretId, secret) =>
       operate(() => {
         journal.put(rows.of(tenantId), hmacSecretId, secret)

@@ -24,6 +24,11 @@ export interface StoredSecret {
   readonly rotatedAt: number | undefined
 }
 
+/** A secret, and the time of the store in milliseconds since 1970. Versions sign until then by its clock. */
+export interface FoundSecret extends StoredSecret {
+  readonly now: number
+}
+
 /** A secret in a list, without sealed bytes. Instants are milliseconds since 1970. */
 export interface ListedSecret {
   readonly hmacSecretId: string
@@ -45,7 +50,7 @@ export class SecretStore extends Context.Service<SecretStore, {
    * Finds a secret. With a lock, others neither change nor remove it until the transaction ends. Locks for `use` are shared; a lock for `change` is
    * exclusive, also for an id without a secret, so that two rotations run one after the other.
    */
-  readonly find: (tenantId: string, hmacSecretId: string, lock?: "use" | "change") => Effect.Effect<Option.Option<StoredSecret>, StorageError>
+  readonly find: (tenantId: string, hmacSecretId: string, lock?: "use" | "change") => Effect.Effect<Option.Option<FoundSecret>, StorageError>
   /** Replaces everything that is stored under the id. */
   readonly put: (tenantId: string, hmacSecretId: string, secret: StoredSecret) => Effect.Effect<void, StorageError>
   /** Lists secrets by id, after an id, at most `limit`. `client`: only secrets that belong to this client (qualified). */

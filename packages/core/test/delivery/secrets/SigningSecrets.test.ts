@@ -18,7 +18,7 @@ const setup = Effect.gen(function*() {
   const tenant = yield* TestWaybill.tenant()
   const secrets = yield* SigningSecrets
   const store = yield* SecretStore
-  return { tenant, secrets, versions: Effect.map(store.find("acme", "s"), (found) => Option.getOrThrow(found).versions) }
+  return { tenant, secrets, store, versions: Effect.map(store.find("acme", "s"), (found) => Option.getOrThrow(found).versions) }
 })
 
 describe("SigningSecrets", () => {
@@ -50,6 +50,18 @@ describe("SigningSecrets", () => {
     yield* secrets.put("acme", "s", any)
     assert.deepStrictEqual((yield* versions).map((each) => each.signsUntil), [undefined, 100_000 + 86_400_000])
   }, inService))
+
+  it.effect("ends the overlap by the clock of the store, also when that of this process is wrong", Effect.fnUntraced(function*() {
+    const { secrets, store, versions } = yield* setup
+    yield* secrets.put("acme", "s", any)
+    const { find } = store
+    yield* Effect.acquireRelease(
+      Effect.sync(() => Object.assign(store, { find: (...asked: Parameters<typeof find>) => Effect.map(find(...asked), Option.map((secret) => ({ ...secret, now: secret.now + 18_000_000 }))) })),
+      () => Effect.sync(() => Object.assign(store, { find }))
+    )
+    yield* secrets.put("acme", "s", { overlapSeconds: 100 })
+    assert.deepStrictEqual((yield* versions).map((each) => each.signsUntil), [undefined, 18_100_000])
+  }, Effect.scoped, inService))
 
   it.effect("revokes a leaked secret and older versions at once with an overlap of 0", Effect.fnUntraced(function*() {
     const { secrets, versions } = yield* setup

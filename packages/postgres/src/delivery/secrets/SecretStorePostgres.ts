@@ -1,5 +1,5 @@
 /** Sealed signing secrets on Postgres. */
-import { type ListedSecret, maxCountedUses, type SecretOwner, SecretStore, type StoredSecret } from "@waybill/core/delivery"
+import { type FoundSecret, type ListedSecret, maxCountedUses, type SecretOwner, SecretStore } from "@waybill/core/delivery"
 import { Effect, Option } from "effect"
 import { bool, type Decoded } from "../../client/SqlRow.ts"
 import type { Statement } from "../../client/SqlStatement.ts"
@@ -31,8 +31,9 @@ export const layer = storeLayer(SecretStore, ({ schema, sql }) => {
   }
 })
 
-const secretOf = ({ accounts, anyClient, client, now, sealed, signsUntil, ...secret }: Decoded<typeof statements.secretRow>): StoredSecret => ({
+const secretOf = ({ accounts, anyClient, client, now, sealed, signsUntil, ...secret }: Decoded<typeof statements.secretRow>): FoundSecret => ({
   ...secret,
+  now,
   versions: liveVersions(sealed, signsUntil, now),
   owner: ownerOf({ accounts, anyClient, client })
 })
