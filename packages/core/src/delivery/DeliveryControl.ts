@@ -166,6 +166,8 @@ export interface TroubleOfSource {
 
 /** Unhealthy destinations of all tenants. */
 export interface DeliveryTroubles {
+  /** The time of the store in milliseconds since 1970, as those of deliveries; 0 if there are no destinations. */
+  readonly now: number
   readonly sources: ReadonlyArray<TroubleOfSource>
   /**
    * At most `mostTroubled`. Tenants take turns, and clients within a tenant, each with its worst destination first (most dead letters, then the oldest entry), so that

@@ -1,7 +1,7 @@
 /** Customers are told once a day of an endpoint that fails for long, and of a pause by the service. */
 import { assert, describe, it } from "@effect/vitest"
 import { EndpointNotices, type Mail, Mailer, MailOutbox, type NoticeContact, NoticeOptions, Subscriptions } from "@waybill/core"
-import { DeliveryQueue } from "@waybill/core/delivery"
+import { DeliveryControl, DeliveryQueue } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
@@ -18,13 +18,13 @@ const shortSearches = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (que
   DeliveryQueue.of({ ...queue, list: (tenantId, query) => queue.list(tenantId, { ...query, passOver: 1 }) })))
 
 /** A mail server, and the notices of one process over it. */
-const makeMail = (queue = Layer.effect(DeliveryQueue, DeliveryQueue)) => {
+const makeMail = (queue = Layer.effect(DeliveryQueue, DeliveryQueue), control = Layer.effect(DeliveryControl, DeliveryControl)) => {
   const mails: Array<Mail> = []
   const mailer = Layer.succeed(Mailer, {
     sends: true,
     send: (mail) => Effect.sync(() => void mails.push(mail))
   })
-  const services = Layer.provideMerge(Layer.fresh(EndpointNotices.layer), Layer.fresh(MailOutbox.layer)).pipe(Layer.provide([mailer, queue]))
+  const services = Layer.provideMerge(Layer.fresh(EndpointNotices.layer), Layer.fresh(MailOutbox.layer)).pipe(Layer.provide([mailer, queue, control]))
   const process = <A, E>(use: (notices: EndpointNotices["Service"]) => Effect.Effect<A, E>) => Effect.flatMap(EndpointNotices, use).pipe(Effect.provide(services))
   const post = Effect.flatMap(MailOutbox, (outbox) => outbox.sweep).pipe(Effect.provide(services))
   const sweep = Effect.tap(process((notices) => notices.sweep), () => post)
@@ -32,9 +32,9 @@ const makeMail = (queue = Layer.effect(DeliveryQueue, DeliveryQueue)) => {
 }
 
 /** An engine, and the notices of one process for its customer, which has an e-mail address. */
-const makeNotices = Effect.fnUntraced(function*(options?: Parameters<typeof makeEngine>[0], queue?: Parameters<typeof makeMail>[0]) {
+const makeNotices = Effect.fnUntraced(function*(options?: Parameters<typeof makeEngine>[0], ...ports: Parameters<typeof makeMail>) {
   const engine = yield* makeEngine(options)
-  const mail = makeMail(queue)
+  const mail = makeMail(...ports)
   yield* mail.process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
   return { engine, ...mail }
 })
@@ -65,6 +65,19 @@ describe("notices of failing endpoints", () => {
     yield* TestWaybill.pass("5 hours")
     assert.strictEqual(yield* sweep, 1)
     assert.notStrictEqual(mails[1]!.id, mails[0]!.id)
+  }, inEngine))
+
+  it.effect("are not sent early by a process whose clock is hours ahead of the store's", Effect.fnUntraced(function*() {
+    const behind = Layer.effect(DeliveryControl, Effect.map(DeliveryControl, (control) =>
+      DeliveryControl.of({ ...control, troubles: Effect.map(control.troubles, (troubles) => ({ ...troubles, now: troubles.now - 7_200_000 })) })))
+    const { engine, sweep } = yield* makeNotices({ policy: { maxAttempts: 20, initialBackoffSeconds: 600, maxBackoffSeconds: 3600 } }, undefined, behind)
+    yield* engine.receivers.script(hook, Receiver.fail(503))
+    yield* TestWaybill.run
+    yield* engine.publish("A")
+    yield* TestWaybill.pass("5 hours")
+    assert.strictEqual(yield* sweep, 0)
+    yield* TestWaybill.pass("2 hours")
+    assert.strictEqual(yield* sweep, 1)
   }, inEngine))
 
   it.effect("are sent when a delivery has used up its attempts, unless the endpoint accepted another since", Effect.fnUntraced(function*() {

@@ -78,7 +78,7 @@ describe("a sweep with a tenant that fails", () => {
     const seen: Array<string> = []
     const destinations = ["a", "b"].map((tenantId) => ({ tenantId, destinationId: "d", source: "transit-events", paused: true, breakerOpen: false, dead: 0, waitingMillis: undefined }))
     const stores = Layer.mergeAll(
-      changed(DeliveryControl, () => ({ troubles: Effect.succeed({ sources: [], destinations }) })),
+      changed(DeliveryControl, () => ({ troubles: Effect.succeed({ now: 0, sources: [], destinations }) })),
       changed(NoticeStore, () => ({ prune: (tenantId) => tenantId === "a" ? Effect.fail(failure) : Effect.as(Effect.sync(() => void seen.push(tenantId)), 0) }))
     )
     assert.strictEqual(yield* failureOf(EndpointNotices, EndpointNotices.layer, stores), failure)

@@ -67,7 +67,7 @@ export const makeSystemHandlers = Effect.gen(function*() {
     Effect.catchCause((cause) => lines.log("Metrics of e-mails", Effect.logWarning("Metrics of e-mails not available.", cause)))
   )
 
-  const noUnhealthy: DeliveryTroubles = { sources: [], destinations: [] }
+  const noUnhealthy: DeliveryTroubles = { now: 0, sources: [], destinations: [] }
   const readUnhealthy = Effect.suspend(() => control.troubles).pipe(
     Effect.timeout(3_000),
     Effect.tap(updateAreas),

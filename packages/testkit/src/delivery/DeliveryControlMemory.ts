@@ -185,6 +185,7 @@ const troublesOf = (rows: DestinationRows, now: number): DeliveryTroubles => {
   const oldestOfAll = (found: ReadonlyArray<TroubledDestination>) =>
     found.reduce<number | undefined>((oldest, { waitingMillis }) => waitingMillis === undefined ? oldest : Math.max(oldest ?? 0, waitingMillis), undefined)
   return {
+    now,
     sources: [...new Set(all.map(({ source }) => source))].map((source) => {
       const found = all.filter((each) => each.source === source)
       return {

@@ -88,7 +88,8 @@ const tracedOf = ({ lastAttempt, own: _, ...delivery }: Decoded<typeof statement
 })
 
 const troublesOf = (rows: ReadonlyArray<Decoded<typeof troubleRow>>): DeliveryTroubles => ({
-  sources: rows.flatMap(({ destinationId, tenantId: _, ...source }) => destinationId === undefined ? [source] : []),
-  destinations: rows.flatMap(({ breakersOpen, destinationId, paused, tenantId, ...rest }) =>
+  now: rows[0]?.now ?? 0,
+  sources: rows.flatMap(({ destinationId, now: _now, tenantId: _, ...source }) => destinationId === undefined ? [source] : []),
+  destinations: rows.flatMap(({ breakersOpen, destinationId, now: _, paused, tenantId, ...rest }) =>
     tenantId === undefined || destinationId === undefined ? [] : [{ ...rest, tenantId, destinationId, paused: paused > 0, breakerOpen: breakersOpen > 0 }])
 })

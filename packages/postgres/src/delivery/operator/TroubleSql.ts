@@ -11,10 +11,12 @@ const entriesRead = raw("100")
 
 const waitingMillis = (oldest: string): Statement => raw(`(extract(epoch FROM now() - ${oldest}) * 1000)::float8 AS waiting_millis`)
 
+const now = raw("(extract(epoch FROM now()) * 1000)::float8 AS now")
+
 const byService = raw("(l.state = 'paused' AND coalesce(l.paused_by, 'service') = 'service')")
 
 /** Counts of a source where the destination is null. */
-export const troubleRow = row({ tenantId: optional(text), destinationId: optional(uuid), source: text, paused: int8, breakersOpen: int8, dead: int8, waitingMillis: optional(float8) })
+export const troubleRow = row({ tenantId: optional(text), destinationId: optional(uuid), source: text, paused: int8, breakersOpen: int8, dead: int8, waitingMillis: optional(float8), now: float8 })
 
 /**
  * Destinations that do not send, have a recent dead letter or a waiting entry, summed by source and the worst by themselves. ANY: a lookup for
@@ -55,10 +57,10 @@ troubled AS MATERIALIZED (
   WHERE l.state <> 'closed'
 )
 SELECT NULL AS tenant_id, NULL::uuid AS destination_id, source, count(*) FILTER (WHERE paused) AS paused, count(*) FILTER (WHERE breaker_open) AS breakers_open,
-       sum(dead)::int8 AS dead, ${waitingMillis("min(oldest)")}
+       sum(dead)::int8 AS dead, ${waitingMillis("min(oldest)")}, ${now}
 FROM troubled GROUP BY source
 UNION ALL (
-  SELECT tenant_id, destination_id, source, paused::int::int8, breaker_open::int::int8, dead::int8, ${waitingMillis("oldest")}
+  SELECT tenant_id, destination_id, source, paused::int::int8, breaker_open::int::int8, dead::int8, ${waitingMillis("oldest")}, ${now}
   FROM (
     SELECT t.*, row_number() OVER (PARTITION BY t.tenant_id ORDER BY t.of_client, t.dead DESC, t.oldest NULLS LAST, t.destination_id) AS of_tenant
     FROM (
