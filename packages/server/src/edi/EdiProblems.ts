@@ -3,6 +3,9 @@ import type { SkippedEntry } from "@waybill/edi/transports"
 import { Cause, Effect } from "effect"
 import { messageOf } from "../ErrorMessage.ts"
 
+/** Hidden files have one in their names, another one at each try. */
+const uuids = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gu
+
 export class EdiProblems {
   private readonly known = new Map<string, string>()
 
@@ -12,7 +15,7 @@ export class EdiProblems {
       onSuccess: () => Effect.sync(() => void this.known.delete(name)),
       onFailure: (cause) => {
         if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
-        const message = messageOf(Cause.squash(cause))
+        const message = messageOf(Cause.squash(cause)).replaceAll(uuids, "…")
         if (this.known.get(name) === message) return Effect.void
         this.known.set(name, message)
         return line(cause)
