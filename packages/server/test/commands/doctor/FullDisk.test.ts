@@ -1,12 +1,11 @@
 import { Effect } from "effect"
-import { statfs } from "node:fs/promises"
-import { expect, it, vi } from "vitest"
+import promises from "node:fs/promises"
+import { syncBuiltinESMExports } from "node:module"
+import { expect, it, onTestFinished, vi } from "vitest"
 import { ediFinding } from "../../../src/commands/doctor/EdiFindings.ts"
 import { documentsFinding } from "../../../src/commands/doctor/ServiceFindings.ts"
 import { defaultEdiLimits } from "../../../src/edi/EdiPartners.ts"
 import { directory } from "../../program/Program.ts"
-
-vi.mock("node:fs/promises", { spy: true })
 
 it.each([
   ["of documents", (path: string) => documentsFinding({ documents: { kind: "directory", path }, documentsAlso: undefined, s3Endpoint: undefined })],
@@ -14,8 +13,14 @@ it.each([
 ])("names a full disk under the directory %s", async (_, find) => {
   const path = directory()
   const roomy = { bavail: 1000, bsize: 4096, ffree: 10, files: 20 }
+  const statfs = vi.spyOn(promises, "statfs")
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    statfs.mockRestore()
+    syncBuiltinESMExports()
+  })
   const found = async (disk: Partial<typeof roomy>) => {
-    vi.mocked(statfs).mockResolvedValue({ ...roomy, ...disk } as never)
+    statfs.mockResolvedValue({ ...roomy, ...disk } as never)
     return Effect.runPromise(find(path))
   }
   expect(await found({})).toMatchObject({ result: "ok" })
