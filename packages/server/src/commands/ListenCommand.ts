@@ -65,9 +65,10 @@ const bodyOf = async (request: IncomingMessage): Promise<Uint8Array> => {
   const chunks: Array<Buffer> = []
   let length = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    // One byte too many is enough for the receiver to refuse it.
-    if (length <= mostBytes + 1) chunks.push(chunk.subarray(0, chunk.length))
+    // one byte too many is enough for the receiver to refuse it by its size
+    const part = chunk.subarray(0, mostBytes + 1 - length)
+    if (part.length > 0) chunks.push(part)
+    length += part.length
   }
   return Buffer.concat(chunks)
 }

@@ -123,6 +123,15 @@ describe("listen", { timeout: 60_000 }, () => {
     await program.kill("SIGTERM")
   })
 
+  it("refuses a body over 32 MiB by its size", async () => {
+    const program = start(["listen", "--unsigned", "--json"])
+    const url = await listeningAt(program)
+    await fetch(url, { method: "POST", headers: { "webhook-id": "d-1" }, body: new Uint8Array(32 * 1024 * 1024 + 10_000) })
+    const [{ remarks }] = await eventually(() => jsonLines(program.stdout).length === 1 ? jsonLines(program.stdout) : undefined, { what: () => program.output })
+    expect(remarks[0]).toContain("The body is larger than the 33554432 bytes")
+    await program.kill("SIGTERM")
+  })
+
   it("answers with the given status, and accepts unsigned deliveries only with --unsigned", async () => {
     const program = start(["listen", "--unsigned", "--answer", "503"])
     const url = await listeningAt(program)
