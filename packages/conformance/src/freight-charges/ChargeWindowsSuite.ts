@@ -113,7 +113,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     yield* closed(1, 101, 101)
     yield* drain(tenantId)
     assert.deepStrictEqual([yield* found(1, 201), yield* found(2, 7)], [1, 1])
-  })
+  }, 60_000)
 
   test("keep only the latest notice of a bill, in one call and across calls", function*({ tenantId }) {
     yield* collecting(tenantId)
