@@ -76,7 +76,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
 
     const create = Effect.fn("ApiKeys.create")(function*(tenantId: string, input: unknown) {
       const { expiresAt: expiry, ...request } = yield* decode(input)
-        if (!request.roles.includes("carrier") && (request.dot ?? request.mc) !== undefined) return yield* numberOfNoCarrier(request)
+      if (!request.roles.includes("carrier") && (request.dot ?? request.mc) !== undefined) return yield* numberOfNoCarrier(request)
       const expiresAt = expiry === undefined ? undefined : yield* future(expiry)
       if (Option.isNone(yield* store.findTenant(tenantId))) return yield* new TenantNotFound({ tenantId })
       const secret = new Uint8Array(32)

@@ -161,18 +161,18 @@ export class Deliveries extends Context.Service<Deliveries, {
       return { ...deliveryView(delivery), endpointUrl, body: new TextDecoder().decode(bytesOfBody(wrap(envelope, deliveryId, sentAt, body))) }
     })
 
-      /** Why a delivery can never be sent again. */
-      const unsendable = Effect.fnUntraced(function*(tenantId: string, deliveryId: string) {
-        const { destinationId, reason, state } = yield* known(deliveryId, queue.find(tenantId, deliveryId))
-        if (reason !== undefined) return `It was cancelled. ${reason}`
-        if (Option.isNone(yield* queue.destinationStatus(tenantId, destinationId))) return "Its subscription was deleted, so there is no endpoint to send it to."
-        return state === "cancelled" ? "It was cancelled when an operator purged its subscription." : "Its content was removed after the retention time."
-      })
+    /** Why a delivery can never be sent again. */
+    const unsendable = Effect.fnUntraced(function*(tenantId: string, deliveryId: string) {
+      const { destinationId, reason, state } = yield* known(deliveryId, queue.find(tenantId, deliveryId))
+      if (reason !== undefined) return `It was cancelled. ${reason}`
+      if (Option.isNone(yield* queue.destinationStatus(tenantId, destinationId))) return "Its subscription was deleted, so there is no endpoint to send it to."
+      return state === "cancelled" ? "It was cancelled when an operator purged its subscription." : "Its content was removed after the retention time."
+    })
 
     const retry = Effect.fn("Deliveries.retry")(function*(tenantId: string, deliveryId: string) {
       const state = yield* known(deliveryId, queue.retry(tenantId, deliveryId))
-        if (state === "sending") return yield* new DeliveryNotRetryable({ deliveryId, state })
-        if (state === "cancelled") return yield* new DeliveryNotRetryable({ deliveryId, state, reason: yield* unsendable(tenantId, deliveryId) })
+      if (state === "sending") return yield* new DeliveryNotRetryable({ deliveryId, state })
+      if (state === "cancelled") return yield* new DeliveryNotRetryable({ deliveryId, state, reason: yield* unsendable(tenantId, deliveryId) })
       yield* wakeups.wake(tenantId)
     })
 

@@ -88,7 +88,7 @@ export class WebhookTests extends Context.Service<WebhookTests, {
         case "Gone":
           return { ...refused("The receiver answered 410 Gone."), status: outcome.status }
         case "Interrupted":
-            return refused(outcome.unsent ?? "The test was interrupted. Try again.")
+          return refused(outcome.unsent ?? "The test was interrupted. Try again.")
       }
     })
 

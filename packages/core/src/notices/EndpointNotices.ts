@@ -83,7 +83,7 @@ export class EndpointNotices extends Context.Service<EndpointNotices, {
      * The claim, the mail and the entry of the webhook are one transaction, so a notice is neither lost nor sent by two processes. A webhook whose
      * own endpoint fails does not report on it.
      */
-      const notify = Effect.fnUntraced(function*(tenantId: string, notice: Notice, now: number) {
+    const notify = Effect.fnUntraced(function*(tenantId: string, notice: Notice, now: number) {
       const { client, destinationId, endpointUrl } = notice.destination
       const { email, emailKinds, webhook, webhookKinds } = yield* contactsOf(tenantId, client)
       const day = Math.floor(now / dayMillis)
@@ -105,24 +105,24 @@ export class EndpointNotices extends Context.Service<EndpointNotices, {
 
     /** Unhealthy destinations by tenant, as of the last sweep. */
     let unhealthy: ReadonlyMap<string, ReadonlyArray<TroubledDestination>> = new Map()
-      /** By the clock of the store, because that of this process may be wrong. */
-      let sweptAt = 0
+    /** By the clock of the store, because that of this process may be wrong. */
+    let sweptAt = 0
 
     /** One read for all tenants: there are at most as many as unhealthy destinations. */
     const tenants = ({ after }: ListRange) =>
       after === undefined
-          ? Effect.map(control.troubles, ({ destinations, now }) => {
-            sweptAt = now
+        ? Effect.map(control.troubles, ({ destinations, now }) => {
+          sweptAt = now
           unhealthy = Map.groupBy(destinations, ({ tenantId }) => tenantId)
           return [...unhealthy.keys()].sort()
         })
         : Effect.succeed([])
 
     const step = Effect.fnUntraced(function*(tenantId: string) {
-        const now = sweptAt
+      const now = sweptAt
       yield* store.prune(tenantId, Math.floor(now / dayMillis) - 1)
       const notified = yield* completeAll((unhealthy.get(tenantId) ?? []).map((each) =>
-          Effect.flatMap(noticeOf(each, now), (notice) => notice === undefined ? Effect.succeed(false) : notify(tenantId, notice, now))))
+        Effect.flatMap(noticeOf(each, now), (notice) => notice === undefined ? Effect.succeed(false) : notify(tenantId, notice, now))))
       return { done: notified.filter(Boolean).length, more: false }
     })
 

@@ -143,14 +143,14 @@ export class CustomerPortal extends Context.Service<CustomerPortal, {
 
     const resume = Effect.fn("CustomerPortal.resume")(function*(principal: Principal, subscriptionId: string) {
       yield* own(principal, subscriptionId)
-        return shownSubscription(yield* inWordsForClients(allSubscriptions.resumeOwn(principal.tenantId, subscriptionId)))
+      return shownSubscription(yield* inWordsForClients(allSubscriptions.resumeOwn(principal.tenantId, subscriptionId)))
     })
 
     const test = Effect.fn("CustomerPortal.test")(function*(principal: Principal, subscriptionId: string) {
       const { endpointUrl, hmacSecretId } = yield* own(principal, subscriptionId)
       const { client, tenantId } = principal
       const mustSign = hmacSecretId !== secretOfClient(client)
-        if (mustSign) yield* inWordsForClients(signingSecrets.checkUse(tenantId, hmacSecretId, client))
+      if (mustSign) yield* inWordsForClients(signingSecrets.checkUse(tenantId, hmacSecretId, client))
       yield* tests.allow(principal)
       const now = yield* Clock.currentTimeMillis
       const { accepted, detail, status } = yield* tests.send({ tenantId, client, url: endpointUrl, hmacSecretId, mustSign, body: [testEvent(subscriptionId, now)] })
@@ -178,13 +178,13 @@ export class CustomerPortal extends Context.Service<CustomerPortal, {
       Effect.andThen(carriersAndCustomers(principal), signingSecrets.listOwn(principal, query)))
 
     const rotateSecret = Effect.fn("CustomerPortal.rotateSecret")((principal: Principal, hmacSecretId: string, input?: typeof SecretRotation.Encoded) =>
-        carriersAndCustomers(principal).pipe(
-          Effect.andThen(signingSecrets.rotateOwn(principal, hmacSecretId, input)),
-          Effect.catchTags({
-            SecretNotFound: ({ hmacSecretId }) => Effect.fail(new SecretNotFound({ hmacSecretId, forClient: true })),
-            SecretUnreadable: () => Effect.fail(new SecretUnreadable({ hmacSecretId, forClient: true }))
-          })
-        ))
+      carriersAndCustomers(principal).pipe(
+        Effect.andThen(signingSecrets.rotateOwn(principal, hmacSecretId, input)),
+        Effect.catchTags({
+          SecretNotFound: ({ hmacSecretId }) => Effect.fail(new SecretNotFound({ hmacSecretId, forClient: true })),
+          SecretUnreadable: () => Effect.fail(new SecretUnreadable({ hmacSecretId, forClient: true }))
+        })
+      ))
 
     return CustomerPortal.of({ subscriptions, subscription, pause, resume, test, deliveries, delivery, retry, secrets, rotateSecret })
   }))

@@ -160,7 +160,7 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
       const place = placeOfSecret(tenantId, id)
       return yield* transaction.run(Effect.gen(function*() {
         const stored = Option.getOrUndefined(yield* store.find(tenantId, id, "change"))
-          const now = stored?.now ?? (yield* Clock.currentTimeMillis)
+        const now = stored?.now ?? (yield* Clock.currentTimeMillis)
         const current = stored?.versions[0]
         const kept = settings.rotate === false
         if (kept && (stored === undefined || current === undefined)) return yield* new SecretNotFound({ hmacSecretId: id })
