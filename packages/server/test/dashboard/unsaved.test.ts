@@ -40,6 +40,7 @@ describe.skipIf(noBrowser)("text that is typed into a dialog and not sent", { ti
     expect((await asked).type()).toBe("beforeunload")
     expect(await page.getByLabel("Reason").inputValue()).toBe("Their endpoint moves.")
     await page.getByRole("button", { name: "Cancel" }).click()
+    await page.getByRole("dialog").waitFor({ state: "detached" })
     await page.reload()
     await page.getByRole("button", { name: "Pause …" }).waitFor()
     expect(violations.seen).toEqual(["dialog: "])
