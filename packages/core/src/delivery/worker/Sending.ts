@@ -1,5 +1,5 @@
 /** Begins the attempts of taken deliveries, and updates destinations by their outcomes. */
-import { Effect } from "effect"
+import { Effect, Semaphore } from "effect"
 import { type Attempt, pausedByDeadLetter, undecided, type Verdict } from "./Attempts.ts"
 import { attemptsBegin, begun, type Destination, failed, isFailing, ownerOf, pause, secretOpened, type SlotOwner, succeeded } from "./Destination.ts"
 import { reportPaused } from "../DeliveryReport.ts"
@@ -10,7 +10,7 @@ import { maySendAgainAfterCrash } from "../model/RetryDecision.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
 /** Attempts, and about so many bytes of them, begin in one turn of the event loop: hundreds, or long signatures, would block it. */
-const sendsPerTurn = 16
+export const sendsPerTurn = 16
 const bytesPerTurn = 512 * 1024
 
 /** Slots and bytes that a take reserved for a destination. */
@@ -26,8 +26,8 @@ export interface Promised {
 export class Sending {
   /** Number of attempts that began. */
   begun = 0
-  /** What began since the event loop had its last turn, as far as known. */
-  private turn = { sends: 0, bytes: 0 }
+  /** Held until the next turn of the event loop. Takes whose attempts need several turns go on one a turn, in the order in which they waited. */
+  private readonly turns = Semaphore.makeUnsafe(1)
   private readonly parts: EngineState
 
   constructor(parts: EngineState) {
@@ -54,14 +54,16 @@ export class Sending {
       let keys: ReadonlyArray<Uint8Array> | undefined
       let keysOf: LoadedDestination | undefined
       let now = yield* monotonicMillis
+      let sends = 0
+      let bytes = 0
       for (const delivery of deliveries) {
-        if (this.turn.sends >= sendsPerTurn || this.turn.bytes >= bytesPerTurn) {
-          yield* Effect.yieldNow
+        if (sends >= sendsPerTurn || bytes >= bytesPerTurn) {
+          yield* this.turns.withPermit(Effect.yieldNow)
           now = yield* monotonicMillis
-          this.turn = { sends: 0, bytes: 0 }
+          sends = bytes = 0
         }
-        this.turn.sends += 1
-        this.turn.bytes += delivery.body.length
+        sends += 1
+        bytes += delivery.body.length
         const destination = isHeld(partitionOf(delivery.destinationId)) ? work.find(tenant.tenantId, delivery.destinationId) : undefined
         if (destination === undefined) continue
         begun(destination, delivery.deliveryId, { lastKey: delivery.lastKey, first: delivery.flight === flightOf(delivery.deliveryId) })

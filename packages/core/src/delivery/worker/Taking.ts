@@ -9,7 +9,7 @@ import type { EngineState } from "./EngineState.ts"
 import { destinationClosed, loadDestinations } from "./Loading.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
 import { hasDrops, type OwnedPartitionState, type OwnedTenant, ownershipOf } from "./WorkSet.ts"
-import type { Promised, Sending } from "./Sending.ts"
+import { type Promised, type Sending, sendsPerTurn } from "./Sending.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
 /** Maximum number of destinations in one load, and in one take. */
@@ -103,7 +103,10 @@ export class Taking {
     })
   }
 
-  /** Another loop takes again while the attempts of this take begin. Those of the next one begin afterwards, so a fast store does not fill the memory of a slow process. */
+  /**
+   * Another loop takes again while the attempts of this take begin. Those of the next one begin afterwards, so a fast store does not fill the memory of a slow process;
+   * a few begin at once, and do not wait for hundreds.
+   */
   private ofTenant(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
     const { work } = this.parts
     let isTaking = true
@@ -127,25 +130,35 @@ export class Taking {
       // the rest waits until an attempt ends, unless it must be loaded first
       if (tenant.ready.size > 0) work.waitingForSlots.add(tenant)
       goesOn = asked.length > 0 || tenant.unloaded.size > 0
-      if (asked.length > 0) yield* this.take(tenant, asked, now, (begin) => tenant.beginning.withPermit(Effect.andThen(answered(false), begin)))
+      if (asked.length === 0) return
+      yield* this.take(tenant, asked, now, (begin, deliveries) => {
+        const begins = Effect.andThen(answered(false), begin)
+        return deliveries <= sendsPerTurn ? begins : tenant.beginning.withPermit(begins)
+      })
     }).pipe(Effect.onExit((exit) => answered(exit._tag === "Failure")))
   }
 
-  /** Consumes signals, and takes from the destinations that they name. Runs beside `ofTenant`, whose takes may be large. */
+  /**
+   * Consumes signals, then takes from the destinations that they name. Runs beside `ofTenant`, whose takes may be large. During the second take another loop consumes the
+   * next signals.
+   */
   private takeSignals(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
     const { work } = this.parts
+    let isHearing = true
     tenant.takingSignals = true
+    const ended = Effect.sync(() => {
+      if (isHearing) tenant.takingSignals = false
+      isHearing = false
+      if (tenant.signalled || tenant.ready.size > 0 || tenant.unloaded.size > 0 || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
+    })
     return Effect.gen({ self: this }, function*() {
       const heard = yield* this.take(tenant, [], yield* monotonicMillis)
       const unknown = Array.from(heard).filter((destination) => tenant.unloaded.has(destination)).slice(0, destinationsPerTake)
       if (unknown.length > 0) yield* loadDestinations(this.parts, tenant, unknown)
       const now = yield* monotonicMillis
       const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : this.choose(tenant, now, { among: heard, isSmall: true })
-      if (asked.length > 0) yield* this.take(tenant, asked, now)
-    }).pipe(Effect.ensuring(Effect.sync(() => {
-      tenant.takingSignals = false
-      if (tenant.signalled || tenant.ready.size > 0 || tenant.unloaded.size > 0 || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
-    })))
+      if (asked.length > 0) yield* Effect.andThen(ended, this.take(tenant, asked, now))
+    }).pipe(Effect.ensuring(ended))
   }
 
   /** Loads destinations that are unknown or have changed. */
@@ -217,7 +230,7 @@ export class Taking {
     tenant: OwnedTenant,
     asked: ReadonlyArray<Asked>,
     now: number,
-    when: (begin: Effect.Effect<void>) => Effect.Effect<void> = identity
+    when: (begin: Effect.Effect<void>, deliveries: number) => Effect.Effect<void> = identity
   ): Effect.Effect<ReadonlySet<Destination>, StorageError> {
     const { parts } = this
     const { slots, work } = parts
@@ -245,7 +258,8 @@ export class Taking {
       const unknown = this.unknownAmong(tenant, taken)
       // deliveries of destinations that cannot be loaded are returned to the store
       const loaded = unknown.length === 0 ? true : yield* Effect.match(loadDestinations(this.parts, tenant, unknown), { onFailure: () => false, onSuccess: () => true })
-      yield* when(this.sending.begin(tenant, ofPartitions(taken, isHeld).deliveries, { isHeld, loaded, promised }))
+      const { deliveries } = ofPartitions(taken, isHeld)
+      yield* when(this.sending.begin(tenant, deliveries, { isHeld, loaded, promised }), deliveries.length)
       if (taken.moreSignals) tenant.signalled = true
       return heard
     }).pipe(Effect.ensuring(Effect.sync(() => {

@@ -87,6 +87,29 @@ describe("a worker whose storage is slow", () => {
     yield* goesPast(tenant)
   }, Effect.scoped, Effect.provide(TestWaybill.layer())))
 
+  it.effect("sends new entries while a take from the destinations that signals named is pending", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const events = yield* TransitEvents
+    const receivers = yield* ScriptedReceivers
+    yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
+    yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy })
+    yield* receivers.script(endpointUrl, [Receiver.delay(8_000), Receiver.accept()])
+    let slowness = 0
+    yield* workerOver((store) => ({ take: (request) => Effect.tap(store.take(request), () => slowness > 0 && request.from.length > 0 ? Effect.sleep(slowness) : Effect.void) }))
+    // while an attempt is in flight, no take returns other deliveries of its destination unless it names the destination
+    yield* publish(tenant, "R", 1)
+    yield* TestWaybill.pass(1_000)
+    slowness = 5_000
+    yield* publish(tenant, "S", 1)
+    yield* TestWaybill.pass(100)
+    yield* Effect.orDie(events.append(tenant.carrier, [reportedEvent("T", { accounts: ["B"] })]))
+    yield* TestWaybill.pass(100)
+    const others = yield* receivers.delivered(healthy)
+    yield* TestWaybill.pass(10_000)
+    assert.lengthOf(others, 1)
+    assert.deepStrictEqual(yield* delivered, ["S/1", "R/1"])
+  }, Effect.scoped, Effect.provide(TestWaybill.layer())))
+
   it.effect("sends new entries while a take of a large backlog is pending", Effect.fnUntraced(function*() {
     const tenant = yield* TestWaybill.tenant()
     yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1, rateLimitPerMinute: 60_000 } })
