@@ -95,6 +95,8 @@ export class Destination {
   /** Averages of the last deliveries. */
   bytesPerDelivery = 0
   eventsPerDelivery = 1
+  /** Bytes that a take reserves for a delivery: few until some were sent, because most destinations have one event. It grows at once and shrinks slowly. */
+  reservedPerDelivery = guessedEventBytes
   /** When attempts last began. */
   usedAt = -Infinity
   /** The next scheduled check. */
@@ -337,6 +339,13 @@ export const attemptsBegin = (destination: Destination, now: number, attempts: n
   destination.rateMark = markAfter(destination.settings!.policy.rateLimitPerMinute, destination.rateMark, now, attempts)
   destination.running += attempts
   destination.usedAt = now
+}
+
+/** Learns from a delivery that is about to be sent. */
+export const learnSize = (destination: Destination, bytes: number, events: number): void => {
+  destination.bytesPerDelivery += (bytes - destination.bytesPerDelivery) / 8
+  destination.eventsPerDelivery += (events - destination.eventsPerDelivery) / 8
+  destination.reservedPerDelivery = Math.max(bytes, destination.reservedPerDelivery + (bytes - destination.reservedPerDelivery) / 8)
 }
 
 /** Applies an accepted delivery. */

@@ -1,7 +1,7 @@
 /** Begins the attempts of taken deliveries, and updates destinations by their outcomes. */
 import { Effect, Semaphore } from "effect"
 import { type Attempt, pausedByDeadLetter, undecided, type Verdict } from "./Attempts.ts"
-import { attemptsBegin, begun, type Destination, failed, isFailing, ownerOf, pause, secretOpened, type SlotOwner, succeeded } from "./Destination.ts"
+import { attemptsBegin, begun, type Destination, failed, isFailing, learnSize, ownerOf, pause, secretOpened, type SlotOwner, succeeded } from "./Destination.ts"
 import { reportPaused } from "../DeliveryReport.ts"
 import { type DeliveryOutcome, flightOf, type LoadedDestination, partitionOf, type TakenDelivery } from "../DeliveryStore.ts"
 import type { EngineState } from "./EngineState.ts"
@@ -133,8 +133,7 @@ export class Sending {
     const { slots } = parts
     this.begun += 1
     const { body, events } = attempt.taken
-    destination.bytesPerDelivery += (body.length - destination.bytesPerDelivery) / 8
-    destination.eventsPerDelivery += (events - destination.eventsPerDelivery) / 8
+    learnSize(destination, body.length, events)
     attemptsBegin(destination, now, 1)
     const end = slots.begin(ownerOf(destination), body.length, wasFailing)
     parts.attempts.begin(attempt, (verdict) => {

@@ -173,12 +173,13 @@ export class Taking {
     now: number,
     { among, isSmall = false }: { readonly among?: ReadonlySet<Destination>; readonly isSmall?: boolean } = {}
   ): ReadonlyArray<Asked> {
-    const { slots, work } = this.parts
+    const { options, slots, work } = this.parts
     const asked: Array<Asked> = []
     let attempts = 0
     let events = eventsPerTake
+    let unread = options.maxBytesInFlight
     const clients = Array.from(tenant.ready.entries(), ([client, own]) => ({ client, own: own.values() }))
-    while (clients.length > 0 && asked.length < destinationsPerTake && attempts < deliveriesPerTake && events > 0) {
+    while (clients.length > 0 && asked.length < destinationsPerTake && attempts < deliveriesPerTake && events > 0 && unread > 0) {
       const turn = clients.shift()!
       const owner = { tenantId: tenant.tenantId, client: turn.client }
       const next = turn.own.next()
@@ -209,18 +210,20 @@ export class Taking {
       tenant.busy.add(destination)
       const wasFailing = isFailing(destination)
       slots.use(owner, wanted, wasFailing)
-      const mostBytes = this.bytesOf(plan.batches, destination)
-      const bytes = slots.useBytes(owner, mostBytes + plan.again.length * destination.bytesPerDelivery, wasFailing)
+      const mostBytes = this.bytesOf(plan.batches, destination.bytesPerDelivery)
+      const reserved = Math.min(mostBytes, this.bytesOf(plan.batches, destination.reservedPerDelivery)) + plan.again.length * destination.bytesPerDelivery
+      const promised = slots.useBytes(owner, reserved, wasFailing)
+      unread -= mostBytes
       attempts += wanted
       events -= wanted * destination.eventsPerDelivery
-      asked.push({ destination, from: takeFromOf(destination, plan, mostBytes), promised: { attempts: wanted, bytes, owner, wasFailing } })
+      asked.push({ destination, from: takeFromOf(destination, plan, mostBytes), promised: { attempts: wanted, bytes: promised, owner, wasFailing } })
       if (isLarge) break
     }
     return asked
   }
 
-  /** Bytes to read for new deliveries of a destination. */
-  private bytesOf(batches: number, { bytesPerDelivery }: Destination): number {
+  /** Bytes of new deliveries of a destination that have about so many. */
+  private bytesOf(batches: number, bytesPerDelivery: number): number {
     const { maxBatchBytes, maxBytesInFlight } = this.parts.options
     return Math.ceil(Math.min(batches * maxBatchBytes, Math.max(maxBytesInFlight / deliveriesPerTake, batches * bytesPerDelivery * growthPerTake)))
   }

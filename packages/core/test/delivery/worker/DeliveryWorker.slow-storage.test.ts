@@ -13,6 +13,12 @@ const endpointUrl = "https://customer.example/hook"
 const slowWorker = (millis: () => number) =>
   workerOver((store) => ({ take: (request) => Effect.tap(store.take(request), () => Effect.sleep(millis())) }))
 
+/** A worker whose takes from these destinations respond five seconds after they have run. */
+const slowTakesFrom = (ids: ReadonlyArray<string>) =>
+  workerOver((store) => ({
+    take: (request) => Effect.tap(store.take(request), () => request.from.some(({ destinationId }) => ids.includes(destinationId)) ? Effect.sleep(5_000) : Effect.void)
+  }))
+
 const publish = (tenant: SeededTenant, shipmentId: string, number: number) =>
   Effect.flatMap(TransitEvents, (events) =>
     Effect.orDie(events.append(tenant.carrier, [reportedEvent(shipmentId, { eventId: `${shipmentId}/${number}`, accounts: ["A"] })])))
@@ -109,6 +115,21 @@ describe("a worker whose storage is slow", () => {
     assert.lengthOf(others, 1)
     assert.deepStrictEqual(yield* delivered, ["S/1", "R/1"])
   }, Effect.scoped, Effect.provide(TestWaybill.layer())))
+
+  it.effect("sends new entries while a take from destinations with large batches is pending", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const large = { batchMaxSize: 200 }
+    const slow: Array<string> = []
+    for (const client of ["shipper", "second"]) {
+      const url = client === "shipper" ? endpointUrl : `${endpointUrl}/second`
+      slow.push((yield* TestWaybill.subscribe(tenant, tenant.customer(client, ["A"]), { endpointUrl: url, delivery: large })).id)
+    }
+    yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy, delivery: large })
+    yield* slowTakesFrom(slow)
+    yield* publish(tenant, "S", 1)
+    yield* TestWaybill.pass(1_000)
+    yield* goesPast(tenant)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { maxBytesInFlight: 1024 * 1024 } }))))
 
   it.effect("sends new entries while a take of a large backlog is pending", Effect.fnUntraced(function*() {
     const tenant = yield* TestWaybill.tenant()
