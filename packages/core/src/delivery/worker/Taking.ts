@@ -146,7 +146,7 @@ export class Taking {
     const { work } = this.parts
     let isHearing = true
     tenant.takingSignals = true
-    const ended = Effect.sync(() => {
+    const release = Effect.sync(() => {
       if (isHearing) tenant.takingSignals = false
       isHearing = false
       if (tenant.signalled || tenant.ready.size > 0 || tenant.unloaded.size > 0 || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
@@ -157,8 +157,8 @@ export class Taking {
       if (unknown.length > 0) yield* loadDestinations(this.parts, tenant, unknown)
       const now = yield* monotonicMillis
       const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : this.choose(tenant, now, { among: heard, isSmall: true })
-      if (asked.length > 0) yield* Effect.andThen(ended, this.take(tenant, asked, now))
-    }).pipe(Effect.ensuring(ended))
+      if (asked.length > 0) yield* Effect.andThen(release, this.take(tenant, asked, now))
+    }).pipe(Effect.ensuring(release))
   }
 
   /** Loads destinations that are unknown or have changed. */
@@ -177,9 +177,9 @@ export class Taking {
     const asked: Array<Asked> = []
     let attempts = 0
     let events = eventsPerTake
-    let unread = options.maxBytesInFlight
+    let bytes = options.maxBytesInFlight
     const clients = Array.from(tenant.ready.entries(), ([client, own]) => ({ client, own: own.values() }))
-    while (clients.length > 0 && asked.length < destinationsPerTake && attempts < deliveriesPerTake && events > 0 && unread > 0) {
+    while (clients.length > 0 && asked.length < destinationsPerTake && attempts < deliveriesPerTake && events > 0 && bytes > 0) {
       const turn = clients.shift()!
       const owner = { tenantId: tenant.tenantId, client: turn.client }
       const next = turn.own.next()
@@ -213,7 +213,7 @@ export class Taking {
       const mostBytes = this.bytesOf(plan.batches, destination.bytesPerDelivery)
       const reserved = Math.min(mostBytes, this.bytesOf(plan.batches, destination.reservedPerDelivery)) + plan.again.length * destination.bytesPerDelivery
       const promised = slots.useBytes(owner, reserved, wasFailing)
-      unread -= mostBytes
+      bytes -= mostBytes
       attempts += wanted
       events -= wanted * destination.eventsPerDelivery
       asked.push({ destination, from: takeFromOf(destination, plan, mostBytes), promised: { attempts: wanted, bytes: promised, owner, wasFailing } })
