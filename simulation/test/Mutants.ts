@@ -57,9 +57,9 @@ const engineMutants: ReadonlyArray<Mutant> = [
   mutant(taking, "slots that a take did not use start no other take",
     "if (unused.length > 0) work.makeRoom()", ""),
   mutant(taking, "a take that is requested during another one is lost",
-    "tenant.signalled && !tenant.takingSignals || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)", "tenant.signalled && !tenant.takingSignals || goesOn) work.want(tenant)"),
+    "mayTakeSignals(tenant) || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)", "mayTakeSignals(tenant) || goesOn) work.want(tenant)"),
   mutant(taking, "a worker takes without end while another take hears signals",
-    "tenant.signalled && !tenant.takingSignals || goesOn", "tenant.signalled || goesOn"),
+    "mayTakeSignals(tenant) || goesOn", "tenant.signalled || goesOn"),
   mutant(sending, "a delivery whose body is missing is sent",
     "!loaded && destination.stale", "false"),
   // counting attempts

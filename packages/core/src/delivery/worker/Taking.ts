@@ -24,6 +24,9 @@ const largeTake = eventsPerTake / 4
 /** Deliveries of a destination may have so many times the bytes of its last ones. A further take reads what is more, because many destinations may change at once. */
 const growthPerTake = 2
 
+/** Number of loops that consume signals of one tenant and take what they name. Together with those that take its backlog, one is left for other tenants. */
+const signalTakesAtOnce = 2
+
 /** Maximum number of signals that one take consumes. */
 const signalsPerTake = 1000
 
@@ -85,7 +88,7 @@ export class Taking {
   private serve(tenant: OwnedTenant): Effect.Effect<boolean, StorageError> {
     const { work } = this.parts
     return Effect.gen({ self: this }, function*() {
-      const hears = tenant.signalled && !tenant.takingSignals && tenant.lostFlights.size === 0
+      const hears = mayTakeSignals(tenant) && tenant.lostFlights.size === 0
       if (hears) yield* this.takeSignals(tenant)
       const takes = !tenant.taking && work.demand.delete(tenant)
       if (takes) yield* this.ofTenant(tenant)
@@ -117,7 +120,7 @@ export class Taking {
       isTaking = false
       tenant.taking = false
       // a loop may have skipped this tenant because a take was pending
-      if (failed || tenant.signalled && !tenant.takingSignals || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
+      if (failed || mayTakeSignals(tenant) || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
     })
     return Effect.gen({ self: this }, function*() {
       yield* this.reclaimAll(tenant)
@@ -146,6 +149,7 @@ export class Taking {
     const { work } = this.parts
     let isHearing = true
     tenant.takingSignals = true
+    tenant.signalTakes += 1
     const release = Effect.sync(() => {
       if (isHearing) tenant.takingSignals = false
       isHearing = false
@@ -158,7 +162,10 @@ export class Taking {
       const now = yield* monotonicMillis
       const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : this.choose(tenant, now, { among: heard, isSmall: true })
       if (asked.length > 0) yield* Effect.andThen(release, this.take(tenant, asked, now))
-    }).pipe(Effect.ensuring(release))
+    }).pipe(Effect.ensuring(Effect.suspend(() => {
+      tenant.signalTakes -= 1
+      return release
+    })))
   }
 
   /** Loads destinations that are unknown or have changed. */
@@ -387,6 +394,9 @@ export class Taking {
     }), Effect.sync(answered))
   }
 }
+
+/** Whether signals may exist that a loop may consume now. */
+const mayTakeSignals = ({ signalled, signalTakes, takingSignals }: OwnedTenant): boolean => signalled && !takingSignals && signalTakes < signalTakesAtOnce
 
 /** Counts a call that names these partitions, until the returned function is called. */
 const beginCall = (partitions: ReadonlyArray<OwnedPartitionState>): () => void => {

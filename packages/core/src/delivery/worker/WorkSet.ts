@@ -61,6 +61,8 @@ export class OwnedTenant {
   readonly beginning = Semaphore.makeUnsafe(1)
   /** Whether a take that only consumes signals is pending. */
   takingSignals = false
+  /** Takes of signals, and of what they named, that are pending. */
+  signalTakes = 0
   /** While a take may return unrequested deliveries: destinations whose deliveries it does not return. */
   guess: ReadonlySet<string> | undefined
   /** Takes whose responses were lost. */

@@ -116,6 +116,34 @@ describe("a worker whose storage is slow", () => {
     assert.deepStrictEqual(yield* delivered, ["S/1", "R/1"])
   }, Effect.scoped, Effect.provide(TestWaybill.layer())))
 
+  it.effect("sends entries of another tenant while all takes from destinations that signals of one name are slow", Effect.fnUntraced(function*() {
+    const [tenant, another] = [yield* TestWaybill.tenant(), yield* TestWaybill.tenant("another")]
+    const receivers = yield* ScriptedReceivers
+    yield* receivers.script(endpointUrl, Receiver.delay(10_000))
+    const accounts = Array.from({ length: 8 }, (_, n) => `A${n}`)
+    for (const account of accounts) yield* TestWaybill.subscribe(tenant, tenant.customer(account, [account]), { endpointUrl })
+    yield* TestWaybill.subscribe(another, another.customer("other", ["A"]), { endpointUrl: healthy })
+    let slowness = 0
+    yield* workerOver((store) => ({
+      take: (request) => Effect.tap(store.take(request), () => slowness > 0 && request.tenantId === tenant.tenantId && request.from.length > 0 ? Effect.sleep(slowness) : Effect.void)
+    }))
+    const publishTo = (account: string) =>
+      Effect.flatMap(TransitEvents, (events) => Effect.orDie(events.append(tenant.carrier, [reportedEvent(`${account}-${slowness}`, { accounts: [account] })])))
+    for (const account of accounts) yield* publishTo(account)
+    yield* TestWaybill.pass(1_000)
+    slowness = 5_000
+    for (const account of accounts) {
+      yield* publishTo(account)
+      yield* TestWaybill.pass(10)
+    }
+    yield* publish(another, "T", 1)
+    yield* TestWaybill.pass(100)
+    const others = yield* receivers.delivered(healthy)
+    yield* TestWaybill.pass("2 minutes")
+    assert.lengthOf(others, 1)
+    assert.lengthOf(yield* delivered, 16)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer())))
+
   it.effect("sends new entries while a take from destinations with large batches is pending", Effect.fnUntraced(function*() {
     const tenant = yield* TestWaybill.tenant()
     const large = { batchMaxSize: 200 }
