@@ -213,6 +213,26 @@ describe("a worker whose storage is slow", () => {
     assert.isAbove(behind.filter((count) => count > 100).length, 1)
   }, Effect.scoped, Effect.provide(TestWaybill.layer())))
 
+  it.effect("begins the attempt of a retry while hundreds of other attempts begin", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const receivers = yield* ScriptedReceivers
+    const failing = yield* Effect.forEach(Array.from({ length: 200 }, (_, n) => tenant.customer(`client ${n}`, ["A"])), (customer) =>
+      TestWaybill.subscribe(tenant, customer, { endpointUrl, delivery: { batchMaxSize: 1, initialBackoffSeconds: 1 } }))
+    yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy, delivery: { initialBackoffSeconds: 15 } })
+    yield* receivers.script(endpointUrl, [...failing.map(() => Receiver.fail(503)), Receiver.accept()])
+    yield* receivers.script(healthy, [Receiver.fail(503), Receiver.accept()])
+    // the first take has the retries that are due first, the second one nearly all others; that of the other customer becomes due during the second one
+    const sendsAgain = ({ from }: TakeRequest) => from.filter(({ again }) => again.length > 0).length > 1
+    yield* workerOver((store) => ({ take: (request) => Effect.tap(store.take(request), () => sendsAgain(request) ? Effect.sleep(10_000) : Effect.void) }))
+    yield* publish(tenant, "S", 1)
+    yield* Effect.flatMap(TransitEvents, (events) => Effect.orDie(events.append(tenant.carrier, [reportedEvent("T", { accounts: ["B"] })])))
+    yield* TestWaybill.pass(60_000)
+    const urls = (yield* receivers.requests()).map(({ url }) => url)
+    assert.lengthOf(urls, 402)
+    // the last 195 or more belong to one take
+    assert.isBelow(urls.lastIndexOf(healthy), 300)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer())))
+
   it.effect("takes about a thousand events at once from a destination with many, and nothing from others", Effect.fnUntraced(function*() {
     const tenant = yield* TestWaybill.tenant()
     yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 100, rateLimitPerMinute: 60_000 } })
