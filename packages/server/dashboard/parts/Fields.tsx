@@ -1,5 +1,5 @@
 /** Fields of filters and dialogs. */
-import { useId } from "preact/hooks"
+import { useId, useState } from "preact/hooks"
 import { useDraft } from "../session/useDraft.ts"
 
 interface ChoiceProps {
@@ -34,16 +34,18 @@ interface TextFieldProps {
   readonly done?: (value: string) => void
   readonly required?: boolean
   readonly maxLength?: number
+  /** What the field takes, in brackets behind its label. */
+  readonly takes?: string | undefined
 }
 
 /** A field with nothing but blanks counts as filled in otherwise. */
 export const notBlank = { pattern: ".*\\S.*", title: "Enter more than blanks." }
 
-export const TextField = ({ change, done, label, maxLength = 500, required = false, value }: TextFieldProps) => {
+export const TextField = ({ change, done, label, maxLength = 500, required = false, takes, value }: TextFieldProps) => {
   const id = useId()
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id}>{label}{takes && <> <small>({takes})</small></>}</label>
       <input
         id={id}
         type="text"
@@ -72,13 +74,14 @@ export const NumberField = ({ change, label, value }: { readonly label: string; 
 }
 
 /** A text of a filter. It changes when it was typed, not with every letter. */
-export const FilterField = ({ change, label, value = "" }: {
+export const FilterField = ({ change, label, takes, value = "" }: {
   readonly label: string
+  readonly takes?: string
   readonly value: string | undefined
   readonly change: (value: string | undefined) => void
 }) => {
   const [typed, setTyped] = useDraft(value)
-  return <TextField label={label} value={typed} change={setTyped} done={(text) => text.trim() !== value && change(text.trim() || undefined)} />
+  return <TextField label={label} takes={takes} value={typed} change={setTyped} done={(text) => text.trim() !== value && change(text.trim() || undefined)} />
 }
 
 interface InstantFieldProps {
@@ -94,6 +97,12 @@ interface InstantFieldProps {
 /** The browser shows no zone in such a field; its label says UTC. */
 export const InstantField = ({ change, done, label, required = false, value }: InstantFieldProps) => {
   const id = useId()
+  const [incomplete, setIncomplete] = useState(false)
+  // the value of a date without a time is empty, as if there were none
+  const finish = ({ validity, value }: HTMLInputElement) => {
+    setIncomplete(validity.badInput)
+    if (!validity.badInput) done?.(value)
+  }
   return (
     <div class="field">
       <label for={id}>{label} <small>(UTC)</small></label>
@@ -103,11 +112,14 @@ export const InstantField = ({ change, done, label, required = false, value }: I
         step={1}
         value={value}
         required={required}
+        aria-invalid={incomplete || undefined}
+        aria-describedby={incomplete ? `${id}-incomplete` : undefined}
         onInput={(event) => change(event.currentTarget.value)}
-        onBlur={(event) => done?.(event.currentTarget.value)}
+        onBlur={(event) => finish(event.currentTarget)}
         // Enter in such a field does not submit the form in every browser.
-        onKeyDown={(event) => event.key === "Enter" && done?.(event.currentTarget.value)}
+        onKeyDown={(event) => event.key === "Enter" && finish(event.currentTarget)}
       />
+      {incomplete && <small id={`${id}-incomplete`}>Enter a date and a time, or empty the field.</small>}
     </div>
   )
 }

@@ -70,7 +70,7 @@ const Filter = ({ route }: { readonly route: DeliveriesRoute }) => {
       <InstantFilter label="Created since" value={route.since} change={(since) => go({ ...route, since })} />
       <InstantFilter label="Created before" value={route.until} change={(until) => go({ ...route, until })} />
       <FilterField label="Client" value={route.client} change={(client) => go({ ...route, client })} />
-      <FilterField label="Endpoint" value={route.endpoint} change={(endpoint) => go({ ...route, endpoint })} />
+      <FilterField label="Endpoint" takes="host or whole address" value={route.endpoint} change={(endpoint) => go({ ...route, endpoint })} />
       {(route.state === undefined || route.state === "waiting" || route.state === "dead") && (
         <Choice label="Failed with" value={route.error} all="every outcome" choices={errorChoices} change={(error) => go({ ...route, error })} />
       )}

@@ -48,7 +48,7 @@ export const Subscriptions = ({ route }: { readonly route: SubscriptionsRoute })
       <form class="filter" onSubmit={(event) => event.preventDefault()}>
         <Choice label="State" value={state} all="every state" choices={[[inTrouble, "in trouble"], ...subscriptionStates.map((state) => [state, state] as const)]} change={(state) => show({ ...route, state })} />
         <FilterField label="Client" value={owner} change={(client) => show({ ...route, client })} />
-        <FilterField label="Endpoint" value={endpoint} change={(endpoint) => show({ ...route, endpoint })} />
+        <FilterField label="Endpoint" takes="host or whole address" value={endpoint} change={(endpoint) => show({ ...route, endpoint })} />
         <Choice label="Last attempt" value={error} all="every outcome" choices={errorChoices} change={(error) => show({ ...route, error })} />
       </form>
       <Charts tenantId={tenantId} client={owner} />

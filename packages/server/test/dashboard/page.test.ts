@@ -168,6 +168,18 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await page.reload()
     await rows.first().waitFor()
     expect(await page.getByLabel("Created since").inputValue()).toBe("2026-11-20T07:02")
+
+    // a date without a time
+    const before = page.getByLabel("Created before")
+    await before.focus()
+    await page.keyboard.type("11202026")
+    await page.keyboard.press("Enter")
+    await page.getByText("Enter a date and a time, or empty the field.").waitFor()
+    expect([await before.getAttribute("aria-invalid"), new URL(page.url()).hash]).toEqual(["true", "#/t/acme/deliveries?state=dead&since=2026-11-20T07%3A02%3A00.000Z"])
+    await before.fill("2026-11-20T07:03:00")
+    await page.keyboard.press("Enter")
+    await page.getByText("Enter a date and a time, or empty the field.").waitFor({ state: "detached" })
+    expect(new URL(page.url()).hash).toContain("until=2026-11-20T07%3A03%3A00.000Z")
   })
 
   it("retries one or several dead letters after a confirmation, and shows the result", async () => {
