@@ -22,7 +22,8 @@ import { rush } from "./rush.ts"
 import { sender } from "./sender.ts"
 import { soak } from "./soak.ts"
 import { statementTimes } from "./statements.ts"
+import { tenants } from "./tenants.ts"
 import { testkit } from "./testkit.ts"
 import { workers } from "./workers.ts"
 
-export const scenarios: ReadonlyArray<Scenario> = [deliveries, batches, publishing, paused, matching, latency, isolation, hostile, paging, lookups, http, memory, documents, statementTimes, sender, edi, testkit, workers, growth, rush, retention, requests, soak, capacity]
+export const scenarios: ReadonlyArray<Scenario> = [deliveries, batches, publishing, paused, matching, latency, isolation, hostile, tenants, paging, lookups, http, memory, documents, statementTimes, sender, edi, testkit, workers, growth, rush, retention, requests, soak, capacity]

@@ -15,9 +15,9 @@ export const accountOf = (n: number): string => `A${n}`
 
 export const customer = (n: number): Principal => ({ ...base, client: `customer-${n}`, roles: ["customer"], accounts: [accountOf(n)] })
 
-export const createTenant = Effect.gen(function*() {
+/** A tenant with a secret, and without quotas: the scenario measures the service, not its quotas. */
+export const createTenantOf = (tenantId: string) => Effect.gen(function*() {
   yield* (yield* Tenants).put(tenantId, { name: "Bench" })
-  // no quotas: the scenario measures the service, not its quotas
   yield* (yield* TenantLimits).put(tenantId, {
     requestsPerSecondPerCustomer: 1_000_000,
     requestsPerSecondPerCarrier: 1_000_000,
@@ -29,15 +29,19 @@ export const createTenant = Effect.gen(function*() {
   yield* (yield* SigningSecrets).put(tenantId, "secret", { anyClient: true })
 })
 
+export const createTenant = createTenantOf(tenantId)
+
 interface SubscriptionSettings {
   readonly endpointUrl: string
   readonly batchMaxSize: number
 }
 
 /** A subscription of customer `n` to everything it sees, without a rate limit. */
-export const subscribe = (n: number, settings: SubscriptionSettings) =>
+export const subscribe = (n: number, settings: SubscriptionSettings) => subscribeAs(customer(n), settings)
+
+export const subscribeAs = (who: Principal, settings: SubscriptionSettings) =>
   Effect.flatMap(TransitSubscriptions, (subscriptions) =>
-    subscriptions.create(customer(n), {
+    subscriptions.create(who, {
       endpointUrl: settings.endpointUrl,
       hmacSecretId: "secret",
       delivery: { batchMaxSize: settings.batchMaxSize, rateLimitPerMinute: 6_000_000 }
