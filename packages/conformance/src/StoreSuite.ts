@@ -1,16 +1,35 @@
-/** The frame of the suites: each test is given the store under test, and a tenant of its own. */
-import { type StoragePorts, Transaction } from "@waybill/core"
-import { DeliveryQueue } from "@waybill/core/delivery"
+/** The frame of the suites: each test is given the store under test, two tenants of its own, and the ports that tests of several suites need. */
+import { AccessStore, type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryControl, DeliveryQueue, DeliveryStore, SecretStore } from "@waybill/core/delivery"
+import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
+import { DocumentStore } from "@waybill/core/invoices"
+import { PickupStore } from "@waybill/core/pickups"
+import { ShipmentStatusStore } from "@waybill/core/shipment-status"
+import { TransitEventStore, TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, type Layer, type Scope } from "effect"
 import { freshTenant } from "./StorageFixtures.ts"
 
-export interface Given<Store> {
-  readonly store: Store
-  readonly tenantId: string
-  readonly transaction: Transaction["Service"]
-  readonly queue: DeliveryQueue["Service"]
-}
+const common = Effect.all({
+  tenantId: Effect.sync(freshTenant),
+  other: Effect.sync(freshTenant),
+  access: AccessStore,
+  bills: FreightBillStore,
+  chargeSubscriptions: ChargeSubscriptionStore,
+  control: DeliveryControl,
+  deliveries: DeliveryStore,
+  documents: DocumentStore,
+  events: TransitEventStore,
+  pickups: PickupStore,
+  queue: DeliveryQueue,
+  secrets: SecretStore,
+  statuses: ShipmentStatusStore,
+  subscriptions: TransitSubscriptionStore,
+  transaction: Transaction
+})
+
+/** What each test is given. `other` is another tenant. */
+export type Given<Store> = Effect.Success<typeof common> & { readonly store: Store }
 
 export type Test<Store> = (
   sentence: string,
@@ -29,9 +48,14 @@ export const storeSuite = <Store>(
 (name, storage) =>
   layer(storage, { excludeTestServices: true })(`${name}: ${title}`, (it) =>
     tests((sentence, body, timeoutMillis) => {
-      const given = Effect.all({ store: port, tenantId: Effect.sync(freshTenant), transaction: Transaction, queue: DeliveryQueue })
+      const given = Effect.zipWith(port, common, (store, others) => ({ store, ...others }))
       it.effect(sentence, () => Effect.flatMap(given, Effect.fnUntraced(body)), timeoutMillis)
     }))
+
+/** Several suites as one. */
+export const allOf = (...suites: ReadonlyArray<Suite>): Suite => (name, storage) => {
+  for (const suite of suites) suite(name, storage)
+}
 
 /** Runs a transaction that stays open at `stayOpen` while the others wait for it: none of them may end before it. Returns what they answer. */
 export const whileOpen = Effect.fnUntraced(function*<A, E, R, E2, R2>(

@@ -172,8 +172,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.deepStrictEqual(yield* store.deletedTenants({ after: all[0], limit: 2 }), all.slice(1, 3))
   })
 
-  test("removes all rows of a deleted tenant in steps, then its own row, and keeps other tenants", function*({ store, tenantId }) {
-    const other = freshTenant()
+  test("removes all rows of a deleted tenant in steps, then its own row, and keeps other tenants", function*({ other, store, tenantId }) {
     for (const each of [tenantId, other]) {
       yield* store.putTenant({ tenantId: each, name: "Acme", hosts: [] })
       for (const n of [1, 2, 3]) yield* store.addKey(each, key(n))
@@ -246,7 +245,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.deepStrictEqual((yield* store.pageKeys(tenantId, { after: undefined, limit: 10 })).map(({ id }) => id), [idOf(3)])
   })
 
-  test("lists clients combined from their sources: roles, accounts, keys, and whether one source is live", function*({ store, tenantId }) {
+  test("lists clients combined from their sources: roles, accounts, keys, and whether one source is live", function*({ other, store, tenantId }) {
     yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
     for (const n of [1, 2]) yield* store.addKey(tenantId, key(n))
     // none of these is a live key of a client below
@@ -256,7 +255,6 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"], roles: ["customer"] })
     yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "token", seesAll: true, accounts: ["A", "B"], roles: ["carrier", "customer"] })
     yield* store.putClientAccess(tenantId, { client: "jwt:idp:warehouse", origin: "token", seesAll: false, accounts: ["C"], live: { forMillis: 3_600_000 } })
-    const other = freshTenant()
     yield* store.putTenant({ tenantId: other, name: "Other", hosts: [] })
     yield* store.addKey(other, key(1))
     yield* store.putClientAccess(other, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["D"], roles: ["operator"] })
@@ -348,8 +346,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.deepStrictEqual(yield* store.clientsDue(own[0]!, { after: "three", limit: 3 }), ["two", "zero"])
   })
 
-  test("changes no key and no client of another tenant with the same ids", function*({ store, tenantId }) {
-    const other = freshTenant()
+  test("changes no key and no client of another tenant with the same ids", function*({ other, store, tenantId }) {
     for (const each of [tenantId, other]) {
       yield* store.putTenant({ tenantId: each, name: "Acme", hosts: [] })
       yield* store.putLimits(each, "{\"subscriptions\":1}")
@@ -383,8 +380,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.deepStrictEqual((yield* store.deletedTenants(everyOne)).filter((each) => each === tenantId || each === other), [other])
   })
 
-  test("isolates tenants that share ids", function*({ store }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("isolates tenants that share ids", function*({ other, store, tenantId: one }) {
     for (const tenantId of [one, other]) yield* store.putTenant({ tenantId, name: tenantId, hosts: [] })
     yield* store.addKey(one, key(1, { dot: "1" }))
     assert.isTrue(Option.isNone(yield* findKey(other, idOf(1))))

@@ -1,7 +1,6 @@
 /** Conformance of `AuditStore`. */
-import { AccessStore, type AuditRecord, AuditStore } from "@waybill/core"
+import { type AuditRecord, AuditStore } from "@waybill/core"
 import { assert } from "@effect/vitest"
-import { freshTenant } from "../StorageFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 /** Unique ids, oldest first. */
@@ -26,8 +25,7 @@ const record = (tenantId: string, parts: Partial<AuditRecord> = {}): AuditRecord
 const anything = { tenantId: undefined, actor: undefined, from: undefined, before: undefined, limit: 100 }
 
 export const suite = storeSuite("AuditStore", AuditStore, (test) => {
-  test("lists stored entries newest first, by tenant and by actor", function*({ store }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("lists stored entries newest first, by tenant and by actor", function*({ other, store, tenantId: one }) {
     const odd = { actor: { kind: "client", name: `key:"ä" {1}, ${one}` }, address: undefined, object: { kind: "api-key", id: "" } } as const
     const entries = [record(one), record(other), record(one, odd), record(one, { result: "refused", status: 403 })] as const
     yield* store.put(entries)
@@ -61,8 +59,7 @@ export const suite = storeSuite("AuditStore", AuditStore, (test) => {
     yield* store.put([])
   })
 
-  test("keeps the entries of a deleted tenant", function*({ store, tenantId }) {
-    const access = yield* AccessStore
+  test("keeps the entries of a deleted tenant", function*({ access, store, tenantId }) {
     yield* access.putTenant({ tenantId, name: "Acme", hosts: [] })
     const deletion = record(tenantId, { action: "tenant.delete" })
     yield* store.put([deletion])
@@ -72,8 +69,7 @@ export const suite = storeSuite("AuditStore", AuditStore, (test) => {
     assert.deepStrictEqual(yield* store.page({ ...anything, tenantId }), [deletion])
   })
 
-  test("removes entries older than an id, of every tenant", function*({ store }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("removes entries older than an id, of every tenant", function*({ other, store, tenantId: one }) {
     const old = (n: number) => `00000000-000${n}-7000-8000-${crypto.randomUUID().slice(-12)}`
     const kept = record(one)
     yield* store.put([record(one, { id: old(1) }), record(other, { id: old(2) }), record("", { id: old(3) }), kept])

@@ -1,5 +1,5 @@
 /** Conformance of `DeliveryControl`: how operators act on destinations and deliveries, and trace a subject. */
-import { backlogStep, DeliveryControl, DeliveryQueue, DeliveryStore, type DestinationOverview, mostTroubled, pauseByClient, pauseByOperator, pauseForPurge, purgeReason } from "@waybill/core/delivery"
+import { backlogStep, DeliveryControl, DeliveryQueue, type DestinationOverview, mostTroubled, pauseByClient, pauseByOperator, pauseForPurge, purgeReason } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { destinationSettings, eventually, freshTenant, idOf, letSee, publish, seed, single, storeLater, subscribe } from "../StorageFixtures.ts"
@@ -67,8 +67,7 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     assert.deepStrictEqual((yield* overview(tenantId)).waiting, 1)
   })
 
-  test("raises the version of a destination that is paused or resumed", function*({ store: control, tenantId }) {
-    const store = yield* DeliveryStore
+  test("raises the version of a destination that is paused or resumed", function*({ deliveries: store, store: control, tenantId }) {
     yield* seed(tenantId, {})
     const version = Effect.map(store.load(tenantId, [idOf(1)]), ([loaded]) => loaded!.version)
     const versions = [yield* version]
@@ -140,8 +139,7 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     assert.strictEqual((yield* statusOf(tenantId)).state, "active")
   })
 
-  test("does not change an active destination, and finds no closed destination and none of another tenant", function*({ store: control, queue, tenantId }) {
-    const other = freshTenant()
+  test("does not change an active destination, and finds no closed destination and none of another tenant", function*({ other, queue, store: control, tenantId }) {
     yield* seed(tenantId, { S: 1 })
     yield* subscribe(tenantId, { n: 2 })
     yield* queue.closeDestination(tenantId, idOf(2))
@@ -432,8 +430,7 @@ export const suite = storeSuite("DeliveryControl", DeliveryControl, (test) => {
     assert.include(destinations.filter((each) => each.tenantId === tenantId).map(({ destinationId }) => destinationId), idOf(200))
   })
 
-  test("returns the worst destinations in trouble, tenants and their clients in turn: most dead letters first, then the oldest entry", function*({ store: control, queue, tenantId }) {
-    const other = freshTenant()
+  test("returns the worst destinations in trouble, tenants and their clients in turn: most dead letters first, then the oldest entry", function*({ other, queue, store: control, tenantId }) {
     const healthy = Array.from({ length: mostTroubled + 1 }, (_, index) => index + 1)
     for (const n of healthy) yield* queue.openDestination(tenantId, destinationSettings({ n }))
     yield* queue.openDestination(tenantId, destinationSettings({ n: 301, client: "other" }))

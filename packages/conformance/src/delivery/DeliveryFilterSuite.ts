@@ -1,5 +1,5 @@
 /** Conformance of `DeliveryQueue` and `DeliveryControl`: how operators find and change deliveries by a filter. */
-import { type DeliveryMatch, type DeliveryQuery, DeliveryControl, DeliveryQueue, type DestinationMatch, endpointFilterOf, mostPassedOver } from "@waybill/core/delivery"
+import { type DeliveryMatch, type DeliveryQuery, DeliveryQueue, type DestinationMatch, endpointFilterOf, mostPassedOver } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { destinationSettings, freshTenant, idOf, letSee, publish, single, subscribe } from "../StorageFixtures.ts"
@@ -75,8 +75,7 @@ export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) 
     assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("https://one.example/hook?a=b") }), [])
   })
 
-  test("lists and counts what failed last with an error, and is not settled otherwise since", function*({ tenantId }) {
-    const control = yield* DeliveryControl
+  test("lists and counts what failed last with an error, and is not settled otherwise since", function*({ control, tenantId }) {
     const { ids, list } = yield* prepare(tenantId)
     assert.deepStrictEqual(yield* list({ error: "timeout" }), [0, 3, 5])
     assert.deepStrictEqual(yield* list({ error: "timeout", state: "dead" }), [0, 5])
@@ -177,8 +176,7 @@ export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) 
     assert.strictEqual(yield* queue.retryDead(tenantId, []), 0)
   })
 
-  test("dismisses the dead letters among some deliveries, and no others", function*({ tenantId }) {
-    const control = yield* DeliveryControl
+  test("dismisses the dead letters among some deliveries, and no others", function*({ control, tenantId }) {
     const { ids, list } = yield* prepare(tenantId)
     assert.strictEqual(yield* control.dismiss(freshTenant(), ids), 0)
     assert.strictEqual(yield* control.dismiss(tenantId, [...ids.slice(1), idOf(99)]), 3)

@@ -1,6 +1,6 @@
 /** Conformance of `DeliveryStore`: access is checked at the moment of sending. */
 import { AccessStore } from "@waybill/core"
-import { DeliveryQueue, DeliveryStore, type SecretOwner, SecretStore } from "@waybill/core/delivery"
+import { DeliveryQueue, DeliveryStore, type SecretOwner } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { bytesOf, claim, destinationSettings, freshTenant, idOf, letSee, letSeeAll, publish, seed, single, storedSecret, subscribe } from "../StorageFixtures.ts"
@@ -49,8 +49,7 @@ export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (
     assert.isFalse((yield* takeFrom(yield* acquire(tenantId))).found!.sends)
   })
 
-  test("takes nothing of a tenant that is suspended, and of other tenants as before", function*({ queue, tenantId }) {
-    const [access, other] = [yield* AccessStore, freshTenant()]
+  test("takes nothing of a tenant that is suspended, and of other tenants as before", function*({ access, other, queue, tenantId }) {
     yield* access.putTenant({ tenantId, name: "Acme", hosts: [] })
     yield* seed(tenantId, { S: 1 })
     yield* access.setTenantState(tenantId, "suspended")
@@ -221,8 +220,7 @@ export const suite = storeSuite("DeliveryStore, access checks", DeliveryStore, (
     assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "cancelled")
   })
 
-  test("reports that the secret of a destination has another owner", function*({ store, tenantId }) {
-    const secrets = yield* SecretStore
+  test("reports that the secret of a destination has another owner", function*({ secrets, store, tenantId }) {
     const versions = [{ sealed: bytesOf("sealed"), signsUntil: undefined }]
     yield* letSee(tenantId, "key:client", ["A"])
     yield* subscribe(tenantId, { client: "key:client" })

@@ -1,9 +1,8 @@
 /** Conformance of `DeliveryQueue`: lists of destinations and of the deliveries of a shipment. */
-import { AccessStore } from "@waybill/core"
 import { defaultPolicy, DeliveryQueue, type DestinationOverview, type DestinationQuery, endpointFilterOf, overviewCount, type TakenDelivery } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, single, storeNow } from "../StorageFixtures.ts"
+import { destinationSettings, idOf, letSee, occurredAt, publish, seed, single, storeNow } from "../StorageFixtures.ts"
 import { acquire, changeOf, from, outcomeOf, seededWorker, settle, take, takeFrom } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -90,8 +89,7 @@ export const suite = storeSuite("DeliveryQueue, operators' reads", DeliveryQueue
     assert.isUndefined((yield* destinations(tenantId))[0]!.dueAt)
   })
 
-  test("reports that the client or tenant of an active destination has no access", function*({ queue, tenantId }) {
-    const access = yield* AccessStore
+  test("reports that the client or tenant of an active destination has no access", function*({ access, queue, tenantId }) {
     yield* seed(tenantId, { S: 1 })
     const held = Effect.map(destinations(tenantId), (found) => found.map((each) => each.held))
     assert.deepStrictEqual(yield* held, [false])
@@ -170,8 +168,7 @@ export const suite = storeSuite("DeliveryQueue, operators' reads", DeliveryQueue
     assert.deepStrictEqual(yield* states, ["transit-events cancelled"])
   })
 
-  test("isolates tenants that share ids", function*({ queue }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("isolates tenants that share ids", function*({ other, queue, tenantId: one }) {
     yield* seed(one, { S: 2 })
     yield* takeFrom(yield* acquire(one))
     yield* publish(one, [{ shipmentId: "T" }])

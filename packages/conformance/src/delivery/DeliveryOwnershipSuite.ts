@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { destinationSettings, eventually, freshTenant, idOf, letSee, occurredAt, publish, seed, single, subscribe } from "../StorageFixtures.ts"
 import { acquire, changeOf, drop, end, eventIdsOf, everyPartition, find, from, hasWork, load, nothingDropped, outcomeOf, type OwningWorker, release, seededWorker, settle, take, takeFrom, takeOne, takeRequest, waitingIn, workerId } from "../WorkerFixtures.ts"
-import { type Suite, storeSuite } from "../StoreSuite.ts"
+import { allOf, storeSuite } from "../StoreSuite.ts"
 
 const look = (worker: string, tenantId: string) =>
   Effect.flatMap(DeliveryStore, (store) => Effect.map(store.look(worker, 100_000), ({ free, signalled }) => ({
@@ -24,13 +24,6 @@ const dying = Effect.fnUntraced(function*(tenantId: string) {
   const again = yield* takeOne(worker, 1, { again: [b!.deliveryId], batches: 0 })
   return { worker, a: a!, b: again, c: c! }
 })
-
-export const suite: Suite = (name, storage) => {
-  leases(name, storage)
-  takeovers(name, storage)
-  lostTakes(name, storage)
-  lostOutcomes(name, storage)
-}
 
 const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => {
   test("assigns a partition to one worker at a time, each under a higher epoch", function*({ tenantId }) {
@@ -429,3 +422,5 @@ const lostOutcomes = storeSuite("DeliveryStore, outcomes that a crash lost", Del
     assert.deepStrictEqual((yield* settle({ ...worker, owned }, {})).toSorted(), [0, 2, 4, 6])
   })
 })
+
+export const suite = allOf(leases, takeovers, lostTakes, lostOutcomes)

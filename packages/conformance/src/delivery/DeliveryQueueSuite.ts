@@ -1,10 +1,10 @@
 /** Conformance of `DeliveryQueue`: destinations, and deliveries that are read, sent again and removed. */
-import { DeliveryControl, type DeliveryQuery, DeliveryQueue, type DeliveryState, pauseForPurge } from "@waybill/core/delivery"
+import { type DeliveryQuery, DeliveryQueue, type DeliveryState, pauseForPurge } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, publish, seed, single, storeLater, textOf } from "../StorageFixtures.ts"
 import { acquire, changeOf, end, eventIdsOf, find, from, outcomeOf, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
-import { type Suite, storeSuite } from "../StoreSuite.ts"
+import { allOf, storeSuite } from "../StoreSuite.ts"
 
 const everything: DeliveryQuery = { state: undefined, destinationId: undefined, since: undefined, order: "oldest", after: undefined, limit: 100 }
 
@@ -15,11 +15,6 @@ const ended = Effect.fnUntraced(function*(tenantId: string, state: "delivered" |
   yield* end(worker, [delivery], { state, dueInMillis: 600_000 })
   return { worker, delivery }
 })
-
-export const suite: Suite = (name, storage) => {
-  destinations(name, storage)
-  deliveries(name, storage)
-}
 
 const destinations = storeSuite("DeliveryQueue, destinations", DeliveryQueue, (test) => {
   test("returns the state of a destination, its time, and the engine's reason", function*({ queue, tenantId }) {
@@ -224,8 +219,7 @@ const deliveries = storeSuite("DeliveryQueue, deliveries", DeliveryQueue, (test)
     assert.deepStrictEqual((yield* queue.list(tenantId, everything)).deliveries.map(({ state }) => state), ["waiting", "sending"])
   })
 
-  test("removes dismissed and cancelled deliveries", function*({ queue, tenantId }) {
-    const control = yield* DeliveryControl
+  test("removes dismissed and cancelled deliveries", function*({ control, queue, tenantId }) {
     const worker = yield* seededWorker(tenantId, { A: 1, B: 1 }, single)
     const { deliveries: [a, b] } = yield* takeFrom(worker)
     yield* settle(worker, { outcomes: [outcomeOf(a!, { state: "dead" }), outcomeOf(b!, { state: "waiting" })], ended: [{ partition: 1, flight: a!.flight }] })
@@ -245,3 +239,5 @@ const deliveries = storeSuite("DeliveryQueue, deliveries", DeliveryQueue, (test)
     assert.isAtLeast(lagMillis, before.lagMillis)
   })
 })
+
+export const suite = allOf(destinations, deliveries)

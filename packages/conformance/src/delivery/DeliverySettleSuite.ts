@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, occurredAt, publish, seed, single, subscribe, textOf } from "../StorageFixtures.ts"
 import { acquire, changeOf, drop, end, eventIdsOf, find, from, load, nothingDropped, outcomeOf, type OwningWorker, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
-import { type Suite, storeSuite } from "../StoreSuite.ts"
+import { allOf, storeSuite } from "../StoreSuite.ts"
 
 /** A worker with a delivery of one shipment in flight. */
 const sending = Effect.fnUntraced(function*(tenantId: string) {
@@ -17,12 +17,6 @@ const takeAgain = (worker: OwningWorker, again: ReadonlyArray<string>, inFlight:
   Effect.map(take(worker, { from: [from(1, { again, inFlight, batches: 0 })] }), ({ deliveries }) => deliveries)
 
 const failed = (attempt: number) => ({ attempt, at: occurredAt + attempt, durationMillis: 12.5, outcome: "http_5xx", status: 503, detail: "ä \"\\", excerpt: "<b>船" })
-
-export const suite: Suite = (name, storage) => {
-  settles(name, storage)
-  retries(name, storage)
-  drops(name, storage)
-}
 
 const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
   test("writes an outcome with its record", function*() {
@@ -352,3 +346,5 @@ const drops = storeSuite("DeliveryStore, drop", DeliveryStore, (test) => {
     assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker)), ["T/1"])
   })
 })
+
+export const suite = allOf(settles, retries, drops)

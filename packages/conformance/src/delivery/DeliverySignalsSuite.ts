@@ -1,5 +1,5 @@
 /** Conformance of `DeliveryStore`: which writes leave signals, and how a take consumes them. */
-import { DeliveryStore, SecretStore } from "@waybill/core/delivery"
+import { DeliveryStore } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { bytesOf, destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, storedSecret, subscribe } from "../StorageFixtures.ts"
@@ -99,8 +99,7 @@ export const suite = storeSuite("DeliveryStore, signals", DeliveryStore, (test) 
     assert.deepStrictEqual([deliveries.length, signals.length], [2, 3])
   })
 
-  test("leaves a signal without a key when settings, state, secret or access change", function*({ queue, tenantId }) {
-    const secrets = yield* SecretStore
+  test("leaves a signal without a key when settings, state, secret or access change", function*({ queue, secrets, tenantId }) {
     const worker = yield* seededWorker(tenantId, { S: 1 })
     const delivery = (yield* take(worker, { unrequested: 1 })).deliveries[0]!
     yield* end(worker, [delivery], { state: "dead" })

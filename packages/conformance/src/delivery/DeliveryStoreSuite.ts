@@ -1,18 +1,13 @@
 /** Conformance of `DeliveryStore`: takes and loads in order, in batches, without keys in flight. */
-import { DeliveryControl, deliveryIdOf, DeliveryStore, flightOf, pauseByOperator, SecretStore, type TakenDelivery, waitingPerDestination } from "@waybill/core/delivery"
+import { deliveryIdOf, DeliveryStore, flightOf, pauseByOperator, type TakenDelivery, waitingPerDestination } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { bytesOf, destinationSettings, freshTenant, idOf, publish, seed, single, storedSecret, textOf } from "../StorageFixtures.ts"
 import { acquire, changeOf, end, eventIdsOf, find, from, load, outcomeOf, seededWorker, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
-import { type Suite, storeSuite } from "../StoreSuite.ts"
+import { allOf, storeSuite } from "../StoreSuite.ts"
 
 const idsOf = (deliveries: ReadonlyArray<TakenDelivery>) => deliveries.map(eventIdsOf)
-
-export const suite: Suite = (name, storage) => {
-  takes(name, storage)
-  loads(name, storage)
-}
 
 const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
   test("freezes entries into a delivery with fixed bytes and order", function*({ queue, tenantId }) {
@@ -221,8 +216,7 @@ const takes = storeSuite("DeliveryStore, take", DeliveryStore, (test) => {
     assert.deepStrictEqual([ids.length, new Set(ids).size], [count, count])
   })
 
-  test("isolates tenants that share ids", function*({ queue }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("isolates tenants that share ids", function*({ other, queue, tenantId: one }) {
     yield* seed(one, { S: 2 })
     yield* seed(other, {})
     const [owner, stranger] = [yield* acquire(one), yield* acquire(other)]
@@ -268,8 +262,7 @@ const loads = storeSuite("DeliveryStore, load", DeliveryStore, (test) => {
     assert.deepStrictEqual(yield* store.load(freshTenant(), [idOf(1)]), [])
   })
 
-  test("says whether a destination is active, also after it was paused", function*({ queue, store, tenantId }) {
-    const control = yield* DeliveryControl
+  test("says whether a destination is active, also after it was paused", function*({ control, queue, store, tenantId }) {
     yield* queue.openDestination(tenantId, destinationSettings())
     yield* queue.openDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
     const isActive = (n: number) => Effect.map(store.load(tenantId, [idOf(n)]), ([loaded]) => loaded!.isActive)
@@ -289,8 +282,7 @@ const loads = storeSuite("DeliveryStore, load", DeliveryStore, (test) => {
     assert.deepStrictEqual(loaded, { ...before, endpointUrl: "https://other.example/", hmacSecretId: "other", policy, version: loaded.version })
   })
 
-  test("returns the active versions of the secret, newest first", function*({ tenantId }) {
-    const secrets = yield* SecretStore
+  test("returns the active versions of the secret, newest first", function*({ secrets, tenantId }) {
     const now = yield* Clock.currentTimeMillis
     const versions = [
       { sealed: bytesOf("new"), signsUntil: undefined },
@@ -318,3 +310,5 @@ const loads = storeSuite("DeliveryStore, load", DeliveryStore, (test) => {
     assert.strictEqual(loaded.waiting[1]!.dueAt - loaded.waiting[0]!.dueAt, 1000)
   })
 })
+
+export const suite = allOf(takes, loads)

@@ -1,6 +1,6 @@
 /** Conformance of `SecretStore`. */
-import { accessOf, AccessStore } from "@waybill/core"
-import { DeliveryStore, type SecretOwner, SecretStore, secretUsableBy, type StoredSecret } from "@waybill/core/delivery"
+import { accessOf } from "@waybill/core"
+import { type SecretOwner, SecretStore, secretUsableBy, type StoredSecret } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
@@ -53,8 +53,7 @@ export const suite = storeSuite("SecretStore", SecretStore, (test) => {
     assert.deepStrictEqual(found.versions.map((each) => new TextDecoder().decode(each.sealed)), ["new", "retiring"])
   })
 
-  test("isolates tenants and ids", function*({ store }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("isolates tenants and ids", function*({ other, store, tenantId: one }) {
     const secret = (text: string) => storedSecret([version(text)])
     yield* store.put(one, "main", secret("one"))
     assert.isTrue(Option.isNone(yield* store.find(other, "main")))
@@ -129,8 +128,7 @@ export const suite = storeSuite("SecretStore", SecretStore, (test) => {
     assert.isFalse(yield* store.usableBy(tenantId, "other", "key:a"))
   })
 
-  test("signals its destinations when it changes or its client may no longer use it", function*({ store, queue, tenantId }) {
-    const [deliveries, access] = [yield* DeliveryStore, yield* AccessStore]
+  test("signals its destinations when it changes or its client may no longer use it", function*({ access, deliveries, queue, store, tenantId }) {
     yield* letSee(tenantId, "client", ["A"])
     yield* letSee(tenantId, "other", ["A"])
     const secret = (owner: SecretOwner) => storedSecret([version("n")], { owner })

@@ -2,7 +2,6 @@
 import { hourMillis, type MinuteCounts, minuteMillis, type StatisticsRange, StatisticsStore, totalOf } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { freshTenant } from "../StorageFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 /** The beginning of an hour. */
@@ -21,8 +20,7 @@ const read = (tenantId: string, range: StatisticsRange) =>
       .toSorted((a, b) => a[1] - b[1] || (a[0]! < b[0]! ? -1 : 1)))
 
 export const suite = storeSuite("StatisticsStore", StatisticsStore, (test) => {
-  test("adds counts of the same minute, and separates minutes, destinations and tenants", function*({ store, tenantId }) {
-    const other = freshTenant()
+  test("adds counts of the same minute, and separates minutes, destinations and tenants", function*({ other, store, tenantId }) {
     const [one, two] = [crypto.randomUUID(), crypto.randomUUID()].toSorted() as [string, string]
     yield* store.add(tenantId, [])
     yield* store.add(tenantId, [counts(one, 1, { failures: 1 }), counts(two, 1, { failures: 2 }), counts(one, 2)])
@@ -61,8 +59,7 @@ export const suite = storeSuite("StatisticsStore", StatisticsStore, (test) => {
     assert.deepStrictEqual(yield* read(tenantId, hours), [[id, 0, 1, 0, 10, 10, 7]])
   })
 
-  test("adds up a client's totals of all partitions, apart from those of other clients and of the tenant", function*({ store, tenantId }) {
-    const other = freshTenant()
+  test("adds up a client's totals of all partitions, apart from those of other clients and of the tenant", function*({ other, store, tenantId }) {
     const [acme, beta] = ["key:acme", "key:beta"]
     yield* store.add(tenantId, [
       counts(totalOf(1), 1),
@@ -89,8 +86,7 @@ export const suite = storeSuite("StatisticsStore", StatisticsStore, (test) => {
     assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [totalOf(1), totalOf(7)] }, 0, 5)), [[totalOf(1), 1, 1, 0, 10, 10, 9]])
   })
 
-  test("removes old minutes and old hours of a tenant", function*({ store, tenantId }) {
-    const other = freshTenant()
+  test("removes old minutes and old hours of a tenant", function*({ other, store, tenantId }) {
     const id = crypto.randomUUID()
     const ofClient = (minute: number) => counts(totalOf(2), minute, { client: "key:acme" })
     for (const each of [tenantId, other]) yield* store.add(each, [counts(id, 0), counts(id, 61), ofClient(0), ofClient(61)])

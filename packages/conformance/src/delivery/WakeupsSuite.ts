@@ -2,7 +2,6 @@
 import { Wakeups } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
-import { freshTenant } from "../StorageFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 export const suite = storeSuite("Wakeups", Wakeups, (test) => {
@@ -19,16 +18,14 @@ export const suite = storeSuite("Wakeups", Wakeups, (test) => {
     assert.isTrue((yield* Fiber.join(sleeper)).has(tenantId))
   }, 20_000)
 
-  test("keeps hints that arrive while no fiber waits", function*({ store: wakeups }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("keeps hints that arrive while no fiber waits", function*({ other, store: wakeups, tenantId: one }) {
     // the listener stands once the first hint came through
     yield* Effect.raceFirst(wokenFor(one), waking(one))
     yield* wakeups.wake(other)
     assert.isTrue((yield* wokenFor(other)).has(other))
   }, 20_000)
 
-  test("wakes fibers of a process that serves the tenant alone", function*({ store: wakeups, tenantId }) {
-    const other = freshTenant()
+  test("wakes fibers of a process that serves the tenant alone", function*({ other, store: wakeups, tenantId }) {
     yield* Effect.raceFirst(wokenFor(other), waking(other))
     yield* wakeups.serve(() => Effect.succeed(true))
     yield* wakeups.wake(tenantId)

@@ -1,10 +1,10 @@
 /** Conformance of `ChargeSubscriptionStore`. `ChargeWindowsSuite.ts` tests windows. */
-import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
+import { ChargeSubscriptionStore } from "@waybill/core/freight-charges"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { drain, drainedBodies, hasWork } from "../WorkerFixtures.ts"
-import { bytesOf, freshTenant, idOf, letSee, letSeeAll, occurredAt, rolledBack, seesShipment } from "../StorageFixtures.ts"
+import { bytesOf, idOf, letSee, letSeeAll, occurredAt, rolledBack, seesShipment } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { chargeDestination, chargeRecord, inFlightBodies, inFlightOf, publishBills, subscribedClient, subscribeToCharges } from "./ChargeFixtures.ts"
 import { storeSuite, whileOpen } from "../StoreSuite.ts"
@@ -210,8 +210,7 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
     }
   })
 
-  test("waits for running publishers of its accounts, and lists their bills as in flight", function*({ tenantId, transaction }) {
-    const bills = yield* FreightBillStore
+  test("waits for running publishers of its accounts, and lists their bills as in flight", function*({ bills, tenantId, transaction }) {
     yield* letSee(tenantId, "client", ["A"])
     const publishing = (stayOpen: Effect.Effect<void>) => Effect.gen(function*() {
       yield* bills.lock(tenantId, ["B"])
@@ -232,8 +231,7 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
     assert.deepStrictEqual([yield* drainedBodies(tenantId), yield* inFlightBodies(tenantId)], [{ 1: ["B/1"] }, []])
   })
 
-  test("is cancelled after running publishers, together with their entries", function*({ queue, store, tenantId, transaction }) {
-    const bills = yield* FreightBillStore
+  test("is cancelled after running publishers, together with their entries", function*({ bills, queue, store, tenantId, transaction }) {
     yield* letSee(tenantId, "client", ["A"])
     yield* letSee(tenantId, "other", ["A"])
     yield* subscribeToCharges(tenantId)
@@ -277,8 +275,7 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
     assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
   })
 
-  test("isolates tenants that share ids", function*({ queue, store, transaction }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("isolates tenants that share ids", function*({ other, queue, store, tenantId: one, transaction }) {
     for (const tenantId of [one, other]) yield* letSee(tenantId, "client", ["A"])
     yield* publishBills(one, [{ billId: "B" }])
     yield* subscribeToCharges(one)

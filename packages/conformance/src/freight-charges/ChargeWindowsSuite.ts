@@ -1,5 +1,4 @@
 /** Conformance of hourly and daily windows: filled by a `FreightBillStore`, closed by a `ChargeSubscriptionStore`. */
-import { DeliveryControl } from "@waybill/core/delivery"
 import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
@@ -56,8 +55,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.deepStrictEqual([delivery.lastKey, delivery.events, textOf(delivery.body)], ["window", 1, "10/1,9/1,{\"船\":2},{\"käse\":1}"])
   })
 
-  test("are found by a bill in them, before and after they close", function*({ store, tenantId }) {
-    const control = yield* DeliveryControl
+  test("are found by a bill in them, before and after they close", function*({ control, store, tenantId }) {
     yield* collecting(tenantId)
     const ending = yield* window(soon)
     yield* publishBills(tenantId, [{ billId: "ONE" }, { billId: "TWO" }], { window: ending })
@@ -94,8 +92,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.strictEqual(yield* found, 2)
   })
 
-  test("are found by a bill in the last of many, and among the newer ones of another subscription", function*({ store, tenantId }) {
-    const bills = yield* FreightBillStore
+  test("are found by a bill in the last of many, and among the newer ones of another subscription", function*({ bills, store, tenantId }) {
     yield* collecting(tenantId, 1)
     yield* collecting(tenantId, 2, "other")
     const now = yield* Clock.currentTimeMillis
@@ -192,10 +189,9 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.isFalse(yield* isDue(tenantId))
   })
 
-  test("close by their ends, whichever was opened first, and each subscription by its own", function*({ store, tenantId }) {
+  test("close by their ends, whichever was opened first, and each subscription by its own", function*({ bills, store, tenantId }) {
     yield* collecting(tenantId, 1)
     yield* collecting(tenantId, 2, "other")
-    const bills = yield* FreightBillStore
     const now = yield* Clock.currentTimeMillis
     const open = (subscription: number, billId: string, inMillis: number) =>
       bills.append(tenantId, {
@@ -254,13 +250,12 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.deepStrictEqual(bodies!.flatMap((body) => body.split(",")).toSorted(), Array.from({ length: 30 }, (_, n) => `bill ${n}/1`).toSorted())
   })
 
-  test("are separate for each subscription", function*({ store: windows, tenantId }) {
-    const store = yield* FreightBillStore
+  test("are separate for each subscription", function*({ bills, store, tenantId }) {
     yield* collecting(tenantId, 1, "one")
     yield* collecting(tenantId, 2, "two")
     const [first, second] = [(yield* window(300))(0), (yield* window(10 * minutes))(0)]
     const notice = (billId: string) => ({ noticeId: `notice ${billId}`, billId, version: 1, accounts: ["A"], body: bytesOf(billId) })
-    yield* store.append(tenantId, {
+    yield* bills.append(tenantId, {
       bills: [],
       notices: [notice("A"), notice("B")],
       notifications: [
@@ -272,12 +267,11 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     })
     assert.strictEqual(yield* closeDue(tenantId), 1)
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A,B"] })
-    const waiting = yield* Effect.forEach(["A", "B"], (billId) => windows.windowsWith(tenantId, idOf(2), [billId]))
+    const waiting = yield* Effect.forEach(["A", "B"], (billId) => store.windowsWith(tenantId, idOf(2), [billId]))
     assert.deepStrictEqual(waiting.map(({ closesAt }) => closesAt), [undefined, second!.closesAt])
   })
 
-  test("are due by the store's clock, tenant by tenant, with the time of the next one", function*({ store }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("are due by the store's clock, tenant by tenant, with the time of the next one", function*({ other, store, tenantId: one }) {
     for (const tenantId of [one, other]) yield* collecting(tenantId)
     yield* publishBills(one, [{ billId: "A" }], { window: yield* window(500) })
     yield* publishBills(other, [{ billId: "A" }], { window: yield* window(10 * minutes) })
@@ -375,10 +369,9 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.strictEqual(yield* pruneNotices(tenantId), 0)
   })
 
-  test("open at the first end that a call gives, each subscription at its own, and stay closed for later notices", function*({ store, tenantId }) {
+  test("open at the first end that a call gives, each subscription at its own, and stay closed for later notices", function*({ bills, store, tenantId }) {
     yield* collecting(tenantId, 1)
     yield* collecting(tenantId, 2, "other")
-    const bills = yield* FreightBillStore
     const now = yield* Clock.currentTimeMillis
     const append = (...windows: ReadonlyArray<readonly [subscription: number, inMillis: number]>) =>
       bills.append(tenantId, {
@@ -398,8 +391,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.strictEqual(yield* close(tenantId), 0)
   })
 
-  test("of one tenant close without those of another", function*() {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("of one tenant close without those of another", function*({ other, tenantId: one }) {
     for (const tenantId of [one, other]) {
       yield* collecting(tenantId)
       yield* publishBills(tenantId, [{ billId: "A", body: tenantId }], { window: yield* window(200) })
@@ -410,26 +402,24 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.deepStrictEqual(yield* drainedBodies(other), { 1: [other] })
   })
 
-  test("removes notices for accounts that the client has lost from a closed window", function*({ tenantId }) {
-    const windows = yield* ChargeSubscriptionStore
+  test("removes notices for accounts that the client has lost from a closed window", function*({ store, tenantId }) {
     yield* collecting(tenantId, 1, "client", ["A", "C"])
     yield* letSee(tenantId, "other", ["C"])
     yield* subscribeToCharges(tenantId, { n: 2, client: "other", accounts: ["C"], source: "freight-charge-windows" })
     const bills = [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }, { billId: "3", accounts: ["A"] }]
     yield* publishBills(tenantId, bills, { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
-    yield* windows.closeWindows(tenantId)
+    yield* store.closeWindows(tenantId)
     yield* letSee(tenantId, "client", ["A"])
     const { dropped, sent } = yield* drain(tenantId)
     assert.deepStrictEqual([dropped, sent.map(({ body, destinationId }) => [destinationId, textOf(body)]).toSorted()], [1, [[idOf(1), "1/1,3/1"], [idOf(2), "2/1"]]])
   })
 
-  test("send nothing of a later window before what is left of an earlier one", function*({ tenantId }) {
-    const windows = yield* ChargeSubscriptionStore
+  test("send nothing of a later window before what is left of an earlier one", function*({ store, tenantId }) {
     yield* collecting(tenantId, 1, "client", ["A", "C"])
     yield* publishBills(tenantId, [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }], { window: (now) => ({ closesAt: now - 2, following: now + 600_000 }) })
-    yield* windows.closeWindows(tenantId)
+    yield* store.closeWindows(tenantId)
     yield* publishBills(tenantId, [{ billId: "3", accounts: ["A"] }], { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
-    yield* windows.closeWindows(tenantId)
+    yield* store.closeWindows(tenantId)
     yield* letSee(tenantId, "client", ["A"])
     const worker = yield* acquire(tenantId)
     const { deliveries, found } = yield* takeFrom(worker)

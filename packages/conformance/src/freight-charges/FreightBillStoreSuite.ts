@@ -1,6 +1,6 @@
 /** Conformance of `FreightBillStore`. `ChargeWindowsSuite.ts` tests windows. */
 import { DeliveryStore } from "@waybill/core/delivery"
-import { type BillRow, ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
+import { type BillRow, FreightBillStore } from "@waybill/core/freight-charges"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
@@ -112,12 +112,11 @@ export const suite = storeSuite("FreightBillStore", FreightBillStore, (test) => 
     assert.deepStrictEqual(yield* viewers(tenantId, "A", "B"), { 2: "B" })
   })
 
-  test("returns the documents of subscriptions, without cancelled ones", function*({ store, tenantId }) {
-    const subscriptions = yield* ChargeSubscriptionStore
+  test("returns the documents of subscriptions, without cancelled ones", function*({ chargeSubscriptions, store, tenantId }) {
     const doc = "{\"note\":\"ä\\\\ \\\" '\"}"
     yield* subscribedClient(tenantId, { doc })
     assert.deepStrictEqual(yield* store.viewers(tenantId, ["A"]), [{ subscriptionId: idOf(1), doc, accounts: ["A"] }])
-    yield* subscriptions.cancel(tenantId, "client", idOf(1))
+    yield* chargeSubscriptions.cancel(tenantId, "client", idOf(1))
     assert.deepStrictEqual(yield* store.viewers(tenantId, ["A"]), [])
   })
 
@@ -153,12 +152,11 @@ export const suite = storeSuite("FreightBillStore", FreightBillStore, (test) => 
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1", "A/2", "B/1", "B/2", "B/3"] })
   })
 
-  test("stores notices without subscribers, and queues nothing for cancelled subscriptions", function*({ queue, store, tenantId, transaction }) {
-    const subscriptions = yield* ChargeSubscriptionStore
+  test("stores notices without subscribers, and queues nothing for cancelled subscriptions", function*({ chargeSubscriptions, queue, store, tenantId, transaction }) {
     yield* subscribeToCharges(tenantId, { n: 1 })
     yield* letSee(tenantId, "other", ["A"])
     yield* subscribeToCharges(tenantId, { n: 2, client: "other" })
-    yield* transaction.run(Effect.andThen(subscriptions.cancel(tenantId, "client", idOf(1)), queue.closeDestination(tenantId, idOf(1))))
+    yield* transaction.run(Effect.andThen(chargeSubscriptions.cancel(tenantId, "client", idOf(1)), queue.closeDestination(tenantId, idOf(1))))
     const soon = (yield* Clock.currentTimeMillis) + 10 * minutes
     yield* store.append(tenantId, {
       bills: [row("B")],
@@ -264,8 +262,7 @@ export const suite = storeSuite("FreightBillStore", FreightBillStore, (test) => 
     assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 1)
   })
 
-  test("keeps the in-flight list of a subscription until it is cancelled", function*({ tenantId }) {
-    const subscriptions = yield* ChargeSubscriptionStore
+  test("keeps the in-flight list of a subscription until it is cancelled", function*({ chargeSubscriptions, tenantId }) {
     yield* letSee(tenantId, "client", ["A"])
     yield* append(tenantId, row("B"))
     yield* subscribeToCharges(tenantId)
@@ -273,7 +270,7 @@ export const suite = storeSuite("FreightBillStore", FreightBillStore, (test) => 
     yield* subscribeToCharges(tenantId, { n: 2, client: "other" })
     assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
     assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
-    yield* subscriptions.cancel(tenantId, "client", idOf(1))
+    yield* chargeSubscriptions.cancel(tenantId, "client", idOf(1))
     assert.strictEqual(yield* prune(tenantId, { noticed: -10 }), 0)
     assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
     assert.isAbove(yield* prune(tenantId, { noticed: 10 }), 0)
@@ -281,9 +278,7 @@ export const suite = storeSuite("FreightBillStore", FreightBillStore, (test) => 
     assert.deepStrictEqual([yield* inFlightBodies(tenantId), yield* inFlightBodies(tenantId, 2, "other")], [[], ["B/1"]])
   })
 
-  test("isolates tenants that share ids", function*({ queue, store }) {
-    const subscriptions = yield* ChargeSubscriptionStore
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("isolates tenants that share ids", function*({ chargeSubscriptions: subscriptions, other, queue, store, tenantId: one }) {
     yield* letSee(one, "client", ["A"])
     yield* subscribeToCharges(one)
     yield* queue.openDestination(other, chargeDestination())

@@ -1,7 +1,7 @@
 /** Conformance for several carriers in one tenant: the owner of a shipment, and who sees it. */
 import { carrierGrants, Transaction } from "@waybill/core"
 import { ShipmentStatusStore, type StatusClaim } from "@waybill/core/shipment-status"
-import { type ShipmentNotOwn, TransitEventStore, TransitSubscriptionStore } from "@waybill/core/transit-events"
+import { type ShipmentNotOwn, TransitEventStore } from "@waybill/core/transit-events"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { drainedBodies, drainedEvents } from "../WorkerFixtures.ts"
@@ -133,8 +133,7 @@ export const suite = storeSuite("several carriers in one tenant", TransitEventSt
     assert.include((yield* drainedEvents(tenantId))[2]!, "a2")
   })
 
-  test("queues history and replays only for a carrier's own shipments", function*({ tenantId }) {
-    const subscriptions = yield* TransitSubscriptionStore
+  test("queues history and replays only for a carrier's own shipments", function*({ subscriptions, tenantId }) {
     yield* letSee(tenantId, "one", one)
     yield* threeShipments(tenantId)
     yield* subscribe(tenantId, { n: 1, client: "one", shipmentIds: ["A", "B", "N"] })
@@ -143,38 +142,36 @@ export const suite = storeSuite("several carriers in one tenant", TransitEventSt
     assert.deepStrictEqual(yield* drainedEvents(tenantId), { 1: ["a"], 2: ["a"] })
   })
 
-  test("finds a carrier's own shipment by a number that several carriers use", function*({ tenantId }) {
-    const store = yield* ShipmentStatusStore
+  test("finds a carrier's own shipment by a number that several carriers use", function*({ statuses, tenantId }) {
     yield* threeShipments(tenantId)
     yield* report(tenantId, [
       { shipmentId: "A", keys: ["k"], pickupAt: occurredAt },
       { shipmentId: "B", keys: ["k"], pickupAt: occurredAt + 1 },
       { shipmentId: "N", keys: ["k"], pickupAt: occurredAt + 2 }
     ], { accounts: ["X"] })
-    assert.deepStrictEqual(yield* store.resolve(tenantId, ["k", "unknown"], one), ["A", undefined])
-    assert.deepStrictEqual(yield* store.resolve(tenantId, ["k"], other), ["B"])
-    assert.deepStrictEqual(yield* store.resolve(tenantId, ["k"]), ["N"])
+    assert.deepStrictEqual(yield* statuses.resolve(tenantId, ["k", "unknown"], one), ["A", undefined])
+    assert.deepStrictEqual(yield* statuses.resolve(tenantId, ["k"], other), ["B"])
+    assert.deepStrictEqual(yield* statuses.resolve(tenantId, ["k"]), ["N"])
     yield* claimFor(tenantId, [{ shipmentId: "B", carrier: one }])
-    assert.deepStrictEqual(yield* store.resolve(tenantId, ["k"], one), ["B"])
+    assert.deepStrictEqual(yield* statuses.resolve(tenantId, ["k"], one), ["B"])
     yield* report(tenantId, [{ shipmentId: "A", keys: ["k", "same"] }, { shipmentId: "B", keys: ["k", "same"] }])
-    assert.deepStrictEqual(yield* store.resolve(tenantId, ["same"], one), ["B"])
+    assert.deepStrictEqual(yield* statuses.resolve(tenantId, ["same"], one), ["B"])
     yield* claimFor(tenantId, [{ shipmentId: "B", carrier: other }])
-    const [found] = yield* store.find(tenantId, [{ key: "k", own: one }])
+    const [found] = yield* statuses.find(tenantId, [{ key: "k", own: one }])
     assert.strictEqual(found?.own === true ? textOf(found.verified) : undefined, "verified A")
     const range = { account: "X", from: 0, to: occurredAt + 9, limit: 9, bytes: 1e9 }
-    assert.deepStrictEqual((yield* store.findPickedUp(tenantId, { ...range, carrier: other })).map(textOf), ["verified B"])
-    assert.deepStrictEqual((yield* store.findPickedUp(tenantId, { ...range, limit: 1, carrier: other })).map(textOf), ["verified B"])
-    assert.strictEqual((yield* store.findPickedUp(tenantId, range)).length, 3)
-    assert.deepStrictEqual((yield* store.record(tenantId, "B"))!.carrier, other)
-    assert.deepStrictEqual((yield* store.record(tenantId, "B"))!.accounts, ["X"])
-    assert.deepStrictEqual((yield* store.record(tenantId, "N"))!.carrier, [])
+    assert.deepStrictEqual((yield* statuses.findPickedUp(tenantId, { ...range, carrier: other })).map(textOf), ["verified B"])
+    assert.deepStrictEqual((yield* statuses.findPickedUp(tenantId, { ...range, limit: 1, carrier: other })).map(textOf), ["verified B"])
+    assert.strictEqual((yield* statuses.findPickedUp(tenantId, range)).length, 3)
+    assert.deepStrictEqual((yield* statuses.record(tenantId, "B"))!.carrier, other)
+    assert.deepStrictEqual((yield* statuses.record(tenantId, "B"))!.accounts, ["X"])
+    assert.deepStrictEqual((yield* statuses.record(tenantId, "N"))!.carrier, [])
   })
 
-  test("knows only the accounts of a carrier's own shipments", function*({ tenantId }) {
-    const store = yield* ShipmentStatusStore
+  test("knows only the accounts of a carrier's own shipments", function*({ statuses, tenantId }) {
     yield* letSee(tenantId, "client", ["K"])
     yield* claimFor(tenantId, [{ shipmentId: "A", carrier: one, accounts: ["X"] }, { shipmentId: "B", carrier: other, accounts: ["Y"] }])
-    const known = (carrier?: ReadonlyArray<string>) => Effect.forEach(["X", "Y", "K"], (account) => store.accountKnown(tenantId, account, carrier))
+    const known = (carrier?: ReadonlyArray<string>) => Effect.forEach(["X", "Y", "K"], (account) => statuses.accountKnown(tenantId, account, carrier))
     assert.deepStrictEqual(yield* known(one), [true, false, false])
     assert.deepStrictEqual(yield* known(other), [false, true, false])
     assert.deepStrictEqual(yield* known(), [true, true, true])

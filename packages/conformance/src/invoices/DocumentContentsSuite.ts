@@ -4,7 +4,7 @@ import { DocumentContents } from "@waybill/core/invoices"
 import { assert } from "@effect/vitest"
 import { Bytes, Effect, Exit } from "effect"
 import * as Clock from "effect/Clock"
-import { freshTenant, idOf, rolledBack } from "../StorageFixtures.ts"
+import { idOf, rolledBack } from "../StorageFixtures.ts"
 import { fileContent } from "./InvoiceFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -126,8 +126,7 @@ export const suite = storeSuite("DocumentContents", DocumentContents, (test) => 
     assert.isUndefined(yield* contents.read(tenantId, contentId, 0))
   })
 
-  test("keeps no content of another tenant, no unknown and no malformed id, and fails", function*({ store: contents, tenantId: one, transaction }) {
-    const other = freshTenant()
+  test("keeps no content of another tenant, no unknown and no malformed id, and fails", function*({ other, store: contents, tenantId: one, transaction }) {
     const kept = yield* written(one, fileContent(10), [10])
     const open = Effect.fnUntraced(function*(tenantId: string) {
       const writer = yield* contents.open(tenantId)
@@ -159,8 +158,7 @@ export const suite = storeSuite("DocumentContents", DocumentContents, (test) => 
     }))
   })
 
-  test("finds nothing for another tenant, an unknown id or a malformed id", function*({ store: contents }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("finds nothing for another tenant, an unknown id or a malformed id", function*({ other, store: contents, tenantId: one }) {
     const contentId = yield* written(one, fileContent(10), [10])
     for (const [tenantId, id] of [[other, contentId], [one, idOf(1)], [one, "garbage"], [one, ""]] as const) {
       assert.isUndefined(yield* contents.read(tenantId, id, 0))

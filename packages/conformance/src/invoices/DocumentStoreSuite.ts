@@ -237,8 +237,7 @@ export const suite = storeSuite("DocumentStore", DocumentStore, (test) => {
     assert.deepStrictEqual(yield* seen(tenantId, accountsOf("A")), [])
   })
 
-  test("isolates tenants that share ids", function*({ store }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("isolates tenants that share ids", function*({ other, store, tenantId: one }) {
     yield* publish(other, [{ shipmentId: "S" }], { accounts: ["A"] })
     yield* add(one, documentRecord("N"))
     assert.isUndefined(yield* store.find(other, everything, "N"))

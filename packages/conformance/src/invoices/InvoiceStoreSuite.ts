@@ -1,6 +1,6 @@
 /** Conformance of `InvoiceStore`. */
 import { maxHistoryBytes } from "@waybill/core"
-import { DocumentStore, type InvoiceFilter, type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer } from "@waybill/core/invoices"
+import { type InvoiceFilter, type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer } from "@waybill/core/invoices"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { allPages, allSince, bytesOf, claim, freshTenant, occurredAt, publish, rolledBack, textOf } from "../StorageFixtures.ts"
@@ -231,8 +231,7 @@ export const suite = storeSuite("InvoiceStore", InvoiceStore, (test) => {
     assert.deepStrictEqual(yield* store.history(tenantId, acme, " I"), [entry(4, { action: "documents added" })])
   })
 
-  test("returns the history of invoices and documents that name a shipment, newest first", function*({ store, tenantId }) {
-    const documents = yield* DocumentStore
+  test("returns the history of invoices and documents that name a shipment, newest first", function*({ documents, store, tenantId }) {
     const other = { dot: "9", mc: "" }
     yield* putInvoices(tenantId, invoiceRow("I"), invoiceRow("I", { carrier: other }), invoiceRow("moved"), invoiceRow("elsewhere", { shipmentId: "T" }))
     for (const carrier of [{ dot: "1", mc: "7" }, { dot: "7", mc: "2" }]) {
@@ -286,8 +285,7 @@ export const suite = storeSuite("InvoiceStore", InvoiceStore, (test) => {
     assert.deepStrictEqual(yield* store.history(tenantId, acme, "I"), [])
   })
 
-  test("returns each invoice that was written since a position, as it is now", function*({ store, tenantId }) {
-    const other = freshTenant()
+  test("returns each invoice that was written since a position, as it is now", function*({ other, store, tenantId }) {
     yield* putInvoices(tenantId, invoiceRow("old", { accounts: ["A"] }))
     const start = yield* store.since(tenantId, everything, undefined, 2)
     assert.deepStrictEqual([start.rows, start.more], [[], false])
@@ -306,8 +304,7 @@ export const suite = storeSuite("InvoiceStore", InvoiceStore, (test) => {
     assert.deepStrictEqual((yield* walk(end.position, everything)).found.size, 0)
   })
 
-  test("isolates tenants that share ids", function*({ store }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("isolates tenants that share ids", function*({ other, store, tenantId: one }) {
     yield* publish(other, [{ shipmentId: "S" }], { accounts: ["A"] })
     yield* putInvoices(one, invoiceRow("I", { accounts: ["B"] }))
     yield* store.record(one, acme, "I", entry(1))

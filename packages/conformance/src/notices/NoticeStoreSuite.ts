@@ -9,8 +9,7 @@ import { storeSuite } from "../StoreSuite.ts"
 const key = (changes: Partial<NoticeKey> = {}): NoticeKey => ({ subscriptionId: idOf(1), kind: "failing", day: 20_400, ...changes })
 
 export const suite = storeSuite("NoticeStore", NoticeStore, (test) => {
-  test("keeps the contacts of each client of a tenant, until they are removed", function*({ store }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("keeps the contacts of each client of a tenant, until they are removed", function*({ other, store, tenantId: one }) {
     const all = { emailKinds: undefined, webhookKinds: undefined }
     const nobody = { ...all, email: undefined, webhookId: undefined }
     assert.deepStrictEqual(yield* store.contacts(one, "key:shop"), nobody)
@@ -68,8 +67,7 @@ export const suite = storeSuite("NoticeStore", NoticeStore, (test) => {
     assert.isFalse(yield* store.claim(tenantId, failed))
   })
 
-  test("removes notices of earlier days of a tenant", function*({ store }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("removes notices of earlier days of a tenant", function*({ other, store, tenantId: one }) {
     for (const day of [20_398, 20_399, 20_400]) yield* store.claim(one, key({ day }))
     yield* store.claim(other, key({ day: 20_398 }))
     assert.strictEqual(yield* store.prune(one, 20_400), 2)

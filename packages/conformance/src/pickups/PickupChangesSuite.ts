@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { freshTenant, idOf, occurredAt, rolledBack, textOf } from "../StorageFixtures.ts"
 import { change, historyEntry, order, pickupRow } from "./PickupFixtures.ts"
-import { storeSuite, type Suite, whileOpen } from "../StoreSuite.ts"
+import { allOf, storeSuite, whileOpen } from "../StoreSuite.ts"
 
 const everything: PickupChangeRange = { viewer: "all", after: 0, since: undefined, status: undefined, limit: 100, bytes: 1_000_000 }
 
@@ -149,7 +149,4 @@ const signals = storeSuite("PickupSignals", PickupSignals, (test) => {
   }, 20_000)
 })
 
-export const suite: Suite = (name, storage) => {
-  changes(name, storage)
-  signals(name, storage)
-}
+export const suite = allOf(changes, signals)

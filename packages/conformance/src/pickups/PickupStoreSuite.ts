@@ -132,8 +132,7 @@ export const suite = storeSuite("PickupStore", PickupStore, (test) => {
     assert.deepStrictEqual(yield* sees({ client: "other", accounts: [] }), [false, false, false, false])
   })
 
-  test("isolates tenants", function*({ store }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("isolates tenants", function*({ other, store, tenantId: one }) {
     yield* seed(one, pickup(1, { number: "1", pros: ["P"] }))
     assert.strictEqual(yield* findable(other, "all", "1"), undefined)
     assert.strictEqual(yield* carrying(other, "all", "P"), undefined)
@@ -201,8 +200,7 @@ export const suite = storeSuite("PickupStore", PickupStore, (test) => {
     for (const each of results) if (each._tag === "Failure") assert.strictEqual(each.failure._tag, "PickupNumberTaken")
   })
 
-  test("counts numbers from 1 for each tenant, separately for tests, without repeats", function*({ store, transaction }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("counts numbers from 1 for each tenant, separately for tests, without repeats", function*({ other, store, tenantId: one, transaction }) {
     const next = (tenantId: string, isTest = false) => transaction.run(store.nextNumber(tenantId, isTest))
     const given = yield* Effect.all(Array.from({ length: 12 }, () => next(one)), { concurrency: "unbounded" })
     assert.deepStrictEqual(given.toSorted((a, b) => a - b), Array.from({ length: 12 }, (_, n) => n + 1))

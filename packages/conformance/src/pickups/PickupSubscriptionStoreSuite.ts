@@ -1,7 +1,7 @@
 /** Conformance of `PickupSubscriptionStore`, and of the changes that `PickupStore` queues for subscriptions. */
 import { type SubscriptionRow, Transaction } from "@waybill/core"
 import { DeliveryQueue, type DestinationState } from "@waybill/core/delivery"
-import { pickupBatchEnvelope, pickupSource, PickupStore, PickupSubscriptionStore } from "@waybill/core/pickups"
+import { pickupBatchEnvelope, pickupSource, PickupSubscriptionStore } from "@waybill/core/pickups"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { acquire, end, takeOne } from "../WorkerFixtures.ts"
@@ -32,8 +32,7 @@ const waiting = Effect.fnUntraced(function*(tenantId: string) {
 export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionStore, (test) => {
   testDocuments(test, ({ documents, remove }) => ({ documents, end: remove }), (tenantId, n, client) => subscribe(tenantId, n, { client }))
 
-  test("finds and lists a client's own subscriptions, and no other's", function*({ store, tenantId }) {
-    const other = freshTenant()
+  test("finds and lists a client's own subscriptions, and no other's", function*({ other, store, tenantId }) {
     for (const n of [2, 1, 3]) yield* subscribe(tenantId, n)
     yield* subscribe(tenantId, 4, { client: "rival" })
     const { matched: _, ...first } = record(1)
@@ -64,8 +63,7 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
     assert.deepStrictEqual(yield* store.documents(tenantId, [idOf(1)]), new Map())
   })
 
-  test("changes no subscription of another tenant with the same id", function*({ store, tenantId }) {
-    const other = freshTenant()
+  test("changes no subscription of another tenant with the same id", function*({ other, store, tenantId }) {
     for (const each of [tenantId, other]) yield* subscribe(each, 1)
     yield* unchanged(store.find(other, "carrier", idOf(1)), Effect.gen(function*() {
       yield* store.update(tenantId, record(1, { doc: "{}" }))
@@ -73,8 +71,7 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
     }))
   })
 
-  test("is queued every change of a pickup that its client sees, while it matches", function*({ store, tenantId }) {
-    const pickups = yield* PickupStore
+  test("is queued every change of a pickup that its client sees, while it matches", function*({ other, pickups, store, tenantId }) {
     yield* letSeeAll(tenantId, "all")
     yield* letSee(tenantId, "one", [" dot 1", " dot 1 A"])
     yield* letSee(tenantId, "two", [" mc 2"])
@@ -90,7 +87,6 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
     yield* store.remove(tenantId, "two", idOf(3))
     yield* order(tenantId, 3)
     assert.deepStrictEqual(yield* waiting(tenantId), { 1: 2, 2: 3, 3: 1, 4: 0, 5: 0 })
-    const other = freshTenant()
     yield* letSeeAll(other, "shipper")
     yield* letSee(other, "unknown", [" dot 1"])
     yield* order(other, 4)
@@ -98,9 +94,7 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
     assert.deepStrictEqual(yield* waiting(tenantId), { 1: 2, 2: 4, 3: 1, 4: 0, 5: 0 })
   })
 
-  test("keeps a pickup while a change of it waits, is in flight or dead, and no other", function*({ tenantId }) {
-    const pickups = yield* PickupStore
-    const queue = yield* DeliveryQueue
+  test("keeps a pickup while a change of it waits, is in flight or dead, and no other", function*({ pickups, queue, tenantId }) {
     yield* letSeeAll(tenantId, "carrier")
     yield* order(tenantId, 1)
     yield* subscribe(tenantId, 1)
@@ -119,8 +113,7 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
     assert.strictEqual(yield* prune, 1)
   })
 
-  test("is queued past changes again, within the time, that its client sees now and that do not wait", function*({ store, tenantId }) {
-    const pickups = yield* PickupStore
+  test("is queued past changes again, within the time, that its client sees now and that do not wait", function*({ pickups, store, tenantId }) {
     yield* letSeeAll(tenantId, "all")
     yield* letSee(tenantId, "one", [" dot 1"])
     yield* letSee(tenantId, "two", [" dot 2"])

@@ -124,8 +124,7 @@ export const suite = storeSuite("Transaction", Transaction, (test) => {
     assert.strictEqual(event!.sequence, 1)
   })
 
-  test("hides uncommitted writes from others", function*({ tenantId }) {
-    const access = yield* AccessStore
+  test("hides uncommitted writes from others", function*({ access, tenantId }) {
     const [written, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
     const writer = yield* Effect.forkChild(Effect.exit(writeEverywhere(
       tenantId,
@@ -145,9 +144,8 @@ export const suite = storeSuite("Transaction", Transaction, (test) => {
     assert.deepStrictEqual(yield* seenOf(tenantId), nothing)
   })
 
-  test("rolls back only its own part when the outer transaction continues", function*({ transaction }) {
+  test("rolls back only its own part when the outer transaction continues", function*({ access, transaction }) {
     const [outer, inner] = [freshTenant(), freshTenant()]
-    const access = yield* AccessStore
     yield* transaction.run(Effect.gen(function*() {
       yield* access.putTenant({ tenantId: outer, name: "Outer", hosts: [] })
       yield* Effect.exit(writeEverywhere(inner, Effect.fail(new Refused({ why: "inside" }))))
@@ -161,18 +159,16 @@ export const suite = storeSuite("Transaction", Transaction, (test) => {
     assert.isObject(yield* transaction.run(Effect.scoped(transaction.handle)))
   })
 
-  test("sees its own writes", function*({ tenantId }) {
-    const store = yield* TransitEventStore
+  test("sees its own writes", function*({ events, tenantId }) {
     yield* subscribe(tenantId)
     const found = yield* writeEverywhere(freshTenant(), Effect.andThen(
       publish(tenantId, [{ shipmentId: "S", eventId: "own" }]),
-      store.find(tenantId, [{ shipmentId: "S", eventId: "own" }])
+      events.find(tenantId, [{ shipmentId: "S", eventId: "own" }])
     ))
     assert.lengthOf(found, 1)
   })
 
-  test("waits for another transaction that changes the same secret, so that no change is lost", function*({ tenantId, transaction }) {
-    const secrets = yield* SecretStore
+  test("waits for another transaction that changes the same secret, so that no change is lost", function*({ secrets, tenantId, transaction }) {
     yield* secrets.put(tenantId, "main", secret("0"))
     const increment = transaction.run(Effect.gen(function*() {
       const stored = Option.getOrThrow(yield* secrets.find(tenantId, "main", "change"))

@@ -1,7 +1,6 @@
 /** Conformance of `ShipmentStatusStore`. `StatusNoticesSuite.ts` tests notifications. */
 import { maxHistoryBytes, Transaction } from "@waybill/core"
 import { ShipmentStatusStore, type StatusFound, type StatusHistoryEntry, type StatusLookup } from "@waybill/core/shipment-status"
-import { TransitEventStore } from "@waybill/core/transit-events"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { bytesOf, eventOf, eventually, freshTenant, letSee, letSeeAll, occurredAt, publish, rolledBack, textOf } from "../StorageFixtures.ts"
@@ -50,9 +49,7 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     assert.deepStrictEqual((yield* store.lock(tenantId, claims)).map((each) => each.shipmentId), ["S / \"1\""])
   })
 
-  test("reports to the event log which shipments have a status, within the tenant", function*({ tenantId }) {
-    const other = freshTenant()
-    const log = yield* TransitEventStore
+  test("reports to the event log which shipments have a status, within the tenant", function*({ events: log, other, tenantId }) {
     yield* report(tenantId, [{ shipmentId: "S" }, { shipmentId: "elsewhere" }])
     yield* report(other, [{ shipmentId: "T" }])
     const events = ["S", "T", "S"].map((shipmentId, at) => eventOf({ shipmentId, eventId: `${at}` }, at + 1))
@@ -124,8 +121,7 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     assert.deepStrictEqual(states, { S: "16", T: "12", U: "12" })
   })
 
-  test("serialises reports and publications of the same shipments", function*({ store, tenantId, transaction }) {
-    const events = yield* TransitEventStore
+  test("serialises reports and publications of the same shipments", function*({ events, store, tenantId, transaction }) {
     // the event log allocates the number and the status counts it, in one transaction
     const derive = (shipmentIds: ReadonlyArray<string>) =>
       transaction.run(Effect.gen(function*() {
@@ -141,8 +137,7 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     assert.deepStrictEqual((yield* store.read(tenantId, ["S", "T"])).map((each) => each.state), ["12", "12"])
   })
 
-  test("shares a shipment's accounts with the event log in both directions", function*({ store, tenantId }) {
-    const events = yield* TransitEventStore
+  test("shares a shipment's accounts with the event log in both directions", function*({ events, store, tenantId }) {
     const seenBy = (account: string) =>
       Effect.map(events.page({
         tenantId,
@@ -330,8 +325,7 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     assert.isFalse(yield* store.accountKnown(tenantId, "B"))
   })
 
-  test("prunes shipments delivered long ago with history and keys, and keeps their events", function*({ store, tenantId }) {
-    const events = yield* TransitEventStore
+  test("prunes shipments delivered long ago with history and keys, and keeps their events", function*({ events, store, tenantId }) {
     yield* publish(tenantId, [{ shipmentId: "old", eventId: "e" }], { accounts: ["A"] })
     yield* report(tenantId, [
       { shipmentId: "old", keys: ["old", "both"], deliveredAt: occurredAt - 1 },
@@ -360,8 +354,7 @@ export const suite = storeSuite("ShipmentStatusStore", ShipmentStatusStore, (tes
     assert.deepStrictEqual(yield* find(tenants[0]!, ["k", "all"]), [undefined])
   })
 
-  test("isolates tenants that share ids", function*({ store }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("isolates tenants that share ids", function*({ other, store, tenantId: one }) {
     yield* report(one, [{ shipmentId: "S", keys: ["k"], deliveredAt: occurredAt }], { accounts: ["A"], history: [entry("S", 1)] })
     assert.deepStrictEqual(yield* find(other, ["k", "all"]), [undefined])
     assert.deepStrictEqual(yield* store.resolve(other, ["k"]), [undefined])

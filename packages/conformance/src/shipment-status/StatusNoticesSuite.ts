@@ -5,7 +5,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { acquire, drain, drainedBodies, drop, end, hasWork, takeFrom, takeOne } from "../WorkerFixtures.ts"
-import { freshTenant, idOf, letSee, letSeeAll, occurredAt, publish, rolledBack, textOf } from "../StorageFixtures.ts"
+import { idOf, letSee, letSeeAll, occurredAt, publish, rolledBack, textOf } from "../StorageFixtures.ts"
 import { follow, followingClient, report, statusDestination } from "./StatusFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -32,8 +32,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"], 2: ["S/1"], 5: ["S/1"] })
   })
 
-  test("are queued for no client because one of the same name may see freight of another tenant", function*({ tenantId }) {
-    const other = freshTenant()
+  test("are queued for no client because one of the same name may see freight of another tenant", function*({ other, tenantId }) {
     yield* letSeeAll(other, "carrier")
     yield* letSee(other, "shipper", ["A"])
     for (const [n, client] of [[1, "carrier"], [2, "shipper"]] as const) {
@@ -132,8 +131,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
     assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
   })
 
-  test("stay within their tenant when other tenants use the same references", function*() {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("stay within their tenant when other tenants use the same references", function*({ other, tenantId: one }) {
     for (const tenantId of [one, other]) {
       yield* followingClient(tenantId)
     }

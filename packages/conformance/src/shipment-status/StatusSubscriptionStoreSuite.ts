@@ -95,8 +95,7 @@ export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionSto
     assert.isFalse(yield* store.remove(tenantId, "client", idOf(2)))
   })
 
-  test("isolates tenants that share ids", function*({ store }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("isolates tenants that share ids", function*({ other, store, tenantId: one }) {
     yield* letSee(one, "client", ["A"])
     yield* follow(one, { references: ["r"] })
     assert.isFalse(yield* store.remove(other, "client", idOf(1)))

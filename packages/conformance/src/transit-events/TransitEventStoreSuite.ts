@@ -107,8 +107,7 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
     assert.lengthOf(yield* store.find(tenantId, []), 0)
   })
 
-  test("stores events of different shipments under one id, and finds each by its shipment", function*({ store, tenantId }) {
-    const other = freshTenant()
+  test("stores events of different shipments under one id, and finds each by its shipment", function*({ other, store, tenantId }) {
     yield* publish(tenantId, ["b", "B", "a"].map((shipmentId) => ({ shipmentId, eventId: "e", body: `"${shipmentId}"` })))
     yield* publish(other, [{ shipmentId: "c", eventId: "e" }])
     yield* publish(tenantId, [{ shipmentId: "a", eventId: "another" }])
@@ -368,8 +367,7 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
     assert.deepStrictEqual(yield* store.findCursor(tenantId, "another", 9), cursor(2, "kept"))
   })
 
-  test("isolates tenants that share ids", function*({ store }) {
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("isolates tenants that share ids", function*({ other, store, tenantId: one }) {
     for (const tenantId of [one, other]) {
       yield* seed(tenantId, {})
     }
@@ -384,8 +382,7 @@ export const suite = storeSuite("TransitEventStore", TransitEventStore, (test) =
     assert.deepStrictEqual(yield* drainedBodies(one), { 1: ["\"one\""] })
   })
 
-  test("returns each event that was stored since a position once, those of a shipment in their order", function*({ store, tenantId }) {
-    const other = freshTenant()
+  test("returns each event that was stored since a position once, those of a shipment in their order", function*({ other, store, tenantId }) {
     yield* publish(tenantId, [{ shipmentId: "S", eventId: "before" }], { accounts: ["A"] })
     const start = yield* store.since(tenantId, { _tag: "All" }, undefined, 2)
     assert.deepStrictEqual([start.rows, start.more], [[], false])

@@ -1,6 +1,5 @@
 /** Conformance of `TransitSubscriptionStore`. */
-import { DeliveryQueue } from "@waybill/core/delivery"
-import { type NewEvent, type ReplayRequest, TransitEventStore, TransitSubscriptionStore } from "@waybill/core/transit-events"
+import { type NewEvent, type ReplayRequest, TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
@@ -130,8 +129,7 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
     assert.strictEqual(first!.sequence, 1)
   })
 
-  test("removes once, and succeeds again only for the same client", function*({ tenantId }) {
-    const [store, queue] = [yield* TransitSubscriptionStore, yield* DeliveryQueue]
+  test("removes once, and succeeds again only for the same client", function*({ queue, store, tenantId }) {
     yield* subscribe(tenantId)
     assert.strictEqual(yield* store.remove(tenantId, "somebody else", idOf(1)), "unknown")
     assert.strictEqual(yield* store.remove(tenantId, "client", idOf(1)), "removed")
@@ -212,7 +210,7 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
     assert.isTrue(yield* hasWork(tenantId))
   })
 
-  test("returns whether a client may see a shipment now", function*({ store, tenantId }) {
+  test("returns whether a client may see a shipment now", function*({ other, store, tenantId }) {
     yield* letSee(tenantId, "client", ["A"])
     yield* letSeeAll(tenantId, "carrier")
     yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
@@ -220,7 +218,6 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
     const sees = (client: string, shipmentId: string) => store.clientSees(tenantId, client, shipmentId)
     assert.deepStrictEqual([yield* sees("client", "S"), yield* sees("client", "T"), yield* sees("client", "none")], [true, false, false])
     assert.deepStrictEqual([yield* sees("carrier", "T"), yield* sees("nobody", "S")], [true, false])
-    const other = freshTenant()
     yield* letSee(other, "client", ["B"])
     yield* letSeeAll(other, "nobody")
     yield* publish(other, [{ shipmentId: "T" }], { accounts: ["A"] })
@@ -230,9 +227,7 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
 
   testDocuments(test, ({ documents, remove }) => ({ documents, end: remove }), (tenantId, n, client) => subscribe(tenantId, { n, client }))
 
-  test("isolates tenants that share ids", function*({ store }) {
-    const events = yield* TransitEventStore
-    const [one, other] = [freshTenant(), freshTenant()]
+  test("isolates tenants that share ids", function*({ events, other, store, tenantId: one }) {
     yield* seed(one, { S: 1 }, { shipmentIds: ["S"] })
     assert.isTrue(Option.isNone(yield* store.find(other, "client", idOf(1))))
     assert.strictEqual(yield* store.remove(other, "client", idOf(1)), "unknown")
