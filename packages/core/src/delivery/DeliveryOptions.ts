@@ -2,39 +2,29 @@
 import { Context, Layer } from "effect"
 import { checkOptions, type OptionKinds, optionKinds } from "../shared/CheckOptions.ts"
 
-/** All options. Durations are milliseconds. */
-export interface DeliveryOptionValues {
+const defaults = {
   /** Maximum number of attempts in flight in one process. */
-  readonly concurrency: number
-  /** Maximum number of attempts in flight to one destination: the slots that a hanging receiver can occupy. */
-  readonly destinationConcurrency: number
-  /** Timeout of a whole attempt, from name lookup to the last byte of the response. */
-  readonly attemptTimeoutMillis: number
-  /** Duration of a lease without renewal, after which others take over the partitions of a killed process. Longer than an attempt. */
-  readonly leaseMillis: number
-  /** Poll interval of an idle worker that is not woken; at most a third of a lease is used. */
-  readonly pollMillis: number
-  /** Maximum bytes of one request body, unless a single event is larger than half of it. */
-  readonly maxBatchBytes: number
-  /** Approximate maximum of bytes of bodies in memory. */
-  readonly maxBytesInFlight: number
-  /** Time that a stop waits for attempts in flight. */
-  readonly drainMillis: number
-  /** Time that settled deliveries are kept. Default 30 days. */
-  readonly keepSettledMillis: number
-}
-
-const defaults: DeliveryOptionValues = {
   concurrency: 2048,
+  /** Maximum number of attempts in flight to one destination: the slots that a hanging receiver can occupy. */
   destinationConcurrency: 16,
+  /** Timeout of a whole attempt, from name lookup to the last byte of the response. */
   attemptTimeoutMillis: 15_000,
+  /** Duration of a lease without renewal, after which others take over the partitions of a killed process. Longer than an attempt. */
   leaseMillis: 20_000,
+  /** Poll interval of an idle worker that is not woken; at most a third of a lease is used. */
   pollMillis: 1_000,
+  /** Maximum bytes of one request body, unless a single event is larger than half of it. */
   maxBatchBytes: 1024 * 1024,
+  /** Approximate maximum of bytes of bodies in memory. */
   maxBytesInFlight: 16 * 1024 * 1024,
+  /** Time that a stop waits for attempts in flight. */
   drainMillis: 10_000,
+  /** Time that settled deliveries are kept. Default 30 days. */
   keepSettledMillis: 30 * 86_400_000
 }
+
+/** All options. Durations are milliseconds. */
+export type DeliveryOptionValues = { readonly [Name in keyof typeof defaults]: number }
 
 const { count, millis, period } = optionKinds
 
@@ -55,7 +45,7 @@ const kinds: OptionKinds<DeliveryOptionValues> = {
 export class DeliveryOptions extends Context.Reference<DeliveryOptionValues>("@waybill/core/delivery/DeliveryOptions", {
   defaultValue: () => defaults
 }) {
-  static readonly defaults = defaults
+  static readonly defaults: DeliveryOptionValues = defaults
 
   static readonly layer = (options: Partial<DeliveryOptionValues> = {}): Layer.Layer<never> => {
     checkOptions("delivery", options, kinds)
