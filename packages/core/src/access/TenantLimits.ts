@@ -56,17 +56,14 @@ export class TenantLimits extends Context.Service<TenantLimits, {
     })
 
     const get = Effect.fn("TenantLimits.get")(function*(tenantId: string) {
-      const found = yield* stored(tenantId)
-      if (Option.isNone(found)) return yield* new TenantNotFound({ tenantId })
-      return found.value
+      return yield* Effect.fromOption(yield* stored(tenantId), () => new TenantNotFound({ tenantId }))
     })
 
     const put = Effect.fn("TenantLimits.put")(function*(tenantId: string, input: unknown) {
       const change = yield* decode(input)
       const limits = yield* transaction.run(Effect.gen(function*() {
-        const before = yield* store.findLimits(tenantId, true)
-        if (Option.isNone(before)) return yield* new TenantNotFound({ tenantId })
-        const text = changedLimits(before.value, change)
+        const before = yield* Effect.fromOption(yield* store.findLimits(tenantId, true), () => new TenantNotFound({ tenantId }))
+        const text = changedLimits(before, change)
         yield* store.putLimits(tenantId, text)
         return limitsOf(text)
       }))

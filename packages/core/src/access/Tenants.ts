@@ -1,5 +1,5 @@
 /** The tenants of a service. */
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, type Option, Schema } from "effect"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { TenantId } from "../shared/Identifier.ts"
@@ -51,26 +51,18 @@ export class Tenants extends Context.Service<Tenants, {
     const decodeQuery = decodeInput(TenantListQuery, { closed: true })
     const admit = yield* makeTenantAdmission
 
-    const setState = Effect.fnUntraced(function*(tenantId: string, state: TenantState) {
-      const changed = yield* store.setTenantState(tenantId, state)
-      if (Option.isNone(changed)) return yield* new TenantNotFound({ tenantId })
-      return changed.value
-    })
+    const existing = (tenantId: string, found: Effect.Effect<Option.Option<Tenant>, StorageError>) =>
+      Effect.flatMap(found, Effect.fromOption(() => new TenantNotFound({ tenantId })))
+    const setState = (tenantId: string, state: TenantState) => existing(tenantId, store.setTenantState(tenantId, state))
 
     return Tenants.of({
       put: Effect.fn("Tenants.put")(function*(tenantId: string, input: unknown) {
         const id = yield* decodeId(tenantId, ["tenantId"])
         const settings = yield* decode(input)
         const tenant = { tenantId: id, name: settings.name, hosts: (settings.hosts ?? []).map((host) => host.toLowerCase()) }
-        const put = yield* store.putTenant(tenant)
-        if (Option.isNone(put)) return yield* new TenantBeingRemoved({ tenantId: id })
-        return put.value
+        return yield* Effect.fromOption(yield* store.putTenant(tenant), () => new TenantBeingRemoved({ tenantId: id }))
       }),
-      get: Effect.fn("Tenants.get")(function*(tenantId: string) {
-        const found = yield* store.findTenant(tenantId)
-        if (Option.isNone(found)) return yield* new TenantNotFound({ tenantId })
-        return found.value
-      }),
+      get: Effect.fn("Tenants.get")((tenantId: string) => existing(tenantId, store.findTenant(tenantId))),
       admit,
       suspend: Effect.fn("Tenants.suspend")((tenantId: string) => setState(tenantId, "suspended")),
       resume: Effect.fn("Tenants.resume")((tenantId: string) =>

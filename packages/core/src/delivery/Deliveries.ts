@@ -108,8 +108,7 @@ export class Deliveries extends Context.Service<Deliveries, {
 
     const destinationStatus = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
       const status = isUniqueId(destinationId) ? yield* queue.destinationStatus(tenantId, destinationId) : Option.none()
-      if (Option.isNone(status)) return yield* new DestinationNotFound({ destinationId })
-      return status.value
+      return yield* Effect.fromOption(status, () => new DestinationNotFound({ destinationId }))
     })
 
     const list = Effect.fn("Deliveries.list")(function*(tenantId: string, input: unknown = {}) {
@@ -197,7 +196,7 @@ export class Deliveries extends Context.Service<Deliveries, {
 /** Result of a store's call for one delivery. Fails if it does not exist, without the call if no delivery can have this id. */
 const known = Effect.fnUntraced(function*<A>(deliveryId: string, asked: Effect.Effect<Option.Option<A>, StorageError>) {
   const answer = isUniqueId(deliveryId) ? yield* asked : Option.none<A>()
-  return Option.isSome(answer) ? answer.value : yield* new DeliveryNotFound({ deliveryId })
+  return yield* Effect.fromOption(answer, () => new DeliveryNotFound({ deliveryId }))
 })
 
 const unfiltered = "Name at least one of subscriptionId, client, endpoint, error, since and until."

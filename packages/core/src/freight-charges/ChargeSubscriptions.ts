@@ -152,8 +152,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
     const own = Effect.fnUntraced(function*(principal: Principal, id: string) {
       yield* carriersAndCustomers(principal)
       const found = isUniqueId(id) ? yield* store.find(principal.tenantId, principal.client, id) : Option.none()
-      if (Option.isNone(found)) return yield* new ChargeSubscriptionNotFound({ subscriptionId: id })
-      return found.value
+      return yield* Effect.fromOption(found, () => new ChargeSubscriptionNotFound({ subscriptionId: id }))
     })
 
     const get = Effect.fn("ChargeSubscriptions.get")((principal: Principal, id: string) => Effect.map(own(principal, id), present))

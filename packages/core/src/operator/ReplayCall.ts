@@ -1,5 +1,5 @@
 /** Sends history of a subscription again, in new deliveries. */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { areaOfSource } from "../Areas.ts"
 import { DestinationNotFound } from "../delivery/DeliveryErrors.ts"
 import type { DestinationOverview } from "../delivery/DeliveryQueue.ts"
@@ -40,6 +40,5 @@ export const replayWith = ({ pickups, transit }: Stores) =>
       return yield* InvalidInput.of(fault(["subscriptionId"], `A subscription to ${area} has no history to replay. Recover its dead letters instead.`, "not_allowed"))
     }
     const queued = area === "pickups" ? yield* pickups.replay(tenantId, destinationId, range) : yield* transit.replay(tenantId, destinationId, { ...range, shipmentIds })
-    if (Option.isNone(queued)) return yield* new DestinationNotFound({ destinationId })
-    return queued.value
+    return yield* Effect.fromOption(queued, () => new DestinationNotFound({ destinationId }))
   })

@@ -35,8 +35,7 @@ export const findPickup = Effect.fnUntraced(function*(store: (typeof PickupStore
     ? yield* store.find(tenantId, viewer, { number: pickupId, isTest: isTestNumber(pickupId) }, forUpdate)
     : Option.none<PickupRow>()
   const found = Option.isNone(byNumber) && isUniqueId(pickupId) ? yield* store.findById(tenantId, viewer, pickupId, forUpdate) : byNumber
-  if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId })
-  return found.value
+  return yield* Effect.fromOption(found, () => new PickupNotFound({ pickupId }))
 })
 
 /** The store's columns of a pickup. */
