@@ -1,8 +1,7 @@
 /** Conformance of `DeliveryStore`: takes and loads in order, in batches, without keys in flight. */
 import { deliveryIdOf, DeliveryStore, flightOf, pauseByOperator, type TakenDelivery, waitingPerDestination } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
-import { Effect, Option } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Effect, Option } from "effect"
 import { bytesOf, destinationSettings, freshTenant, idOf, publish, seed, single, storedSecret, textOf } from "../StorageFixtures.ts"
 import { acquire, changeOf, end, eventIdsOf, find, from, load, outcomeOf, seededWorker, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { allOf, storeSuite } from "../StoreSuite.ts"

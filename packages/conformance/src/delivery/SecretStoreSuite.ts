@@ -2,8 +2,7 @@
 import { accessOf } from "@waybill/core"
 import { type SecretOwner, SecretStore, secretUsableBy, type StoredSecret } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
-import { Effect, Option } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Effect, Option } from "effect"
 import { bytesOf, eventually, freshTenant, idOf, destinationSettings, letSee, letSeeAll, occurredAt, storedSecret } from "../StorageFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 

@@ -10,8 +10,7 @@ import {
   type InFlightBill,
   type WindowTimes
 } from "@waybill/core/freight-charges"
-import { Effect, Option } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Effect, Option } from "effect"
 import { bytesOf, idOf, destinationSettings, letSee, occurredAt, textOf } from "../StorageFixtures.ts"
 
 export interface ChargeSubscriptionFixture {

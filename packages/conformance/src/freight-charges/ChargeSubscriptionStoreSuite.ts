@@ -1,8 +1,7 @@
 /** Conformance of `ChargeSubscriptionStore`. `ChargeWindowsSuite.ts` tests windows. */
 import { ChargeSubscriptionStore } from "@waybill/core/freight-charges"
 import { assert } from "@effect/vitest"
-import { Effect, Option } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Effect, Option } from "effect"
 import { drain, drainedBodies, hasWork } from "../WorkerFixtures.ts"
 import { bytesOf, idOf, letSee, letSeeAll, occurredAt, rolledBack, seesShipment } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"

@@ -1,8 +1,7 @@
 /** Conformance of hourly and daily windows: filled by a `FreightBillStore`, closed by a `ChargeSubscriptionStore`. */
 import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Effect } from "effect"
 import { acquire, drain, drainedBodies, drop, end, hasWork, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { bytesOf, eventually, freshTenant, idOf, letSee, rolledBack, textOf } from "../StorageFixtures.ts"
 import { chargeDestination, minutes, prune, publishBills, subscribedClient, subscribeToCharges, type WindowOf } from "./ChargeFixtures.ts"

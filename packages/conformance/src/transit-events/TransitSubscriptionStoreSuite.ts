@@ -1,8 +1,7 @@
 /** Conformance of `TransitSubscriptionStore`. */
 import { type NewEvent, type ReplayRequest, TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { assert } from "@effect/vitest"
-import { Effect, Option } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Effect, Option } from "effect"
 import {
   freshTenant,
   idOf,

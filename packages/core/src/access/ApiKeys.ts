@@ -1,6 +1,5 @@
 /** Creates, checks and revokes API keys. */
-import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { fault } from "../shared/Fault.ts"

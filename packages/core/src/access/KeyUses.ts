@@ -1,6 +1,5 @@
 /** Records when API keys were last used: in memory at every request, in storage about once a minute. Requests never wait for it. */
-import { Effect, type Scope } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Effect, type Scope } from "effect"
 import { logUnwritten, makeFlushLater, writeOfTenants } from "../shared/WriteOfTenants.ts"
 import type { AccessStore } from "./AccessStore.ts"
 

@@ -1,6 +1,5 @@
 /** Records operator calls and intake calls. */
-import { Context, Effect, type Exit, Layer, Scope } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, type Exit, Layer, Scope } from "effect"
 import { qualifiedClient } from "../access/model/Client.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { formatInstant, parseInstant } from "../shared/Instant.ts"

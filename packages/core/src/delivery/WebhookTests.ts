@@ -1,6 +1,5 @@
 /** Sends a test to a receiver, with the signature, deadline and address check of a delivery. */
-import { Context, Effect, Layer, Option } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { TooManyCalls } from "../access/AccessErrors.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { ClientLimiter } from "../shared/ClientLimiter.ts"

@@ -1,6 +1,5 @@
 /** Freight charge subscriptions: create, read bills in flight, cancel, test a receiver, and resume after a suspension. */
-import { Context, Effect, Layer, Option, Stream } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
 import type { NotPermitted, QuotaExceeded, TooManyCalls } from "../access/AccessErrors.ts"
 import { carriersAndCustomers } from "../access/Callers.ts"
 import { makeRememberAccess } from "../access/ClientAccess.ts"

@@ -1,6 +1,5 @@
 /** Stores freight bills and notifies their debtors. */
-import { Context, Effect, Layer } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Layer } from "effect"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { type Fault, fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"

@@ -1,7 +1,6 @@
 /** The carrier's system posts status updates here. Each also becomes a transit event, in the same transaction. */
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { Base64Url } from "effect/encoding"
-import * as Clock from "effect/Clock"
 import type { NotPermitted } from "../access/AccessErrors.ts"
 import { carrierOf, type Principal } from "../access/model/Principal.ts"
 import { sha256 } from "../access/Sha256.ts"

@@ -1,6 +1,5 @@
 /** One upload in progress. Files are written in chunks; an upload that is not finished leaves nothing behind. */
-import { Bytes, Effect, Scope } from "effect"
-import * as Clock from "effect/Clock"
+import { Bytes, Clock, Effect, Scope } from "effect"
 import { Hex } from "effect/encoding"
 import { type NotPermitted, QuotaExceeded } from "../access/AccessErrors.ts"
 import type { Limits } from "../access/model/Limits.ts"

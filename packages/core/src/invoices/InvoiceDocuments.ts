@@ -1,6 +1,5 @@
 /** Uploads, lists, retrieves and deletes the supporting documents of invoices. Contents are streamed and never logged. */
-import { Context, Effect, Layer, Schema, type Scope, Stream } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Layer, Schema, type Scope, Stream } from "effect"
 import { Hex } from "effect/encoding"
 import type { NotPermitted, QuotaExceeded } from "../access/AccessErrors.ts"
 import { carriersOnly } from "../access/Callers.ts"

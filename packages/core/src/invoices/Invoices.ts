@@ -1,6 +1,5 @@
 /** Creates, lists, retrieves, replaces and deletes invoices. */
-import { Context, Effect, Layer, Option, Schema } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import type { NotPermitted } from "../access/AccessErrors.ts"
 import { carriersOnly } from "../access/Callers.ts"
 import type { Principal } from "../access/model/Principal.ts"

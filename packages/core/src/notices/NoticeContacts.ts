@@ -1,6 +1,5 @@
 /** Contacts of a customer for notices: an e-mail address, and a webhook with a destination of its own. */
-import { Effect, Schema } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Effect, Schema } from "effect"
 import type { QuotaExceeded } from "../access/AccessErrors.ts"
 import { makeRememberAccess } from "../access/ClientAccess.ts"
 import type { Principal } from "../access/model/Principal.ts"

@@ -1,6 +1,5 @@
 /** Deliveries, failures, latency and waiting entries over time, for the charts of operators. */
-import { Context, Effect, Layer, Schema } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { qualifiedClient } from "../access/model/Client.ts"
 import { hourMillis, minuteMillis, type StatisticsRange, type StatisticsRow, StatisticsStore, totalOf, totals } from "../delivery/statistics/StatisticsStore.ts"
 import { keepMinutesMillis } from "../retention/Retention.ts"

@@ -1,6 +1,5 @@
 /** Removes a deleted tenant: marks it first, so that its calls are refused and nothing is sent, then deletes its data in background steps. */
-import { Context, Effect, Layer } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Layer } from "effect"
 import { TenantNotFound } from "../access/AccessErrors.ts"
 import { AccessStore } from "../access/AccessStore.ts"
 import { DocumentContents } from "../invoices/DocumentContents.ts"

@@ -1,6 +1,5 @@
 /** Finds pickups and stores their changes, each with its history, its entry in the work list and its effect on waiting calls. */
-import { Effect, Option } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Effect, Option } from "effect"
 import { Hex } from "effect/encoding"
 import type { Principal } from "../access/model/Principal.ts"
 import { sha256 } from "../access/Sha256.ts"

@@ -1,6 +1,5 @@
 /** Orders, changes, cancels and looks up pickups. Carriers list them, decide on them and report their progress. */
-import { Context, Effect, Layer, Option } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { type NotPermitted, QuotaExceeded } from "../access/AccessErrors.ts"
 import { carriersAndCustomers, carriersOnly } from "../access/Callers.ts"
 import { carrierOf, type Principal } from "../access/model/Principal.ts"

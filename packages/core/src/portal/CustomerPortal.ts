@@ -1,6 +1,5 @@
 /** The calls of a customer's portal: its own subscriptions, deliveries and secrets. */
-import { Context, Effect, Layer, type Redacted, Schema } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Layer, type Redacted, Schema } from "effect"
 import type { NotPermitted, TenantNotFound, TooManyCalls } from "../access/AccessErrors.ts"
 import { carriersAndCustomers } from "../access/Callers.ts"
 import type { Principal } from "../access/model/Principal.ts"

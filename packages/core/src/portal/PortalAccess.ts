@@ -1,6 +1,5 @@
 /** Who may open a portal by a link: checks the request for a link, and the client of a link at every call. */
-import { Context, Effect, Layer, Option } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { ClientNotFound, type TenantNotFound, type TenantSuspended, Unauthenticated } from "../access/AccessErrors.ts"
 import { AccessStore } from "../access/AccessStore.ts"
 import { clientNamed } from "../access/model/Client.ts"

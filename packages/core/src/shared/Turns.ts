@@ -2,8 +2,7 @@
  * Splits long work into short slices, so that the event loop can serve other work in between. An embedded service shares the event loop
  * with its host.
  */
-import { Effect } from "effect"
-import type * as Clock from "effect/Clock"
+import { type Clock, Effect } from "effect"
 import { MixedScheduler } from "effect/Scheduler"
 
 /**

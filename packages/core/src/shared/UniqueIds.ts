@@ -1,6 +1,5 @@
 /** Ids that Waybill creates: UUID version 7. They sort by time, cannot be guessed and never contain a dot. */
-import { Context, Effect, Layer } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Layer } from "effect"
 
 /** Fills `bytes` with cryptographically secure random bytes. */
 export class RandomBytes extends Context.Reference<(bytes: Uint8Array<ArrayBuffer>) => void>("@waybill/core/shared/RandomBytes", {

@@ -1,6 +1,5 @@
 /** Writes shipment status. Intake calls it inside its own transaction. */
-import { Context, Effect, Layer } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Layer } from "effect"
 import { carrierGrants, carrierNamed } from "../access/model/CarrierNumbers.ts"
 import { isOwn } from "../access/model/Principal.ts"
 import type { StorageError } from "../shared/StorageError.ts"

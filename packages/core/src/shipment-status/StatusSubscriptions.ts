@@ -1,6 +1,5 @@
 /** Subscribes to shipment status by reference numbers, and unsubscribes. */
-import { Context, Effect, Layer, Schema } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { type NotPermitted, QuotaExceeded } from "../access/AccessErrors.ts"
 import { carriersAndCustomers } from "../access/Callers.ts"
 import { makeRememberAccess } from "../access/ClientAccess.ts"

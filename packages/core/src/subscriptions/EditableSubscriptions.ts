@@ -1,6 +1,5 @@
 /** Creates, reads, changes and removes subscriptions that their clients may change. Each area passes what differs in its own. */
-import { Effect, Option } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Effect, Option } from "effect"
 import type { NotPermitted } from "../access/AccessErrors.ts"
 import { makeRememberAccess } from "../access/ClientAccess.ts"
 import type { Principal } from "../access/model/Principal.ts"

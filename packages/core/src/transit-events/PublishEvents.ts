@@ -1,6 +1,5 @@
 /** Publishes the events of one call: reads every event, removes duplicates, assigns sequences, stores and queues. */
-import { Effect, Result } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Effect, Result } from "effect"
 import { unknownToCarrier } from "../access/AccessFaults.ts"
 import { isOwn } from "../access/model/Principal.ts"
 import { encodeTexts } from "../shared/EncodeTexts.ts"

@@ -1,7 +1,6 @@
 /** Tenants, API keys and clients' access, in memory. */
 import { AccessStore, compareText, keyClient, type ListedApiKey, type ListRange, type Tenant } from "@waybill/core"
-import { Effect, Option } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Effect, Option } from "effect"
 import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
 import { type SecretRows, SecretTables } from "../delivery/SecretTables.ts"
 import type { MemoryDatabase } from "../shared/MemoryDatabase.ts"

@@ -1,7 +1,6 @@
 /** Receivers without a network: each answers by a script, and records its requests. */
 import { AttemptOutcome, bytesOfBody, type WebhookRequest, WebhookSender } from "@waybill/core/delivery"
-import { Context, Effect, Exit, Latch, Layer } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Exit, Latch, Layer } from "effect"
 
 /** One received request. */
 export interface ReceivedRequest extends Omit<WebhookRequest, "body"> {

@@ -1,6 +1,6 @@
 /** Sample freight charges as a carrier's system reports them: valid, arbitrary, and all versions of a bill. */
 import type { BillChange, BillChangeReport, BillRemovalReport, ReportedCharge } from "@waybill/core/freight-charges"
-import * as Arbitrary from "effect/Arbitrary"
+import { Arbitrary } from "effect"
 import { boston, chicago, partyOf } from "../journeys/Lane.ts"
 import { oneOf, wholeNumber } from "../shared/Draws.ts"
 

@@ -1,6 +1,5 @@
 /** A clock that moves only when it is advanced, and then stops at every time that a fiber sleeps until. */
-import { Duration, Effect } from "effect"
-import type * as Clock from "effect/Clock"
+import { type Clock, Duration, Effect } from "effect"
 
 interface Sleeper {
   readonly dueAt: number

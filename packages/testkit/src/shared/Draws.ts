@@ -1,6 +1,5 @@
 /** Generators for arbitrary samples. */
-import { Schema } from "effect"
-import * as Arbitrary from "effect/Arbitrary"
+import { Arbitrary, Schema } from "effect"
 
 /** One of these values. */
 export const oneOf = <const A>(values: ReadonlyArray<A>): Arbitrary.Arbitrary<A> =>

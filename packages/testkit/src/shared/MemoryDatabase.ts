@@ -1,6 +1,5 @@
 /** A database in memory: transactions run one after the other, and are undone when they fail. */
-import { Context, Effect, Exit, Layer, Semaphore } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Exit, Layer, Semaphore } from "effect"
 import { Journal } from "./Journal.ts"
 
 interface Current {

@@ -1,6 +1,6 @@
 /** Sample shipments as a carrier's system reports them, and sample lookup answers: valid and arbitrary ones. */
 import { type PostedShipment, unmovedOf, type VerifiedShipment } from "@waybill/core/shipment-status"
-import * as Arbitrary from "effect/Arbitrary"
+import { Arbitrary } from "effect"
 import { addressOf, boston, chicago } from "../journeys/Lane.ts"
 import { oneOf, wholeNumber } from "../shared/Draws.ts"
 

@@ -1,8 +1,7 @@
 /** Sample transit events as a carrier's system reports them: valid, arbitrary, and all events of a journey. */
 import { formatInstant } from "@waybill/core"
 import { type EventType, eventTypes, type ReportedEvent } from "@waybill/core/transit-events"
-import { Schema } from "effect"
-import * as Arbitrary from "effect/Arbitrary"
+import { Arbitrary, Schema } from "effect"
 import { oneOf } from "../shared/Draws.ts"
 
 /** The parts of a sample that tests usually set. */

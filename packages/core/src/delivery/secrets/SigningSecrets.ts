@@ -1,6 +1,5 @@
 /** Registers, rotates, lists and deletes signing secrets, and checks who may use them. */
-import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { TenantNotFound } from "../../access/AccessErrors.ts"
 import { qualifiedClient } from "../../access/model/Client.ts"
 import type { Principal } from "../../access/model/Principal.ts"

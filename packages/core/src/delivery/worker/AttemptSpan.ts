@@ -1,6 +1,5 @@
 /** The span of an attempt, by the semantic conventions of OpenTelemetry for HTTP clients and messaging, and with Waybill's own ids. */
-import { Context, Effect, Exit } from "effect"
-import * as Clock from "effect/Clock"
+import { Clock, Context, Effect, Exit } from "effect"
 import { spanFrom } from "../../shared/TraceContext.ts"
 import type { Attempt } from "./Attempts.ts"
 import type { AttemptOutcome } from "../model/AttemptOutcome.ts"

@@ -1,7 +1,5 @@
 /** Attempts in flight. They need no fibers, which would cost more than the rest of an attempt. */
-import { Context, Effect } from "effect"
-import * as Clock from "effect/Clock"
-import * as Random from "effect/Random"
+import { Clock, Context, Effect, Random } from "effect"
 import { type Attempt, requestOf, type Verdict, verdictOf } from "./Attempts.ts"
 import { beginSpan } from "./AttemptSpan.ts"
 import type { DeliveryOptionValues } from "../DeliveryOptions.ts"
