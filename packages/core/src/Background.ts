@@ -10,7 +10,7 @@ import { Clients } from "./operator/Clients.ts"
 import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { Retention } from "./retention/Retention.ts"
 import { monotonicMillis } from "./shared/MonotonicTime.ts"
-import type { StorageError } from "./shared/StorageError.ts"
+import type { StorageError } from "./shared/StoragePort.ts"
 
 /** Sends e-mails until interrupted. A process that keeps e-mails sends them too, also one without other background work. */
 export const runMails: Effect.Effect<never, never, MailOutbox> = Effect.flatMap(MailOutbox, (outbox) => restarted("E-mail outbox", outbox.run))

@@ -12,8 +12,7 @@ import type { Wakeups } from "./delivery/Wakeups.ts"
 import type { MailStore } from "./mail/MailStore.ts"
 import type { NoticeStore } from "./notices/NoticeStore.ts"
 import { describeCopy, type EffectCopy, EffectCopiesMet, effectCopy } from "./shared/EffectCopy.ts"
-import type { StorageError } from "./shared/StorageError.ts"
-import { HostTransaction, type Transaction } from "./shared/Transaction.ts"
+import { HostTransaction, type StorageError, type Transaction } from "./shared/StoragePort.ts"
 
 /** Every storage port. */
 export type StoragePorts =

@@ -1,7 +1,7 @@
 /** Storage port: tenants, API keys, and the access of each client with its end. */
 import { Context, type Effect, type Option } from "effect"
 import type { ListRange } from "../shared/ListPage.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { FoundApiKey, ListedApiKey, StoredApiKey } from "./model/ApiKey.ts"
 import type { Principal, Role } from "./model/Principal.ts"
 import type { TenantState } from "./model/TenantState.ts"

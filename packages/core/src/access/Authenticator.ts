@@ -1,6 +1,6 @@
 /** Port: authenticates a request by its headers. A host with its own login replaces it. */
 import { Context, type Effect } from "effect"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { AuthenticationUnavailable, TenantSuspended, Unauthenticated } from "./AccessErrors.ts"
 import type { Principal } from "./model/Principal.ts"
 

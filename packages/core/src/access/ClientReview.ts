@@ -1,6 +1,6 @@
 /** Computes a client's access again, after its keys changed or when part of its access expires. */
 import { Effect } from "effect"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import { heldMillis } from "./AccessOptions.ts"
 import type { AccessStore, ClientAccess } from "./AccessStore.ts"
 import type { StoredApiKey } from "./model/ApiKey.ts"

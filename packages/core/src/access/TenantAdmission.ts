@@ -1,7 +1,7 @@
 /** Checks at every call whether a tenant is active. Suspending or deleting a tenant takes effect at once on every node. */
 import { Effect, Option } from "effect"
 import { makeRequestBatcher } from "../shared/RequestBatcher.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import { TenantSuspended } from "./AccessErrors.ts"
 import { AccessStore, type Tenant } from "./AccessStore.ts"
 

@@ -1,6 +1,6 @@
 /** Storage port: the audit log. */
 import { Context, type Effect } from "effect"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { AuditRecord } from "./model/AuditEntry.ts"
 
 /** Which entries a page of the audit log has. `undefined` selects all. */

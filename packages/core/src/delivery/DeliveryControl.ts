@@ -3,7 +3,7 @@
  * signal for its owner. Deliveries in flight end by their outcome.
  */
 import { Context, type Effect } from "effect"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { AttemptRecord, PausedBy } from "./DeliveryQueue.ts"
 import type { DeliveryState } from "./model/DeliveryState.ts"
 

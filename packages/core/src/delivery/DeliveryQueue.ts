@@ -6,7 +6,7 @@
  * transaction that stores the data.
  */
 import { Context, type Effect, type Option } from "effect"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { Breaker } from "./model/Breaker.ts"
 import type { DeliveryFilter, EndpointFilter } from "./model/DeliveryFilter.ts"
 import type { DeliveryPolicy } from "./model/DeliveryPolicy.ts"

@@ -8,7 +8,7 @@
  * All values are plain. Instants are milliseconds since 1970 by the store's clock. Keys are in the order of their code points.
  */
 import { Context, type Effect } from "effect"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { AttemptRecord, DestinationSettings } from "./DeliveryQueue.ts"
 import type { Breaker } from "./model/Breaker.ts"
 import type { SealedVersion } from "./secrets/SecretStore.ts"

@@ -2,7 +2,7 @@
 import { Context, type Effect, type Option } from "effect"
 import type { DestinationStatus } from "../delivery/DeliveryQueue.ts"
 import type { ListRange } from "../shared/ListPage.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 
 /** A charge subscription as core gives it to the store. Times are milliseconds since 1970. */
 export interface ChargeSubscriptionRecord {

@@ -1,7 +1,7 @@
 /** Closes the windows of hourly and daily subscriptions when they are due. */
 import { Context, Effect, Layer } from "effect"
 import { Wakeups } from "../delivery/Wakeups.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import { TenantSweep } from "../shared/TenantSweep.ts"
 import { ChargeSubscriptionStore } from "./ChargeSubscriptionStore.ts"
 

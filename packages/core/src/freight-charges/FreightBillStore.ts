@@ -4,7 +4,7 @@
  */
 import { Context, type Effect } from "effect"
 import type { ListRange } from "../shared/ListPage.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { WindowTimes } from "./model/ChargeWindow.ts"
 import type { BillState } from "./model/FreightBill.ts"
 

@@ -4,10 +4,9 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { Wakeups } from "../delivery/Wakeups.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import { type StorageError, Transaction } from "../shared/StoragePort.ts"
 import type { ListRange } from "../shared/ListPage.ts"
 import { TenantSweep } from "../shared/TenantSweep.ts"
-import { Transaction } from "../shared/Transaction.ts"
 import { mapPaced } from "../shared/Turns.ts"
 import { ShipmentReports } from "../shipment-status/ShipmentReports.ts"
 import type { ReportedEvent } from "../transit-events/model/TransitEvent.ts"

@@ -6,7 +6,7 @@ import { FreightCharges } from "../freight-charges/FreightCharges.ts"
 import type { BillChangeReport, BillRemovalReport } from "../freight-charges/model/PreliminaryFreightCharge.ts"
 import { readChange } from "../freight-charges/ReadChange.ts"
 import type { InvalidInput } from "../shared/InvalidInput.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import { type IntakeBody, type IntakeOptions, type IntakeResults, takeItems } from "./IntakeItems.ts"
 
 /** A bill's id, and the version that the change created. A repeated change has the version of its first call. */

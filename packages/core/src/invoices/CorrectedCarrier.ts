@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import { type InvoiceStores, recordId } from "./DocumentAccess.ts"
 import { InvoiceNotFound } from "./InvoiceErrors.ts"
 import type { InvoiceCarrier, InvoiceStore, InvoiceViewer } from "./InvoiceStore.ts"

@@ -3,7 +3,7 @@
  * SPEC-GAP-B13
  */
 import { Effect } from "effect"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { DocumentStore } from "./DocumentStore.ts"
 import type { InvoiceCarrier, InvoiceStore } from "./InvoiceStore.ts"
 import { addressees } from "./model/Addressees.ts"

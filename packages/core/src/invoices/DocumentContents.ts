@@ -1,6 +1,6 @@
 /** Port: the bytes of documents, in chunks. Implementations never log them. */
 import { Context, type Effect, type Scope } from "effect"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 
 /** A content that is being written. It is invisible until `keep`, and deleted when the scope ends without it. */
 export interface ContentWriter {

@@ -1,7 +1,7 @@
 /** Moves the contents of documents from one store to another, while both are in use. */
 import { Effect } from "effect"
 import { Hex } from "effect/encoding"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import { ContentHash } from "./ContentHash.ts"
 import type { DocumentContents } from "./DocumentContents.ts"
 import { type DocumentFile, type DocumentRecord, DocumentStore } from "./DocumentStore.ts"

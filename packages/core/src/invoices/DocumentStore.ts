@@ -1,6 +1,6 @@
 /** Storage port: records of the documents for each invoice. `DocumentContents` stores the bytes. */
 import { Context, type Effect } from "effect"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { InvoiceCarrier, InvoiceViewer } from "./InvoiceStore.ts"
 
 /** A file of a record. `size` is in bytes. */

@@ -1,6 +1,6 @@
 /** Storage port: the invoices of each carrier, and their full history. */
 import { Context, type Effect, type Option } from "effect"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { StoredSince } from "../shared/StoredSince.ts"
 
 /** The carrier of an invoice or document: its normalised DOT and MC numbers. */

@@ -3,7 +3,7 @@
  * that no mail server accepted for a day is removed.
  */
 import { Context, Effect, Layer } from "effect"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import { TenantSweep } from "../shared/TenantSweep.ts"
 import type { Mail } from "./model/Mail.ts"
 import { Mailer, MailFailed } from "./Mailer.ts"

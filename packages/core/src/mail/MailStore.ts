@@ -1,7 +1,7 @@
 /** Storage port: e-mails that wait until a mail server accepts them. */
 import { Context, type Effect } from "effect"
 import type { ListRange } from "../shared/ListPage.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { Mail } from "./model/Mail.ts"
 
 /** Mails of a tenant that wait at the same time, at most. */

@@ -1,6 +1,6 @@
 /** Storage port: contacts for notices about failing endpoints, and the notices that were sent. */
 import { Context, type Effect } from "effect"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 
 /** Source of the destinations of notices by webhook, which belong to no area. */
 export const noticeSource = "notices"

@@ -9,7 +9,7 @@ import { type BacklogCounts, type BacklogExcess, type BacklogPosition, DeliveryC
 import { reportDropped } from "../delivery/DeliveryReport.ts"
 import { partitionOf } from "../delivery/DeliveryStore.ts"
 import { StatisticsStore, statisticsPerWrite, totalOf, type WaitingSample } from "../delivery/statistics/StatisticsStore.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { ListRange } from "../shared/ListPage.ts"
 import { TenantSweep } from "../shared/TenantSweep.ts"
 import { throttled } from "../shared/Throttling.ts"

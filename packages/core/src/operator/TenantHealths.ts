@@ -3,9 +3,9 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { AccessStore } from "../access/AccessStore.ts"
 import { DeliveryControl } from "../delivery/DeliveryControl.ts"
 import { instantOrNull, InstantText } from "../shared/Instant.ts"
-import { Count } from "../shared/Integer.ts"
+import { Count } from "../shared/Members.ts"
 import { LineLimiter } from "../shared/LineLimiter.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 
 /** Most tenants, in the order of tenantId, and how many are read concurrently. */
 const maxTenants = 1000

@@ -11,7 +11,7 @@ import { type PickupRow, PickupStore } from "../pickups/PickupStore.ts"
 import { formatInstant, InstantText } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, IdCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 
 /** Which pickups operators list. */
 export const pickupListStates = ["waiting", "all"] as const

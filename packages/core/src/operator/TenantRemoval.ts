@@ -4,7 +4,7 @@ import { TenantNotFound } from "../access/AccessErrors.ts"
 import { AccessStore } from "../access/AccessStore.ts"
 import { DocumentContents } from "../invoices/DocumentContents.ts"
 import { DocumentStore } from "../invoices/DocumentStore.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import { TenantSweep } from "../shared/TenantSweep.ts"
 
 const sweepMillis = 15_000

@@ -1,6 +1,6 @@
 /** Storage port: pickups, their keys and history, and answers stored by idempotency key. */
 import { Context, type Effect, type Option } from "effect"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { PickupNumberTaken } from "./PickupErrors.ts"
 
 /** A pickup as stored. */

@@ -1,7 +1,7 @@
 /** Storage port: carriers' subscriptions to pickups. Their state and queue belong to the subscription's destination. */
 import { Context, type Effect, type Option } from "effect"
 import type { ListRange } from "../shared/ListPage.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { EditableSubscriptionStore, StoredSubscriptionRow, SubscriptionRow } from "../subscriptions/EditableSubscriptionStore.ts"
 
 /** `from` inclusive, `to` exclusive; without `to` there is no end. */

@@ -6,7 +6,7 @@ import type { Principal } from "../access/model/Principal.ts"
 import { DestinationNotFound, type SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import { makeEditableSubscriptions } from "../subscriptions/EditableSubscriptions.ts"
 import {
   PatchedPickupSubscription,

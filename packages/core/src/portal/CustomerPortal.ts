@@ -20,9 +20,9 @@ import { WebhookTests } from "../delivery/WebhookTests.ts"
 import { SubscriptionListQuery, Subscriptions, type SubscriptionView } from "../operator/Subscriptions.ts"
 import { formatInstant, InstantText } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
-import { HttpStatus } from "../shared/Integer.ts"
+import { HttpStatus } from "../shared/Members.ts"
 import type { ListPage } from "../shared/ListPage.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 
 const { client: _anyClient, ...ownSubscriptions } = SubscriptionListQuery.fields
 const { client: _client, ...ownDeliveries } = DeliveryListQuery.fields

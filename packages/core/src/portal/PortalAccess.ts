@@ -8,7 +8,7 @@ import { makeTenantAdmission } from "../access/TenantAdmission.ts"
 import { Tenants } from "../access/Tenants.ts"
 import { Sealer } from "../delivery/secrets/Sealer.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import { defaultLinkSeconds, PortalLinkRequest, type PortalTheme } from "./model/PortalLink.ts"
 
 /** The contents of a link, signed in its token. */

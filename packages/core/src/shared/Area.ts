@@ -1,7 +1,7 @@
 /** The descriptor of an area: what the registries of the whole service need to know of it. */
 import type { Effect, Layer } from "effect"
 import type { RetentionWindows } from "./RetentionOptions.ts"
-import type { StorageError } from "./StorageError.ts"
+import type { StorageError } from "./StoragePort.ts"
 
 /** Subscriptions of an area, for operators and for the delivery engine, which sees sources and bytes only. */
 export interface AreaSubscriptions {

@@ -3,7 +3,7 @@ import { Cause, Effect, Exit, Latch } from "effect"
 import { LineLimiter } from "./LineLimiter.ts"
 import type { ListRange } from "./ListPage.ts"
 import { monotonicMillis } from "./MonotonicTime.ts"
-import { StorageError } from "./StorageError.ts"
+import { StorageError } from "./StoragePort.ts"
 import { withTimeLimit } from "./TimeLimit.ts"
 
 /** Tenants per read. */

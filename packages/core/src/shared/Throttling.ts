@@ -1,6 +1,6 @@
 /** Background work that leaves most of the storage's time to other work. */
 import { Duration, Effect } from "effect"
-import type { StorageError } from "./StorageError.ts"
+import type { StorageError } from "./StoragePort.ts"
 import { withTimeLimit } from "./TimeLimit.ts"
 
 /** Pause after each unit of work, as a multiple of the work's duration. */

@@ -1,6 +1,6 @@
 /** A time limit for background work. On a host's pool a statement that waits for a lock may have none. */
 import { Effect } from "effect"
-import { StorageError } from "./StorageError.ts"
+import { StorageError } from "./StoragePort.ts"
 
 /** Longer than any statement or short step that is not blocked, which would never end. */
 export const blockedMillis = 30_000

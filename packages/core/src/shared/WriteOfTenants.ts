@@ -1,6 +1,6 @@
 /** Writes what a process has gathered for many tenants, such as counts. */
 import { Effect, type Scope } from "effect"
-import { StorageError } from "./StorageError.ts"
+import { StorageError } from "./StoragePort.ts"
 
 /** How long a process gathers before it writes. */
 const flushMillis = 60_000

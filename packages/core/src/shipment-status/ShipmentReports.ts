@@ -2,7 +2,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { carrierGrants, carrierNamed } from "../access/model/CarrierNumbers.ts"
 import { isOwn } from "../access/model/Principal.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import { currentTraceparent } from "../shared/TraceContext.ts"
 import { mapPaced } from "../shared/Turns.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"

@@ -3,7 +3,7 @@
  * the store keeps, finds and queues them.
  */
 import { Context, type Effect } from "effect"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 
 /** A stored status, the base for the next report. */
 export interface StoredStatus {

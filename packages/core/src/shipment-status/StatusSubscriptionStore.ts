@@ -1,6 +1,6 @@
 /** Storage port: status subscriptions and their references. The queue belongs to the subscription's destination. */
 import { Context, type Effect } from "effect"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 
 /** A status subscription as core gives it to the store. */
 export interface StatusSubscriptionRecord {

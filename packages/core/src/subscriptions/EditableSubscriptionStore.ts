@@ -2,7 +2,7 @@
 import type { Effect, Option } from "effect"
 import type { DestinationStatus } from "../delivery/DeliveryQueue.ts"
 import type { SubscriptionDocuments } from "../shared/Area.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 
 /** A subscription as core gives it to the store. Times are milliseconds since 1970. */
 export interface SubscriptionRow {

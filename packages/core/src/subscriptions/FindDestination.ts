@@ -1,7 +1,7 @@
 /** Finds a subscription's destination by its id. */
 import { Effect } from "effect"
 import type { DeliveryQueue, DestinationOverview } from "../delivery/DeliveryQueue.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import { idBefore } from "../shared/UniqueIds.ts"
 
 /** With the current time by the store's clock; `undefined` if there is none with this id. */

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { QuotaExceeded } from "../access/AccessErrors.ts"
 import type { Limits, Quota } from "../access/model/Limits.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { DeliveryQueue, DestinationSettings } from "../delivery/DeliveryQueue.ts"
 
 /** Call inside the transaction that stores the subscription; a refusal must roll it back. `quota` is the client's own for this area. */

@@ -4,7 +4,7 @@ import { DeliveryControl, type EndedPauses } from "../delivery/DeliveryControl.t
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { SigningSecrets } from "../delivery/secrets/SigningSecrets.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
-import { Transaction } from "../shared/Transaction.ts"
+import { Transaction } from "../shared/StoragePort.ts"
 
 /** The dead letter and the pause are written together, but their clock readings may differ. */
 const recoverMarginMillis = 1000

@@ -7,7 +7,7 @@ import { WebhookSender } from "../delivery/WebhookSender.ts"
 import { fault, type Fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 
 export interface WebhookSettings {
   readonly endpointUrl: string

@@ -1,7 +1,7 @@
 /** Storage port: the event log. An event is stored as the JSON bytes that are sent, with the keys that find it. */
 import { Context, type Effect } from "effect"
 import type { Visibility } from "../access/model/Principal.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { StoredSince } from "../shared/StoredSince.ts"
 import type { EventFilter } from "./model/EventFilter.ts"
 import type { EventKey } from "./model/EventPublication.ts"

@@ -1,7 +1,7 @@
 /** Storage port: transit event subscriptions. Their state and queue belong to the subscription's destination. */
 import { Context, type Effect, type Option } from "effect"
 import type { DestinationState } from "../delivery/DeliveryQueue.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import type { EditableSubscriptionStore, StoredSubscriptionRow, SubscriptionRow } from "../subscriptions/EditableSubscriptionStore.ts"
 
 /** A subscription with its filters. */

@@ -7,7 +7,7 @@ import type { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts
 import { SubscriptionStatus } from "../delivery/model/WebhookSettings.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { type Page, PageNumber, pageSizeUpTo, pagesFor } from "../shared/Page.ts"
-import type { StorageError } from "../shared/StorageError.ts"
+import type { StorageError } from "../shared/StoragePort.ts"
 import { mapPaced } from "../shared/Turns.ts"
 import { makeEditableSubscriptions } from "../subscriptions/EditableSubscriptions.ts"
 import { eventBatchEnvelope } from "./model/EventBatch.ts"

@@ -1,8 +1,7 @@
 /** Quotas of a tenant and of each of its clients. The operator can change each quota per tenant. */
 import { Schema } from "effect"
-import { LargeInteger } from "../../shared/Integer.ts"
+import { LargeInteger, nullish } from "../../shared/Members.ts"
 import { isObject } from "../../shared/Json.ts"
-import { nullish } from "../../shared/Nullish.ts"
 
 /** Every quota with its default. The names are part of the operator API and of error messages. SPEC-GAP-X6 */
 export const defaultLimits = {

@@ -1,7 +1,7 @@
 /** An entry of the audit log: actor, address, action, object and result. */
 import { Schema } from "effect"
 import { InstantText } from "../../shared/Instant.ts"
-import { Count } from "../../shared/Integer.ts"
+import { Count } from "../../shared/Members.ts"
 import { IdCursor, ListLimit } from "../../shared/ListPage.ts"
 
 /** A recorded call. Contains nothing of its body or query. */

@@ -1,6 +1,6 @@
 /** The delivery policy of a subscription: attempts, backoff, batch size and rate limit. */
 import { Schema } from "effect"
-import { Count } from "../../shared/Integer.ts"
+import { Count } from "../../shared/Members.ts"
 
 const bounded = (name: string, minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }, { message: `${name} is an integer from ${minimum} to ${maximum}.` }))

@@ -1,7 +1,6 @@
 /** Seals stored secrets again with the newest sealing key, so that older keys are no longer needed. */
 import { Effect, Option } from "effect"
-import type { StorageError } from "../../shared/StorageError.ts"
-import type { Transaction } from "../../shared/Transaction.ts"
+import type { StorageError, Transaction } from "../../shared/StoragePort.ts"
 import type { Sealer } from "./Sealer.ts"
 import type { SecretStore, StoredSecret } from "./SecretStore.ts"
 

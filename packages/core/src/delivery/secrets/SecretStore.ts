@@ -1,7 +1,7 @@
 /** Storage port: sealed signing secrets. The store never gets an unsealed secret. */
 import { Context, type Effect, type Option } from "effect"
 import type { ListRange } from "../../shared/ListPage.ts"
-import type { StorageError } from "../../shared/StorageError.ts"
+import type { StorageError } from "../../shared/StoragePort.ts"
 import type { SecretOwner } from "../model/SecretOwner.ts"
 
 /** One sealed version of a secret. */

@@ -6,7 +6,7 @@
  * owner changes within a minute, counts are added.
  */
 import { Context, type Effect } from "effect"
-import type { StorageError } from "../../shared/StorageError.ts"
+import type { StorageError } from "../../shared/StoragePort.ts"
 import { partitionsPerTenant } from "../DeliveryStore.ts"
 
 /** A minute in milliseconds. */

@@ -6,7 +6,7 @@
  */
 import { Cause, type Context, Effect } from "effect"
 import { lastWritesMillis } from "../../shared/StopDeadline.ts"
-import { StorageError } from "../../shared/StorageError.ts"
+import { StorageError } from "../../shared/StoragePort.ts"
 import { completeAll } from "../../shared/CompleteAll.ts"
 import { LineLimiter } from "../../shared/LineLimiter.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"

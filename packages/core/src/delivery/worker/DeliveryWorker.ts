@@ -1,6 +1,6 @@
 /** Delivers waiting entries. Any number of workers share the partitions. */
 import { Context, Effect, Layer } from "effect"
-import type { StorageError } from "../../shared/StorageError.ts"
+import type { StorageError } from "../../shared/StoragePort.ts"
 import { UniqueIds } from "../../shared/UniqueIds.ts"
 import { DeliveryOptions } from "../DeliveryOptions.ts"
 import { DeliveryEngine } from "./DeliveryEngine.ts"

@@ -1,6 +1,6 @@
 /** Drops entries that must not be sent. */
 import { Effect } from "effect"
-import type { StorageError } from "../../shared/StorageError.ts"
+import type { StorageError } from "../../shared/StoragePort.ts"
 import { reportDropped } from "../DeliveryReport.ts"
 import type { Dropped, DropRequest } from "../DeliveryStore.ts"
 import type { EngineState } from "./EngineState.ts"

@@ -1,7 +1,7 @@
 /** The state that the loops of one worker share. */
 import { type Context, Effect } from "effect"
 import { LineLimiter } from "../../shared/LineLimiter.ts"
-import { StorageError } from "../../shared/StorageError.ts"
+import { StorageError } from "../../shared/StoragePort.ts"
 import type { UniqueIds } from "../../shared/UniqueIds.ts"
 import { AttemptsInFlight } from "./AttemptsInFlight.ts"
 import type { ObserveAttempts } from "../statistics/StatisticsRecorder.ts"

@@ -1,6 +1,6 @@
 /** Loads destinations that are unknown or have changed, before anything is taken from them. */
 import { Effect } from "effect"
-import type { StorageError } from "../../shared/StorageError.ts"
+import type { StorageError } from "../../shared/StoragePort.ts"
 import { reportPaused } from "../DeliveryReport.ts"
 import { type Destination, loadInto, pause, secretOpened } from "./Destination.ts"
 import type { EngineState } from "./EngineState.ts"

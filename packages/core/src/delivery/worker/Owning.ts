@@ -1,7 +1,7 @@
 /** Acquires partitions with work, renews their leases, and releases them. */
 import { Effect, Fiber, Latch } from "effect"
 import { completeAll } from "../../shared/CompleteAll.ts"
-import type { StorageError } from "../../shared/StorageError.ts"
+import type { StorageError } from "../../shared/StoragePort.ts"
 import { reportLost } from "../DeliveryReport.ts"
 import { partitionsPerTenant } from "../DeliveryStore.ts"
 import { isMarkAhead } from "./Destination.ts"

@@ -1,7 +1,7 @@
 /** Writes the outcomes of deliveries. */
 import { Effect } from "effect"
 import { completeAll } from "../../shared/CompleteAll.ts"
-import type { StorageError } from "../../shared/StorageError.ts"
+import type { StorageError } from "../../shared/StoragePort.ts"
 import { changeWritten, type Destination, settled, type PendingPause } from "./Destination.ts"
 import { report } from "../DeliveryReport.ts"
 import type { DestinationChange, OwnedPartition, Settled, SettleRequest, WaitingDelivery } from "../DeliveryStore.ts"

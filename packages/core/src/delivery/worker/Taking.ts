@@ -1,6 +1,6 @@
 /** Takes deliveries, one tenant at a time. */
 import { type Cause, Effect, Exit, identity, Iterable } from "effect"
-import type { StorageError } from "../../shared/StorageError.ts"
+import type { StorageError } from "../../shared/StoragePort.ts"
 import { type Destination, foundBy, isFailing, needsLoad, planOf, signalled, takeFromOf } from "./Destination.ts"
 import { reportLost } from "../DeliveryReport.ts"
 import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "../DeliveryStore.ts"

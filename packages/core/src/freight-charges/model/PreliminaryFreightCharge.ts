@@ -2,9 +2,7 @@
 import { Schema } from "effect"
 import { AccountNumber } from "../../shared/Identifier.ts"
 import { parseInstant } from "../../shared/Instant.ts"
-import { Count } from "../../shared/Integer.ts"
-import { Measure } from "../../shared/Measure.ts"
-import { listUpTo, textUpTo } from "../../shared/UpTo.ts"
+import { Count, listUpTo, Measure, textUpTo } from "../../shared/Members.ts"
 
 const short = textUpTo(200)
 const long = textUpTo(2000)

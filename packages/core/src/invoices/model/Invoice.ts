@@ -2,8 +2,7 @@
 import { Schema } from "effect"
 import { ShipmentId } from "../../shared/Identifier.ts"
 import { parseInstant } from "../../shared/Instant.ts"
-import { Integer } from "../../shared/Integer.ts"
-import { listUpTo, textUpTo } from "../../shared/UpTo.ts"
+import { Integer, listUpTo, textUpTo } from "../../shared/Members.ts"
 import { moneyText } from "./Money.ts"
 
 const short = textUpTo(200)

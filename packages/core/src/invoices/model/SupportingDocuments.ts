@@ -1,7 +1,7 @@
 /** Supporting documents of an invoice number (area B, supporting documents record). */
 import { Schema } from "effect"
 import { ShipmentId } from "../../shared/Identifier.ts"
-import { textUpTo } from "../../shared/UpTo.ts"
+import { textUpTo } from "../../shared/Members.ts"
 import { InvoiceAttributes, CarrierNumberText, InvoiceComments, CalendarDate, InvoiceNumber, InvoiceId } from "./Invoice.ts"
 
 /** The 25 document types of area B. */

@@ -1,6 +1,6 @@
 /** The carrier's decision on a pickup that waits (intake). */
 import { Schema } from "effect"
-import { nullish } from "../../shared/Nullish.ts"
+import { nullish } from "../../shared/Members.ts"
 import { CarrierText, KeptText } from "./KeptText.ts"
 
 /** 2 to 4 letters. */

@@ -1,6 +1,6 @@
 /** The published codes that explain a pickup's status. Carriers add codes and sub codes of their own. */
 import { Schema } from "effect"
-import { nullish } from "../../shared/Nullish.ts"
+import { nullish } from "../../shared/Members.ts"
 import { CarrierText, KeptText } from "./KeptText.ts"
 
 interface PublishedCode {

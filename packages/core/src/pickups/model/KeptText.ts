@@ -1,7 +1,6 @@
 /** Identifiers, stored as text. Leading zeros, letters and check digits stay. */
 import { Schema, SchemaGetter } from "effect"
-import { LargeInteger } from "../../shared/Integer.ts"
-import { textUpTo } from "../../shared/UpTo.ts"
+import { LargeInteger, textUpTo } from "../../shared/Members.ts"
 
 const printable = /^[^\p{Cc}\p{Cs}]*$/u
 

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { carrierNamed } from "../../access/model/CarrierNumbers.ts"
 import { formatInstant, InstantText } from "../../shared/Instant.ts"
-import { Count } from "../../shared/Integer.ts"
+import { Count } from "../../shared/Members.ts"
 import type { KeptPickup } from "./Pickup.ts"
 import type { PickupReport } from "./PickupReport.ts"
 import { type PickupRequest, ShownPickupRequest, shownRequest } from "./PickupRequest.ts"

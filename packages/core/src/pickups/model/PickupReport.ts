@@ -1,8 +1,7 @@
 /** A progress report on a pickup from the carrier's system (intake). */
 import { Schema } from "effect"
 import { type Fault, fault } from "../../shared/Fault.ts"
-import { nullish } from "../../shared/Nullish.ts"
-import { listUpTo } from "../../shared/UpTo.ts"
+import { listUpTo, nullish } from "../../shared/Members.ts"
 import { DateTimeText } from "./DateText.ts"
 import { ReportedInformationCode } from "./InformationCode.ts"
 import { CarrierText, KeptText, nameUpTo } from "./KeptText.ts"

@@ -3,8 +3,7 @@
  * The interface does not say what is required inside lists, so members that may be null may also be left out. SPEC-GAP-C3
  */
 import { Schema, SchemaGetter } from "effect"
-import { nullish } from "../../shared/Nullish.ts"
-import { listUpTo, textUpTo } from "../../shared/UpTo.ts"
+import { listUpTo, nullish, textUpTo } from "../../shared/Members.ts"
 import { DateText } from "./DateText.ts"
 import { anyCase, KeptText, nameUpTo } from "./KeptText.ts"
 

@@ -6,7 +6,7 @@ import { HmacSecretId } from "../../shared/Identifier.ts"
 import type { WithLists } from "../../shared/InvalidInput.ts"
 import { InstantText } from "../../shared/Instant.ts"
 import { IdCursor, ListLimit } from "../../shared/ListPage.ts"
-import { nullish } from "../../shared/Nullish.ts"
+import { nullish } from "../../shared/Members.ts"
 import { PickupChangeEntry } from "./PickupChange.ts"
 
 const Topics = Schema.Array(Schema.Literal("pickups").annotate({ message: "A topic is pickups." }))

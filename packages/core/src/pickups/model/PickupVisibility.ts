@@ -1,6 +1,6 @@
 /** The public view of a pickup (area C, pickup visibility response). */
 import { Schema } from "effect"
-import { Count, LargeInteger } from "../../shared/Integer.ts"
+import { Count, LargeInteger } from "../../shared/Members.ts"
 import { visibleInformationCode, InformationCode } from "./InformationCode.ts"
 import { given, integerOf } from "./KeptText.ts"
 import { zoneText } from "./LocationZone.ts"

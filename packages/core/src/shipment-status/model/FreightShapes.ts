@@ -1,9 +1,7 @@
 /** Schemas that shipment status shares with other interfaces, in the published spelling. Unknown fields are dropped. */
 import { Schema } from "effect"
 import { parseInstant } from "../../shared/Instant.ts"
-import { Integer } from "../../shared/Integer.ts"
-import { Measure } from "../../shared/Measure.ts"
-import { nullish } from "../../shared/Nullish.ts"
+import { Integer, Measure, nullish } from "../../shared/Members.ts"
 import { BrokerType, CountryCode, DimensionsUnit, NestedOrStacked, TerminalStatus, WeightUnit } from "./CodeLists.ts"
 
 /** Text that every store can hold: no control characters except tabs and line ends, no unpaired surrogates. */

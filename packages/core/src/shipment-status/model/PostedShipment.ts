@@ -4,7 +4,7 @@ import { CarrierNumber } from "../../access/model/CarrierNumbers.ts"
 import { type Fault, fault } from "../../shared/Fault.ts"
 import { AccountNumber, ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
-import { nullish } from "../../shared/Nullish.ts"
+import { nullish } from "../../shared/Members.ts"
 import { Commodities, DateOrInstant, HandlingUnits, plainText, ReferenceNumbers, StandardAddress, TerminalInfo, TimeCriticalInfo } from "./FreightShapes.ts"
 import { describedFields, type ShipmentView, VerifiedShipment } from "./VerifiedShipment.ts"
 

@@ -1,6 +1,6 @@
 /** Notifications to a shipment's subscribers: one of two published shapes, in the published spelling. SPEC-GAP-A28 */
 import { Schema } from "effect"
-import { nullish } from "../../shared/Nullish.ts"
+import { nullish } from "../../shared/Members.ts"
 import {
   AppointmentChange,
   CustomsStatus,

@@ -1,6 +1,6 @@
 /** Lookup answers: every field for the owner of the freight, four public fields for other callers. */
 import { Schema } from "effect"
-import { Measure } from "../../shared/Measure.ts"
+import { Measure } from "../../shared/Members.ts"
 import {
   AppointmentStatus,
   CrossBorderStatus,

@@ -2,8 +2,7 @@
 import { Schema } from "effect"
 import { AccountNumber, EventId, ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
-import { LargeInteger } from "../../shared/Integer.ts"
-import { textUpTo } from "../../shared/UpTo.ts"
+import { LargeInteger, textUpTo } from "../../shared/Members.ts"
 import { EventType } from "./EventType.ts"
 
 const Latitude = Schema.Finite.check(Schema.isBetween({ minimum: -90, maximum: 90 }, { message: "latitude is a number from -90 to 90." }))

@@ -4,7 +4,7 @@ import { DeliveryMetadata } from "../../delivery/model/DeliveryPolicy.ts"
 import { DeliveryPatch, EndpointUrl, SubscriptionStatus } from "../../delivery/model/WebhookSettings.ts"
 import { HmacSecretId, ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
-import { nullish } from "../../shared/Nullish.ts"
+import { nullish } from "../../shared/Members.ts"
 import { EventTypes } from "./EventType.ts"
 
 /** Most shipments per subscription. */
