@@ -40,6 +40,12 @@ export const expectJson = <S extends Schema.Codec<unknown, unknown>>(exchange: E
   return read(schema, exchange.json, `The answer to ${callText(exchange)}`, exchange)
 }
 
+/** The answer of a call, as `expectJson` expects it, and its exchange. */
+export const jsonAnswer = async <S extends Schema.Codec<unknown, unknown>>(call: Promise<Exchange>, schema: S, ...statuses: ReadonlyArray<number>): Promise<readonly [S["Type"], Exchange]> => {
+  const exchange = await call
+  return [expectJson(exchange, schema, ...statuses), exchange]
+}
+
 export const expectEqual = (is: unknown, wanted: unknown, what: string, evidence?: Exchange | Post): void => {
   const [one, other] = [JSON.stringify(is), JSON.stringify(wanted)]
   if (one !== other) throw new Violation(`${what} is ${shortened(one)}; ${shortened(other)} is expected.`, evidence)

@@ -2,7 +2,7 @@
 import { PreliminaryFreightCharge } from "@waybill/core/freight-charges"
 import { Schema } from "effect"
 import { randomUUID } from "node:crypto"
-import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, read, withoutEach } from "../Expectations.ts"
+import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, jsonAnswer, read, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
 import { chargeBody, ChargeList, chargePath, ChargeSubscription, expectCode, withSubscription } from "./ChargeShapes.ts"
 
@@ -14,10 +14,7 @@ const refusing = (values: Readonly<Record<string, ReadonlyArray<unknown>>>) => (
   expectEachRefused(Object.entries(values).flatMap(([name, given]) =>
     given.map((value) => [`${name} ${JSON.stringify(value)}`, creating(context, chargeBody(context, { [name]: value }))] as const)))
 
-const inFlight = async (context: RuleContext, id: string) => {
-  const exchange = await context.call("e", "GET", chargePath(id, "/inflight"))
-  return { exchange, list: expectJson(exchange, ChargeList, 200) }
-}
+const inFlight = (context: RuleContext, id: string) => jsonAnswer(context.call("e", "GET", chargePath(id, "/inflight")), ChargeList, 200)
 
 const createRules = rulesOf("e", "Area E, Operations: Create subscription", needs, [
   must("create", "creates a subscription and returns it with subscriptionId, status, createdAt and updatedAt", (context) =>
@@ -37,8 +34,7 @@ const createRules = rulesOf("e", "Area E, Operations: Create subscription", need
     })),
   must("create-options", "keeps frequency, includeEventLog and dataOptions", (context) =>
     withSubscription(context, { frequency: "daily", includeEventLog: false, dataOptions: { shipmentDataType: "revenue_impacts_only", eventType: "no_events" } }, async ({ id }) => {
-      const exchange = await context.call("e", "GET", chargePath(id))
-      const { dataOptions, frequency, includeEventLog } = expectJson(exchange, ChargeSubscription, 200)
+      const [{ dataOptions, frequency, includeEventLog }, exchange] = await jsonAnswer(context.call("e", "GET", chargePath(id)), ChargeSubscription, 200)
       expectEqual([frequency, includeEventLog, dataOptions.shipmentDataType, dataOptions.eventType], ["daily", false, "revenue_impacts_only", "no_events"], "frequency, includeEventLog and dataOptions", exchange)
       return "kept"
     })),
@@ -71,8 +67,7 @@ const readRules = rulesOf("e", "Area E, Operations: Retrieve and cancel subscrip
   must("get", "returns a subscription as it was created", (context) =>
     withSubscription(context, {}, async ({ exchange: made, id }) => {
       const before = expectJson(made, ChargeSubscription, 200, 201)
-      const exchange = await context.call("e", "GET", chargePath(id))
-      const now = expectJson(exchange, ChargeSubscription, 200)
+      const [now, exchange] = await jsonAnswer(context.call("e", "GET", chargePath(id)), ChargeSubscription, 200)
       for (const member of ["subscriptionId", "webhookUrl", "accounts", "status", "createdAt"] as const) expectEqual(now[member], before[member], member, exchange)
       return id
     })),
@@ -114,7 +109,7 @@ const readRules = rulesOf("e", "Area E, Operations: Retrieve and cancel subscrip
 const inFlightRules = rulesOf("e", "Area E, Operations: List in-flight shipments", needs, [
   must("in-flight", "lists the bills in flight on the subscribed account as an array of PFC objects", (context) =>
     withSubscription(context, {}, async ({ id }) => {
-      const { exchange, list } = await inFlight(context, id)
+      const [list, exchange] = await inFlight(context, id)
       const [lettersOf, found] = [(text: string) => text.toUpperCase().replaceAll(/[^A-Z0-9]/gu, ""), new Set(list.map(({ pfc }) => pfc.uniqueID.toUpperCase().replaceAll(/[^A-Z0-9]/gu, "")))]
       const missing = context.fixtures.bills!.uniqueIDs.find((uniqueID) => !found.has(lettersOf(uniqueID)))
       if (missing !== undefined) throw new Violation(`${missing} was in flight when the subscription was created, and is not listed.`, exchange)
@@ -124,13 +119,13 @@ const inFlightRules = rulesOf("e", "Area E, Operations: List in-flight shipments
     source: "published definition of area E: required members"
   }, (context) =>
     withSubscription(context, {}, async ({ id }) => {
-      const { exchange, list } = await inFlight(context, id)
+      const [list, exchange] = await inFlight(context, id)
       read(Schema.Array(PreliminaryFreightCharge), exchange.json, "The list of bills", exchange)
       return `${list.length} bills`
     })),
   must("in-flight-account", "lists bills of the subscribed account only", { source: "Area E: shipments of the subscribed accounts; non-debtors have no access" }, (context) =>
     withSubscription(context, {}, async ({ id }) => {
-      const { exchange, list } = await inFlight(context, id)
+      const [list, exchange] = await inFlight(context, id)
       const { account, foreignAccount } = context.fixtures.bills!
       const foreign = list.find(({ billTo }) => billTo?.account === foreignAccount)
       if (foreign !== undefined) throw new Violation(`${foreign.pfc.uniqueID} is a bill of ${foreignAccount}; ${account} is subscribed.`, exchange)
@@ -138,7 +133,7 @@ const inFlightRules = rulesOf("e", "Area E, Operations: List in-flight shipments
     })),
   must("in-flight-empty", "lists an empty array when nothing is in flight", (context) =>
     withSubscription(context, { accounts: [context.fixtures.bills!.emptyAccount] }, async ({ id }) => {
-      const { exchange, list } = await inFlight(context, id)
+      const [list, exchange] = await inFlight(context, id)
       expectEqual(list.length, 0, "The number of bills", exchange)
       return "[]"
     }))

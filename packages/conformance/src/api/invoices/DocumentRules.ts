@@ -1,22 +1,18 @@
 /** Rules of area B about supporting documents. */
-import { expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, Message, withoutEach } from "../Expectations.ts"
+import { expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, jsonAnswer, Message, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
 import { billing, DocumentList, DocumentRecord, documentsBody, documentsPath, fileContent, onDocuments, uploadDocuments } from "./InvoiceShapes.ts"
 
 const needs = ["carrier"] as const
 const unknownNumber = "WAYBILL-CHECK-NO-SUCH-NUMBER"
 
-const got = async (context: RuleContext, invoiceNumber: string) => {
-  const exchange = await billing(context, "GET", documentsPath(invoiceNumber))
-  return { exchange, record: expectJson(exchange, DocumentRecord, 200) }
-}
+const got = (context: RuleContext, invoiceNumber: string) =>
+  jsonAnswer(billing(context, "GET", documentsPath(invoiceNumber)), DocumentRecord, 200)
 
 const filesIn = ({ documents }: typeof DocumentRecord.Type) => documents.flatMap(({ documentType, files }) => files.map((file) => ({ documentType, ...file })))
 
-const listed = async (context: RuleContext, query: Readonly<Record<string, string | ReadonlyArray<string>>>) => {
-  const exchange = await billing(context, "GET", "/documents", { query })
-  return { exchange, list: expectJson(exchange, DocumentList, 200) }
-}
+const listed = (context: RuleContext, query: Readonly<Record<string, string | ReadonlyArray<string>>>) =>
+  jsonAnswer(billing(context, "GET", "/documents", { query }), DocumentList, 200)
 
 const documentTypes = [
   "BOL", "CAT", "COMM", "CON", "RULE", "DIM", "DTR", "DIS", "FRB", "FUEL", "INV", "INSP", "LOA", "LPR", "MSDS", "PAC", "IMG", "POD", "QUO", "RESI", "SPEC", "SCL", "STB", "W&I", "OTHER"
@@ -30,13 +26,13 @@ const uploadRules = rulesOf("b", "Area B, Operations: Upload and retrieve suppor
     source: "published definition of area B: 201"
   }, async (context) => String(expectStatus((await uploadDocuments(context)).exchange, 201).status)),
   must("documents", "returns documents with their members, and files as objects with id and content", onDocuments(async ({ body }, context) => {
-    const { exchange, record } = await got(context, body.invoiceNumber)
+    const [record, exchange] = await got(context, body.invoiceNumber)
     for (const name of ["uniqueID", "shipmentID", "DOT", "MC", "invoiceNumber", "invoiceDate"] as const) expectEqual(record[name], body[name], name, exchange)
     expectEqual(filesIn(record).map(({ documentType }) => documentType).toSorted(), ["BOL", "POD"], "The document types", exchange)
     return `${filesIn(record).length} files`
   })),
   must("documents-content", "returns the content of every file as it was uploaded, under ids of their own", onDocuments(async ({ body }, context) => {
-    const { exchange, record } = await got(context, body.invoiceNumber)
+    const [record, exchange] = await got(context, body.invoiceNumber)
     for (const { documentType, files } of body.documents) expectEqual(filesIn(record).find((file) => file.documentType === documentType)?.content, files[0], `The content of ${documentType}`, exchange)
     expectEqual(new Set(filesIn(record).map(({ id }) => id)).size, filesIn(record).length, "The number of ids", exchange)
     return "the same"
@@ -48,7 +44,7 @@ const uploadRules = rulesOf("b", "Area B, Operations: Upload and retrieve suppor
     expectEachRefused(withoutEach(documentsBody(context), ["uniqueID", "shipmentID", "DOT", "MC", "invoiceNumber", "invoiceDate", "documents"]).map(([what, body]) => [what, uploading(context, body)]))),
   must("upload-types", "takes every document type of the list", async (context) => {
     const { body } = await uploadDocuments(context, { ...documentsBody(context), documents: documentTypes.map((documentType) => ({ documentType, files: [fileContent(documentType)] })) })
-    const { exchange, record } = await got(context, body.invoiceNumber)
+    const [record, exchange] = await got(context, body.invoiceNumber)
     expectEqual(filesIn(record).map(({ documentType }) => documentType).toSorted(), documentTypes.toSorted(), "The document types", exchange)
     return `${documentTypes.length} types`
   }),
@@ -60,26 +56,26 @@ const uploadRules = rulesOf("b", "Area B, Operations: Upload and retrieve suppor
 
 const listRules = rulesOf("b", "Area B, Operations: List supporting documents", needs, [
   must("document-list", "lists documents by invoiceNumber as an array", onDocuments(async ({ body }, context) => {
-    const { exchange, list } = await listed(context, { invoiceNumber: body.invoiceNumber })
+    const [list, exchange] = await listed(context, { invoiceNumber: body.invoiceNumber })
     expectEqual(list.map(({ invoiceNumber }) => invoiceNumber), [body.invoiceNumber], "What is listed", exchange)
     return "1"
   })),
   must("document-list-combined", "lists only documents that match every filter, DOT and MC too", onDocuments(async ({ body }, context) => {
-    const { exchange: right, list: found } = await listed(context, { invoiceNumber: body.invoiceNumber, DOT: body.DOT, MC: body.MC })
+    const [found, right] = await listed(context, { invoiceNumber: body.invoiceNumber, DOT: body.DOT, MC: body.MC })
     expectEqual(found.length, 1, "The number of records with the right DOT and MC", right)
     for (const more of [{ DOT: "9999999" }, { MC: "9999999" }]) {
-      const { exchange, list } = await listed(context, { invoiceNumber: body.invoiceNumber, ...more })
+      const [list, exchange] = await listed(context, { invoiceNumber: body.invoiceNumber, ...more })
       expectEqual(list.length, 0, `The number of records with another ${Object.keys(more)[0]}`, exchange)
     }
     return "[]"
   })),
   must("document-list-type", "lists only files of the type that documentType names", onDocuments(async ({ body }, context) => {
-    const { exchange, list } = await listed(context, { invoiceNumber: body.invoiceNumber, documentType: "POD" })
+    const [list, exchange] = await listed(context, { invoiceNumber: body.invoiceNumber, documentType: "POD" })
     expectEqual(list.flatMap(filesIn).map(({ documentType }) => documentType), ["POD"], "The document types", exchange)
     return "POD"
   })),
   must("document-list-types", "lists files of every type when documentType is repeated", onDocuments(async ({ body }, context) => {
-    const { exchange, list } = await listed(context, { invoiceNumber: body.invoiceNumber, documentType: ["BOL", "POD"] })
+    const [list, exchange] = await listed(context, { invoiceNumber: body.invoiceNumber, documentType: ["BOL", "POD"] })
     expectEqual(list.flatMap(filesIn).map(({ documentType }) => documentType).toSorted(), ["BOL", "POD"], "The document types", exchange)
     return "BOL, POD"
   })),
@@ -94,9 +90,9 @@ const deleteRules = rulesOf("b", "Area B, Operations: Delete supporting document
     return message
   })),
   must("document-delete-file", "deletes the files in fileIds, and no other", onDocuments(async ({ body }, context) => {
-    const before = filesIn((await got(context, body.invoiceNumber)).record)
+    const before = filesIn((await got(context, body.invoiceNumber))[0])
     expectStatus(await billing(context, "DELETE", documentsPath(body.invoiceNumber), { query: { fileIds: [before[0]!.id] } }), 200, 204)
-    const { exchange, record } = await got(context, body.invoiceNumber)
+    const [record, exchange] = await got(context, body.invoiceNumber)
     expectEqual(filesIn(record).map(({ id }) => id), before.slice(1).map(({ id }) => id), "The ids that are left", exchange)
     return "1 of 2"
   })),

@@ -1,5 +1,5 @@
 /** Rules of area B about the size, the number and the format of files. The interface shows no limits; the published definition does. */
-import { expectEqual, expectJson, expectStatus } from "../Expectations.ts"
+import { expectEqual, expectStatus, jsonAnswer } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should } from "../Rule.ts"
 import { billing, DocumentRecord, type DocumentsBody, documentsBody, documentsPath, fileContent, uploadDocuments } from "./InvoiceShapes.ts"
 
@@ -70,8 +70,7 @@ export const fileRules = rulesOf("b", "Area B, Operations: Upload supporting doc
       await expectNothing(context, body)
       return `refused: ${status}`
     }
-    const exchange = await billing(context, "GET", documentsPath(body.invoiceNumber))
-    const { documents } = expectJson(exchange, DocumentRecord, 200)
+    const [{ documents }, exchange] = await jsonAnswer(billing(context, "GET", documentsPath(body.invoiceNumber)), DocumentRecord, 200)
     expectEqual(documents.flatMap(({ files }) => files.map(({ content }) => content)).toSorted(), body.documents[0]!.files.toSorted(), "The content of the files", exchange)
     return `${manyFiles} files`
   })

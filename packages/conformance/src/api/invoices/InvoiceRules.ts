@@ -1,22 +1,17 @@
 /** Rules of area B about invoices. */
 import { Schema } from "effect"
 import type { Exchange } from "../ApiCaller.ts"
-import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, Message, read, withoutEach } from "../Expectations.ts"
+import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, jsonAnswer, Message, read, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
 import { billing, createInvoice, Invoice, invoiceBody, type InvoiceBody, InvoiceList, invoicePath, onInvoice } from "./InvoiceShapes.ts"
 
 const needs = ["carrier"] as const
 const unknownId = "WAYBILL-CHECK-NO-SUCH-INVOICE"
 
-const got = async (context: RuleContext, uniqueID: string) => {
-  const exchange = await billing(context, "GET", invoicePath(uniqueID))
-  return { exchange, invoice: expectJson(exchange, Invoice, 200) }
-}
+const got = (context: RuleContext, uniqueID: string) => jsonAnswer(billing(context, "GET", invoicePath(uniqueID)), Invoice, 200)
 
-const listed = async (context: RuleContext, query: Readonly<Record<string, string>>) => {
-  const exchange = await billing(context, "GET", "/invoices", { query })
-  return { exchange, list: expectJson(exchange, InvoiceList, 200) }
-}
+const listed = (context: RuleContext, query: Readonly<Record<string, string>>) =>
+  jsonAnswer(billing(context, "GET", "/invoices", { query }), InvoiceList, 200)
 
 const creating = (context: RuleContext, body: unknown) => () => billing(context, "POST", "/invoices", { body })
 
@@ -24,7 +19,7 @@ const creating = (context: RuleContext, body: unknown) => () => billing(context,
 const expectFiltered = async (context: RuleContext, name: string, query: (body: InvoiceBody) => Readonly<Record<string, string>>, valueOf: (invoice: typeof Invoice.Type) => string): Promise<string> => {
   const { body } = await createInvoice(context)
   await createInvoice(context, { ...invoiceBody(context), shipmentID: `OTHER-${body.uniqueID}` })
-  const { exchange, list } = await listed(context, query(body))
+  const [list, exchange] = await listed(context, query(body))
   const wanted = query(body)[name]
   const wrong = list.find((invoice) => digitsOf(valueOf(invoice)) !== digitsOf(wanted!))
   if (wrong !== undefined) throw new Violation(`${wrong.uniqueID} is listed and has ${name} ${valueOf(wrong)}; ${wanted} was asked for.`, exchange)
@@ -38,7 +33,7 @@ const digitsOf = (text: string): string => text.replace(/^(USDOT|DOT|MC)[\s-]*0*
 const createRules = rulesOf("b", "Area B, Operations: Create and retrieve invoice", needs, [
   must("create", "creates an invoice and answers a message", async (context) => expectJson((await createInvoice(context)).exchange, Message, 200, 201).message),
   must("get", "returns an invoice with every member as it was created", onInvoice(async ({ body }, context) => {
-    const { exchange } = await got(context, body.uniqueID)
+    const [, exchange] = await got(context, body.uniqueID)
     const now = exchange.json as Readonly<Record<string, unknown>>
     for (const name of ["uniqueID", "shipmentID", "DOT", "MC"] as const) expectEqual(now[name], body[name], name, exchange)
     expectEqual(sorted(now["invoiceHeader"]), sorted(body.invoiceHeader), "invoiceHeader", exchange)
@@ -47,7 +42,7 @@ const createRules = rulesOf("b", "Area B, Operations: Create and retrieve invoic
     return body.uniqueID
   })),
   must("get-charges", "returns the charges in order, with their amounts to the digit", onInvoice(async ({ body }, context) => {
-    const { exchange } = await got(context, body.uniqueID)
+    const [, exchange] = await got(context, body.uniqueID)
     expectEqual(sorted((exchange.json as { invoiceCharges?: unknown }).invoiceCharges), sorted(body.invoiceCharges), "invoiceCharges", exchange)
     return `${body.invoiceCharges.length} charges`
   })),
@@ -76,7 +71,7 @@ const createRules = rulesOf("b", "Area B, Operations: Create and retrieve invoic
     const [charge] = body.invoiceCharges
     const invoiceCharges = [charge!, { ...charge!, chargeType: "ITEM_CHARGE", itemId: 1 }, { ...charge!, chargeType: "HANDLING_UNIT_CHARGE", handlingUnitId: 2 }]
     await createInvoice(context, { ...body, invoiceCharges })
-    const { exchange, invoice } = await got(context, body.uniqueID)
+    const [invoice, exchange] = await got(context, body.uniqueID)
     expectEqual(invoice.invoiceCharges.map(({ chargeType }) => chargeType), invoiceCharges.map(({ chargeType }) => chargeType), "The types of the charges", exchange)
     return "3 variants"
   }),
@@ -84,7 +79,7 @@ const createRules = rulesOf("b", "Area B, Operations: Create and retrieve invoic
     source: "practice: the identifier names one invoice"
   }, onInvoice(async ({ body }, context) => {
     const again = await creating(context, { ...body, shipmentID: "ANOTHER" })()
-    const { exchange, invoice } = await got(context, body.uniqueID)
+    const [invoice, exchange] = await got(context, body.uniqueID)
     expectEqual(invoice.shipmentID, body.shipmentID, "shipmentID", exchange)
     expectStatus(again, 400, 409, 422)
     return String(again.status)
@@ -93,7 +88,7 @@ const createRules = rulesOf("b", "Area B, Operations: Create and retrieve invoic
 
 const listRules = rulesOf("b", "Area B, Operations: List invoices", needs, [
   must("list", "lists invoices as an array, and filters them by uniqueID", onInvoice(async ({ body }, context) => {
-    const { exchange, list } = await listed(context, { uniqueID: body.uniqueID })
+    const [list, exchange] = await listed(context, { uniqueID: body.uniqueID })
     expectEqual(list.map(({ uniqueID }) => uniqueID), [body.uniqueID], "What is listed", exchange)
     return "1"
   })),
@@ -104,7 +99,7 @@ const listRules = rulesOf("b", "Area B, Operations: List invoices", needs, [
   must("list-mc", "filters invoices by MC", (context) => expectFiltered(context, "MC", ({ MC, uniqueID }) => ({ MC, uniqueID }), ({ MC }) => MC)),
   must("list-combined", "lists only invoices that match every filter, and an empty array if there are none", onInvoice(async ({ body }, context) => {
     for (const more of [{ invoiceNumber: "NO-SUCH-NUMBER" }, { shipmentID: "NO-SUCH-SHIPMENT" }, { DOT: "9999999" }, { MC: "9999999" }]) {
-      const { exchange, list } = await listed(context, { uniqueID: body.uniqueID, ...more })
+      const [list, exchange] = await listed(context, { uniqueID: body.uniqueID, ...more })
       expectEqual(list.map(({ uniqueID }) => uniqueID), [], `What is listed with ${Object.keys(more)[0]}`, exchange)
     }
     return "[]"
@@ -124,14 +119,14 @@ const replaceRules = rulesOf("b", "Area B, Operations: Replace invoice", needs, 
   must("replace", "replaces an invoice and answers a message", onInvoice(async ({ body }, context) => {
     const changed = { ...body, invoiceHeader: { ...body.invoiceHeader, terms: { ...body.invoiceHeader.terms, paymentTerms: "Net 60" } } }
     expectJson(await replacing(context, body.uniqueID, changed), Message, 200)
-    const { exchange, invoice } = await got(context, body.uniqueID)
+    const [invoice, exchange] = await got(context, body.uniqueID)
     expectEqual(invoice.invoiceHeader.terms["paymentTerms"], "Net 60", "paymentTerms", exchange)
     return "Net 60"
   })),
   must("replace-whole", "replaces the whole invoice: members that are left out are gone", onInvoice(async ({ body }, context) => {
     const { attributes: _, comments: __, ...rest } = body
     expectStatus(await replacing(context, body.uniqueID, { ...rest, invoiceCharges: [body.invoiceCharges[1]] }), 200)
-    const { exchange, invoice } = await got(context, body.uniqueID)
+    const [invoice, exchange] = await got(context, body.uniqueID)
     expectEqual([invoice.attributes?.length ?? 0, invoice.invoiceCharges.length], [0, 1], "The number of attributes and charges", exchange)
     return "gone"
   })),
@@ -156,7 +151,7 @@ const deleteRules = rulesOf("b", "Area B, Operations: Delete invoice", needs, [
   must("delete", "deletes an invoice: it is neither returned nor listed", onInvoice(async ({ body }, context) => {
     expectStatus(await billing(context, "DELETE", invoicePath(body.uniqueID)), 200, 204)
     expectStatus(await billing(context, "GET", invoicePath(body.uniqueID)), 404, 410)
-    const { exchange, list } = await listed(context, { uniqueID: body.uniqueID })
+    const [list, exchange] = await listed(context, { uniqueID: body.uniqueID })
     expectEqual(list.length, 0, "The number of invoices that are listed", exchange)
     return "gone"
   })),

@@ -1,6 +1,6 @@
 /** Rules of area C. All pickups are tests. */
 import type { Exchange } from "../ApiCaller.ts"
-import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, Message, read, withoutEach } from "../Expectations.ts"
+import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, jsonAnswer, Message, read, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
 import { digitsOf, lookup, onPickup, orderPickup, PickupAnswers, pickupBody, type PickupBody, pickupPath, PickupVisibility } from "./PickupShapes.ts"
 
@@ -10,10 +10,8 @@ const unknownNumber = "9999999990"
 const ordering = (context: RuleContext, body: unknown) => () => context.call("c", "POST", "/v1/pickups/", { body })
 const refusing = (context: RuleContext, bodies: ReadonlyArray<readonly [string, object]>) => expectEachRefused(bodies.map(([what, more]) => [what, ordering(context, { ...pickupBody(context), ...more })]))
 
-const visible = async (context: RuleContext, more: Readonly<Record<string, string>>) => {
-  const exchange = await lookup(context, more)
-  return { exchange, pickup: expectJson(exchange, PickupVisibility, 200) }
-}
+const visible = (context: RuleContext, more: Readonly<Record<string, string>>) =>
+  jsonAnswer(lookup(context, more), PickupVisibility, 200)
 
 const createRules = rulesOf("c", "Area C, Operations: Create pickup request", needs, [
   must("create", "answers a pickup request with an array of pickup responses", onPickup(({ exchange }) =>
@@ -24,8 +22,7 @@ const createRules = rulesOf("c", "Area C, Operations: Create pickup request", ne
   should("create-number", "gives a number with an accepted request, and none with another", {
     source: "published requirements of area C: accept, reject or call us; only accepted requests have a number"
   }, async (context) => {
-    const exchange = await ordering(context, pickupBody(context))()
-    const [{ carrierPickupNumber, pickupStatus }] = expectJson(exchange, PickupAnswers, 200, 201)
+    const [[{ carrierPickupNumber, pickupStatus }], exchange] = await jsonAnswer(ordering(context, pickupBody(context))(), PickupAnswers, 200, 201)
     const isAccepted = /^accept/iu.test(pickupStatus ?? "")
     if (isAccepted !== ((carrierPickupNumber ?? "") !== "")) throw new Violation(`pickupStatus is ${pickupStatus}, and carrierPickupNumber ${carrierPickupNumber}.`, exchange)
     if (carrierPickupNumber !== null) context.afterwards(() => context.call("c", "DELETE", pickupPath(carrierPickupNumber)))
@@ -44,8 +41,7 @@ const createRules = rulesOf("c", "Area C, Operations: Create pickup request", ne
   }),
   must("create-nulls", "takes a request whose members that may be null are null", async (context) => {
     const nulls = Object.fromEntries(["customer", "loadedBy", "dockDoorNumber", "dockContactName", "shipmentDetails", "destinationAddress", "billToAddress"].map((name) => [name, null]))
-    const exchange = await ordering(context, { ...pickupBody(context), ...nulls })()
-    const [{ carrierPickupNumber }] = expectJson(exchange, PickupAnswers, 200, 201)
+    const [{ carrierPickupNumber }] = expectJson(await ordering(context, { ...pickupBody(context), ...nulls })(), PickupAnswers, 200, 201)
     if (carrierPickupNumber !== null) context.afterwards(() => context.call("c", "DELETE", pickupPath(carrierPickupNumber)))
     return "taken"
   }),
@@ -72,11 +68,10 @@ const changing = (context: RuleContext, number: string, body: PickupBody | objec
 const updateRules = rulesOf("c", "Area C, Operations: Update pickup request", needs, [
   must("update", "updates a pickup request, keeps its number, and shows the change", onPickup(async ({ number, pro }, context) => {
     const changed = pickupBody(context, { pro, number })
-    const exchange = await changing(context, number, { ...changed, shipmentDetails: [{ ...changed.shipmentDetails[0], grossShipmentWeight: 1999 }] })
-    const [{ carrierPickupNumber }] = expectJson(exchange, PickupAnswers, 200)
-    expectEqual(carrierPickupNumber, number, "carrierPickupNumber", exchange)
-    const now = await visible(context, { lookupValue: number })
-    expectEqual(now.pickup.shipmentArray[0]?.weight, 1999, "The weight after the update", now.exchange)
+    const [[answer], answered] = await jsonAnswer(changing(context, number, { ...changed, shipmentDetails: [{ ...changed.shipmentDetails[0], grossShipmentWeight: 1999 }] }), PickupAnswers, 200)
+    expectEqual(answer.carrierPickupNumber, number, "carrierPickupNumber", answered)
+    const [now, exchange] = await visible(context, { lookupValue: number })
+    expectEqual(now.shipmentArray[0]?.weight, 1999, "The weight after the update", exchange)
     return number
   })),
   must("update-omitted", "takes an update without handlingUnitType in its shipment details", { source: "Area C: the update body omits handlingUnitType" }, onPickup(async ({ number, pro }, context) => {
@@ -100,31 +95,31 @@ const updateRules = rulesOf("c", "Area C, Operations: Update pickup request", ne
 
 const visibilityRules = rulesOf("c", "Area C, Operations: Pickup visibility", needs, [
   must("lookup", "shows a pickup by its confirmation id", onPickup(async ({ number }, context) => {
-    const { exchange, pickup } = await visible(context, { lookupValue: number })
+    const [pickup, exchange] = await visible(context, { lookupValue: number })
     expectEqual(digitsOf(pickup.pickupConfirmationId), digitsOf(number), "pickupConfirmationId", exchange)
     return pickup.status
   })),
   must("lookup-pro", "shows a pickup by a PRO of its shipments", onPickup(async ({ number, pro }, context) => {
-    const { exchange, pickup } = await visible(context, { lookupType: "PRO", lookupValue: pro })
+    const [pickup, exchange] = await visible(context, { lookupType: "PRO", lookupValue: pro })
     expectEqual(digitsOf(pickup.pickupConfirmationId), digitsOf(number), "pickupConfirmationId", exchange)
     return pro
   })),
   must("lookup-integers", "shows pickupConfirmationId, code, subCode, proNumber and destinationPostalCode as integers, or null", {
     source: "Area C: pickup visibility response"
   }, onPickup(async ({ number }, context) => {
-    const { exchange, pickup: { informationCode: { code, subCode }, pickupConfirmationId, shipmentArray } } = await visible(context, { lookupValue: number })
+    const [{ informationCode: { code, subCode }, pickupConfirmationId, shipmentArray }, exchange] = await visible(context, { lookupValue: number })
     const shown = { pickupConfirmationId, code, subCode, ...Object.fromEntries(shipmentArray.slice(0, 1).flatMap(({ destinationPostalCode, proNumber }) => [["proNumber", proNumber], ["destinationPostalCode", destinationPostalCode]])) }
     const wrong = Object.entries(shown).find(([name, value]) => !Number.isSafeInteger(value) && (value !== null || name === "pickupConfirmationId"))
     if (wrong !== undefined) throw new Violation(`${wrong[0]} is ${JSON.stringify(wrong[1])}; an integer is expected.`, exchange)
     return String(pickupConfirmationId)
   })),
   must("lookup-shipments", "shows the shipments of a pickup, with PRO, country, units and weight", onPickup(async ({ number, pro }, context) => {
-    const { exchange, pickup: { shipmentArray: [shipment] } } = await visible(context, { lookupValue: number })
+    const [{ shipmentArray: [shipment] }, exchange] = await visible(context, { lookupValue: number })
     expectEqual([String(shipment?.proNumber), shipment?.destinationCountry, shipment?.handlingUnitQuantity, shipment?.weight], [pro, "CAN", 2, 1250], "proNumber, destinationCountry, handlingUnitQuantity and weight", exchange)
     return pro
   })),
   must("lookup-eta", "gives stopEta without a zone designator, and the zone in stopEtaTimeZone", onPickup(async ({ number }, context) => {
-    const { exchange, pickup: { stopEta, stopEtaTimeZone } } = await visible(context, { lookupValue: number })
+    const [{ stopEta, stopEtaTimeZone }, exchange] = await visible(context, { lookupValue: number })
     if (stopEta !== null && !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/u.test(stopEta)) throw new Violation(`stopEta is ${stopEta}; a date-time without a zone is expected.`, exchange)
     if (stopEta !== null && (stopEtaTimeZone ?? "") === "") throw new Violation(`stopEta is ${stopEta}, and stopEtaTimeZone is missing.`, exchange)
     return `${stopEta} ${stopEtaTimeZone}`
@@ -144,7 +139,7 @@ const visibilityRules = rulesOf("c", "Area C, Operations: Pickup visibility", ne
     String(expectStatus(await lookup(context, { lookupValue: number, isTest: "false" }), 404).status))),
   should("lookup-safe", "cancels nothing by a lookup, whatever its requestType is", { source: "HTTP: GET is safe" }, onPickup(async ({ number }, context) => {
     await lookup(context, { lookupValue: number, requestType: "Cancel" })
-    const { exchange, pickup } = await visible(context, { lookupValue: number })
+    const [pickup, exchange] = await visible(context, { lookupValue: number })
     if (/cancel/iu.test(pickup.status)) throw new Violation("A lookup with requestType Cancel cancelled the pickup.", exchange)
     return pickup.status
   }))
@@ -153,7 +148,7 @@ const visibilityRules = rulesOf("c", "Area C, Operations: Pickup visibility", ne
 const cancelRules = rulesOf("c", "published definition of area C: DELETE cancels a pickup", needs, [
   should("cancel", "cancels a pickup, and shows it as cancelled", onPickup(async ({ number }, context) => {
     expectStatus(await context.call("c", "DELETE", pickupPath(number)), 200)
-    const { exchange, pickup } = await visible(context, { lookupValue: number })
+    const [pickup, exchange] = await visible(context, { lookupValue: number })
     if (!/cancel/iu.test(pickup.status)) throw new Violation(`The status of the cancelled pickup is ${pickup.status}.`, exchange)
     return pickup.status
   })),
@@ -180,7 +175,7 @@ const accessRules = rulesOf("c", "Authentication; errors of area C: published de
     const { pickupAddress: [origin], ...body } = pickupBody(context, { pro, number })
     expectHidden(await changing(context, number, { ...body, pickupAddress: [{ ...origin, orgAccountNumber: null }] }, "other"))
     expectHidden(await context.call("c", "DELETE", pickupPath(number), { as: "other" }))
-    const { exchange, pickup } = await visible(context, { lookupValue: number })
+    const [pickup, exchange] = await visible(context, { lookupValue: number })
     if (/cancel/iu.test(pickup.status)) throw new Violation("Another customer cancelled the pickup.", exchange)
     return "hidden"
   }))

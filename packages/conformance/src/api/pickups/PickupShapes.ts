@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { randomInt } from "node:crypto"
 import type { Exchange } from "../ApiCaller.ts"
-import { expectJson, optional, orNull } from "../Expectations.ts"
+import { jsonAnswer, optional, orNull } from "../Expectations.ts"
 import { making, type RuleContext, Violation } from "../Rule.ts"
 
 const text = Schema.String
@@ -150,8 +150,7 @@ interface OrderedPickup {
 /** Orders a test pickup, which is cancelled at the end. */
 export const orderPickup = async (context: RuleContext): Promise<OrderedPickup> => {
   const body = pickupBody(context)
-  const exchange = await context.call("c", "POST", "/v1/pickups/", { body })
-  const number = expectJson(exchange, PickupAnswers, 200, 201)[0].carrierPickupNumber
+  const [[{ carrierPickupNumber: number }], exchange] = await jsonAnswer(context.call("c", "POST", "/v1/pickups/", { body }), PickupAnswers, 200, 201)
   if (number === null || number === "") throw new Violation("The pickup was not accepted, so that it has no number; an accepted test pickup is needed for this check.", exchange)
   context.afterwards(() => context.call("c", "DELETE", pickupPath(number)))
   return { body, exchange, number, pro: body.shipmentDetails[0]!.proNumber }

@@ -1,6 +1,6 @@
 /** Rules of area A about lookups. */
 import type { Exchange } from "../ApiCaller.ts"
-import { callText, expectEqual, expectJson, expectStatus, expectUnauthorized } from "../Expectations.ts"
+import { callText, expectEqual, expectJson, expectStatus, expectUnauthorized, jsonAnswer } from "../Expectations.ts"
 import type { KnownShipment } from "../Fixtures.ts"
 import { making, must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
 import { around, comparable, lookupsOf, publicMembers, PublicShipment, rangePath, ShipmentsInRange, VerifiedShipment } from "./StatusShapes.ts"
@@ -13,10 +13,8 @@ const kinds = Object.keys(keys) as ReadonlyArray<Kind>
 const own = ["customer", "shipment"] as const
 const foreign = ["customer", "foreignShipment"] as const
 
-const verified = async (context: RuleContext) => {
-  const exchange = await context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "verified").pro)
-  return { ...expectJson(exchange, VerifiedShipment, 200), exchange }
-}
+const verified = (context: RuleContext) =>
+  jsonAnswer(context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "verified").pro), VerifiedShipment, 200)
 
 const onVerified = making(verified)
 
@@ -39,8 +37,7 @@ const wrongPostalCode = ({ fixtures }: RuleContext, kind: "bol" | "po", form: "v
 const verifiedRules = kinds.flatMap((kind) => rulesOf("a", `Area A, Endpoints: verified lookup by ${keys[kind]}`, own, [
   must(`${kind}-verified`, `answers 200 with the verified shape for a shipment of the caller, by ${keys[kind]}`, async (context) => {
     const { shipment } = context.fixtures
-    const exchange = await context.call("a", "GET", lookupsOf(shipment!, "verified")[kind])
-    const { ProNumber } = expectJson(exchange, VerifiedShipment, 200)
+    const [{ ProNumber }, exchange] = await jsonAnswer(context.call("a", "GET", lookupsOf(shipment!, "verified")[kind]), VerifiedShipment, 200)
     expectEqual(comparable(ProNumber), comparable(shipment!.proNumber), "ProNumber", exchange)
     return ProNumber
   }),
@@ -71,31 +68,30 @@ const postalCodeRules = (["bol", "po"] as const).flatMap((kind) => rulesOf("a", 
 ]))
 
 const contentRules = rulesOf("a", "Area A: verified shipment response", own, [
-  must("delay-reason", "gives DelayReasonCode when Late is true", onVerified(({ DelayReasonCode, exchange, Late }) => {
+  must("delay-reason", "gives DelayReasonCode when Late is true", onVerified(([{ DelayReasonCode, Late }, exchange]) => {
     if (Late === true && (DelayReasonCode ?? "") === "") throw new Violation("Late is true, and there is no DelayReasonCode.", exchange)
     return `Late is ${Late}`
   })),
-  must("partner-carrier", "gives PartnerCarrierName and PartnerCarrierSCAC when the milestone is Interline", onVerified(({ exchange, PartnerCarrierName, PartnerCarrierSCAC, ShipmentMilestoneStatus }) => {
+  must("partner-carrier", "gives PartnerCarrierName and PartnerCarrierSCAC when the milestone is Interline", onVerified(([{ PartnerCarrierName, PartnerCarrierSCAC, ShipmentMilestoneStatus }, exchange]) => {
     if (ShipmentMilestoneStatus === "Interline" && ((PartnerCarrierName ?? "") === "" || (PartnerCarrierSCAC ?? "") === "")) throw new Violation("The milestone is Interline, and the partner carrier is missing.", exchange)
     return ShipmentMilestoneStatus
   })),
-  must("cross-border", "gives CrossBorderStatus when CrossBorder is true", onVerified(({ CrossBorder, CrossBorderStatus, exchange }) => {
+  must("cross-border", "gives CrossBorderStatus when CrossBorder is true", onVerified(([{ CrossBorder, CrossBorderStatus }, exchange]) => {
     if (CrossBorder === true && (CrossBorderStatus ?? null) === null) throw new Violation("CrossBorder is true, and there is no CrossBorderStatus.", exchange)
     return `CrossBorder is ${CrossBorder}`
   })),
-  must("unique-id", "makes UniqueID of the PRO number, the SCAC and a date as YYYYMMDD", onVerified(({ exchange, ProNumber, UniqueID }) => {
+  must("unique-id", "makes UniqueID of the PRO number, the SCAC and a date as YYYYMMDD", onVerified(([{ ProNumber, UniqueID }, exchange]) => {
     const [id, pro] = [comparable(UniqueID), comparable(ProNumber)]
     if (!id.startsWith(pro) || !/^[A-Z]{2,4}\d{8}$/u.test(id.slice(pro.length))) throw new Violation(`UniqueID is ${UniqueID}; ${ProNumber}, a SCAC and YYYYMMDD are expected.`, exchange)
     return UniqueID
   })),
-  should("account", "gives the account of the shipment in BillToAccountNumber", onVerified(({ BillToAccountNumber, exchange }, context) => {
+  should("account", "gives the account of the shipment in BillToAccountNumber", onVerified(([{ BillToAccountNumber }, exchange], context) => {
     expectEqual(BillToAccountNumber, context.fixtures.shipment!.accountNumber, "BillToAccountNumber", exchange)
     return BillToAccountNumber
   })),
   must("public-agrees", "gives the same milestone, estimate and days in both forms", { source: "Area A: public and verified form of one shipment" }, async (context) => {
-    const full = await verified(context)
-    const exchange = await context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "public").pro)
-    const short = expectJson(exchange, PublicShipment, 200)
+    const [full] = await verified(context)
+    const [short, exchange] = await jsonAnswer(context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "public").pro), PublicShipment, 200)
     for (const member of ["ShipmentMilestoneStatus", "UpdatedETA", "EstimatedStandardDay"] as const) expectEqual(short[member], full[member], member, exchange)
     return full.ShipmentMilestoneStatus
   })

@@ -11,7 +11,7 @@ const needs = ["customer", "events"] as const
 const firstShipment = ({ fixtures }: RuleContext): string => fixtures.events!.shipmentIds[0]!
 
 const eventsOfFirst = async (context: RuleContext) => {
-  const { data, exchange } = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "500" })
+  const [{ data }, exchange] = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "500" })
   if (data.length < 3 || new Set(data.map(({ type }) => type)).size < 2) {
     throw new Violation(`${firstShipment(context)} has ${data.length} events; at least three of two types are needed for this check.`, exchange)
   }
@@ -23,7 +23,7 @@ const onFirstEvents = making(eventsOfFirst)
 /** Expects the filter to give exactly these of all events. */
 const expectFiltered = async (context: RuleContext, query: Readonly<Record<string, string | ReadonlyArray<string>>>, fits: (event: ListedEvent) => boolean): Promise<string> => {
   const { data: all } = await eventsOfFirst(context)
-  const { data, exchange } = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "500", ...query })
+  const [{ data }, exchange] = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "500", ...query })
   const unexpected = data.find((event) => !fits(event))
   if (unexpected !== undefined) throw new Violation(`${unexpected.eventId}, ${unexpected.type} at ${unexpected.occurredAt}, is listed and does not match the filter.`, exchange)
   const missing = all.filter(fits).find(({ eventId }) => !data.some((event) => event.eventId === eventId))
@@ -50,7 +50,7 @@ const refuses = (id: string, sentence: string, queries: ReadonlyArray<Readonly<R
 export const eventListRules = [
   ...rulesOf("d", "Area D, Operations: List events", needs, [
     must("events", "lists events in the shape of EventsPage, with page 1 and pageSize 100 by default", async (context) => {
-      const { data, exchange, page, pageSize } = await eventsPage(context, {})
+      const [{ data, page, pageSize }, exchange] = await eventsPage(context, {})
       expectEqual([page, pageSize], [1, 100], "page and pageSize without parameters", exchange)
       await eventsOfFirst(context)
       return `${data.length} events on page 1`
@@ -68,14 +68,14 @@ export const eventListRules = [
     must("events-to", "excludes events at occurredTo and after", onMiddle(({ occurredAt }, context) =>
       expectFiltered(context, { occurredTo: occurredAt }, (event) => Date.parse(event.occurredAt) < Date.parse(occurredAt)))),
     must("events-order", "orders events by shipmentId, sequence and eventId", async (context) => {
-      const { data, exchange } = await eventsPage(context, { pageSize: "500" })
+      const [{ data }, exchange] = await eventsPage(context, { pageSize: "500" })
       expectSorted(data, 1, exchange)
       const first = await eventsOfFirst(context)
       expectSorted(first.data, 1, first.exchange)
       return `${data.length} events in order`
     }),
     should("events-desc", "reverses the whole order with order=desc", { source: "published definition of area D: order applies to the whole key" }, async (context) => {
-      const { data, exchange } = await eventsPage(context, { pageSize: "500", order: "desc", shipmentId: firstShipment(context) })
+      const [{ data }, exchange] = await eventsPage(context, { pageSize: "500", order: "desc", shipmentId: firstShipment(context) })
       expectSorted(data, -1, exchange)
       expectEqual(data.length, (await eventsOfFirst(context)).data.length, "The number of events with order=desc", exchange)
       return `${data.length} events in reverse`
@@ -84,23 +84,23 @@ export const eventListRules = [
       const listed: Array<string> = []
       let last: Exchange | undefined
       for (let page = 1; page <= Math.min(4, Math.ceil(all.length / 2)); page++) {
-        const found = await eventsPage(context, { shipmentId: firstShipment(context), page: String(page), pageSize: "2" })
-        expectEqual([found.page, found.pageSize], [page, 2], "page and pageSize", found.exchange)
+        const [found, exchange] = await eventsPage(context, { shipmentId: firstShipment(context), page: String(page), pageSize: "2" })
+        expectEqual([found.page, found.pageSize], [page, 2], "page and pageSize", exchange)
         listed.push(...found.data.map(({ eventId }) => eventId))
-        last = found.exchange
+        last = exchange
       }
       expectEqual(listed, all.slice(0, listed.length).map(({ eventId }) => eventId), "What pages of two list", last)
       expectEqual(listed.length >= Math.min(8, all.length), true, "Whether the pages have every event", last)
       return `${listed.length} events on pages of two`
     })),
     must("events-total", "counts the events that match in totalCount and totalPages, if it gives them", onFirstEvents(async ({ data: all }, context) => {
-      const { exchange, totalCount, totalPages } = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "2" })
+      const [{ totalCount, totalPages }, exchange] = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "2" })
       if (totalCount !== undefined && totalCount !== null) expectEqual(totalCount, all.length, "totalCount", exchange)
       if (totalPages !== undefined && totalPages !== null) expectEqual(totalPages, Math.ceil(all.length / 2), "totalPages", exchange)
       return `${totalCount ?? "no"} events on ${totalPages ?? "?"} pages`
     })),
     must("events-page-headers", "gives paging information in headers too", async (context) => {
-      const { exchange } = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "2" })
+      const [, exchange] = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "2" })
       const found = [...exchange.headers].map(([name]) => name).filter((name) => name === "link" || /page|total|count/u.test(name))
       if (found.length === 0) throw new Violation(`${callText(exchange)} has no header with paging information, such as Link or X-Total-Count.`, exchange)
       return found.join(", ")
@@ -112,7 +112,7 @@ export const eventListRules = [
       return `${data.length} events`
     })),
     must("events-past-the-end", "answers an empty page after the last one", async (context) => {
-      const { data, exchange } = await eventsPage(context, { shipmentId: firstShipment(context), page: "9999" })
+      const [{ data }, exchange] = await eventsPage(context, { shipmentId: firstShipment(context), page: "9999" })
       expectEqual(data.length, 0, "The number of events on page 9999", exchange)
       return "empty"
     }),
@@ -135,8 +135,8 @@ export const eventListRules = [
       const exchange = await context.call("d", "GET", "/v1/events", { query: { shipmentId } })
       expectStatus(exchange, 200, 403, 404)
       if (exchange.status === 200) expectEqual((exchange.json as { data?: unknown })?.data, [], `What is listed of ${shipmentId}`, exchange)
-      const all = await eventsPage(context, { pageSize: "500" })
-      if (all.data.some((event) => event.shipment.shipmentId === shipmentId)) throw new Violation(`The list without filters shows ${shipmentId}.`, all.exchange)
+      const [all, allExchange] = await eventsPage(context, { pageSize: "500" })
+      if (all.data.some((event) => event.shipment.shipmentId === shipmentId)) throw new Violation(`The list without filters shows ${shipmentId}.`, allExchange)
       return `nothing of ${shipmentId}`
     })
   ]),

@@ -5,7 +5,7 @@ import { EventType, SubscriptionFilters, TransitSubscription } from "@waybill/co
 import { Schema } from "effect"
 import type { Inbox, Post } from "../Callback.ts"
 import type { CallerName, Exchange } from "../ApiCaller.ts"
-import { callText, expectJson, jsonOf, optional, orNull, read } from "../Expectations.ts"
+import { callText, jsonAnswer, jsonOf, optional, orNull, read } from "../Expectations.ts"
 import { making, type RuleContext, Violation } from "../Rule.ts"
 
 /** An implementation may show the secret's name and the delivery settings, or not. */
@@ -112,14 +112,12 @@ const created = async (context: RuleContext, body: object, inbox: Inbox, as: Cal
 export const patched = (context: RuleContext, id: string, body: unknown, as: CallerName = "customer"): Promise<Exchange> =>
   context.call("d", "PATCH", subscriptionPath(id), { as, body, contentType: "application/merge-patch+json" })
 
-export const eventsPage = async (context: RuleContext, query: Readonly<Record<string, string | ReadonlyArray<string>>>) => {
-  const exchange = await context.call("d", "GET", "/v1/events", { as: "customer", query })
-  return { ...expectJson(exchange, EventsPage, 200), exchange }
-}
+export const eventsPage = (context: RuleContext, query: Readonly<Record<string, string | ReadonlyArray<string>>>) =>
+  jsonAnswer(context.call("d", "GET", "/v1/events", { as: "customer", query }), EventsPage, 200)
 
 /** The listed events of the shipments of the fixtures, in the order of the list. */
 export const knownEvents = async (context: RuleContext): Promise<ReadonlyArray<ListedEvent>> => {
   const found: Array<ListedEvent> = []
-  for (const shipmentId of context.fixtures.events!.shipmentIds) found.push(...(await eventsPage(context, { shipmentId, pageSize: "500" })).data)
+  for (const shipmentId of context.fixtures.events!.shipmentIds) found.push(...(await eventsPage(context, { shipmentId, pageSize: "500" }))[0].data)
   return found
 }

@@ -2,25 +2,20 @@
 import { compareText } from "@waybill/core"
 import { eventTypes } from "@waybill/core/transit-events"
 import { randomUUID } from "node:crypto"
-import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, read, withoutEach } from "../Expectations.ts"
+import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, jsonAnswer, read, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
 import { expectProblem, onSubscription, patched, subscribeOnly, Subscription, subscriptionBody, subscriptionPath, SubscriptionsPage } from "./EventShapes.ts"
 
 const needs = ["customer", "secret"] as const
 
-const got = async (context: RuleContext, id: string) => {
-  const exchange = await context.call("d", "GET", subscriptionPath(id))
-  return { ...expectJson(exchange, Subscription, 200), exchange }
-}
+const got = (context: RuleContext, id: string) => jsonAnswer(context.call("d", "GET", subscriptionPath(id)), Subscription, 200)
 
 const filters = { eventTypes: ["DELIVERED"], shipmentIds: ["WAYBILL-CHECK"] }
 
 const creating = (context: RuleContext, body: unknown) => () => context.call("d", "POST", "/v1/subscriptions", { body })
 
-const statusList = async (context: RuleContext, query: Readonly<Record<string, string>>) => {
-  const exchange = await context.call("d", "GET", "/v1/subscriptions", { query: { pageSize: "200", ...query } })
-  return { ...expectJson(exchange, SubscriptionsPage, 200), exchange }
-}
+const statusList = (context: RuleContext, query: Readonly<Record<string, string>>) =>
+  jsonAnswer(context.call("d", "GET", "/v1/subscriptions", { query: { pageSize: "200", ...query } }), SubscriptionsPage, 200)
 
 const createRules = rulesOf("d", "Area D, Operations: Create subscription", needs, [
   must("create", "creates a subscription and returns it, with an id and the status active", onSubscription(({ exchange }, context) => {
@@ -36,14 +31,14 @@ const createRules = rulesOf("d", "Area D, Operations: Create subscription", need
   })),
   must("create-filters", "keeps the filters of a subscription", async (context) => {
     const { id } = await subscribeOnly(context, { filters })
-    const { exchange, filters: kept } = await got(context, id)
+    const [{ filters: kept }, exchange] = await got(context, id)
     expectEqual([kept?.eventTypes, kept?.shipmentIds], [filters.eventTypes, filters.shipmentIds], "eventTypes and shipmentIds", exchange)
     return "kept"
   }),
   must("create-delivery", "keeps the delivery settings of a subscription", async (context) => {
     const given = { maxAttempts: 3, initialBackoffSeconds: 2, maxBackoffSeconds: 60, batchMaxSize: 7, rateLimitPerMinute: 30 }
     const { id } = await subscribeOnly(context, { delivery: given })
-    const { delivery, exchange } = await got(context, id)
+    const [{ delivery }, exchange] = await got(context, id)
     expectEqual(Object.keys(given).map((name) => delivery?.[name]), Object.values(given), "The delivery settings", exchange)
     return "kept"
   }),
@@ -55,7 +50,7 @@ const createRules = rulesOf("d", "Area D, Operations: Create subscription", need
     expectEachRefused([["NO_SUCH_TYPE", creating(context, { ...subscriptionBody(context), filters: { eventTypes: ["NO_SUCH_TYPE"] } })]])),
   must("create-event-types", "takes every event type as a filter", { source: "Area D event types" }, async (context) => {
     const { id } = await subscribeOnly(context, { filters: { eventTypes } })
-    const { exchange, filters: kept } = await got(context, id)
+    const [{ filters: kept }, exchange] = await got(context, id)
     expectEqual(kept?.eventTypes?.toSorted(), [...eventTypes].toSorted(), "eventTypes", exchange)
     return `${eventTypes.length} types`
   }),
@@ -74,7 +69,7 @@ const createRules = rulesOf("d", "Area D, Operations: Create subscription", need
     expectEachRefused([["a cut-off body", () => context.call("d", "POST", "/v1/subscriptions", { text: "{\"endpointUrl\": " })]])),
   must("secret-hidden", "never shows the secret itself", { source: "Authentication: hmacSecretId refers to a stored secret" }, onSubscription(async ({ exchange: made, id }, context) => {
     const bare = context.fixtures.webhook!.secret.replace(/^whsec_/u, "")
-    for (const exchange of [made, (await got(context, id)).exchange, (await statusList(context, {})).exchange]) {
+    for (const exchange of [made, (await got(context, id))[1], (await statusList(context, {}))[1]]) {
       if (exchange.text.includes(bare)) throw new Violation(`${callText(exchange)} shows the signing secret.`, exchange)
     }
     return "hidden"
@@ -85,7 +80,7 @@ const readRules = rulesOf("d", "Area D, Operations: Retrieve and list subscripti
   must("get", "returns a subscription as it was created", async (context) => {
     const { exchange: made, id } = await subscribeOnly(context, { filters })
     const before = read(Subscription, made.json, "The subscription", made)
-    const { exchange, ...now } = await got(context, id)
+    const [now, exchange] = await got(context, id)
     for (const member of ["id", "endpointUrl", "status", "createdAt"] as const) expectEqual(now[member], before[member], member, exchange)
     return id
   }),
@@ -93,27 +88,26 @@ const readRules = rulesOf("d", "Area D, Operations: Retrieve and list subscripti
     const made = [(await subscribeOnly(context)).id, (await subscribeOnly(context)).id]
     const found: Array<string> = []
     for (const page of [1, 2]) {
-      const listed = await statusList(context, { page: String(page), pageSize: "1" })
-      expectEqual([listed.page, listed.pageSize, listed.data.length], [page, 1, 1], "page, pageSize and the number of subscriptions", listed.exchange)
+      const [listed, exchange] = await statusList(context, { page: String(page), pageSize: "1" })
+      expectEqual([listed.page, listed.pageSize, listed.data.length], [page, 1, 1], "page, pageSize and the number of subscriptions", exchange)
       found.push(listed.data[0]!.id)
-      if (page === 2 && compareText(found[0]!, found[1]!) >= 0) throw new Violation(`Page 1 has ${found[0]} and page 2 ${found[1]}; ids in order, each once, are expected.`, listed.exchange)
+      if (page === 2 && compareText(found[0]!, found[1]!) >= 0) throw new Violation(`Page 1 has ${found[0]} and page 2 ${found[1]}; ids in order, each once, are expected.`, exchange)
     }
-    const all = await statusList(context, {})
+    const [all, exchange] = await statusList(context, {})
     const missing = made.find((id) => !all.data.some((each) => each.id === id))
-    if (missing !== undefined && all.data.length < 200) throw new Violation(`${missing} was just created, and is not in the list.`, all.exchange)
+    if (missing !== undefined && all.data.length < 200) throw new Violation(`${missing} was just created, and is not in the list.`, exchange)
     return `${all.data.length} of them`
   }),
   must("list-default", "lists active subscriptions by default, with page 1 and pageSize 50", onSubscription(async ({ id }, context) => {
     expectStatus(await patched(context, id, { status: "paused" }), 200)
-    const exchange = await context.call("d", "GET", "/v1/subscriptions")
-    const listed = expectJson(exchange, SubscriptionsPage, 200)
+    const [listed, exchange] = await jsonAnswer(context.call("d", "GET", "/v1/subscriptions"), SubscriptionsPage, 200)
     expectEqual([listed.page, listed.pageSize], [1, 50], "page and pageSize without parameters", exchange)
     if (listed.data.some(({ status }) => status !== "active")) throw new Violation("The list without a status shows a subscription that is not active.", exchange)
     return `${listed.data.length} active ones`
   })),
   must("list-status", "lists only subscriptions with the status that is asked for", onSubscription(async ({ id }, context) => {
     expectStatus(await patched(context, id, { status: "inactive" }), 200)
-    const { data, exchange } = await statusList(context, { status: "inactive" })
+    const [{ data }, exchange] = await statusList(context, { status: "inactive" })
     if (!data.some((each) => each.id === id)) throw new Violation(`${id} is inactive, and is not in the list of inactive ones.`, exchange)
     if (data.some(({ status }) => status !== "inactive")) throw new Violation("The list of inactive ones shows another.", exchange)
     return `${data.length} inactive`
@@ -133,7 +127,7 @@ const changeRules = rulesOf("d", "Area D, Operations: Patch subscription; States
   must("patch", "changes only the members that a merge patch names", async (context) => {
     const { id } = await subscribeOnly(context, { filters, delivery: { batchMaxSize: 7 } })
     expectStatus(await patched(context, id, { filters: { eventTypes: ["PICKED_UP"] } }), 200)
-    const { delivery, exchange, ...now } = await got(context, id)
+    const [{ delivery, ...now }, exchange] = await got(context, id)
     expectEqual(
       [now.status, now.filters?.eventTypes, now.filters?.shipmentIds, now.endpointUrl, delivery?.["batchMaxSize"]],
       ["active", ["PICKED_UP"], filters.shipmentIds, context.endpointUrl, 7],
@@ -143,16 +137,15 @@ const changeRules = rulesOf("d", "Area D, Operations: Patch subscription; States
     return "changed eventTypes alone"
   }),
   must("patch-answer", "returns the changed subscription", onSubscription(async ({ id }, context) => {
-    const exchange = await patched(context, id, { delivery: { batchMaxSize: 9 } })
-    const now = expectJson(exchange, Subscription, 200)
+    const [now, exchange] = await jsonAnswer(patched(context, id, { delivery: { batchMaxSize: 9 } }), Subscription, 200)
     expectEqual([now.id, now.delivery?.["batchMaxSize"]], [id, 9], "id and batchMaxSize", exchange)
     return id
   })),
   must("patch-status", "takes each of the three statuses", onSubscription(async ({ id }, context) => {
     for (const status of ["paused", "inactive", "active"]) {
       expectStatus(await patched(context, id, { status }), 200)
-      const now = await got(context, id)
-      expectEqual(now.status, status, "status", now.exchange)
+      const [now, exchange] = await got(context, id)
+      expectEqual(now.status, status, "status", exchange)
     }
     return "paused, inactive, active"
   })),
@@ -161,20 +154,20 @@ const changeRules = rulesOf("d", "Area D, Operations: Patch subscription; States
   }, onSubscription(async ({ id }, context) => {
     expectStatus(await patched(context, id, { status: "paused" }), 200)
     expectStatus(await patched(context, id, { filters: { eventTypes: ["DELIVERED"] } }), 200)
-    const now = await got(context, id)
-    expectEqual(now.status, "paused", "status", now.exchange)
+    const [now, exchange] = await got(context, id)
+    expectEqual(now.status, "paused", "status", exchange)
     return "paused"
   })),
   must("patch-invalid", "refuses a patch with an invalid value, and changes nothing", onSubscription(async ({ id }, context) => {
     const refused = await expectEachRefused([{ status: "asleep" }, { endpointUrl: "nowhere" }, { filters: { eventTypes: ["NO_SUCH_TYPE"] } }].map((body) => [JSON.stringify(body), () => patched(context, id, body)]))
-    const now = await got(context, id)
-    expectEqual([now.status, now.endpointUrl], ["active", context.endpointUrl], "status and endpointUrl", now.exchange)
+    const [now, exchange] = await got(context, id)
+    expectEqual([now.status, now.endpointUrl], ["active", context.endpointUrl], "status and endpointUrl", exchange)
     return refused
   })),
   must("delete", "removes a subscription", { source: "Area D, Operations: Delete subscription" }, onSubscription(async ({ id }, context) => {
     expectStatus(await context.call("d", "DELETE", subscriptionPath(id)), 200, 202, 204)
     expectStatus(await context.call("d", "GET", subscriptionPath(id)), 404, 410)
-    const { data, exchange } = await statusList(context, {})
+    const [{ data }, exchange] = await statusList(context, {})
     if (data.some((each) => each.id === id)) throw new Violation(`${id} was removed, and is still in the list.`, exchange)
     return "removed"
   })),
@@ -198,8 +191,8 @@ const accessRules = rulesOf("d", "Authentication; published definition of area D
     expectHidden(await context.call("d", "DELETE", path, { as: "other" }))
     const list = await context.call("d", "GET", "/v1/subscriptions", { as: "other", query: { pageSize: "200" } })
     if (list.text.includes(id)) throw new Violation(`The list of another client shows ${id}.`, list)
-    const now = await got(context, id)
-    expectEqual(now.status, "active", "status", now.exchange)
+    const [now, exchange] = await got(context, id)
+    expectEqual(now.status, "active", "status", exchange)
     return "hidden"
   })),
   must("error-body", "explains a refused delete in the error body of area D", { source: "Errors: Area D error body" }, async (context) => {
