@@ -31,11 +31,20 @@ const common = Effect.all({
 /** What each test is given. `other` is another tenant. */
 export type Given<Store> = Effect.Success<typeof common> & { readonly store: Store }
 
-export type Test<Store> = (
+type TestGiven<Of> = (
   sentence: string,
-  body: (given: Given<Store>) => Generator<Effect.Effect<unknown, unknown, StoragePorts | Scope.Scope>, void, never>,
+  body: (given: Of) => Generator<Effect.Effect<unknown, unknown, StoragePorts | Scope.Scope>, void, never>,
   timeoutMillis?: number
 ) => void
+
+export type Test<Store> = TestGiven<Given<Store>>
+
+/** For tests that begin alike: they are given what `begin` returns, too. */
+export const beginning = <Of, Begun>(test: TestGiven<Of>, begin: (given: Of) => Effect.Effect<Begun, unknown, StoragePorts | Scope.Scope>): TestGiven<Of & Begun> =>
+(sentence, body, timeoutMillis) =>
+  test(sentence, function*(given) {
+    yield* Effect.fnUntraced(body)({ ...given, ...yield* begin(given) })
+  }, timeoutMillis)
 
 /** Runs the tests on one storage. `name` is the prefix of their names. */
 export type Suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>) => void

@@ -3,7 +3,7 @@ import { AccessStore, accountWithin, carrierGrants, type StoredApiKey, type Tena
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { allPages, bytesOf, freshTenant, idOf, letSee, seesShipment, storeNow, subscribe } from "../StorageFixtures.ts"
-import { storeSuite, unchanged } from "../StoreSuite.ts"
+import { beginning, storeSuite, unchanged } from "../StoreSuite.ts"
 
 const key = (n: number, parts: Partial<StoredApiKey> = {}): StoredApiKey => ({
   id: idOf(n),
@@ -20,6 +20,8 @@ const findKey = (tenantId: string, id: string) =>
 const everyOne = { after: undefined, limit: 100_000 }
 
 export const suite = storeSuite("AccessStore", AccessStore, (test) => {
+  const withTenant = beginning(test, ({ store, tenantId }) => store.putTenant({ tenantId, name: "Acme", hosts: [] }))
+
   test("finds a tenant with its last stored values", function*({ store, tenantId }) {
     assert.isTrue(Option.isNone(yield* store.findTenant(tenantId)))
     yield* store.putTenant({ tenantId, name: "Acme", hosts: ["a.example"] })
@@ -69,8 +71,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.isTrue(Option.isNone(yield* store.findLimits(freshTenant())))
   })
 
-  test("finds a key with all its stored fields", function*({ store, tenantId }) {
-    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+  withTenant("finds a key with all its stored fields", function*({ store, tenantId }) {
     const full = key(1, {
       roles: ["carrier", "customer"],
       accounts: ["A,B", "{C}", "\"D\"", "\\E", "NULL", "ä 船"],
@@ -85,8 +86,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.deepStrictEqual(Object.keys(Option.getOrThrow(yield* findKey(tenantId, idOf(2)))).includes("dot"), false)
   })
 
-  test("finds several keys at once, in the requested order and with repeats", function*({ store, tenantId }) {
-    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+  withTenant("finds several keys at once, in the requested order and with repeats", function*({ store, tenantId }) {
     for (const n of [1, 2, 3]) yield* store.addKey(tenantId, key(n))
     yield* store.revokeKey(tenantId, idOf(2))
     const found = yield* store.findKeys(tenantId, [idOf(3), idOf(2), "no id", idOf(1), idOf(3)])
@@ -101,8 +101,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     }
   })
 
-  test("returns a revoked key once, and does not find it afterwards", function*({ store, tenantId }) {
-    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+  withTenant("returns a revoked key once, and does not find it afterwards", function*({ store, tenantId }) {
     yield* store.addKey(tenantId, key(1))
     assert.strictEqual(Option.getOrThrow(yield* store.revokeKey(tenantId, idOf(1))).name, "warehouse")
     assert.isTrue(Option.isNone(yield* store.revokeKey(tenantId, idOf(1))))
@@ -131,8 +130,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.isTrue(yield* isOthers(carrierGrants({ dot: "3" })))
   })
 
-  test("lists the live keys of one client", function*({ store, tenantId }) {
-    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+  withTenant("lists the live keys of one client", function*({ store, tenantId }) {
     for (const n of [1, 2, 3]) yield* store.addKey(tenantId, key(n))
     yield* store.addKey(tenantId, key(4, { name: "somebody else" }))
     yield* store.revokeKey(tenantId, idOf(2))
@@ -140,8 +138,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.deepStrictEqual(yield* store.keysOf(tenantId, "nobody"), [])
   })
 
-  test("finds no key of a deleted tenant, and reports suspended tenants", function*({ store, tenantId }) {
-    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+  withTenant("finds no key of a deleted tenant, and reports suspended tenants", function*({ store, tenantId }) {
     yield* store.addKey(tenantId, key(1))
     assert.strictEqual(Option.getOrThrow(yield* store.setTenantState(tenantId, "suspended")).state, "suspended")
     assert.strictEqual(Option.getOrThrow(yield* findKey(tenantId, idOf(1))).tenantState, "suspended")
@@ -194,8 +191,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.lengthOf(yield* store.pageKeys(other, { after: undefined, limit: 9 }), 3)
   })
 
-  test("finds a key until it expires, and lists it afterwards", function*({ store, tenantId }) {
-    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+  withTenant("finds a key until it expires, and lists it afterwards", function*({ store, tenantId }) {
     const now = yield* storeNow(tenantId)
     yield* store.addKey(tenantId, key(1, { expiresAt: now + 3_600_000 }))
     yield* store.addKey(tenantId, key(2, { expiresAt: now - 1 }))
@@ -206,8 +202,7 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.deepStrictEqual(listed.map(({ expiresAt, id }) => [id, expiresAt]), [[idOf(1), now + 3_600_000], [idOf(2), now - 1]])
   })
 
-  test("lists keys page by page with their last use and without hashes", function*({ store, tenantId }) {
-    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+  withTenant("lists keys page by page with their last use and without hashes", function*({ store, tenantId }) {
     for (const n of [3, 1, 4, 2]) yield* store.addKey(tenantId, key(n))
     yield* store.revokeKey(tenantId, idOf(3))
     yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"] })
@@ -237,16 +232,14 @@ export const suite = storeSuite("AccessStore", AccessStore, (test) => {
     assert.isBelow((yield* lastSeen)!, at)
   })
 
-  test("revokes every key with the same name", function*({ store, tenantId }) {
-    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+  withTenant("revokes every key with the same name", function*({ store, tenantId }) {
     for (const n of [1, 2]) yield* store.addKey(tenantId, key(n))
     yield* store.addKey(tenantId, key(3, { name: "somebody else" }))
     yield* store.revokeKeysOf(tenantId, "warehouse")
     assert.deepStrictEqual((yield* store.pageKeys(tenantId, { after: undefined, limit: 10 })).map(({ id }) => id), [idOf(3)])
   })
 
-  test("lists clients combined from their sources: roles, accounts, keys, and whether one source is live", function*({ other, store, tenantId }) {
-    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+  withTenant("lists clients combined from their sources: roles, accounts, keys, and whether one source is live", function*({ other, store, tenantId }) {
     for (const n of [1, 2]) yield* store.addKey(tenantId, key(n))
     // none of these is a live key of a client below
     yield* store.revokeKey(tenantId, idOf(2))

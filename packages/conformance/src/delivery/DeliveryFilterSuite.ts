@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { destinationSettings, freshTenant, idOf, letSee, publish, single, subscribe } from "../StorageFixtures.ts"
 import { acquire, outcomeOf, type OwningWorker, seededWorker, settle, takeFrom } from "../WorkerFixtures.ts"
-import { storeSuite } from "../StoreSuite.ts"
+import { beginning, storeSuite } from "../StoreSuite.ts"
 
 const everything = { state: undefined, order: "oldest", after: undefined, limit: 100 } as const
 
@@ -64,8 +64,9 @@ const pagesOf = Effect.fnUntraced(function*(tenantId: string, query: Pick<Delive
 })
 
 export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) => {
-  test("lists and counts deliveries by the host or the whole address of their endpoint", function*({ tenantId }) {
-    const { list } = yield* prepare(tenantId)
+  const withDeliveries = beginning(test, ({ tenantId }) => prepare(tenantId))
+
+  withDeliveries("lists and counts deliveries by the host or the whole address of their endpoint", function*({ list }) {
     assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("one.example"), state: "dead" }), [0, 1, 6])
     assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("One.Example") }), [0, 1, 2, 3, 4, 6])
     assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("one.example"), client: "other" }), [6])
@@ -75,8 +76,7 @@ export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) 
     assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("https://one.example/hook?a=b") }), [])
   })
 
-  test("lists and counts what failed last with an error, and is not settled otherwise since", function*({ control, tenantId }) {
-    const { ids, list } = yield* prepare(tenantId)
+  withDeliveries("lists and counts what failed last with an error, and is not settled otherwise since", function*({ control, ids, list, tenantId }) {
     assert.deepStrictEqual(yield* list({ error: "timeout" }), [0, 3, 5])
     assert.deepStrictEqual(yield* list({ error: "timeout", state: "dead" }), [0, 5])
     assert.deepStrictEqual(yield* list({ error: "timeout", state: "waiting" }), [3])
@@ -88,8 +88,7 @@ export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) 
     assert.deepStrictEqual(yield* list({ error: "timeout" }), [3, 5])
   })
 
-  test("lists and counts what was created in a stretch of time: since then, and before", function*({ queue, tenantId }) {
-    const { list } = yield* prepare(tenantId)
+  withDeliveries("lists and counts what was created in a stretch of time: since then, and before", function*({ list, queue, tenantId }) {
     const last = (yield* queue.list(tenantId, { ...everything, order: "newest", limit: 1 })).deliveries[0]!.createdAt
     assert.deepStrictEqual(yield* list({ until: last + 1, state: "dead" }), [0, 1, 5, 6])
     assert.deepStrictEqual((yield* list({ until: last })).includes(6), false)
@@ -155,8 +154,7 @@ export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) 
     assert.deepInclude(yield* queue.list(tenantId, { ...everything, passOver: 1 }), { lookedTo: undefined, passedOver: 0 })
   })
 
-  test("finds deliveries of a closed destination, but not by its client or endpoint", function*({ queue, tenantId }) {
-    const { list } = yield* prepare(tenantId)
+  withDeliveries("finds deliveries of a closed destination, but not by its client or endpoint", function*({ list, queue, tenantId }) {
     yield* queue.closeDestination(tenantId, idOf(3))
     assert.deepStrictEqual(yield* list({ destinationId: idOf(3) }), [6])
     for (const state of [undefined, "dead"] as const) {
@@ -165,8 +163,7 @@ export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) 
     }
   })
 
-  test("sends the dead letters among some deliveries again, and no others", function*({ queue, tenantId }) {
-    const { ids, list } = yield* prepare(tenantId)
+  withDeliveries("sends the dead letters among some deliveries again, and no others", function*({ ids, list, queue, tenantId }) {
     yield* queue.closeDestination(tenantId, idOf(3))
     assert.strictEqual(yield* queue.retryDead(freshTenant(), ids), 0)
     assert.strictEqual(yield* queue.retryDead(tenantId, [...ids.slice(1), idOf(99)]), 2)
@@ -176,8 +173,7 @@ export const suite = storeSuite("deliveries by a filter", DeliveryQueue, (test) 
     assert.strictEqual(yield* queue.retryDead(tenantId, []), 0)
   })
 
-  test("dismisses the dead letters among some deliveries, and no others", function*({ control, tenantId }) {
-    const { ids, list } = yield* prepare(tenantId)
+  withDeliveries("dismisses the dead letters among some deliveries, and no others", function*({ control, ids, list, tenantId }) {
     assert.strictEqual(yield* control.dismiss(freshTenant(), ids), 0)
     assert.strictEqual(yield* control.dismiss(tenantId, [...ids.slice(1), idOf(99)]), 3)
     assert.deepStrictEqual(yield* list({ state: "dismissed" }), [1, 5, 6])

@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, occurredAt, publish, seed, single, subscribe, textOf } from "../StorageFixtures.ts"
 import { acquire, changeOf, drop, end, eventIdsOf, find, from, load, nothingDropped, outcomeOf, type OwningWorker, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
-import { allOf, storeSuite } from "../StoreSuite.ts"
+import { allOf, beginning, storeSuite } from "../StoreSuite.ts"
 
 /** A worker with a delivery of one shipment in flight. */
 const sending = Effect.fnUntraced(function*(tenantId: string) {
@@ -19,6 +19,8 @@ const takeAgain = (worker: OwningWorker, again: ReadonlyArray<string>, inFlight:
 const failed = (attempt: number) => ({ attempt, at: occurredAt + attempt, durationMillis: 12.5, outcome: "http_5xx", status: 503, detail: "ä \"\\", excerpt: "<b>船" })
 
 const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
+  const withDelivery = beginning(test, ({ tenantId }) => sending(tenantId))
+
   test("writes an outcome with its record", function*() {
     const cases: ReadonlyArray<[DeliveryOutcome["state"], boolean, boolean]> = [["delivered", true, false], ["waiting", false, true], ["dead", true, false]]
     for (const [state, settled, due] of cases) {
@@ -32,8 +34,7 @@ const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
     }
   })
 
-  test("writes an outcome without a record", function*({ tenantId }) {
-    const { delivery, worker } = yield* sending(tenantId)
+  withDelivery("writes an outcome without a record", function*({ delivery, tenantId, worker }) {
     yield* end(worker, [delivery], { state: "dead", record: undefined })
     const found = yield* find(tenantId, delivery.deliveryId)
     assert.deepStrictEqual([found.state, found.attempts, found.settledAt === undefined], ["dead", [], false])
@@ -64,8 +65,7 @@ const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
     assert.deepStrictEqual([yield* stateOf(tenantId, one!.deliveryId), yield* stateOf(tenantId, other!.deliveryId)], ["delivered", "dead"])
   })
 
-  test("does not change the next attempt when an earlier outcome is written again", function*({ tenantId }) {
-    const { delivery, worker } = yield* sending(tenantId)
+  withDelivery("does not change the next attempt when an earlier outcome is written again", function*({ delivery, tenantId, worker }) {
     const late = outcomeOf(delivery, { state: "waiting", notCounted: true })
     yield* settle(worker, { outcomes: [late] })
     const [again] = yield* takeAgain(worker, [delivery.deliveryId])
@@ -79,8 +79,7 @@ const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
     assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "delivered")
   })
 
-  test("does not undo an operator's retry when a dead letter is written again", function*({ queue, tenantId }) {
-    const { delivery, worker } = yield* sending(tenantId)
+  withDelivery("does not undo an operator's retry when a dead letter is written again", function*({ delivery, queue, tenantId, worker }) {
     const dead = { outcomes: [outcomeOf(delivery, { state: "dead" })] }
     yield* settle(worker, dead)
     yield* queue.retry(tenantId, delivery.deliveryId)
@@ -108,16 +107,14 @@ const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
     assert.strictEqual((yield* find(tenantId, deliveries[1]!.deliveryId)).endpointUrl, destinationSettings().endpointUrl)
   })
 
-  test("writes outcomes of a destination that is paused meanwhile", function*({ queue, tenantId }) {
-    const { delivery, worker } = yield* sending(tenantId)
+  withDelivery("writes outcomes of a destination that is paused meanwhile", function*({ delivery, queue, tenantId, worker }) {
     yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
     yield* end(worker, [delivery])
     assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "delivered")
     assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "paused")
   })
 
-  test("writes breaker and pause of a destination, and raises its version for a pause", function*({ queue, tenantId }) {
-    const { delivery, worker } = yield* sending(tenantId)
+  withDelivery("writes breaker and pause of a destination, and raises its version for a pause", function*({ delivery, queue, tenantId, worker }) {
     const breaker = { failures: 7, openUntil: occurredAt + 1234.5 }
     const { version } = yield* load(tenantId)
     yield* settle(worker, { destinations: [changeOf(1, { breaker })] })
@@ -133,16 +130,14 @@ const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
     assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "inactive")
   })
 
-  test("writes the breakers of several destinations, each to its own", function*({ tenantId }) {
-    const { worker } = yield* sending(tenantId)
+  withDelivery("writes the breakers of several destinations, each to its own", function*({ tenantId, worker }) {
     for (const n of [2, 9]) yield* subscribe(tenantId, { n })
     const breaker = (n: number) => ({ failures: n, openUntil: occurredAt + n })
     yield* settle(worker, { destinations: [9, 1, 2].map((n) => changeOf(n, { breaker: breaker(n) })) })
     assert.deepStrictEqual(yield* Effect.forEach([1, 2, 9], (n) => Effect.map(load(tenantId, n), (loaded) => loaded.breaker)), [1, 2, 9].map(breaker))
   })
 
-  test("ignores breaker and pause of another endpoint, except a pause for any endpoint", function*({ queue, tenantId }) {
-    const { delivery, worker } = yield* sending(tenantId)
+  withDelivery("ignores breaker and pause of another endpoint, except a pause for any endpoint", function*({ delivery, queue, tenantId, worker }) {
     yield* queue.changeDestination(tenantId, destinationSettings({ endpointUrl: "https://new.example/hook" }))
     const late = changeOf(1, { pause: "The receiver answered 410 Gone.", breaker: { failures: 7, openUntil: occurredAt * 2 } })
     yield* settle(worker, { destinations: [late] })
@@ -152,8 +147,7 @@ const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
     assert.deepStrictEqual([state, reason, (yield* load(tenantId)).breaker.failures], ["paused", "A delivery was not accepted.", 0])
   })
 
-  test("resets the breaker when the destination gets another endpoint, and only then", function*({ queue, tenantId }) {
-    const { worker } = yield* sending(tenantId)
+  withDelivery("resets the breaker when the destination gets another endpoint, and only then", function*({ queue, tenantId, worker }) {
     const breaker = { failures: 5, openUntil: occurredAt + 0.5 }
     yield* settle(worker, { destinations: [changeOf(1, { breaker })] })
     yield* queue.changeDestination(tenantId, destinationSettings({ policy: { maxAttempts: 2 } }))
@@ -184,6 +178,8 @@ const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
 })
 
 const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
+  const withDelivery = beginning(test, ({ tenantId }) => sending(tenantId))
+
   test("counts the next attempt when it is taken, with the same bytes under the same id", function*({ tenantId }) {
     const traceparent = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`
     yield* seed(tenantId, { S: 1 })
@@ -203,8 +199,7 @@ const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
     assert.deepStrictEqual((yield* find(tenantId, delivery.deliveryId)).attempts, [1, 2, 3, 4].map(failed))
   })
 
-  test("writes the outcome of a repeated attempt once, for its last attempt, and by its owner", function*({ tenantId }) {
-    const { delivery, worker } = yield* sending(tenantId)
+  withDelivery("writes the outcome of a repeated attempt once, for its last attempt, and by its owner", function*({ delivery, tenantId, worker }) {
     yield* end(worker, [delivery], { state: "waiting", record: failed(1) })
     const [second] = yield* takeAgain(worker, [delivery.deliveryId])
     const former = { ...worker, owned: worker.owned.map((each) => ({ ...each, epoch: each.epoch - 1 })) }
@@ -245,8 +240,7 @@ const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
     assert.deepStrictEqual(yield* Effect.forEach(again, ({ deliveryId }) => stateOf(tenantId, deliveryId)), ["cancelled", "delivered"])
   })
 
-  test("does not count an attempt that a stop interrupted", function*({ tenantId }) {
-    const { delivery, worker } = yield* sending(tenantId)
+  withDelivery("does not count an attempt that a stop interrupted", function*({ delivery, worker }) {
     yield* end(worker, [delivery], { state: "waiting", notCounted: true })
     assert.deepStrictEqual((yield* takeAgain(worker, [delivery.deliveryId])).map(({ attempt, tries }) => [attempt, tries]), [[2, 1]])
   })
@@ -263,8 +257,7 @@ const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
     assert.deepStrictEqual(yield* takeAgain(worker, [b!.deliveryId]), [])
   })
 
-  test("takes retries and new deliveries at once, without the shipments of the retries", function*({ tenantId }) {
-    const { delivery, worker } = yield* sending(tenantId)
+  withDelivery("takes retries and new deliveries at once, without the shipments of the retries", function*({ delivery, tenantId, worker }) {
     yield* end(worker, [delivery], { state: "waiting" })
     yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }], { accounts: ["A"] })
     const { deliveries, found } = yield* takeFrom(worker, 1, { again: [delivery.deliveryId] })
@@ -293,8 +286,7 @@ const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
     assert.deepStrictEqual(yield* takeAgain(worker, [older.deliveryId]), [], "not beside the newer one")
   })
 
-  test("does not retry a delivery while a new one of its shipment is in flight", function*({ queue, tenantId }) {
-    const { delivery, worker } = yield* sending(tenantId)
+  withDelivery("does not retry a delivery while a new one of its shipment is in flight", function*({ delivery, queue, tenantId, worker }) {
     yield* end(worker, [delivery])
     yield* publish(tenantId, [{ shipmentId: "S" }])
     const next = yield* takeOne(worker)

@@ -5,7 +5,7 @@ import { Clock, Effect } from "effect"
 import { acquire, drain, drainedBodies, drop, end, hasWork, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { bytesOf, eventually, freshTenant, idOf, letSee, rolledBack, textOf } from "../StorageFixtures.ts"
 import { chargeDestination, minutes, prune, publishBills, subscribedClient, subscribeToCharges, type WindowOf } from "./ChargeFixtures.ts"
-import { storeSuite } from "../StoreSuite.ts"
+import { beginning, storeSuite } from "../StoreSuite.ts"
 
 /** Ends while a test runs, but not before it has filled the window. */
 const soon = 700
@@ -43,8 +43,9 @@ const isDue = (tenantId: string) =>
 const pruneNotices = (tenantId: string) => prune(tenantId, { noticed: 10 })
 
 export const suite = storeSuite("windows of freight charges", ChargeSubscriptionStore, (test) => {
-  test("collect bills until they close, and queue them as one entry", function*({ tenantId }) {
-    yield* collecting(tenantId)
+  const withCollector = beginning(test, ({ tenantId }) => collecting(tenantId))
+
+  withCollector("collect bills until they close, and queue them as one entry", function*({ tenantId }) {
     const ending = yield* window(soon)
     yield* publishBills(tenantId, [{ billId: "b", body: "{\"käse\":1}" }, { billId: "B", body: "{\"船\":2}" }], { window: ending })
     yield* publishBills(tenantId, [{ billId: "10" }, { billId: "9" }], { window: ending })
@@ -54,8 +55,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.deepStrictEqual([delivery.lastKey, delivery.events, textOf(delivery.body)], ["window", 1, "10/1,9/1,{\"船\":2},{\"käse\":1}"])
   })
 
-  test("are found by a bill in them, before and after they close", function*({ control, store, tenantId }) {
-    yield* collecting(tenantId)
+  withCollector("are found by a bill in them, before and after they close", function*({ control, store, tenantId }) {
     const ending = yield* window(soon)
     yield* publishBills(tenantId, [{ billId: "ONE" }, { billId: "TWO" }], { window: ending })
     assert.deepStrictEqual(yield* store.windowsWith(tenantId, idOf(1), ["ONE"]), { closesAt: ending(0)!.closesAt, orderIds: [] })
@@ -71,8 +71,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.deepStrictEqual([traced.waiting, traced.deliveries.map(({ state }) => state)], [false, ["delivered"]])
   })
 
-  test("are found by a bill in them while they are sent, and after they were dropped", function*({ store, tenantId }) {
-    yield* collecting(tenantId)
+  withCollector("are found by a bill in them while they are sent, and after they were dropped", function*({ store, tenantId }) {
     const found = Effect.map(store.windowsWith(tenantId, idOf(1), ["A"]), ({ orderIds }) => orderIds.length)
     const ended = (before: number): WindowOf => (now) => ({ closesAt: now - before, following: now + 60 * minutes })
     yield* publishBills(tenantId, [{ billId: "A" }], { window: ended(2000) })
@@ -111,8 +110,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.deepStrictEqual([yield* found(1, 201), yield* found(2, 7)], [1, 1])
   }, 60_000)
 
-  test("keep only the latest notice of a bill, in one call and across calls", function*({ tenantId }) {
-    yield* collecting(tenantId)
+  withCollector("keep only the latest notice of a bill, in one call and across calls", function*({ tenantId }) {
     const ending = yield* window(soon)
     yield* publishBills(tenantId, [{ billId: "A" }, { billId: "B" }], { window: ending })
     yield* publishBills(tenantId, [{ billId: "B" }], { window: ending })
@@ -140,8 +138,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.strictEqual(yield* close(tenantId), 0)
   })
 
-  test("close when they are due and not before", function*({ store, tenantId }) {
-    yield* collecting(tenantId)
+  withCollector("close when they are due and not before", function*({ store, tenantId }) {
     yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(10 * minutes) })
     assert.deepStrictEqual(yield* store.closeWindows(tenantId), { closed: 0, more: false })
     assert.isFalse(yield* isDue(tenantId))
@@ -168,8 +165,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     }))
   }, 60_000)
 
-  test("send no version after a newer one that was collected when the clock was set back", function*({ store, tenantId }) {
-    yield* collecting(tenantId)
+  withCollector("send no version after a newer one that was collected when the clock was set back", function*({ store, tenantId }) {
     yield* publishBills(tenantId, [{ billId: "A" }, { billId: "B" }], { window: yield* window(300 * minutes) })
     yield* publishBills(tenantId, [{ billId: "A" }], { window: (now) => ({ closesAt: now - 1, following: now + 60 * minutes }) })
     assert.strictEqual(yield* closeDue(tenantId), 1)
@@ -178,8 +174,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.deepStrictEqual([yield* isCollected("A"), yield* isCollected("B")], [false, true])
   })
 
-  test("stay separate from the next window while they wait to be closed", function*({ tenantId }) {
-    yield* collecting(tenantId)
+  withCollector("stay separate from the next window while they wait to be closed", function*({ tenantId }) {
     yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
     yield* eventually(isDue(tenantId), (due) => due)
     yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(60 * minutes) })
@@ -234,8 +229,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     for (const tenantId of own) yield* close(tenantId)
   })
 
-  test("lose no notice of publishers that run while they close", function*({ tenantId }) {
-    yield* collecting(tenantId)
+  withCollector("lose no notice of publishers that run while they close", function*({ tenantId }) {
     const ending = yield* window(150, 2500)
     const publishing = Array.from({ length: 30 }, (_, n) =>
       Effect.andThen(Effect.sleep(n * 10), publishBills(tenantId, [{ billId: `bill ${n}` }], { window: ending })))
@@ -290,8 +284,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.isFalse(yield* isDue(one))
   })
 
-  test("make their destination due when they close", function*({ tenantId }) {
-    yield* collecting(tenantId)
+  withCollector("make their destination due when they close", function*({ tenantId }) {
     const destinationIsDue = hasWork(tenantId)
     yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
     assert.isFalse(yield* destinationIsDue)
@@ -325,8 +318,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 2: ["A/1"] })
   })
 
-  test("collect nothing from a rolled back call, and stay open when their closing is rolled back", function*({ tenantId }) {
-    yield* collecting(tenantId)
+  withCollector("collect nothing from a rolled back call, and stay open when their closing is rolled back", function*({ tenantId }) {
     const ending = yield* window(500)
     const taken = publishBills(tenantId, [{ billId: "B" }], { window: ending })
     yield* rolledBack(taken)
@@ -338,8 +330,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1"] })
   })
 
-  test("protect their notices from pruning, open and closed", function*({ queue, tenantId }) {
-    yield* collecting(tenantId)
+  withCollector("protect their notices from pruning, open and closed", function*({ queue, tenantId }) {
     yield* publishBills(tenantId, [{ billId: "A" }, { billId: "B" }], { window: yield* window(300) })
     assert.strictEqual(yield* pruneNotices(tenantId), 0)
     yield* closeDue(tenantId)
@@ -359,8 +350,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.isAbove(yield* pruneNotices(tenantId), 0)
   })
 
-  test("protect the notices of each of several from pruning", function*({ tenantId }) {
-    yield* collecting(tenantId)
+  withCollector("protect the notices of each of several from pruning", function*({ tenantId }) {
     for (const [billId, before] of [["A", 2000], ["B", 1000]] as const) {
       yield* publishBills(tenantId, [{ billId }], { window: (now) => ({ closesAt: now - before, following: now + 60 * minutes }) })
       yield* close(tenantId)

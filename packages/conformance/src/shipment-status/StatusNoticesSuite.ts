@@ -6,7 +6,7 @@ import { Clock, Effect } from "effect"
 import { acquire, drain, drainedBodies, drop, end, hasWork, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { idOf, letSee, letSeeAll, occurredAt, publish, rolledBack, textOf } from "../StorageFixtures.ts"
 import { follow, followingClient, report, statusDestination } from "./StatusFixtures.ts"
-import { storeSuite } from "../StoreSuite.ts"
+import { beginning, storeSuite } from "../StoreSuite.ts"
 
 const minutes = 60_000
 
@@ -16,6 +16,8 @@ const pruneNotices = (tenantId: string, inMinutes: number) =>
     store.prune(tenantId, { delivered: 0, noticed: now + inMinutes * minutes }))
 
 export const suite = storeSuite("notices of shipment statuses", ShipmentStatusStore, (test) => {
+  const withFollower = beginning(test, ({ tenantId }) => followingClient(tenantId))
+
   test("are queued once for each subscription that names a reference of the shipment and whose client may see it", function*({ tenantId }) {
     yield* letSee(tenantId, "anna", ["A", "B"], "key")
     yield* letSee(tenantId, "anna", ["A"], "token")
@@ -87,8 +89,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"], 2: ["T/1"] })
   })
 
-  test("check access by the current accounts, whichever area set them", function*({ tenantId }) {
-    yield* followingClient(tenantId)
+  withFollower("check access by the current accounts, whichever area set them", function*({ tenantId }) {
     const tell = (sequence: number, accounts?: ReadonlyArray<string>) =>
       report(tenantId, [{ shipmentId: "S", references: ["r"] }], {
         ...(accounts === undefined ? {} : { accounts }),
@@ -113,8 +114,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"] })
   })
 
-  test("make their destination due at once", function*({ tenantId }) {
-    yield* followingClient(tenantId)
+  withFollower("make their destination due at once", function*({ tenantId }) {
     const isSignalled = hasWork(tenantId)
     yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"] })
     assert.isFalse(yield* isSignalled)
@@ -122,8 +122,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
     assert.isTrue(yield* isSignalled)
   })
 
-  test("are rolled back with their report", function*({ tenantId }) {
-    yield* followingClient(tenantId)
+  withFollower("are rolled back with their report", function*({ tenantId }) {
     const told = report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
     yield* rolledBack(told)
     assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
@@ -160,16 +159,14 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
     assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
   })
 
-  test("are queued for the references of a shipment after others were pruned", function*({ store, tenantId }) {
-    yield* followingClient(tenantId)
+  withFollower("are queued for the references of a shipment after others were pruned", function*({ store, tenantId }) {
     yield* report(tenantId, [{ shipmentId: "old", references: ["o"], deliveredAt: occurredAt - 1 }, { shipmentId: "S", references: ["r"] }], { accounts: ["A"] })
     assert.isAbove(yield* store.prune(tenantId, { delivered: occurredAt, noticed: 0 }), 0)
     yield* report(tenantId, [], { notices: [{ shipmentId: "S", sequence: 1 }] })
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"] })
   })
 
-  test("are kept from the oldest that waits, is in flight or is dead", function*({ tenantId }) {
-    yield* followingClient(tenantId)
+  withFollower("are kept from the oldest that waits, is in flight or is dead", function*({ tenantId }) {
     for (const shipmentId of ["S", "T", "U"]) yield* report(tenantId, [{ shipmentId, references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId, sequence: 1 }] })
     const worker = yield* acquire(tenantId)
     const { deliveries } = yield* takeFrom(worker, 1, { batches: 2 })
@@ -178,8 +175,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
     assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
   })
 
-  test("are kept while a delivery with them waits, is in flight, is retried or is dead", function*({ queue, tenantId }) {
-    yield* followingClient(tenantId)
+  withFollower("are kept while a delivery with them waits, is in flight, is retried or is dead", function*({ queue, tenantId }) {
     yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
     assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
     const worker = yield* acquire(tenantId)
@@ -214,8 +210,7 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
     assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
   })
 
-  test("are sent only to clients that may still see their shipments when they are taken", function*({ tenantId }) {
-    yield* followingClient(tenantId)
+  withFollower("are sent only to clients that may still see their shipments when they are taken", function*({ tenantId }) {
     for (const shipmentId of ["S", "T"]) {
       yield* report(tenantId, [{ shipmentId, references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId, sequence: 1 }] })
     }
