@@ -101,8 +101,8 @@ export class ApiKeys extends Context.Service<ApiKeys, {
     const revoke = Effect.fn("ApiKeys.revoke")(function*(tenantId: string, id: string) {
       yield* transaction.run(Effect.gen(function*() {
         const revoked = isUniqueId(id) ? yield* store.revokeKey(tenantId, id) : Option.none<StoredApiKey>()
-        if (Option.isNone(revoked)) return yield* new ApiKeyNotFound({ id })
-        yield* reviewClient(store, tenantId, keyClient(revoked.value.name))
+        const { name } = yield* Effect.fromOption(revoked, () => new ApiKeyNotFound({ id }))
+        yield* reviewClient(store, tenantId, keyClient(name))
       }))
     })
 
@@ -121,10 +121,9 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       const address = keyAddress(text)
       if (address === undefined) return yield* new Unauthenticated({ presented: true, reason: "malformed API key" })
       const hash = yield* sha256(text)
-      const stored = yield* findKey(address.tenantId, address.id)
-      if (Option.isNone(stored)) return yield* new Unauthenticated({ presented: true, reason: "unknown, expired or revoked API key" })
-      if (!sameHash(stored.value.hash, hash)) return yield* new Unauthenticated({ presented: true, reason: "wrong API key" })
-      const { accounts, dot, id, mc, name, roles, tenantState } = stored.value
+      const stored = yield* Effect.fromOption(yield* findKey(address.tenantId, address.id), () => new Unauthenticated({ presented: true, reason: "unknown, expired or revoked API key" }))
+      if (!sameHash(stored.hash, hash)) return yield* new Unauthenticated({ presented: true, reason: "wrong API key" })
+      const { accounts, dot, id, mc, name, roles, tenantState } = stored
       if (tenantState === "suspended") return yield* new TenantSuspended({ tenantId: address.tenantId })
       const client = keyClient(name)
       yield* noteUse(address.tenantId, id, client)

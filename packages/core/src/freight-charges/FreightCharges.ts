@@ -156,9 +156,9 @@ const notificationsFor = (
     if (!windows.has(frequency)) windows.set(frequency, closingTimes(frequency, at.now, at.offsetAt))
     return windows.get(frequency)
   }
-  const viewersOf = viewersByAccount(viewers)
+  const viewersOf = Map.groupBy(viewers.flatMap((viewer) => [...viewer.accounts].map((account) => ({ account, viewer }))), ({ account }) => account)
   const collected = forEachPaced(steps, ({ after, before }) => {
-    const audience = new Set(grantsEver(after).flatMap((grant) => viewersOf.get(grant) ?? []))
+    const audience = new Set(grantsEver(after).flatMap((grant) => viewersOf.get(grant) ?? []).map(({ viewer }) => viewer))
     for (const notification of notificationsOf(before, after, [...audience], date)) {
       const notice = notices.push({ noticeId: at.nextId(), billId: after.billId, version: currentOf(after).version, accounts: notification.accounts, body: encoder.encode(notification.body) }) - 1
       for (const { settings, subscriptionId } of notification.viewers) {
@@ -167,18 +167,6 @@ const notificationsFor = (
     }
   })
   return Effect.as(collected, { notices, notifications })
-}
-
-const viewersByAccount = (viewers: ReadonlyArray<Viewer>): ReadonlyMap<string, ReadonlyArray<Viewer>> => {
-  const viewersOf = new Map<string, Array<Viewer>>()
-  for (const viewer of viewers) {
-    for (const account of viewer.accounts) {
-      const own = viewersOf.get(account)
-      if (own === undefined) viewersOf.set(account, [viewer])
-      else own.push(viewer)
-    }
-  }
-  return viewersOf
 }
 
 const rowOf = (bill: FreightBill) => {

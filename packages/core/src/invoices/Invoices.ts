@@ -158,9 +158,8 @@ export class Invoices extends Context.Service<Invoices, {
     /** Runs in a transaction. */
     const overwrite = Effect.fnUntraced(function*(principal: Principal, invoice: ReadInvoice, comments: ReadonlyArray<InvoiceComment>) {
       const { carrier, uniqueId } = invoice.row
-      const known = yield* store.lock(principal.tenantId, carrier, uniqueId)
-      if (Option.isNone(known)) return yield* new InvoiceNotFound({ uniqueID: uniqueId })
-      yield* put(principal, invoice, known.value, comments)
+      const known = yield* Effect.fromOption(yield* store.lock(principal.tenantId, carrier, uniqueId), () => new InvoiceNotFound({ uniqueID: uniqueId }))
+      yield* put(principal, invoice, known, comments)
     })
 
     /** Replaces an invoice of `from`, whose numbers the new content corrects. Runs in a transaction. */
@@ -168,14 +167,13 @@ export class Invoices extends Context.Service<Invoices, {
       const { tenantId } = principal
       const { members, row: { carrier, uniqueId } } = invoice
       const known = yield* lockBoth(store, tenantId, [from, carrier], uniqueId)
-      if (Option.isNone(known.from)) return yield* new InvoiceNotFound({ uniqueID: uniqueId })
+      const before = yield* Effect.fromOption(known.from, () => new InvoiceNotFound({ uniqueID: uniqueId }))
       if (Option.isSome(known.to)) return yield* new InvoiceExists({ uniqueID: uniqueId })
-      const { invoiceNumber } = known.from.value
       yield* store.remove(tenantId, from, uniqueId)
       yield* store.moveHistory(tenantId, uniqueId, from, carrier)
-      yield* moveDocuments({ invoices: store, documents }, tenantId, invoiceNumber, { from, to: carrier, members })
-      yield* put(principal, invoice, known.from.value, comments)
-      yield* updateDocumentAccess({ invoices: store, documents }, tenantId, from, [invoiceNumber])
+      yield* moveDocuments({ invoices: store, documents }, tenantId, before.invoiceNumber, { from, to: carrier, members })
+      yield* put(principal, invoice, before, comments)
+      yield* updateDocumentAccess({ invoices: store, documents }, tenantId, from, [before.invoiceNumber])
     })
 
     const replace = Effect.fn("Invoices.replace")(function*(principal: Principal, uniqueID: string, input: unknown, comments?: unknown) {
@@ -204,16 +202,15 @@ export class Invoices extends Context.Service<Invoices, {
       if (found === undefined) return yield* new InvoiceNotFound({ uniqueID })
       if (other !== undefined) return yield* ambiguous("uniqueID", "invoice of this id")
       yield* transaction.run(Effect.gen(function*() {
-        const known = yield* store.lock(principal.tenantId, found.carrier, uniqueID)
-        if (Option.isNone(known)) return yield* new InvoiceNotFound({ uniqueID })
+        const known = yield* Effect.fromOption(yield* store.lock(principal.tenantId, found.carrier, uniqueID), () => new InvoiceNotFound({ uniqueID }))
         yield* store.remove(principal.tenantId, found.carrier, uniqueID)
         yield* store.record(principal.tenantId, found.carrier, uniqueID, {
           at: yield* Clock.currentTimeMillis,
           client: principal.client,
           action: "deleted",
-          doc: changeDoc(commentList, [], decoder.decode(known.value.body))
+          doc: changeDoc(commentList, [], decoder.decode(known.body))
         })
-        yield* updateDocumentAccess({ invoices: store, documents }, principal.tenantId, found.carrier, [known.value.invoiceNumber])
+        yield* updateDocumentAccess({ invoices: store, documents }, principal.tenantId, found.carrier, [known.invoiceNumber])
       }))
       return { message: `Invoice ${uniqueID} was deleted.` }
     })

@@ -86,8 +86,8 @@ export const makePickupRecords = ({ mail, signals, store, wakeups }: PickupRecor
     const found = isPickupNumber(number)
       ? yield* store.find(principal.tenantId, viewerOf(principal), { number, isTest }, true)
       : Option.none<PickupRow>()
-    if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId: number })
-    return { row: claimed(principal, found.value), pickup: pickupIn(found.value) }
+    const row = yield* Effect.fromOption(found, () => new PickupNotFound({ pickupId: number }))
+    return { row: claimed(principal, row), pickup: pickupIn(row) }
   })
 
   /** Finds and locks a pickup by number or by Waybill's id. For carriers. */

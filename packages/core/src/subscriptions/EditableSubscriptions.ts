@@ -92,18 +92,14 @@ export const makeEditableSubscriptions = Effect.fnUntraced(function*<Settings ex
   const get = Effect.fn(`${service}.get`)(function*(principal: Principal, id: string) {
     yield* admits(principal)
     const found = isUniqueId(id) ? yield* store.find(principal.tenantId, principal.client, id) : Option.none<StoredSubscriptionRow>()
-    if (Option.isNone(found)) return yield* Effect.fail(missing(id))
-    return shownStored(found.value)
+    return shownStored(yield* Effect.fromOption(found, () => missing(id)))
   })
 
   const change = Effect.fnUntraced(function*(editor: SettingsEditor, id: string, input: unknown) {
     const { client, tenantId } = editor
     const named = input as Readonly<Record<string, unknown>>
     const signs = !onlyStops(named)
-    const read = Effect.fnUntraced(function*(forUpdate: boolean) {
-      const found = yield* store.find(tenantId, client, id, forUpdate)
-      return Option.isSome(found) ? found.value : yield* Effect.fail(missing(id))
-    })
+    const read = (forUpdate: boolean) => Effect.flatMap(store.find(tenantId, client, id, forUpdate), Effect.fromOption(() => missing(id)))
     const changed = yield* transaction.run(Effect.gen(function*() {
       // a change of the secret locks it, then the destinations that it signs
       if (signs) yield* editor.lockSecret(named["hmacSecretId"] ?? JSON.parse((yield* read(false)).doc).hmacSecretId)

@@ -90,8 +90,4 @@ const most = (rows: ReadonlyArray<Row>): number | undefined => sampled(rows).red
 
 const total = (rows: ReadonlyArray<Row>): number | undefined => sampled(rows).reduce<number | undefined>((all, one) => (all ?? 0) + one, undefined)
 
-const grouped = (rows: ReadonlyArray<Row>, keyOf: (row: Row) => string): ReadonlyArray<ReadonlyArray<Row>> => {
-  const groups = new Map<string, Array<Row>>()
-  for (const row of rows) groups.set(keyOf(row), [...groups.get(keyOf(row)) ?? [], row])
-  return [...groups.values()]
-}
+const grouped = (rows: ReadonlyArray<Row>, keyOf: (row: Row) => string): ReadonlyArray<ReadonlyArray<Row>> => [...Map.groupBy(rows, keyOf).values()]

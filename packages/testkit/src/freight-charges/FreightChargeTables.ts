@@ -110,7 +110,7 @@ export class FreightChargeRows extends AreaRows<TenantCharges> {
 
   /** The client's own accounts; access to all freight does not count. */
   accountsOf(tenantId: string, client: string): ReadonlySet<string> {
-    return this.access.of(tenantId).clients.get(client)?.accounts ?? new Set()
+    return this.access.accountsOf(tenantId, client)
   }
 
   viewers(tenantId: string, accounts: ReadonlyArray<string>): ReadonlyArray<ChargeViewer> {

@@ -37,18 +37,21 @@ export const layer = storeLayer(DocumentStore, { rows: InvoiceTables }, ({ journ
       }),
     discard: (tenantId, contentId) =>
       operate((now) => {
-        if (!rows.of(tenantId).discards.has(contentId)) rows.discard(tenantId, contentId, { at: now, claimed: false })
+        const { discards } = rows.of(tenantId)
+        if (!discards.has(contentId)) journal.put(discards, contentId, { at: now, claimed: false })
       }),
     moveContent: (tenantId, record, contents) => operate((now) => rows.moveContent(tenantId, record, contents, now)),
     claimDiscarded: (tenantId, olderThanMillis, limit) =>
       operate((now) => {
-        const old = [...rows.of(tenantId).discards].filter(([, { at, claimed }]) => claimed || at <= now - olderThanMillis).sort(([, a], [, b]) => a.at - b.at).slice(0, limit)
-        for (const [contentId, { at }] of old) rows.discard(tenantId, contentId, { at, claimed: true })
+        const { discards } = rows.of(tenantId)
+        const old = [...discards].filter(([, { at, claimed }]) => claimed || at <= now - olderThanMillis).sort(([, a], [, b]) => a.at - b.at).slice(0, limit)
+        for (const [contentId, { at }] of old) journal.put(discards, contentId, { at, claimed: true })
         return old.map(([contentId]) => contentId)
       }),
     forgetDiscarded: (tenantId, contentIds) =>
       operate(() => {
-        for (const contentId of contentIds) if (rows.of(tenantId).discards.get(contentId)?.claimed === true) rows.forgetDiscarded(tenantId, contentId)
+        const { discards } = rows.of(tenantId)
+        for (const contentId of contentIds) if (discards.get(contentId)?.claimed === true) journal.drop(discards, contentId)
       }),
     countDiscarded: (tenantId) => operate(() => rows.of(tenantId).discards.size),
     remove: (tenantId, carrier, invoiceNumber, fileIds) => operate(() => rows.removeFiles(tenantId, carrier, invoiceNumber, fileIds))

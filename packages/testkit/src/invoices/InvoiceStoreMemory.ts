@@ -5,12 +5,12 @@ import { newestWithin } from "../shared/NewestFirst.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 import { compareKeys, InvoiceTables, isFrom, keyOf, type Written, writtenLast } from "./InvoiceTables.ts"
 
-export const layer = storeLayer(InvoiceStore, { rows: InvoiceTables }, ({ operate, rows }) => ({
+export const layer = storeLayer(InvoiceStore, { rows: InvoiceTables }, ({ journal, operate, rows }) => ({
   // transactions are serialised, so no other one is writing it
   lock: (tenantId, carrier, uniqueId) =>
     operate(() => Option.map(Option.fromUndefinedOr(rows.of(tenantId).invoices.get(keyOf(uniqueId, carrier))), rowOf)),
   put: (tenantId, invoice) => operate(() => rows.putInvoice(tenantId, invoice)),
-  remove: (tenantId, carrier, uniqueId) => operate(() => rows.dropInvoice(tenantId, carrier, uniqueId)),
+  remove: (tenantId, carrier, uniqueId) => operate(() => journal.drop(rows.of(tenantId).invoices, keyOf(uniqueId, carrier))),
   find: (tenantId, viewer, uniqueId) =>
     operate(() => {
       const seen = [...rows.of(tenantId).invoices.values()].filter((each) => each.uniqueId === uniqueId && rows.sees(tenantId, viewer, each))

@@ -57,10 +57,6 @@ class InvoiceRows extends AreaRows<TenantInvoices> {
     this.journal.put(this.of(tenantId).invoices, keyOf(row.uniqueId, row.carrier), { ...row, writtenNo: ++this.writes })
   }
 
-  dropInvoice(tenantId: string, carrier: InvoiceCarrier, uniqueId: string): void {
-    this.journal.drop(this.of(tenantId).invoices, keyOf(uniqueId, carrier))
-  }
-
   addHistory(tenantId: string, carrier: InvoiceCarrier, uniqueId: string, entry: InvoiceHistoryEntry): void {
     const own = this.journal.listIn(this.of(tenantId).history, keyOf(uniqueId, carrier))
     this.journal.insert(own, own.length, entry)
@@ -111,14 +107,6 @@ class InvoiceRows extends AreaRows<TenantInvoices> {
     return wanted
   }
 
-  discard(tenantId: string, contentId: string, discard: Discard): void {
-    this.journal.put(this.of(tenantId).discards, contentId, discard)
-  }
-
-  forgetDiscarded(tenantId: string, contentId: string): void {
-    this.journal.drop(this.of(tenantId).discards, contentId)
-  }
-
   /** Whether a file has the contents `to` now. */
   moveContent(tenantId: string, { carrier, invoiceNumber }: Pick<DocumentRecord, "carrier" | "invoiceNumber">, { from, to }: { readonly from: string; readonly to: string }, at: number): boolean {
     const { discards, records } = this.of(tenantId)
@@ -126,8 +114,8 @@ class InvoiceRows extends AreaRows<TenantInvoices> {
     const record = records.get(key)
     if (discards.get(to)?.claimed !== false || record?.files.every(({ contentId }) => contentId !== from) !== false) return false
     this.journal.put(records, key, { ...record, files: record.files.map((file) => file.contentId === from ? { ...file, contentId: to } : file) })
-    this.forgetDiscarded(tenantId, to)
-    this.discard(tenantId, from, { at, claimed: false })
+    this.journal.drop(discards, to)
+    this.journal.put(discards, from, { at, claimed: false })
     return true
   }
 

@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import type { Inbox, Post } from "../Callback.ts"
 import { accepted, expectEachRefused, expectEqual, expectRepeated, expectSigned, expectSilent, expectStatus, jsonOf, read } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, sharing, should, Violation } from "../Rule.ts"
-import { changes, type Charge, chargesOf, type ChargeSubscribed, expectCode, subscribeToCharges, uniqueIdsIn } from "./ChargeShapes.ts"
+import { changes, chargesOf, type ChargeSubscribed, expectCode, subscribeToCharges, uniqueIdsIn } from "./ChargeShapes.ts"
 
 interface Notifications {
   /** Answers the first one with 500. */
@@ -43,13 +43,8 @@ const needs = ["customer", "bills", "trigger", "receiver"] as const
 const about = sharing("notifications", notify)
 
 /** Accepted notifications of each bill, in order. */
-const versionsIn = (posts: ReadonlyArray<Post>): ReadonlyMap<string, ReadonlyArray<{ readonly charge: Charge; readonly post: Post }>> => {
-  const found = new Map<string, Array<{ readonly charge: Charge; readonly post: Post }>>()
-  for (const post of accepted(posts)) {
-    for (const charge of chargesOf(post)) found.set(charge.pfc.uniqueID, [...found.get(charge.pfc.uniqueID) ?? [], { charge, post }])
-  }
-  return found
-}
+const versionsIn = (posts: ReadonlyArray<Post>) =>
+  Map.groupBy(accepted(posts).flatMap((post) => chargesOf(post).map((charge) => ({ charge, post }))), ({ charge }) => charge.pfc.uniqueID)
 
 const notificationRules = rulesOf("e", "Area E notifications", needs, [
   must("notified", "notifies when a bill is created, updated and removed", about(({ own }) => {

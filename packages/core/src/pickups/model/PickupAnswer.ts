@@ -18,12 +18,7 @@ export const PickupAnswer = Schema.Struct({
 export type PickupAnswer = typeof PickupAnswer.Type
 
 /** Details that the carrier adds to its decision. */
-export interface CarrierDetails {
-  readonly carrierName: string | null
-  readonly scac: string | null
-  readonly routing: string | null
-  readonly trailerNumber: string | null
-}
+export type CarrierDetails = Pick<PickupAnswer, "carrierName" | "scac" | "routing" | "trailerNumber">
 
 /** `pickupStatus` of the answer, by decision. SPEC-GAP-C1 */
 export const answerWords = { accept: "Accept", reject: "Reject", callUs: "Call us" } as const
@@ -31,12 +26,7 @@ export const answerWords = { accept: "Accept", reject: "Reject", callUs: "Call u
 /** The answer to an order or a change (area C). */
 export const pickupAnswer = (
   request: PickupRequest,
-  decided: {
-    readonly pickupStatus: PickupAnswer["pickupStatus"]
-    readonly carrierPickupNumber: string | null
-    readonly carrier: CarrierDetails
-    readonly messages: ReadonlyArray<string>
-  }
+  decided: Pick<PickupAnswer, "pickupStatus" | "carrierPickupNumber"> & { readonly carrier: CarrierDetails; readonly messages: ReadonlyArray<string> }
 ): PickupAnswer => ({
   shipperRef: referencesOf(request),
   carrierPickupNumber: decided.carrierPickupNumber,
