@@ -12,31 +12,28 @@ import { Retention } from "./retention/Retention.ts"
 import { monotonicMillis } from "./shared/MonotonicTime.ts"
 import type { StorageError } from "./shared/StoragePort.ts"
 
+/** Restarts work that ended with a defect, so that background work never stops unnoticed. */
+const restarted = <R>(name: string, work: Effect.Effect<void, never, R>): Effect.Effect<never, never, R> =>
+  work.pipe(
+    Effect.catchDefect((defect) => Effect.andThen(Effect.logError(`${name} failed with a defect, restarting in 1 s.`, defect), Effect.sleep(1_000))),
+    Effect.forever
+  )
+
 /** Sends e-mails until interrupted. A process that keeps e-mails sends them too, also one without other background work. */
-export const runMails: Effect.Effect<never, never, MailOutbox> = Effect.flatMap(MailOutbox, (outbox) => restarted("E-mail outbox", outbox.run))
+export const runMails: Effect.Effect<never, never, MailOutbox> = restarted("E-mail outbox", MailOutbox.use(({ run }) => run))
 
 /** Runs until interrupted. */
-export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows | Clients | DeferredStatuses | DeliveryWorker | EndpointNotices | MailOutbox | Retention | TenantRemoval> = Effect.gen(function*() {
-  const worker = yield* DeliveryWorker
-  const windows = yield* ChargeWindows
-  const statuses = yield* DeferredStatuses
-  const retention = yield* Retention
-  const backlogs = yield* Backlogs
-  const clients = yield* Clients
-  const removal = yield* TenantRemoval
-  const notices = yield* EndpointNotices
-  yield* Effect.all([
-    restarted("Delivery worker", worker.run),
-    restarted("Freight charge windows", windows.run),
-    restarted("Statuses of events published from SQL", statuses.run),
-    restarted("Retention", retention.run),
-    restarted("Backlog sweep", backlogs.run),
-    restarted("Client access review", clients.run),
-    restarted("Tenant removal", removal.run),
-    restarted("Notices of failing endpoints", notices.run),
-    runMails
-  ], { concurrency: "unbounded", discard: true })
-})
+export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows | Clients | DeferredStatuses | DeliveryWorker | EndpointNotices | MailOutbox | Retention | TenantRemoval> = Effect.all([
+  restarted("Delivery worker", DeliveryWorker.use(({ run }) => run)),
+  restarted("Freight charge windows", ChargeWindows.use(({ run }) => run)),
+  restarted("Statuses of events published from SQL", DeferredStatuses.use(({ run }) => run)),
+  restarted("Retention", Retention.use(({ run }) => run)),
+  restarted("Backlog sweep", Backlogs.use(({ run }) => run)),
+  restarted("Client access review", Clients.use(({ run }) => run)),
+  restarted("Tenant removal", TenantRemoval.use(({ run }) => run)),
+  restarted("Notices of failing endpoints", EndpointNotices.use(({ run }) => run)),
+  runMails
+], { concurrency: "unbounded", discard: true })
 
 /**
  * Closes charge windows and updates deferred statuses, so that their notifications are sent in the same call; then sends what is due, and e-mails beside it. Returns the
@@ -69,10 +66,3 @@ export const maintainOnce: Effect.Effect<void, StorageError, Backlogs | Clients 
   const parts = [backlogs.sweep, clients.sweep, notices.sweep, removal.sweep, retention.sweep]
   yield* Exit.asVoidAll(yield* Effect.forEach(parts, (part) => Effect.exit(part)))
 })
-
-/** Restarts work that ended with a defect, so that background work never stops unnoticed. */
-const restarted = (name: string, work: Effect.Effect<void>): Effect.Effect<never> =>
-  work.pipe(
-    Effect.catchDefect((defect) => Effect.andThen(Effect.logError(`${name} failed with a defect, restarting in 1 s.`, defect), Effect.sleep(1_000))),
-    Effect.forever
-  )

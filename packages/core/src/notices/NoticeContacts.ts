@@ -73,7 +73,8 @@ export const makeNoticeContacts = Effect.gen(function*() {
   const rememberAccess = yield* makeRememberAccess
   const { checkSettings, ownEditor } = yield* makeWebhookChecks
 
-  const destinationOf = (tenantId: string, destinationId: string) => Effect.map(findDestination(queue, tenantId, destinationId), (found) => found?.destination)
+  const destinationOf = (tenantId: string, destinationId: string) =>
+    findDestination(queue, tenantId, destinationId).pipe(Effect.map(({ destination }) => destination), Effect.catchTag("DestinationNotFound", () => Effect.undefined))
 
   const contactsOf = Effect.fnUntraced(function*(tenantId: string, client: string, forUpdate = false) {
     const { webhookId, ...contacts } = yield* store.contacts(tenantId, client, forUpdate)

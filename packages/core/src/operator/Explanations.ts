@@ -1,7 +1,7 @@
 /** Explains why a subscription did or did not receive a subject. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { DeliveryControl, type DestinationTrace } from "../delivery/DeliveryControl.ts"
-import { DestinationNotFound } from "../delivery/DeliveryErrors.ts"
+import type { DestinationNotFound } from "../delivery/DeliveryErrors.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { deliveryStates } from "../delivery/model/DeliveryState.ts"
 import { shipmentSearch } from "../journey/ShipmentSearch.ts"
@@ -60,12 +60,6 @@ export class Explanations extends Context.Service<Explanations, {
     const timelineOf = yield* makeShipmentTimelines
     const areas = yield* makeExplainAreas
 
-    const destinationOf = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
-      const found = yield* findDestination(queue, tenantId, destinationId)
-      if (found === undefined) return yield* new DestinationNotFound({ destinationId })
-      return found.destination
-    })
-
     /** Finds the shipments and bills of the subject. */
     const subjectOf = Effect.fnUntraced(function*(tenantId: string, asked: Asked): Effect.fn.Return<Subject, PickupNotFound | ShipmentNotFound | StorageError> {
       const { name, value } = asked
@@ -94,7 +88,7 @@ export class Explanations extends Context.Service<Explanations, {
     const explain = Effect.fn("Explanations.explain")(function*(tenantId: string, input: unknown) {
       const query = yield* decode(input)
       const asked = yield* onlySubject(query)
-      const destination = yield* destinationOf(tenantId, query.subscriptionId)
+      const { destination } = yield* findDestination(queue, tenantId, query.subscriptionId)
       const subject = yield* subjectOf(tenantId, asked)
       const traces = yield* Effect.forEach(yield* areas.tracesOf(tenantId, destination, subject), (each) => control.trace(tenantId, destination.destinationId, each))
       const trace = merged(traces)

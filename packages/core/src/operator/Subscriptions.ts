@@ -172,14 +172,8 @@ export class Subscriptions extends Context.Service<Subscriptions, {
       return destinations.map((destination): DocumentedDestination => ({ destination, doc: documents.get(destination.destinationId), now }))
     })
 
-    const destinationOf = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
-      const found = yield* findDestination(queue, tenantId, destinationId)
-      if (found === undefined) return yield* new DestinationNotFound({ destinationId })
-      return found
-    })
-
     const get = Effect.fn("Subscriptions.get")(function*(tenantId: string, subscriptionId: string) {
-      const { destination, now } = yield* destinationOf(tenantId, subscriptionId)
+      const { destination, now } = yield* findDestination(queue, tenantId, subscriptionId)
       return viewOf((yield* documented(tenantId, { destinations: [destination], now }))[0]!)
     })
 
@@ -214,13 +208,13 @@ export class Subscriptions extends Context.Service<Subscriptions, {
       }, pauses)
 
     const resume = Effect.fn("Subscriptions.resume")(function*(tenantId: string, subscriptionId: string) {
-      const { destination } = yield* destinationOf(tenantId, subscriptionId)
+      const { destination } = yield* findDestination(queue, tenantId, subscriptionId)
       if (destination.status.state === "paused") yield* resumeAfter(tenantId, destination, "all")
       return yield* get(tenantId, subscriptionId)
     })
 
     const resumeOwn = Effect.fn("Subscriptions.resumeOwn")(function*(tenantId: string, subscriptionId: string) {
-      const { destination } = yield* destinationOf(tenantId, subscriptionId)
+      const { destination } = yield* findDestination(queue, tenantId, subscriptionId)
       if (destination.status.state === "paused") yield* resumeAfter(tenantId, destination, "not by operator")
       // read afterwards, because an operator may have paused it at the same time
       const after = yield* get(tenantId, subscriptionId)
@@ -258,7 +252,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         return (yield* queue.destinations(tenantId, { ...matchOf(given), after: cursor, limit: maxPurged + 1 })).destinations
       }
       return yield* Effect.forEach([...new Set(subscriptionIds)].sort(compareText).filter((id) => cursor === undefined || id > cursor), (id) =>
-        Effect.map(destinationOf(tenantId, id), ({ destination }) => destination))
+        Effect.map(findDestination(queue, tenantId, id), ({ destination }) => destination))
     })
 
     const purgeMatching = Effect.fn("Subscriptions.purgeMatching")(function*(tenantId: string, input: unknown) {
@@ -282,14 +276,14 @@ export class Subscriptions extends Context.Service<Subscriptions, {
 
     const replay = Effect.fn("Subscriptions.replay")(function*(tenantId: string, subscriptionId: string, input: unknown) {
       const call = yield* decodeReplay(input)
-      const { destination } = yield* destinationOf(tenantId, subscriptionId)
+      const { destination } = yield* findDestination(queue, tenantId, subscriptionId)
       const queued = yield* transaction.run(replayHistory(tenantId, destination, call))
       yield* wakeups.wake(tenantId)
       return queued
     })
 
     const remove = Effect.fn("Subscriptions.remove")(function*(tenantId: string, subscriptionId: string) {
-      const { destination } = yield* destinationOf(tenantId, subscriptionId)
+      const { destination } = yield* findDestination(queue, tenantId, subscriptionId)
       const area = stores.get(areaOfSource(destination.source))
       yield* transaction.run(Effect.andThen(
         area === undefined ? Effect.void : area.end(tenantId, destination.client, subscriptionId),
