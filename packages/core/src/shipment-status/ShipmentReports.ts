@@ -90,13 +90,12 @@ export class ShipmentReports extends Context.Service<ShipmentReports, {
     const store = yield* ShipmentStatusStore
     const ids = yield* UniqueIds
 
-    const write = Effect.fnUntraced(function*(tenantId: string, changes: Changes) {
-      if (changes.isEmpty) return
-      const traceparent = yield* currentTraceparent
-      yield* store.write(tenantId, { ...yield* changes.written, traceparent })
+    const write = Effect.fnUntraced(function*(tenantId: string, { written }: ReturnType<typeof makeChanges>) {
+      const changes = yield* written
+      if (changes !== undefined) yield* store.write(tenantId, { ...changes, traceparent: yield* currentTraceparent })
     })
 
-    const changesOf = (known: KnownShipments) => Effect.map(Clock.currentTimeMillis, (now) => new Changes(known, now, ids.nextAt))
+    const changesOf = (known: KnownShipments) => Effect.map(Clock.currentTimeMillis, (now) => makeChanges(known, now, ids.nextAt))
 
     return ShipmentReports.of({
       resolve: Effect.fn("ShipmentReports.resolve")(function*(tenantId: string, proNumbers: ReadonlyArray<string>, writer?: ReadonlyArray<string>) {
@@ -156,70 +155,58 @@ const knownOf = (stored: ReadonlyArray<StoredStatus>): Effect.Effect<KnownShipme
 const encode = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value))
 
 /** Collects the changes of one call, so that they are written together. */
-class Changes {
-  readonly #known: Map<string, KnownShipment>
-  readonly #before: KnownShipments
-  readonly #changed = new Set<string>()
-  readonly #history: Array<StatusHistoryEntry> = []
-  readonly #notices: Array<StatusNotice> = []
-  readonly #now: number
-  readonly #nextId: (now: number) => string
+const makeChanges = (before: KnownShipments, now: number, nextId: (now: number) => string) => {
+  const known = new Map(before)
+  const changed = new Set<string>()
+  const history: Array<StatusHistoryEntry> = []
+  const notices: Array<StatusNotice> = []
 
-  constructor(known: KnownShipments, now: number, nextId: (now: number) => string) {
-    this.#before = known
-    this.#known = new Map(known)
-    this.#now = now
-    this.#nextId = nextId
-  }
-
-  get isEmpty(): boolean {
-    return this.#changed.size === 0
-  }
-
-  register(posted: PostedShipment, historyOf: (posted: PostedShipment) => ReadonlyArray<StatusReport>): RegistrationResult {
-    const known = this.#known.get(posted.shipmentId)
-    const registered = known === undefined ? registerShipment(posted, historyOf(posted), this.#now) : registerAgain(known, posted, this.#now)
-    if (registered.result !== "accepted") return registered
-    registered.applied.forEach(({ outcome, report }, at) => this.#remember(posted.shipmentId, (known?.state.reports ?? 0) + at + 1, report, outcome))
-    this.#change(posted.shipmentId, registered.known, registered.notifications)
-    return { result: "accepted" }
-  }
-
-  report(shipmentId: string, reported: StatusReport): ReportResult {
-    const known = this.#known.get(shipmentId)
-    if (known === undefined) return { outcome: "unknown", moved: false, notified: [] }
-    const report = ignoreFarFutureTime(reported, this.#now)
-    const applied = applyReport(known, report)
-    if (applied.outcome === "refused") return { outcome: "refused", moved: false, notified: [], why: applied.why! }
-    this.#remember(shipmentId, applied.known.state.reports, report, applied.outcome)
-    this.#change(shipmentId, applied.known, applied.notifications)
-    const { moved, notifications, outcome } = applied
-    return notifications.length > 0
-      ? { outcome, moved, notified: notifications.map(wordOf) }
-      : { outcome, moved, notified: [], why: whyNotNotified(applied) }
-  }
-
-  get written() {
-    const statuses = mapPaced([...this.#changed], (shipmentId) => writeOf(this.#known.get(shipmentId)!, this.#before.get(shipmentId)))
-    return Effect.map(statuses, (written) => ({ statuses: written, history: this.#history, notices: this.#notices }))
-  }
-
-  #remember(shipmentId: string, position: number, report: StatusReport, outcome: ReportOutcome): void {
+  const remember = (shipmentId: string, position: number, report: StatusReport, outcome: ReportOutcome): void => {
     const { at: occurredAt, onlyForward: _onlyForward, ...document } = report
-    this.#history.push({ shipmentId, position, occurredAt, doc: JSON.stringify({ outcome, ...document }) })
+    history.push({ shipmentId, position, occurredAt, doc: JSON.stringify({ outcome, ...document }) })
   }
 
-  #change(shipmentId: string, known: KnownShipment, notifications: ReadonlyArray<StatusNotification>): void {
-    this.#known.set(shipmentId, known)
-    this.#changed.add(shipmentId)
+  const change = (shipmentId: string, after: KnownShipment, notifications: ReadonlyArray<StatusNotification>): void => {
+    known.set(shipmentId, after)
+    changed.add(shipmentId)
     notifications.forEach((notification, at) =>
-      this.#notices.push({
+      notices.push({
         shipmentId,
-        sequence: known.state.notices - notifications.length + at + 1,
-        noticeId: this.#nextId(this.#now),
+        sequence: after.state.notices - notifications.length + at + 1,
+        noticeId: nextId(now),
         body: encode(notification)
       })
     )
+  }
+
+  return {
+    register: (posted: PostedShipment, historyOf: (posted: PostedShipment) => ReadonlyArray<StatusReport>): RegistrationResult => {
+      const { shipmentId } = posted
+      const shipment = known.get(shipmentId)
+      const registered = shipment === undefined ? registerShipment(posted, historyOf(posted), now) : registerAgain(shipment, posted, now)
+      if (registered.result !== "accepted") return registered
+      registered.applied.forEach(({ outcome, report }, at) => remember(shipmentId, (shipment?.state.reports ?? 0) + at + 1, report, outcome))
+      change(shipmentId, registered.known, registered.notifications)
+      return { result: "accepted" }
+    },
+    report: (shipmentId: string, reported: StatusReport): ReportResult => {
+      const shipment = known.get(shipmentId)
+      if (shipment === undefined) return { outcome: "unknown", moved: false, notified: [] }
+      const report = ignoreFarFutureTime(reported, now)
+      const applied = applyReport(shipment, report)
+      if (applied.outcome === "refused") return { outcome: "refused", moved: false, notified: [], why: applied.why! }
+      remember(shipmentId, applied.known.state.reports, report, applied.outcome)
+      change(shipmentId, applied.known, applied.notifications)
+      const { moved, notifications, outcome } = applied
+      return notifications.length > 0
+        ? { outcome, moved, notified: notifications.map(wordOf) }
+        : { outcome, moved, notified: [], why: whyNotNotified(applied) }
+    },
+    /** `undefined` if nothing changed. */
+    written: Effect.suspend(() =>
+      changed.size === 0
+        ? Effect.undefined
+        : Effect.map(mapPaced([...changed], (shipmentId) => writeOf(known.get(shipmentId)!, before.get(shipmentId))), (statuses) => ({ statuses, history, notices })))
   }
 }
 
