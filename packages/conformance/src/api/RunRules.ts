@@ -85,7 +85,7 @@ export const runRules = async (target: Target, rules: ReadonlyArray<Rule>, { onR
   const caller = callerOf(target, target.limits)
   const done = new Map<string, CheckResult>()
   await Promise.all(areas.map(async (area) => {
-    const running = new AreaRun(target, caller, signal)
+    const running = startArea(target, caller, signal)
     try {
       for (const rule of rules) {
         if (rule.area !== area || signal?.aborted === true) continue
@@ -105,87 +105,79 @@ export const runRules = async (target: Target, rules: ReadonlyArray<Rule>, { onR
 /** For removing what the rules created, also when the limits of the check are used up. */
 const cleanup = { totalMillis: 30_000, maxCalls: 10_000 }
 
-/** The state of one area's rules. */
-class AreaRun {
-  readonly #target: Target
-  readonly #signal: AbortSignal | undefined
-  #caller: ApiCaller
-  readonly #redact: (text: string) => string
-  readonly #made = new Map<string, Promise<unknown>>()
-  readonly #ends: Array<() => Promise<unknown>> = []
-  readonly #context: RuleContext
+/** Begins the rules of one area. */
+const startArea = (target: Target, caller: ApiCaller, signal: AbortSignal | undefined) => {
+  const redact = redactor(secretsIn(target.fixtures))
+  const made = new Map<string, Promise<unknown>>()
+  const ends: Array<() => Promise<unknown>> = []
+  let calling = caller
 
-  constructor(target: Target, caller: ApiCaller, signal: AbortSignal | undefined) {
-    this.#target = target
-    this.#signal = signal
-    this.#caller = caller
-    this.#redact = redactor(secretsIn(target.fixtures))
-    this.#context = {
-      fixtures: target.fixtures,
-      call: (...given) => this.#caller.call(...given),
-      inbox: () => target.callback.inbox(),
-      endpointUrl: target.isReachable ? target.callback.inbox().url : "https://receiver.example/waybill-check",
-      trigger: async (area) => await target.trigger?.(area),
-      once: <A>(name: string, make: () => Promise<A>) => {
-        const made = this.#made.get(name) ?? make()
-        this.#made.set(name, made)
-        return made as Promise<A>
-      },
-      afterwards: (end) => void this.#ends.push(end),
-      waitMillis: target.waitMillis,
-      quietMillis: target.quietMillis,
-      windowWait: (frequency) => {
-        const millis = target.windowMillis?.[frequency]
-        if (millis !== undefined) target.onWindowWait?.(frequency, millis)
-        return millis
-      }
-    }
-  }
-
-  async result(rule: Rule): Promise<CheckResult> {
-    const { id, level, run, sentence, source } = rule
-    const named = { id, sentence, level, source }
-    const missing = rule.needs.filter((need) => !isPresent(need, this.#target))
-    if (missing.length > 0) return { ...named, status: "not checked", detail: `needs ${missing.map((need) => needs[need]).join("; ")}`, millis: 0 }
-    const begun = performance.now()
-    const millis = () => Math.round(performance.now() - begun)
-    try {
-      const detail = await this.#inTime(run(this.#context))
-      return { ...named, status: "passed", detail: this.#redact(detail), millis: millis() }
-    } catch (error) {
-      if (error instanceof LimitReached) return { ...named, status: "not checked", detail: error.message, millis: millis() }
-      const evidence = error instanceof Violation ? error.evidence : undefined
-      return { ...named, status: "failed", detail: this.#redact(error instanceof Error ? error.message : String(error)), millis: millis(), ...this.#evidenceOf(evidence) }
+  const context: RuleContext = {
+    fixtures: target.fixtures,
+    call: (...given) => calling.call(...given),
+    inbox: () => target.callback.inbox(),
+    endpointUrl: target.isReachable ? target.callback.inbox().url : "https://receiver.example/waybill-check",
+    trigger: async (area) => await target.trigger?.(area),
+    once: <A>(name: string, make: () => Promise<A>) => {
+      const known = made.get(name) ?? make()
+      made.set(name, known)
+      return known as Promise<A>
+    },
+    afterwards: (end) => void ends.push(end),
+    waitMillis: target.waitMillis,
+    quietMillis: target.quietMillis,
+    windowWait: (frequency) => {
+      const millis = target.windowMillis?.[frequency]
+      if (millis !== undefined) target.onWindowWait?.(frequency, millis)
+      return millis
     }
   }
 
   /** A rule that waits ends with the time of the whole check. */
-  async #inTime<A>(work: Promise<A>): Promise<A> {
+  const inTime = async <A>(work: Promise<A>): Promise<A> => {
     let timer: NodeJS.Timeout | undefined
     let stop = (): void => {}
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new LimitReached("the time limit of the check is used up")), Math.max(0, this.#caller.leftMillis))
+      timer = setTimeout(() => reject(new LimitReached("the time limit of the check is used up")), Math.max(0, calling.leftMillis))
       stop = () => reject(new LimitReached("the check was interrupted"))
-      this.#signal?.addEventListener("abort", stop)
+      signal?.addEventListener("abort", stop)
     })
     try {
       return await Promise.race([work, late])
     } finally {
       clearTimeout(timer)
-      this.#signal?.removeEventListener("abort", stop)
+      signal?.removeEventListener("abort", stop)
     }
   }
 
-  #evidenceOf(evidence: Exchange | Post | undefined): Pick<CheckResult, "request" | "answer"> {
+  const evidenceOf = (evidence: Exchange | Post | undefined): Pick<CheckResult, "request" | "answer"> => {
     if (evidence === undefined) return {}
     return "status" in evidence
-      ? { request: this.#redact(requestText(evidence)), answer: this.#redact(answerText(evidence)) }
-      : { request: this.#redact(deliveryText(evidence)) }
+      ? { request: redact(requestText(evidence)), answer: redact(answerText(evidence)) }
+      : { request: redact(deliveryText(evidence)) }
   }
 
-  /** Removes what the rules created, in reverse. That removing works is a rule of its own. */
-  async end(): Promise<void> {
-    this.#caller = callerOf(this.#target, { ...this.#target.limits, ...cleanup })
-    for (const end of this.#ends.toReversed()) await end().catch(() => {})
+  return {
+    result: async (rule: Rule): Promise<CheckResult> => {
+      const { id, level, run, sentence, source } = rule
+      const named = { id, sentence, level, source }
+      const missing = rule.needs.filter((need) => !isPresent(need, target))
+      if (missing.length > 0) return { ...named, status: "not checked", detail: `needs ${missing.map((need) => needs[need]).join("; ")}`, millis: 0 }
+      const begun = performance.now()
+      const millis = () => Math.round(performance.now() - begun)
+      try {
+        const detail = await inTime(run(context))
+        return { ...named, status: "passed", detail: redact(detail), millis: millis() }
+      } catch (error) {
+        if (error instanceof LimitReached) return { ...named, status: "not checked", detail: error.message, millis: millis() }
+        const evidence = error instanceof Violation ? error.evidence : undefined
+        return { ...named, status: "failed", detail: redact(error instanceof Error ? error.message : String(error)), millis: millis(), ...evidenceOf(evidence) }
+      }
+    },
+    /** Removes what the rules created, in reverse. That removing works is a rule of its own. */
+    end: async (): Promise<void> => {
+      calling = callerOf(target, { ...target.limits, ...cleanup })
+      for (const end of ends.toReversed()) await end().catch(() => {})
+    }
   }
 }

@@ -24,7 +24,7 @@ export const seedThroughIntake = async (baseUrl: string, given: Fixtures, run: s
   const foreign = other.accounts[0]
   if (own === empty) throw new RangeError("--intake needs a second account of clients.customer, which has no freight.")
   const intake = new IntakeClient({ baseUrl, ...("bearer" in carrier ? { bearer: carrier.bearer } : { apiKey: carrier.apiKey }) })
-  const seed = new Seeding(intake, run, Date.now())
+  const seed = makeSeeding(intake, run, Date.now())
   const shipment = await seed.shipment("1", own)
   const foreignShipment = await seed.shipment("2", foreign)
   const events = { shipmentIds: [`CHECK-${run}-E1`, `CHECK-${run}-E2`], foreignShipmentId: `CHECK-${run}-E3` }
@@ -46,45 +46,34 @@ export const seedThroughIntake = async (baseUrl: string, given: Fixtures, run: s
   }
 }
 
-class Seeding {
-  readonly #intake: IntakeClient
-  readonly #run: string
-  readonly #now: number
+const makeSeeding = (intake: IntakeClient, run: string, now: number) => {
   /** Makes every event and movement later than the one before. */
-  #steps = 0
+  let steps = 0
 
-  constructor(intake: IntakeClient, run: string, now: number) {
-    this.#intake = intake
-    this.#run = run
-    this.#now = now
+  const instant = (): string => {
+    steps += 1
+    return new Date(now - 3_600_000 + steps * 1000).toISOString()
   }
 
-  #instant(): string {
-    this.#steps += 1
-    return new Date(this.#now - 3_600_000 + this.#steps * 1000).toISOString()
-  }
+  const day = (offset: number): string => new Date(now + offset * dayMillis).toISOString().slice(0, 10)
 
-  #day(offset: number): string {
-    return new Date(this.#now + offset * dayMillis).toISOString().slice(0, 10)
-  }
-
-  async shipment(name: string, account: string): Promise<KnownShipment> {
-    const proNumber = `9${this.#run.toUpperCase()}${name}`
+  const shipment = async (name: string, account: string): Promise<KnownShipment> => {
+    const proNumber = `9${run.toUpperCase()}${name}`
     const known = {
-      shipmentId: `CHECK-${this.#run}-S${name}`,
+      shipmentId: `CHECK-${run}-S${name}`,
       proNumber,
       bolNumber: `CBOL${proNumber}`,
       originPostalCode: shipper.postalCode,
       poNumber: `CPO${proNumber}`,
       destinationPostalCode: consignee.postalCode,
       accountNumber: account,
-      pickupDate: this.#day(-1)
+      pickupDate: day(-1)
     }
-    await this.#intake.registerShipments([{
+    await intake.registerShipments([{
       shipmentId: known.shipmentId,
       accounts: [account],
       pickupDate: known.pickupDate,
-      occurredAt: this.#instant(),
+      occurredAt: instant(),
       ShipmentMilestoneStatus: "In Transit",
       ProNumber: proNumber,
       ReferenceNumbers: { bolNumber: known.bolNumber, QuoteID: null, ShipmentID: known.shipmentId, MasterBOL: null, poNumber: known.poNumber, AdditionalReferences: null, trailerNumber: null },
@@ -97,29 +86,29 @@ class Seeding {
       ConsigneeAddress: addressOf(consignee),
       GrossWeight: 1840,
       EstimatedStandardDay: 3,
-      EstimatedDeliveryDate: this.#day(2)
+      EstimatedDeliveryDate: day(2)
     }])
     return known
   }
 
   /** Three events of two types, of which one is IN_TRANSIT. */
-  async events(shipmentId: string, account: string): Promise<void> {
+  const events = async (shipmentId: string, account: string): Promise<void> => {
     const [origin, destination] = [placeOf(shipper), placeOf(consignee)]
     const types = ["DEPARTED_TERMINAL", "IN_TRANSIT", "ARRIVED_AT_TERMINAL"] as const
-    await this.#intake.publishTransitEvents(types.map((type) => ({
+    await intake.publishTransitEvents(types.map((type) => ({
       type,
-      occurredAt: this.#instant(),
+      occurredAt: instant(),
       location: { ...origin, type: "FACILITY" as const },
       shipment: { shipmentId, mode: "LTL" as const, scac: "WAYB", origin, destination },
       parties: { accounts: [account] }
     })))
   }
 
-  async movements({ shipmentId }: KnownShipment): Promise<void> {
+  const movements = async ({ shipmentId }: KnownShipment): Promise<void> => {
     for (const terminalStatus of ["Arrived", "Departed"] as const) {
-      await this.#intake.reportStatus([{
+      await intake.reportStatus([{
         shipmentId,
-        occurredAt: this.#instant(),
+        occurredAt: instant(),
         shipmentMilestoneStatus: "In Transit",
         terminalStatus,
         terminaltype: "intermediate",
@@ -128,11 +117,11 @@ class Seeding {
     }
   }
 
-  async bill(change: "created" | "updated" | "removed", name: string, account: string): Promise<string> {
-    const uniqueID = `9${this.#run.toUpperCase()}${name}WAYB${this.#day(-1).replaceAll("-", "")}`
-    const date = this.#instant().slice(0, -1)
+  const bill = async (change: "created" | "updated" | "removed", name: string, account: string): Promise<string> => {
+    const uniqueID = `9${run.toUpperCase()}${name}WAYB${day(-1).replaceAll("-", "")}`
+    const date = instant().slice(0, -1)
     const log = { changeLog: [{ eventCategoryName: "Reweigh", eventCode: "RWE" }] }
-    await this.#intake.publishFreightCharges([
+    await intake.publishFreightCharges([
       change === "removed"
         ? { change, accounts: [account], pfc: { pfc: { uniqueID } } }
         : { change, accounts: [account], pfc: { ...billOf(uniqueID, account, date), charges: { ...charges, ...(change === "updated" ? { preliminaryTotalCharges: 271.02, ...log } : {}) } } }
@@ -140,9 +129,11 @@ class Seeding {
     return uniqueID
   }
 
-  async billChanges(name: string, account: string): Promise<void> {
-    for (const change of ["created", "updated", "removed"] as const) await this.bill(change, name, account)
+  const billChanges = async (name: string, account: string): Promise<void> => {
+    for (const change of ["created", "updated", "removed"] as const) await bill(change, name, account)
   }
+
+  return { shipment, events, movements, bill, billChanges }
 }
 
 const addressOf = ({ address1, name, ...rest }: Place) => ({ addressName: name, addressLine1: address1, ...rest })
