@@ -62,10 +62,12 @@ export const storedSecret = (versions: StoredSecret["versions"], parts: Partial<
 
 class RolledBack extends Data.TaggedError("RolledBack")<{}> {}
 
+/** Runs an effect in a transaction, as use cases do. */
+export const inTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>) => Transaction.use(({ run }) => run(effect))
+
 /** Runs an effect in a transaction that is rolled back at its end. */
 export const rolledBack = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(Transaction, (transaction) =>
-    Effect.catchTag(transaction.run(Effect.andThen(effect, Effect.fail(new RolledBack()))), "RolledBack", () => Effect.void))
+  Effect.catchTag(inTransaction(Effect.andThen(effect, Effect.fail(new RolledBack()))), "RolledBack", () => Effect.void)
 
 /** What differs from the sample subscription. `n` makes its id. */
 export interface SubscriptionFixture {
@@ -113,16 +115,13 @@ export const recordOf = (fixture: SubscriptionFixture = {}): SubscriptionRecord 
   matched: fixture.matched ?? true
 })
 
-/** A subscription with its destination, as the use case creates them. */
-export const subscribe = Effect.fnUntraced(function*(tenantId: string, fixture: SubscriptionFixture = {}) {
-  const transaction = yield* Transaction
-  const queue = yield* DeliveryQueue
-  const subscriptions = yield* TransitSubscriptionStore
-  yield* transaction.run(Effect.andThen(
-    queue.openDestination(tenantId, destinationSettings(fixture)),
-    subscriptions.insert(tenantId, recordOf(fixture))
-  ))
-})
+/** Opens a destination and inserts its subscription, as use cases do. */
+export const openWith = <E, R>(tenantId: string, destination: DestinationSettings, insert: Effect.Effect<unknown, E, R>) =>
+  inTransaction(Effect.andThen(DeliveryQueue.use((queue) => queue.openDestination(tenantId, destination)), insert))
+
+/** A subscription with its destination. */
+export const subscribe = (tenantId: string, fixture: SubscriptionFixture = {}) =>
+  openWith(tenantId, destinationSettings(fixture), TransitSubscriptionStore.use((store) => store.insert(tenantId, recordOf(fixture))))
 
 /** What differs from the sample event. */
 export interface EventFixture {
@@ -144,7 +143,7 @@ export interface PublishFixture {
 
 /** Gives shipments to accounts and carriers. */
 export const claim = (tenantId: string, claims: ReadonlyArray<StatusClaim>) =>
-  Effect.flatMap(Transaction, (transaction) => transaction.run(Effect.flatMap(ShipmentStatusStore, (store) => store.lock(tenantId, claims))))
+  inTransaction(ShipmentStatusStore.use((store) => store.lock(tenantId, claims)))
 
 /** A sample event with the given sequence. */
 export const eventOf = (fixture: EventFixture, sequence: number): NewEvent => {
@@ -163,10 +162,9 @@ export const eventOf = (fixture: EventFixture, sequence: number): NewEvent => {
 
 /** Numbers and stores events in one transaction, as publishing does. Returns the stored events. */
 export const publish = Effect.fnUntraced(function*(tenantId: string, fixtures: ReadonlyArray<EventFixture>, options: PublishFixture = {}) {
-  const transaction = yield* Transaction
   const store = yield* TransitEventStore
   const shipmentIds = [...new Set(fixtures.map((each) => each.shipmentId))].sort()
-  return yield* transaction.run(Effect.gen(function*() {
+  return yield* inTransaction(Effect.gen(function*() {
     const firsts = yield* store.allocate(tenantId, shipmentIds.map((shipmentId) => {
       const own = fixtures.filter((each) => each.shipmentId === shipmentId)
       return {

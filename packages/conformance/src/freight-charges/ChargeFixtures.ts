@@ -1,5 +1,4 @@
 /** Helpers for suites of freight charges: subscriptions and published bills. */
-import { Transaction } from "@waybill/core"
 import { DeliveryQueue, type DestinationSettings, type DestinationState, secretOfClient } from "@waybill/core/delivery"
 import {
   type BillRow,
@@ -11,7 +10,7 @@ import {
   type WindowTimes
 } from "@waybill/core/freight-charges"
 import { Clock, Effect, Option } from "effect"
-import { bytesOf, idOf, destinationSettings, letSee, occurredAt, textOf } from "../StorageFixtures.ts"
+import { bytesOf, destinationSettings, idOf, inTransaction, letSee, occurredAt, textOf } from "../StorageFixtures.ts"
 
 export interface ChargeSubscriptionFixture {
   readonly n?: number
@@ -70,12 +69,11 @@ export const subscribeToCharges = Effect.fnUntraced(function*(
   fixture: ChargeSubscriptionFixture = {},
   has: ReadonlyArray<string> = fixture.accounts === "all" ? [] : fixture.accounts ?? ["A"]
 ) {
-  const transaction = yield* Transaction
   const queue = yield* DeliveryQueue
   const bills = yield* FreightBillStore
   const subscriptions = yield* ChargeSubscriptionStore
   const record = chargeRecord(fixture)
-  return yield* transaction.run(Effect.gen(function*() {
+  return yield* inTransaction(Effect.gen(function*() {
     yield* subscriptions.hold(tenantId, has)
     const taken = yield* subscriptions.covered(tenantId, record.client, record.accounts)
     if (Option.isSome(taken)) return taken.value
@@ -111,9 +109,8 @@ export const publishBills = Effect.fnUntraced(function*(
   fixtures: ReadonlyArray<BillFixture>,
   options: { readonly window?: WindowOf; readonly traceparent?: string } = {}
 ) {
-  const transaction = yield* Transaction
   const store = yield* FreightBillStore
-  return yield* transaction.run(Effect.gen(function*() {
+  return yield* inTransaction(Effect.gen(function*() {
     const known = yield* store.lock(tenantId, fixtures.map((each) => each.billId))
     const bills = fixtures.map(({ accounts = ["A"], billId, doc = "{}", state = "open" }): BillRow => ({
       billId,

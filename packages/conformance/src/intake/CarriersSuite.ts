@@ -1,11 +1,11 @@
 /** Conformance for several carriers in one tenant: the owner of a shipment, and who sees it. */
-import { carrierGrants, Transaction } from "@waybill/core"
+import { carrierGrants } from "@waybill/core"
 import { ShipmentStatusStore, type StatusClaim } from "@waybill/core/shipment-status"
 import { type ShipmentNotOwn, TransitEventStore } from "@waybill/core/transit-events"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { drainedBodies, drainedEvents } from "../WorkerFixtures.ts"
-import { freshTenant, idOf, letSee, letSeeAll, occurredAt, publish, subscribe, textOf } from "../StorageFixtures.ts"
+import { freshTenant, idOf, inTransaction, letSee, letSeeAll, occurredAt, publish, subscribe, textOf } from "../StorageFixtures.ts"
 import { follow, report } from "../shipment-status/StatusFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -18,8 +18,7 @@ const write = (tenantId: string, shipmentIds: ReadonlyArray<string>, writer?: Re
     store.allocate(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, needed: 1, highestGiven: 0, accounts: undefined })), writer))
 
 const refused = (tenantId: string, shipmentIds: ReadonlyArray<string>, writer?: ReadonlyArray<string>) =>
-  Effect.flatMap(Transaction, (transaction) =>
-    Effect.map(Effect.flip(transaction.run(write(tenantId, shipmentIds, writer))), (error) => (error as ShipmentNotOwn).shipmentIds))
+  Effect.map(Effect.flip(inTransaction(write(tenantId, shipmentIds, writer))), (error) => (error as ShipmentNotOwn).shipmentIds)
 
 /** Sets the carriers of shipments. */
 const claimFor = (tenantId: string, claims: ReadonlyArray<Omit<StatusClaim, "accounts"> & Partial<StatusClaim>>, writer?: ReadonlyArray<string>) =>

@@ -1,6 +1,6 @@
 /** Conformance of `DeliveryStore` for each source: access is checked at the moment of sending, of new and repeated deliveries. */
-import { noticeSource, NoticeStore, type StoragePorts, Transaction } from "@waybill/core"
-import { DeliveryQueue, DeliveryStore } from "@waybill/core/delivery"
+import { noticeSource, NoticeStore, type StoragePorts } from "@waybill/core"
+import { DeliveryStore } from "@waybill/core/delivery"
 import { ChargeSubscriptionStore } from "@waybill/core/freight-charges"
 import { pickupBatchEnvelope, pickupSource, PickupStore, PickupSubscriptionStore } from "@waybill/core/pickups"
 import { assert } from "@effect/vitest"
@@ -8,7 +8,7 @@ import { Clock, Effect } from "effect"
 import { publishBills, subscribeToCharges } from "../freight-charges/ChargeFixtures.ts"
 import { historyEntry, pickupRow } from "../pickups/PickupFixtures.ts"
 import { follow, report } from "../shipment-status/StatusFixtures.ts"
-import { bytesOf, destinationSettings, eventually, idOf, letSee, letSeeAll, occurredAt, publish, seed, textOf } from "../StorageFixtures.ts"
+import { bytesOf, destinationSettings, eventually, idOf, letSee, letSeeAll, occurredAt, openWith, publish, seed, textOf } from "../StorageFixtures.ts"
 import { acquire, byDestination, drainedBodies, drop, end, find, from, release, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
@@ -41,12 +41,10 @@ const otherClients = (tenantId: string) => Effect.andThen(letSeeAll(tenantId, "a
 
 /** A pickup that the carrier with this number has decided. */
 const orderPickup = Effect.fnUntraced(function*(tenantId: string) {
-  const [transaction, queue, subscriptions, pickups] = [yield* Transaction, yield* DeliveryQueue, yield* PickupSubscriptionStore, yield* PickupStore]
+  const pickups = yield* PickupStore
   const record = { id: idOf(1), client: "client", doc: "{}", createdAt: occurredAt, updatedAt: occurredAt, matched: true }
-  yield* transaction.run(Effect.andThen(
-    queue.openDestination(tenantId, { ...destinationSettings(), source: pickupSource, envelope: pickupBatchEnvelope }),
-    subscriptions.insert(tenantId, record)
-  ))
+  const destination = { ...destinationSettings(), source: pickupSource, envelope: pickupBatchEnvelope }
+  yield* openWith(tenantId, destination, PickupSubscriptionStore.use((store) => store.insert(tenantId, record)))
   yield* pickups.insert(tenantId, pickupRow(1, { carrier: [" dot 1"] }), historyEntry(1), { body: bytesOf("{}"), traceparent: undefined })
 })
 

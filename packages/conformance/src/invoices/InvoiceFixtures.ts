@@ -1,8 +1,7 @@
 /** Helpers for the suites of area B. */
-import { Transaction } from "@waybill/core"
 import { type DocumentFile, type DocumentRecord, type InvoiceCarrier, type InvoiceRow, InvoiceStore, type InvoiceViewer } from "@waybill/core/invoices"
 import { Effect } from "effect"
-import { bytesOf, idOf } from "../StorageFixtures.ts"
+import { bytesOf, idOf, inTransaction } from "../StorageFixtures.ts"
 
 export const acme: InvoiceCarrier = { dot: "1", mc: "2" }
 
@@ -25,8 +24,7 @@ export const invoiceRow = (uniqueId: string, parts: Partial<InvoiceRow> = {}): I
 /** Writes as the use case does: lock, decide, put. */
 export const putInvoices = Effect.fnUntraced(function*(tenantId: string, ...rows: ReadonlyArray<InvoiceRow>) {
   const store = yield* InvoiceStore
-  const transaction = yield* Transaction
-  for (const row of rows) yield* transaction.run(Effect.andThen(store.lock(tenantId, row.carrier, row.uniqueId), store.put(tenantId, row)))
+  for (const row of rows) yield* inTransaction(Effect.andThen(store.lock(tenantId, row.carrier, row.uniqueId), store.put(tenantId, row)))
 })
 
 export const documentFile = (n: number, parts: Partial<DocumentFile> = {}): DocumentFile => ({

@@ -1,17 +1,16 @@
 /** Conformance of `PickupStore`. */
-import { maxHistoryBytes, Transaction } from "@waybill/core"
+import { maxHistoryBytes } from "@waybill/core"
 import { type PickupHistoryEntry, type PickupRow, PickupStore, type PickupViewer } from "@waybill/core/pickups"
 import { assert } from "@effect/vitest"
 import { Clock, Effect, Option } from "effect"
-import { freshTenant, idOf, occurredAt, rolledBack, storeLater } from "../StorageFixtures.ts"
+import { freshTenant, idOf, inTransaction, occurredAt, rolledBack, storeLater } from "../StorageFixtures.ts"
 import { historyEntry as entry, pickupRow as pickup } from "./PickupFixtures.ts"
 import { storeSuite, whileOpen } from "../StoreSuite.ts"
 
 const seed = Effect.fnUntraced(function*(tenantId: string, ...pickups: ReadonlyArray<PickupRow>) {
   const store = yield* PickupStore
-  const transaction = yield* Transaction
   for (const each of pickups) {
-    yield* transaction.run(store.insert(tenantId, each, { pickupId: each.pickupId, position: 1, at: each.createdAt, doc: "{\"at\":1}" }))
+    yield* inTransaction(store.insert(tenantId, each, { pickupId: each.pickupId, position: 1, at: each.createdAt, doc: "{\"at\":1}" }))
   }
 })
 

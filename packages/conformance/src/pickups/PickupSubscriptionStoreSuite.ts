@@ -1,11 +1,11 @@
 /** Conformance of `PickupSubscriptionStore`, and of the changes that `PickupStore` queues for subscriptions. */
-import { type SubscriptionRow, Transaction } from "@waybill/core"
+import type { SubscriptionRow } from "@waybill/core"
 import { DeliveryQueue, type DestinationState } from "@waybill/core/delivery"
 import { pickupBatchEnvelope, pickupSource, PickupSubscriptionStore } from "@waybill/core/pickups"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { acquire, end, takeOne } from "../WorkerFixtures.ts"
-import { destinationSettings, freshTenant, idOf, letSee, letSeeAll, occurredAt, textOf } from "../StorageFixtures.ts"
+import { destinationSettings, freshTenant, idOf, letSee, letSeeAll, occurredAt, openWith, textOf } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { change, historyEntry, order, pickupRow } from "./PickupFixtures.ts"
 import { storeSuite, unchanged } from "../StoreSuite.ts"
@@ -13,14 +13,11 @@ import { storeSuite, unchanged } from "../StoreSuite.ts"
 const record = (n: number, parts: Partial<SubscriptionRow> = {}): SubscriptionRow =>
   ({ id: idOf(n), client: "carrier", doc: `{"n":${n}}`, createdAt: occurredAt, updatedAt: occurredAt, matched: true, ...parts })
 
-const subscribe = Effect.fnUntraced(function*(tenantId: string, n: number, parts: Partial<SubscriptionRow> = {}, state: DestinationState = "active") {
-  const transaction = yield* Transaction
-  const queue = yield* DeliveryQueue
-  const store = yield* PickupSubscriptionStore
+const subscribe = (tenantId: string, n: number, parts: Partial<SubscriptionRow> = {}, state: DestinationState = "active") => {
   const own = record(n, parts)
   const destination = { ...destinationSettings({ n, client: own.client, state }), source: pickupSource, envelope: pickupBatchEnvelope }
-  yield* transaction.run(Effect.andThen(queue.openDestination(tenantId, destination), store.insert(tenantId, own)))
-})
+  return openWith(tenantId, destination, PickupSubscriptionStore.use((store) => store.insert(tenantId, own)))
+}
 
 /** How many entries wait for each subscription. */
 const waiting = Effect.fnUntraced(function*(tenantId: string) {

@@ -7,7 +7,7 @@ import { TransitEventStore, TransitSubscriptionStore } from "@waybill/core/trans
 import { assert } from "@effect/vitest"
 import { Data, Deferred, Effect, Exit, Fiber, Option } from "effect"
 import { drain, hasWork } from "../WorkerFixtures.ts"
-import { bytesOf, freshTenant, idOf, destinationSettings, letSee, occurredAt, publish, recordOf, storedSecret, subscribe } from "../StorageFixtures.ts"
+import { bytesOf, destinationSettings, freshTenant, idOf, inTransaction, letSee, occurredAt, publish, recordOf, storedSecret, subscribe } from "../StorageFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
 class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}
@@ -55,19 +55,18 @@ const writeBill = Effect.fnUntraced(function*(tenantId: string) {
 
 /** Writes through every port, in one transaction with `then`. */
 const writeEverywhere = <A, E, R>(tenantId: string, then: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(Transaction, (transaction) =>
-    transaction.run(Effect.gen(function*() {
-      const access = yield* AccessStore
-      yield* access.putTenant({ tenantId, name: "Acme", hosts: [] })
-      yield* letSee(tenantId, "client", ["A"])
-      yield* (yield* SecretStore).put(tenantId, "main", secret("s"))
-      yield* (yield* DeliveryQueue).openDestination(tenantId, destinationSettings())
-      yield* (yield* TransitSubscriptionStore).insert(tenantId, recordOf())
-      yield* publish(tenantId, [{ shipmentId: "S", eventId: "e" }], { accounts: ["A"] })
-      yield* writeStatus(tenantId)
-      yield* writeBill(tenantId)
-      return yield* then
-    })))
+  inTransaction(Effect.gen(function*() {
+    const access = yield* AccessStore
+    yield* access.putTenant({ tenantId, name: "Acme", hosts: [] })
+    yield* letSee(tenantId, "client", ["A"])
+    yield* (yield* SecretStore).put(tenantId, "main", secret("s"))
+    yield* (yield* DeliveryQueue).openDestination(tenantId, destinationSettings())
+    yield* (yield* TransitSubscriptionStore).insert(tenantId, recordOf())
+    yield* publish(tenantId, [{ shipmentId: "S", eventId: "e" }], { accounts: ["A"] })
+    yield* writeStatus(tenantId)
+    yield* writeBill(tenantId)
+    return yield* then
+  }))
 
 /** Counts the rows that `writeEverywhere` stored. */
 const seenOf = Effect.fnUntraced(function*(tenantId: string) {

@@ -1,9 +1,8 @@
 /** Helpers for suites of shipment statuses: reports with their notices, and subscriptions. */
-import { Transaction } from "@waybill/core"
-import { DeliveryQueue, type DestinationSettings, type DestinationState } from "@waybill/core/delivery"
+import type { DestinationSettings, DestinationState } from "@waybill/core/delivery"
 import { ShipmentStatusStore, type StatusHistoryEntry, type StatusNotice, StatusSubscriptionStore, type StatusWrite } from "@waybill/core/shipment-status"
 import { Effect } from "effect"
-import { bytesOf, idOf, destinationSettings, letSee, occurredAt } from "../StorageFixtures.ts"
+import { bytesOf, destinationSettings, idOf, inTransaction, letSee, occurredAt, openWith } from "../StorageFixtures.ts"
 
 type StatusFixture = Partial<StatusWrite> & Pick<StatusWrite, "shipmentId">
 
@@ -42,11 +41,10 @@ interface ReportFixture {
 
 /** Locks shipments and writes their statuses in one transaction, as reporting does. */
 export const report = Effect.fnUntraced(function*(tenantId: string, fixtures: ReadonlyArray<StatusFixture>, options: ReportFixture = {}) {
-  const transaction = yield* Transaction
   const store = yield* ShipmentStatusStore
   const { accounts, history = [], notices = [], traceparent } = options
   const shipmentIds = new Set([...fixtures, ...history, ...notices].map((each) => each.shipmentId))
-  yield* transaction.run(Effect.andThen(
+  yield* inTransaction(Effect.andThen(
     store.lock(tenantId, [...shipmentIds].map((shipmentId) => ({ shipmentId, accounts }))),
     store.write(tenantId, { statuses: fixtures.map(statusOf), history, notices: notices.map(noticeOf), traceparent })
   ))
@@ -70,17 +68,12 @@ export const statusDestination = ({ client = "client", n = 1, state = "active" }
   }
 }
 
-/** A subscription to references with its destination, as the use case creates them. */
-export const follow = Effect.fnUntraced(function*(tenantId: string, fixture: FollowerFixture) {
-  const transaction = yield* Transaction
-  const queue = yield* DeliveryQueue
-  const subscriptions = yield* StatusSubscriptionStore
+/** A subscription to references with its destination. */
+export const follow = (tenantId: string, fixture: FollowerFixture) => {
   const { client = "client", n = 1, references } = fixture
-  yield* transaction.run(Effect.andThen(
-    queue.openDestination(tenantId, statusDestination(fixture)),
-    subscriptions.insert(tenantId, { id: idOf(n), client, doc: "{}", references, createdAt: occurredAt })
-  ))
-})
+  const record = { id: idOf(n), client, doc: "{}", references, createdAt: occurredAt }
+  return openWith(tenantId, statusDestination(fixture), StatusSubscriptionStore.use((store) => store.insert(tenantId, record)))
+}
 
 /** A client that sees account A, and its subscription to the reference `r`. */
 export const followingClient = (tenantId: string, fixture: Partial<FollowerFixture> = {}) =>
