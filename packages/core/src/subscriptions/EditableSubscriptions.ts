@@ -16,7 +16,7 @@ import { mergePatch } from "../shared/Json.ts"
 import { Transaction } from "../shared/StoragePort.ts"
 import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
 import type { EditableSubscriptionStore, StoredSubscriptionRow, SubscriptionRow } from "./EditableSubscriptionStore.ts"
-import { openDestinationWithin } from "./OpenDestination.ts"
+import { openDestinationWithin } from "./Destinations.ts"
 import { checkPatch, contradictionsIn, makeWebhookChecks, onlyStops, type SettingsEditor, type WebhookSettings } from "./WebhookChecks.ts"
 
 type Decode<A> = (input: unknown) => Effect.Effect<A, InvalidInput>
