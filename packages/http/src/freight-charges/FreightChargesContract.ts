@@ -3,7 +3,7 @@ import { Count } from "@waybill/core"
 import { ChargeSubscription, ChargeSubscriptionCreate, PreliminaryFreightCharge, WebhookTest } from "@waybill/core/freight-charges"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
-import { ownSubscription, ownSubscriptionId } from "../shared/SubscriptionTexts.ts"
+import { ownSubscriptionId } from "../shared/SubscriptionTexts.ts"
 import { signedWhereRegistered } from "../shared/WebhookHeaders.ts"
 import { chargeProblem } from "./ChargeProblem.ts"
 
@@ -34,21 +34,18 @@ export const FreightChargesContract = contract({
       route: "GET /v1/subscriptions/{subscriptionId}",
       summary: "Get a subscription",
       description: "As it was created, with its status.",
-      ...ownSubscription,
       answers: { 200: { description: "The subscription", schema: ChargeSubscription } }
     },
     cancelChargeSubscription: {
       route: "DELETE /v1/subscriptions/{subscriptionId}",
       summary: "Cancel a subscription",
       description: "Ends the subscription; nothing more is sent. Can be repeated.",
-      ...ownSubscription,
       answers: { 204: { description: "Cancelled" } }
     },
     listInFlight: {
       route: "GET /v1/subscriptions/{subscriptionId}/inflight",
       summary: "List bills that were in flight",
       description: "Bills of the subscribed accounts that were open when the subscription was created; an empty array when there were none.",
-      ...ownSubscription,
       answers: { 200: { description: "Freight charges", schema: Schema.Array(PreliminaryFreightCharge) } }
     },
     testWebhook: {

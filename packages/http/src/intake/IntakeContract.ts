@@ -20,7 +20,7 @@ import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
 import { pageOf } from "../shared/PageQuery.ts"
-import { createConflict, createdHeaders, deleteDescription, ownSubscription, ownSubscriptionId, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
+import { createConflict, createdHeaders, deleteDescription, ownSubscriptionId, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
 import { answersOfReceivers, signedHeaders } from "../shared/WebhookHeaders.ts"
 import { ProblemFault } from "../shared/ProblemDetails.ts"
 
@@ -98,9 +98,6 @@ const PickupSubscriptions = Schema.Struct({
   nextCursor: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "PickupSubscriptionsPage" })
 
-
-const noPickup = "No such pickup, or not visible to the caller."
-
 /** Calls of intake: paths, schemas and statuses. */
 export const IntakeContract = contract({
   area: "intake",
@@ -108,7 +105,11 @@ export const IntakeContract = contract({
   description: "Where the carrier's own system writes. Calls take one item or up to 1,000, are idempotent by natural keys and are one " +
     "transaction each. Needs the role carrier.",
   access: "caller",
-  params: { ...ownSubscriptionId, pickupId: "The carrierPickupNumber; while there is none, the service's own id.", shipmentId: "The id it was registered under." },
+  params: {
+    ...ownSubscriptionId,
+    pickupId: { description: "The carrierPickupNumber; while there is none, the service's own id.", missing: "No such pickup, or not visible to the caller." },
+    shipmentId: { description: "The id it was registered under.", missing: "No such shipment, or not visible to the caller." }
+  },
   endpoints: {
     reportTransitEvents: {
       route: "POST /v1/transit-events",
@@ -135,8 +136,7 @@ export const IntakeContract = contract({
       largeAnswer: true,
       summary: "Get the record of a shipment",
       description: `Its fields, the accounts that have access, and the outcome of every report: the newest ${maxHistoryBytes / 1_000_000} MB of them, if they are longer.`,
-      answers: { 200: { description: "The shipment", schema: ShipmentRecord } },
-      refusals: { 404: "No such shipment, or not visible to the caller." }
+      answers: { 200: { description: "The shipment", schema: ShipmentRecord } }
     },
     reportStatusUpdates: {
       route: "POST /v1/status-updates",
@@ -163,8 +163,7 @@ export const IntakeContract = contract({
       summary: "Report the progress of a pickup",
       description: "A transition that is not permitted is refused with the reason. Repeating the last report is a duplicate.",
       body: { schema: PickupReport, maxBytes: 1024 * 1024 },
-      answers: { 200: { description: "Taken", schema: PickupReportResult } },
-      refusals: { 404: noPickup }
+      answers: { 200: { description: "Taken", schema: PickupReportResult } }
     },
     listPickupChanges: {
       route: "GET /v1/pickups",
@@ -187,15 +186,14 @@ export const IntakeContract = contract({
         "call, report the result as a status.",
       body: { schema: CarrierDecision, maxBytes: 1024 * 1024 },
       answers: { 200: { description: "Decided", schema: PickupReportResult } },
-      refusals: { 404: noPickup, 409: "The pickup is decided already." }
+      refusals: { 409: "The pickup is decided already." }
     },
     getPickupRecord: {
       route: "GET /v1/pickups/{pickupId}",
       largeAnswer: true,
       summary: "Get the record of a pickup",
       description: `The request, its visibility, and its history: the newest ${maxHistoryBytes / 1_000_000} MB of it, if it is longer.`,
-      answers: { 200: { description: "The pickup", schema: PickupRecord } },
-      refusals: { 404: noPickup }
+      answers: { 200: { description: "The pickup", schema: PickupRecord } }
     },
     createPickupSubscription: {
       route: "POST /v1/subscriptions",
@@ -218,7 +216,6 @@ export const IntakeContract = contract({
       route: "GET /v1/subscriptions/{subscriptionId}",
       summary: "Get a subscription to pickups",
       description: "With its delivery settings and its status.",
-      ...ownSubscription,
       answers: { 200: { description: "The subscription", schema: PickupSubscription, closed: true } }
     },
     updatePickupSubscription: {
@@ -228,14 +225,13 @@ export const IntakeContract = contract({
       description: patchDescription("delivery or one of its members"),
       body: { schema: PickupSubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: 1024 * 1024 },
       answers: { 200: { description: "The changed subscription", schema: PickupSubscription, closed: true } },
-      refusals: { ...ownSubscription.refusals, 409: patchConflict }
+      refusals: { 409: patchConflict }
     },
     deletePickupSubscription: {
       route: "DELETE /v1/subscriptions/{subscriptionId}",
       audit: { action: "pickup-subscription.delete", object: "subscription", id: "subscriptionId" },
       summary: "Delete a subscription to pickups",
       description: deleteDescription,
-      ...ownSubscription,
       answers: { 204: { description: "Deleted" } }
     }
   },

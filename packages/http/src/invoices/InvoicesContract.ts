@@ -17,8 +17,6 @@ import { invoiceProblem } from "./InvoiceProblem.ts"
 const Message = Schema.Struct({ message: Schema.String }).annotate({ identifier: "SuccessMessage" })
 
 const notAllowed = "The caller is not a carrier, or the number is another carrier's."
-const noInvoice = "No such invoice, or not visible to the caller."
-const noDocuments = "No such documents, or not visible to the caller."
 const quotaUsedUp = "A quota is used up; X-Waybill-Detail names it."
 
 const warningHeader = {
@@ -67,7 +65,10 @@ export const InvoicesContract = contract({
   description: "Carriers write invoices and supporting documents; clients read those addressed to their accounts.",
   shape: invoiceProblem,
   access: "caller",
-  params: { uniqueID: "The carrier's own id of the invoice.", invoiceNumber: "The invoice number in the upload." },
+  params: {
+    uniqueID: { description: "The carrier's own id of the invoice.", missing: "No such invoice, or not visible to the caller." },
+    invoiceNumber: { description: "The invoice number in the upload.", missing: "No such documents, or not visible to the caller." }
+  },
   endpoints: {
     createInvoice: {
       route: "POST /invoices",
@@ -96,8 +97,7 @@ export const InvoicesContract = contract({
       summary: "Get an invoice",
       description: "As it was last written.",
       query: ofCarrier,
-      answers: { 200: { description: "The invoice", schema: Invoice, headers: warningHeader } },
-      refusals: { 404: noInvoice }
+      answers: { 200: { description: "The invoice", schema: Invoice, headers: warningHeader } }
     },
     updateInvoice: {
       route: "PUT /invoices/{uniqueID}",
@@ -106,7 +106,7 @@ export const InvoicesContract = contract({
       query: comments,
       body: { schema: Invoice, maxBytes: maxInvoiceBodyBytes },
       answers: { 200: { description: "Replaced", schema: Message, headers: warningHeader } },
-      refusals: { 403: notAllowed, 404: noInvoice }
+      refusals: { 403: notAllowed }
     },
     deleteInvoice: {
       route: "DELETE /invoices/{uniqueID}",
@@ -114,7 +114,7 @@ export const InvoicesContract = contract({
       description: "Lists and lookups no longer show it. Its history is kept.",
       query: { ...ofCarrier, ...comments },
       answers: { 200: { description: "Deleted", schema: Message } },
-      refusals: { 403: notAllowed, 404: noInvoice }
+      refusals: { 403: notAllowed }
     },
     uploadDocument: {
       route: "POST /documents",
@@ -151,8 +151,7 @@ export const InvoicesContract = contract({
       summary: "Get supporting documents",
       description: "All files of the invoice number, with their contents.",
       query: ofCarrier,
-      answers: { 200: { description: "The documents; content is base64", schema: DocumentResponse } },
-      refusals: { 404: noDocuments }
+      answers: { 200: { description: "The documents; content is base64", schema: DocumentResponse } }
     },
     deleteDocument: {
       route: "DELETE /documents/{invoiceNumber}",
@@ -165,7 +164,7 @@ export const InvoicesContract = contract({
         ...comments
       },
       answers: { 200: { description: "Deleted", schema: Message } },
-      refusals: { 403: notAllowed, 404: noDocuments }
+      refusals: { 403: notAllowed }
     }
   }
 })

@@ -58,18 +58,8 @@ const inSteps = "Names at least one filter, with the meaning that it has in the 
 
 const { nextCursor } = PurgeResult.fields
 
-const noTenant = "No such tenant."
-const noApiKey = "No such tenant, or no such key of it."
 const noClient = "No such tenant, or no such client of it."
-const noSecret = "No such tenant, or no such secret of it."
-const noDelivery = "No such tenant, or no such delivery of it."
 const noSubscription = "No such tenant, or no such subscription of it."
-const noPickup = "No such tenant, or no such pickup of it."
-const noShipment = "No such tenant, or no such shipment of it."
-
-// calls whose only refusal of their own is that the tenant, or its subscription, does not exist
-const ofTenant = { refusals: { 404: noTenant } }
-const ofSubscription = { refusals: { 404: noSubscription } }
 
 const subscriptionPath = "/v1/tenants/{tenantId}/subscriptions/{subscriptionId}"
 
@@ -83,18 +73,19 @@ export const OperatorContract = contract({
   description: "For operators. Needs an operator key; a read-only key may read everything except delivery bodies.",
   access: "operator",
   params: {
-    tenantId: "The operator's own id of the tenant.",
-    client: "Percent-encoded. A bare name means key:<name>.",
-    id: "The key's id.",
-    hmacSecretId: "The name that subscriptions refer to.",
-    deliveryId: "The deliveryId, which receivers also know as webhook-id.",
-    subscriptionId: "Id of a subscription of the tenant.",
-    shipmentId: "The shipment's id, or its PRO if it has no id.",
-    pickupId: "The carrierPickupNumber; while there is none, the service's own id."
+    tenantId: { description: "The operator's own id of the tenant.", missing: "No such tenant." },
+    client: { description: "Percent-encoded. A bare name means key:<name>.", missing: noClient },
+    id: { description: "The key's id.", missing: "No such tenant, or no such key of it." },
+    hmacSecretId: { description: "The name that subscriptions refer to.", missing: "No such tenant, or no such secret of it." },
+    deliveryId: { description: "The deliveryId, which receivers also know as webhook-id.", missing: "No such tenant, or no such delivery of it." },
+    subscriptionId: { description: "Id of a subscription of the tenant.", missing: noSubscription },
+    shipmentId: { description: "The shipment's id, or its PRO if it has no id.", missing: "No such tenant, or no such shipment of it." },
+    pickupId: { description: "The carrierPickupNumber; while there is none, the service's own id.", missing: "No such tenant, or no such pickup of it." }
   },
   endpoints: {
     putTenant: {
       route: "PUT /v1/tenants/{tenantId}",
+      creates: true,
       audit: { action: "tenant.put", object: "tenant", id: "tenantId" },
       summary: "Create or change a tenant",
       description: "Its name, and the hosts whose public lookups are about it.",
@@ -114,7 +105,6 @@ export const OperatorContract = contract({
       audit: { action: "tenant.suspend", object: "tenant", id: "tenantId" },
       summary: "Suspend a tenant",
       description: "Its carriers, customers and public lookups are refused with 403, and nothing is sent. Takes effect on every node immediately. Operators' calls still work.",
-      ...ofTenant,
       answers: { 200: { description: "The tenant's state", schema: TenantStateShown } }
     },
     resumeTenant: {
@@ -122,7 +112,6 @@ export const OperatorContract = contract({
       audit: { action: "tenant.resume", object: "tenant", id: "tenantId" },
       summary: "Resume a suspended tenant",
       description: "Sends the waiting entries.",
-      ...ofTenant,
       answers: { 200: { description: "The tenant's state", schema: TenantStateShown } }
     },
     deleteTenant: {
@@ -130,7 +119,6 @@ export const OperatorContract = contract({
       audit: { action: "tenant.delete", object: "tenant", id: "tenantId" },
       summary: "Delete a tenant with all its data",
       description: "Calls are refused immediately, as for an unknown tenant. Its data is removed in the background; until then its id cannot be used again (409).",
-      ...ofTenant,
       query: { confirm: { kind: "text", schema: Schema.String, description: "The tenantId again." } },
       answers: { 204: { description: "Deleted" } }
     },
@@ -138,7 +126,6 @@ export const OperatorContract = contract({
       route: "GET /v1/tenants/{tenantId}/limits",
       summary: "Get the quotas of a tenant",
       description: "All quotas, defaults included.",
-      ...ofTenant,
       answers: { 200: { description: "The quotas", schema: LimitsShown } }
     },
     putLimits: {
@@ -146,7 +133,6 @@ export const OperatorContract = contract({
       audit: { action: "limits.put", object: "tenant", id: "tenantId" },
       summary: "Change quotas of a tenant",
       description: "Any of them; null resets one to its default. Data above a lowered quota stays. Other processes use the new quotas within seconds.",
-      ...ofTenant,
       body: { schema: LimitsChange, closed: true },
       answers: { 200: { description: "All quotas", schema: LimitsShown } }
     },
@@ -167,7 +153,6 @@ export const OperatorContract = contract({
       audit: { action: "api-key.create", object: "api-key", id: "id" },
       summary: "Create an API key",
       description: "Keys of the same name are the same client, so a replaced key keeps its subscriptions.",
-      ...ofTenant,
       body: { schema: ApiKeyRequest, closed: true, maxBytes: maxSettingsBytes },
       answers: { 201: { description: "The key, shown once", schema: ApiKey } }
     },
@@ -175,7 +160,6 @@ export const OperatorContract = contract({
       route: "GET /v1/tenants/{tenantId}/api-keys",
       summary: "List API keys",
       description: "Keys that are not revoked, expired ones included, in order of creation. Never returns a key's value.",
-      ...ofTenant,
       query: pageOf(ApiKeyListQuery.fields),
       answers: { 200: { description: "Keys", schema: ApiKeysPage } }
     },
@@ -183,7 +167,6 @@ export const OperatorContract = contract({
       route: "GET /v1/tenants/{tenantId}/clients",
       summary: "List clients",
       description: "Clients of API keys, and clients that have used a token, by client.",
-      ...ofTenant,
       query: pageOf(ClientListQuery.fields),
       answers: { 200: { description: "Clients", schema: ClientsPage } }
     },
@@ -192,8 +175,7 @@ export const OperatorContract = contract({
       audit: { action: "client.delete", object: "client", id: "client" },
       summary: "Remove a client",
       description: "Revokes its keys, closes its subscriptions of all areas, drops waiting entries, and removes its access.",
-      answers: { 204: { description: "Removed" } },
-      refusals: { 404: noClient }
+      answers: { 204: { description: "Removed" } }
     },
     createPortalLink: {
       route: "POST /v1/tenants/{tenantId}/portal-links",
@@ -210,25 +192,23 @@ export const OperatorContract = contract({
       audit: { action: "api-key.revoke", object: "api-key", id: "id" },
       summary: "Revoke an API key",
       description: "Takes effect on every node immediately.",
-      answers: { 204: { description: "Revoked" } },
-      refusals: { 404: noApiKey }
+      answers: { 204: { description: "Revoked" } }
     },
     putSecret: {
       route: "PUT /v1/tenants/{tenantId}/secrets/{hmacSecretId}",
+      creates: true,
       audit: { action: "secret.put", object: "secret", id: "hmacSecretId" },
       summary: "Register or rotate a signing secret",
       description: "Without `secret` one is generated. After a rotation the old and the new secret both sign for overlapSeconds, a day by default. " +
         "A new secret names its owner: exactly one of client, accounts and anyClient. A later call may leave the owner out or replace it; " +
         "with rotate: false it changes only the owner and bodySignature.",
       body: { schema: SecretSettings, closed: true, optional: true, maxBytes: maxSettingsBytes },
-      answers: { 200: { description: "The secret, which signs new deliveries", schema: SigningSecret } },
-      refusals: { 404: noTenant }
+      answers: { 200: { description: "The secret, which signs new deliveries", schema: SigningSecret } }
     },
     listSecrets: {
       route: "GET /v1/tenants/{tenantId}/secrets",
       summary: "List signing secrets with their owners",
       description: "By hmacSecretId. Never returns the secret's value.",
-      ...ofTenant,
       query: pageOf(SecretListQuery.fields),
       answers: { 200: { description: "Secrets", schema: SecretsPage } }
     },
@@ -238,14 +218,13 @@ export const OperatorContract = contract({
       summary: "Delete a signing secret",
       description: "409 while a subscription is signed with it.",
       answers: { 204: { description: "Deleted" } },
-      refusals: { 404: noSecret, 409: "A subscription names the secret." }
+      refusals: { 409: "A subscription names the secret." }
     },
     listDeliveries: {
       route: "GET /v1/tenants/{tenantId}/deliveries",
       summary: "List deliveries",
       description: "Each with its attempts, newest first by default. A cursor keeps the order of its first page. " +
         "A page passes over 2,500 others at most, so for a client or an endpoint with many subscriptions, or for an error, it may be short, or empty, with a nextCursor.",
-      ...ofTenant,
       query: {
         state: { kind: "text", schema: DeliveryListQuery.fields.state.schema, description: "Only deliveries in this state; `dead` are dead letters." },
         subscriptionId: { kind: "text", schema: DeliveryListQuery.fields.subscriptionId.schema, description: "Only deliveries of this subscription." },
@@ -266,8 +245,7 @@ export const OperatorContract = contract({
       showsBodies: true,
       summary: "Get a delivery",
       description: "With its exact body and every attempt. A read-only operator key is refused.",
-      answers: { 200: { description: "The delivery", schema: DeliveryBodyView } },
-      refusals: { 404: noDelivery }
+      answers: { 200: { description: "The delivery", schema: DeliveryBodyView } }
     },
     retryDelivery: {
       route: "POST /v1/tenants/{tenantId}/deliveries/{deliveryId}/retry",
@@ -275,7 +253,7 @@ export const OperatorContract = contract({
       summary: "Send a delivery again",
       description: "The same bytes under the same id, with a full series of attempts.",
       answers: { 202: { description: "Queued for sending" } },
-      refusals: { 404: noDelivery, 409: "The delivery is being sent, or its subscription does not exist any more." }
+      refusals: { 409: "The delivery is being sent, or its subscription does not exist any more." }
     },
     dismissDelivery: {
       route: "POST /v1/tenants/{tenantId}/deliveries/{deliveryId}/dismiss",
@@ -283,14 +261,13 @@ export const OperatorContract = contract({
       summary: "Dismiss a dead letter",
       description: "It no longer counts as dead and is not recovered. It can still be retried.",
       answers: { 202: { description: "Dismissed" } },
-      refusals: { 404: noDelivery, 409: "The delivery is not a dead letter." }
+      refusals: { 409: "The delivery is not a dead letter." }
     },
     retryDeadLetters: {
       route: "POST /v1/tenants/{tenantId}/dead-letters/retry",
       audit: { action: "dead-letters.retry", object: "tenant", id: "tenantId" },
       summary: "Send all dead letters that match again",
       description: `${inSteps} They are sent like single ones: the same bytes under the same id, with a full series of attempts.`,
-      ...ofTenant,
       body: { schema: DeadLettersCall, closed: true },
       answers: { 202: { description: "Queued for sending", schema: Schema.Struct({ retried: Count, nextCursor }).annotate({ identifier: "RetriedDeadLetters" }) } }
     },
@@ -299,7 +276,6 @@ export const OperatorContract = contract({
       audit: { action: "dead-letters.dismiss", object: "tenant", id: "tenantId" },
       summary: "Dismiss all dead letters that match",
       description: `${inSteps} Each can still be retried.`,
-      ...ofTenant,
       body: { schema: DeadLettersCall, closed: true },
       answers: { 202: { description: "Dismissed", schema: Schema.Struct({ dismissed: Count, nextCursor }).annotate({ identifier: "DismissedDeadLetters" }) } }
     },
@@ -317,7 +293,6 @@ export const OperatorContract = contract({
       route: "GET /v1/tenants/{tenantId}/subscriptions",
       summary: "List subscriptions of every client and area",
       description: "By subscriptionId, each with its delivery state and the reason for it, waiting entries, dead letters, and last attempt.",
-      ...ofTenant,
       query: {
         subscriptionId: { kind: "list", schema: SubscriptionListQuery.fields.subscriptionId.schema, description: "Only these subscriptions, 100 at most. Unknown ids are left out." },
         client: { kind: "text", schema: SubscriptionListQuery.fields.client.schema, description: "Only subscriptions of this client. A bare name means key:<name>." },
@@ -343,7 +318,6 @@ export const OperatorContract = contract({
       route: `GET ${subscriptionPath}`,
       summary: "Get a subscription with its delivery state",
       description: "Of any area, with the reason for its state, its waiting entries and its last attempt.",
-      ...ofSubscription,
       answers: { 200: { description: "The subscription", schema: SubscriptionView } }
     },
     editSubscription: {
@@ -355,7 +329,7 @@ export const OperatorContract = contract({
         "Only for transit events and pickups: the interfaces of the other areas cannot change a subscription (400).",
       body: { schema: SubscriptionEdit, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: 256 * 1024 },
       answers: { 200: { description: "The changed subscription", schema: SubscriptionView } },
-      refusals: { 404: noSubscription, 409: "The secret does not exist, or its client may not use it." }
+      refusals: { 409: "The secret does not exist, or its client may not use it." }
     },
     pauseSubscription: {
       route: `POST ${subscriptionPath}/pause`,
@@ -363,7 +337,6 @@ export const OperatorContract = contract({
       summary: "Pause a subscription of any area",
       description: "Nothing more is sent and new entries wait, until an operator resumes it. Its client can read the reason, and cannot resume it. " +
         "Attempts in flight are completed.",
-      ...ofSubscription,
       body: { schema: PauseCall, closed: true },
       answers: { 200: { description: "The paused subscription", schema: SubscriptionView } }
     },
@@ -372,7 +345,6 @@ export const OperatorContract = contract({
       audit: { action: "subscription.recover", object: "subscription", id: "subscriptionId" },
       summary: "Send dead letters again",
       description: "Queues every dead letter since the given instant again, under the same id.",
-      ...ofSubscription,
       body: { schema: RecoverCall, closed: true },
       answers: { 202: { description: "Queued for sending", schema: Schema.Struct({ recovered: Count }) } }
     },
@@ -382,7 +354,6 @@ export const OperatorContract = contract({
       summary: "Resume a subscription of any area",
       description: "Works for every pause, by its client, the service or an operator. For freight charges, dead letters since the pause are sent first, then the waiting entries, in order. " +
         "A subscription that its client had made inactive becomes inactive again; resuming an active one has no effect.",
-      ...ofSubscription,
       answers: { 200: { description: "The subscription", schema: SubscriptionView } }
     },
     purgeSubscription: {
@@ -390,7 +361,6 @@ export const OperatorContract = contract({
       audit: { action: "subscription.purge", object: "subscription", id: "subscriptionId" },
       summary: "Drop the waiting entries of a subscription",
       description: "Waiting entries are removed, and deliveries that wait for a retry are cancelled. Attempts in flight are completed.",
-      ...ofSubscription,
       answers: { 202: { description: "The number of dropped entries", schema: Schema.Struct({ dropped: Count }) } }
     },
     removeSubscription: {
@@ -398,7 +368,6 @@ export const OperatorContract = contract({
       audit: { action: "subscription.delete", object: "subscription", id: "subscriptionId" },
       summary: "Delete a subscription of any area",
       description: "Has the same effect as a deletion by its client: nothing more is sent, and waiting entries are dropped.",
-      ...ofSubscription,
       answers: { 204: { description: "Deleted" } }
     },
     explainDelivery: {
@@ -426,7 +395,6 @@ export const OperatorContract = contract({
       summary: "Get deliveries, failures, latency and waiting entries over time",
       description: "One series for each subscriptionId; otherwise one for the client or the whole tenant. Counts of a minute appear within two minutes, waiting entries are sampled about every five. " +
         "Minutes are kept for a day, hours for 90 days by default. At most 1,500 points for each series, and 10,000 in all.",
-      ...ofTenant,
       query: {
         subscriptionId: { kind: "list", schema: StatisticsQuery.fields.subscriptionId.schema, description: "Only these subscriptions, 100 at most." },
         client: { kind: "text", schema: StatisticsQuery.fields.client.schema, description: "Only this client's subscriptions, also those deleted since. A bare name means key:<name>." },
@@ -442,7 +410,6 @@ export const OperatorContract = contract({
       summary: "Send history again",
       description: "As new deliveries of the same events, limited to events that match the filters and that the client has access to now. For a subscription to pickups, " +
         "the entries of the work list again, by time only. Other areas have no history to replay.",
-      ...ofSubscription,
       body: { schema: ReplayCall, closed: true, maxBytes: maxSettingsBytes },
       answers: { 202: { description: "History is queued", schema: Schema.Struct({ queued: Count }) } }
     },
@@ -450,7 +417,6 @@ export const OperatorContract = contract({
       route: "GET /v1/tenants/{tenantId}/shipments",
       summary: "Find shipments by any of their numbers",
       description: "From all areas, 20 at most. Without a match the list is empty.",
-      ...ofTenant,
       query: {
         reference: { kind: "text", schema: Schema.String, description: "A shipmentId, a PRO, a bill of lading or a purchase order.", required: true }
       },
@@ -461,14 +427,12 @@ export const OperatorContract = contract({
       summary: "Get the journey of a shipment",
       description: "The newest 500 entries of all areas, and the deliveries with data of the shipment. " +
         "A shipment without a shipmentId is found by its PRO. Deliveries of hourly and daily charges are not included.",
-      answers: { 200: { description: "The journey", schema: ShipmentJourney } },
-      refusals: { 404: noShipment }
+      answers: { 200: { description: "The journey", schema: ShipmentJourney } }
     },
     listPickups: {
       route: "GET /v1/tenants/{tenantId}/pickups",
       summary: "List the pickups of a tenant",
       description: "Of all clients, test pickups included, the latest order first; with state=waiting those that wait for the carrier's decision, the oldest order first.",
-      ...ofTenant,
       query: {
         state: { kind: "text", schema: PickupListQuery.fields.state.schema, description: "waiting: an order, or a change of it, waits for a decision.", default: "all" },
         ...pageOf(PickupListQuery.fields)
@@ -483,7 +447,7 @@ export const OperatorContract = contract({
         "The shipper's call is answered with it.",
       body: { schema: CarrierDecision, maxBytes: 1024 * 1024 },
       answers: { 200: { description: "Decided", schema: PickupReportResult } },
-      refusals: { 404: noPickup, 409: "The pickup is decided already." }
+      refusals: { 409: "The pickup is decided already." }
     }
   }
 })

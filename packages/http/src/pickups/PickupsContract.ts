@@ -38,7 +38,7 @@ export const PickupsContract = contract({
   description: "Orders, changes, cancels and tracks pickups. Test pickups get the same responses, but no driver is sent.",
   shape: pickupProblem,
   access: "caller",
-  params: { pickupId: "The carrierPickupNumber of the accepted pickup." },
+  params: { pickupId: { description: "The carrierPickupNumber of the accepted pickup.", missing: notFound } },
   endpoints: {
     createPickup: {
       route: "POST /v1/pickups/",
@@ -81,14 +81,14 @@ export const PickupsContract = contract({
         "the previous agreement is valid.",
       body: { schema: PickupRequest, maxBytes: maxRequestBytes },
       answers: { 200: answered },
-      refusals: { 400: arrived, 404: notFound, 409: quotaUsedUp, 503: deskFailed }
+      refusals: { 400: arrived, 409: quotaUsedUp, 503: deskFailed }
     },
     deletePickup: {
       route: "DELETE /v1/pickups/{pickupId}",
       summary: "Cancel a pickup",
       description: "Until the driver has arrived. Cancelling again succeeds as well.",
       answers: { 200: cancelled },
-      refusals: { 400: arrived, 404: notFound, 503: deskFailed }
+      refusals: { 400: arrived, 503: deskFailed }
     }
   }
 })

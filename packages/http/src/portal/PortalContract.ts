@@ -7,11 +7,7 @@ import { pageOf } from "../shared/PageQuery.ts"
 import { answersOfReceivers, signedHeaders, signedWhereRegistered } from "../shared/WebhookHeaders.ts"
 import { PortalSession } from "./PortalViews.ts"
 
-const ofSubscription = {
-  answers: { 200: { description: "The subscription", schema: SubscriptionView } },
-  refusals: { 404: "No such subscription of this caller." }
-}
-const ofDelivery = { refusals: { 404: "No such delivery of this caller." } }
+const answered = { 200: { description: "The subscription", schema: SubscriptionView } }
 
 /** Calls of a customer's portal: paths, schemas and statuses. */
 export const PortalContract = contract({
@@ -20,9 +16,9 @@ export const PortalContract = contract({
   description: "For customers: their own subscriptions, deliveries and secrets. Accepts the token of a portal link, and the customer's other credentials.",
   access: "portal",
   params: {
-    subscriptionId: "Id of one of the caller's own subscriptions, of any area.",
-    deliveryId: "The deliveryId, which receivers also know as webhook-id.",
-    hmacSecretId: "A secret that belongs to the caller alone."
+    subscriptionId: { description: "Id of one of the caller's own subscriptions, of any area.", missing: "No such subscription of this caller." },
+    deliveryId: { description: "The deliveryId, which receivers also know as webhook-id.", missing: "No such delivery of this caller." },
+    hmacSecretId: { description: "A secret that belongs to the caller alone.", missing: "No such secret of this caller." }
   },
   endpoints: {
     getPortalSession: {
@@ -47,31 +43,30 @@ export const PortalContract = contract({
       route: "GET /v1/subscriptions/{subscriptionId}",
       summary: "Get a subscription with its delivery state",
       description: "Of the caller only; another client's subscription is unknown.",
-      ...ofSubscription
+      answers: answered
     },
     pausePortalSubscription: {
       route: "POST /v1/subscriptions/{subscriptionId}/pause",
       audit: { action: "portal-subscription.pause", object: "subscription", id: "subscriptionId" },
       summary: "Pause an active subscription",
       description: "Nothing more is sent until it is resumed; new entries wait. A subscription that is not active does not change.",
-      ...ofSubscription
+      answers: answered
     },
     resumePortalSubscription: {
       route: "POST /v1/subscriptions/{subscriptionId}/resume",
       audit: { action: "portal-subscription.resume", object: "subscription", id: "subscriptionId" },
       summary: "Resume a paused subscription",
       description: "Sends the waiting entries. For freight charges, deliveries that were not accepted since the pause are sent again first.",
-      ...ofSubscription,
-      refusals: { ...ofSubscription.refusals, 409: "An operator paused it, or its secret does not belong to the caller any more." }
+      answers: answered,
+      refusals: { 409: "An operator paused it, or its secret does not belong to the caller any more." }
     },
     testPortalSubscription: {
       route: "POST /v1/subscriptions/{subscriptionId}/test",
       audit: { action: "portal-subscription.test", object: "subscription", id: "subscriptionId" },
       summary: "Send a test event to the endpoint of a subscription",
       description: "A signed POST whose JSON has the type webhook.test and no freight data. It is not retried and changes no delivery state.",
-      ...ofSubscription,
       answers: { 200: { description: "Whether the endpoint accepted it", schema: PortalTestResult } },
-      refusals: { ...ofSubscription.refusals, 409: "The subscription's secret does not belong to the caller any more." }
+      refusals: { 409: "The subscription's secret does not belong to the caller any more." }
     },
     listPortalDeliveries: {
       route: "GET /v1/deliveries",
@@ -91,7 +86,6 @@ export const PortalContract = contract({
       route: "GET /v1/deliveries/{deliveryId}",
       summary: "Get a delivery",
       description: "With every attempt, and its exact body once there was an attempt.",
-      ...ofDelivery,
       answers: { 200: { description: "The delivery", schema: PortalDelivery } }
     },
     retryPortalDelivery: {
@@ -99,9 +93,8 @@ export const PortalContract = contract({
       audit: { action: "portal-delivery.retry", object: "delivery", id: "deliveryId" },
       summary: "Send a delivery again",
       description: "The same bytes under the same id, with a full series of attempts.",
-      ...ofDelivery,
       answers: { 202: { description: "Queued for sending" } },
-      refusals: { ...ofDelivery.refusals, 409: "The delivery is being sent, or was cancelled." }
+      refusals: { 409: "The delivery is being sent, or was cancelled." }
     },
     getPortalContact: {
       route: "GET /v1/contact",
@@ -132,8 +125,7 @@ export const PortalContract = contract({
       summary: "Rotate a signing secret of the caller",
       description: "Generates a new secret. The old and the new secret both sign for overlapSeconds, a day by default.",
       body: { schema: SecretRotation, closed: true, optional: true },
-      answers: { 200: { description: "The new secret, shown once", schema: SigningSecret } },
-      refusals: { 404: "No such secret of this caller." }
+      answers: { 200: { description: "The new secret, shown once", schema: SigningSecret } }
     }
   },
   webhooks: {

@@ -3,7 +3,7 @@ import { Count } from "@waybill/core"
 import { Schema, type JsonSchema } from "effect"
 import { memoize } from "effect/Function"
 import { hasChallenge, type SecuritySchemesByName } from "../access/SecuritySchemes.ts"
-import { type AnswerSpec, type BodySpec, type ContractSpec, type EndpointSpec, type HeaderSpec, type PlacedContract, shapeOf, type WebhookSpec } from "../shared/Contract.ts"
+import { type AnswerSpec, type BodySpec, type ContractSpec, type EndpointSpec, type HeaderSpec, pathParamsOf, type PlacedContract, shapeOf, type WebhookSpec } from "../shared/Contract.ts"
 import { maxRecordBytes } from "../invoices/UploadReader.ts"
 import { maxItemBytes, maxValuesOf } from "../shared/ParseBody.ts"
 import { refusalsOf } from "../shared/Refusals.ts"
@@ -199,7 +199,7 @@ const operationOf = (name: string, contract: ContractSpec, endpoint: EndpointSpe
 }
 
 const parametersOf = (contract: ContractSpec, endpoint: EndpointSpec, schemas: Components): ReadonlyArray<Json> => [
-  ...[...endpoint.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => ({ name, in: "path", required: true, description: contract.params?.[name!] ?? "", schema: { type: "string" } })),
+  ...pathParamsOf(endpoint.path).map((name) => ({ name, in: "path", required: true, description: contract.params?.[name]?.description ?? "", schema: { type: "string" } })),
   ...Object.entries(endpoint.headers ?? {}).map(([name, header]) => headerParameterOf(name, header, false, schemas)),
   ...Object.entries(endpoint.query ?? {}).map(([name, { default: value, description, kind, required = false, schema }]) => ({
     name,

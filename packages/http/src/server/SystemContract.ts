@@ -16,7 +16,7 @@ export const SystemContract = contract({
   title: "System",
   description: "Probes, metrics and documents.",
   access: "public",
-  params: { document: "The area's name and .json, such as transit-events.json." },
+  params: { document: { description: "The area's name and .json, such as transit-events.json.", missing: "No such area." } },
   endpoints: {
     health: {
       route: "GET /healthz",
@@ -42,8 +42,7 @@ export const SystemContract = contract({
     openApiOfArea: {
       route: "GET /openapi/{document}",
       summary: "One area of this document",
-      answers: { 200: { description: "OpenAPI 3.1, one area", schema: anything } },
-      refusals: { 404: "No such area." }
+      answers: { 200: { description: "OpenAPI 3.1, one area", schema: anything } }
     },
     docs: {
       route: "GET /docs",

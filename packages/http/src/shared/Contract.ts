@@ -109,14 +109,20 @@ export interface WebhookSpec {
   readonly answers: Readonly<Record<string, AnswerSpec>>
 }
 
+export interface ParamSpec {
+  readonly description: string
+  /** The refusal with 404: what the parameter names does not exist. Of every call whose last parameter it is. */
+  readonly missing?: string
+}
+
 /** The calls of an area: what is published in OpenAPI and checked in requests. */
 export interface ContractSpec {
   /** The folder name of the area. */
   readonly area: string
   readonly title: string
   readonly description: string
-  /** Description of each path parameter, by its name in the paths of the endpoints. */
-  readonly params?: Readonly<Record<string, string>>
+  /** The path parameters, by their names in the paths of the endpoints. */
+  readonly params?: Readonly<Record<string, ParamSpec>>
   readonly endpoints: Readonly<Record<string, EndpointSpec>>
   readonly webhooks?: Readonly<Record<string, WebhookSpec>>
   readonly shape?: ProblemShape
@@ -124,17 +130,26 @@ export interface ContractSpec {
   readonly statuses?: Readonly<Partial<Record<Failure["_tag"], number>>>
 }
 
-/** A contract as it is written: `route` is method and path in one text, and calls without `access` have that of the contract. */
+interface EndpointDraft extends Omit<EndpointSpec, "access" | "method" | "path"> {
+  /** Method and path. */
+  readonly route: `${Method} /${string}`
+  /** Default: that of the contract. */
+  readonly access?: Access
+  /** What the last parameter names need not exist: the call creates it. */
+  readonly creates?: true
+}
+
+/** A contract as it is written. */
 interface ContractDraft extends Omit<ContractSpec, "endpoints"> {
   readonly access: Access
-  readonly endpoints: Readonly<Record<string, Omit<EndpointSpec, "access" | "method" | "path"> & { readonly route: `${Method} /${string}`; readonly access?: Access }>>
+  readonly endpoints: Readonly<Record<string, EndpointDraft>>
 }
 
 type Routed<Route> = Route extends `${infer M extends Method} ${infer Path}` ? { readonly method: M; readonly path: Path } : never
 
 type Contracted<C extends ContractDraft> = Omit<C, "endpoints"> & {
   readonly endpoints: {
-    readonly [Name in keyof C["endpoints"]]: Omit<C["endpoints"][Name], "route"> & Routed<C["endpoints"][Name]["route"]> & {
+    readonly [Name in keyof C["endpoints"]]: Omit<C["endpoints"][Name], "route" | "creates"> & Routed<C["endpoints"][Name]["route"]> & {
       readonly access: C["endpoints"][Name] extends { readonly access: infer A } ? A : C["access"]
     }
   }
@@ -142,16 +157,21 @@ type Contracted<C extends ContractDraft> = Omit<C, "endpoints"> & {
 
 /** Keeps `area` and the endpoint names and paths as literal types, which handlers are checked against. */
 export const contract = <const C extends ContractDraft>(spec: C): Contracted<C> => {
-  const endpoints = Object.entries(spec.endpoints).map(([name, { route, ...endpoint }]) => {
-    const [method, path] = route.split(" ")
-    return [name, { access: spec.access, method, path, ...endpoint }]
+  const endpoints = Object.entries(spec.endpoints).map(([name, { creates, route, ...endpoint }]) => {
+    const [method, path] = route.split(" ") as [Method, string]
+    const last = pathParamsOf(path).at(creates ? -2 : -1)
+    const missing = last === undefined ? undefined : spec.params?.[last]?.missing
+    const refusals = { ...(missing === undefined ? {} : { 404: missing }), ...endpoint.refusals }
+    return [name, { access: spec.access, method, path, ...endpoint, refusals }]
   })
   return { ...spec, endpoints: Object.fromEntries(endpoints) } as unknown as Contracted<C>
 }
 
+/** The names between braces. */
+export const pathParamsOf = (path: string): ReadonlyArray<string> => [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!)
+
 export const shapeOf = (spec: ContractSpec): ProblemShape => spec.shape ?? problemDetails
 
-/** The names between braces. */
 type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [Key in Name]: string } & PathParams<Rest>
   : unknown

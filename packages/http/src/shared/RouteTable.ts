@@ -1,5 +1,5 @@
 /** Finds the endpoint for a method and a path. */
-import type { ContractSpec, EndpointSpec, Handler, MountedContract } from "./Contract.ts"
+import { type ContractSpec, type EndpointSpec, type Handler, type MountedContract, pathParamsOf } from "./Contract.ts"
 
 export interface Route {
   readonly contract: ContractSpec
@@ -26,7 +26,6 @@ type RouteMatch =
   | { readonly _tag: "NotFound"; readonly contract: ContractSpec | undefined; readonly readable: boolean }
 
 export interface RouteTable {
-  readonly paths: ReadonlyArray<PathRoutes>
   /** `path` as received, without the query; one trailing slash is ignored. */
   readonly find: (path: string) => RouteMatch
   /** The contract whose base contains the path. */
@@ -55,7 +54,6 @@ export const makeRouteTable = (mounted: ReadonlyArray<MountedContract>): RouteTa
   const notFound = (path: string, readable: boolean): RouteMatch => ({ _tag: "NotFound", contract: areaOf(path), readable })
 
   return {
-    paths,
     areaOf,
     find: (received) => {
       const path = received.length > 1 && received.endsWith("/") ? received.slice(0, -1) : received
@@ -79,7 +77,7 @@ const pathsOf = ({ base, contract, handlers }: MountedContract): ReadonlyArray<P
   for (const [name, endpoint] of Object.entries(contract.endpoints)) {
     // Some interfaces publish paths with a trailing slash; both forms match.
     const template = `${base}${endpoint.path}`.replace(/(?<=.)\/$/, "")
-    const parameters = new Set([...template.matchAll(/\{([^}]+)\}/g)].map((match) => match[1]!))
+    const parameters = new Set(pathParamsOf(template))
     for (const parameter of Object.keys(endpoint.query ?? {})) parameters.add(parameter)
     const routes = byPath.get(template) ?? new Map<string, Route>()
     routes.set(endpoint.method, {

@@ -1,10 +1,9 @@
 /** Descriptions of a caller's own subscriptions in OpenAPI documents. Those in area D and those of carriers to pickups are created, changed and deleted alike. */
 import { Schema } from "effect"
 
-/** Of calls that concern one subscription. */
-export const ownSubscription = { refusals: { 404: "No such subscription of this caller." } }
-
-export const ownSubscriptionId = { subscriptionId: "Id of one of the caller's own subscriptions. Any other id answers 404." }
+export const ownSubscriptionId = {
+  subscriptionId: { description: "Id of one of the caller's own subscriptions. Any other id answers 404.", missing: "No such subscription of this caller." }
+}
 
 export const createdHeaders = { "Location": { description: "Where the subscription is.", schema: Schema.String.annotate({ format: "uri-reference" }) } }
 

@@ -45,15 +45,15 @@ export const ShipmentStatusContract = contract({
   statuses: { NotPermitted: 401 },
   access: "caller",
   params: {
-    proNumber: "The carrier's PRO number. Case, blanks and hyphens do not matter.",
-    bolNumber: "A BOL number.",
-    originPostalCode: "Postal code of the pick-up; of a US one the first five digits count.",
-    poNumber: "A PO number.",
-    destinationPostalCode: "Postal code of the consignee; of a US one the first five digits count.",
-    accountNumber: "One of the caller's own accounts.",
-    startDate: "RFC 3339 with an offset, or a date alone, which means its first instant in UTC.",
-    endDate: "Like startDate; a date alone means its last instant in UTC.",
-    transactionId: "As received from subscribing."
+    proNumber: { description: "The carrier's PRO number. Case, blanks and hyphens do not matter." },
+    bolNumber: { description: "A BOL number." },
+    originPostalCode: { description: "Postal code of the pick-up; of a US one the first five digits count." },
+    poNumber: { description: "A PO number." },
+    destinationPostalCode: { description: "Postal code of the consignee; of a US one the first five digits count." },
+    accountNumber: { description: "One of the caller's own accounts." },
+    startDate: { description: "RFC 3339 with an offset, or a date alone, which means its first instant in UTC." },
+    endDate: { description: "Like startDate; a date alone means its last instant in UTC." },
+    transactionId: { description: "As received from subscribing.", missing: "No such subscription of this caller." }
   },
   endpoints: {
     verifiedByPro: {
@@ -110,7 +110,7 @@ export const ShipmentStatusContract = contract({
       summary: "Follow no longer",
       description: "Ends the whole subscription. Nothing more is sent.",
       answers: { 200: { description: "Unsubscribed", schema: SubscriptionResult } },
-      refusals: { 401: noAccess, 404: "No such subscription of this caller." }
+      refusals: { 401: noAccess }
     }
   },
   webhooks: {

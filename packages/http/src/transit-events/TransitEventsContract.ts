@@ -16,7 +16,7 @@ import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { pageHeaders } from "../shared/Paging.ts"
 import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
-import { createConflict, createdHeaders, deleteDescription, ownSubscription, ownSubscriptionId, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
+import { createConflict, createdHeaders, deleteDescription, ownSubscriptionId, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
 import { answersOfReceivers, signedHeaders } from "../shared/WebhookHeaders.ts"
 
 const page = {
@@ -87,7 +87,6 @@ export const TransitEventsContract = contract({
       route: "GET /v1/subscriptions/{subscriptionId}",
       summary: "Get a subscription",
       description: "With its filters, its delivery settings and its status.",
-      ...ownSubscription,
       answers: { 200: { description: "The subscription", schema: TransitSubscription, closed: true } }
     },
     updateSubscription: {
@@ -96,13 +95,12 @@ export const TransitEventsContract = contract({
       description: patchDescription("filters, delivery or one of their members"),
       body: { schema: SubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: maxSubscriptionBytes },
       answers: { 200: { description: "The changed subscription", schema: TransitSubscription, closed: true } },
-      refusals: { ...ownSubscription.refusals, 409: patchConflict }
+      refusals: { 409: patchConflict }
     },
     deleteSubscription: {
       route: "DELETE /v1/subscriptions/{subscriptionId}",
       summary: "Delete a subscription",
       description: deleteDescription,
-      ...ownSubscription,
       answers: { 204: { description: "Deleted" } }
     }
   },
