@@ -1,13 +1,3 @@
-export {
-  type DeliveryDateType,
-  type PickupAddress,
-  type PickupBillTo,
-  type PickupDestination,
-  type PickupHandlingUnit,
-  type PickupOrder,
-  type PickupRequest,
-  type PickupShipment,
-  type WeightUnit
-} from "./PickupRequest.ts"
+export type * from "./PickupRequest.ts"
 export * from "./PickupsClient.ts"
 export * from "./PickupVisibility.ts"

@@ -9,23 +9,9 @@ export * from "./SeenInPostgres.ts"
 export * from "./SeenInRedis.ts"
 export { type Claim, type ClaimAnswer, type SeenRetention, type SeenStore, type TransactionalSeenStore } from "./SeenStore.ts"
 export { type PostgresRows, seenTableSql } from "./SeenTable.ts"
-export {
-  addSequences,
-  gapsBetween,
-  type MissingSequences,
-  type SequenceRange,
-  type SequenceReport,
-  SequencesInMemory,
-  type SequencesInMemoryOptions,
-  type SequenceStore
-} from "./Sequences.ts"
-export {
-  type SignatureHeaders,
-  type SignatureScheme,
-  type VerifiedDelivery,
-  verifyDelivery,
-  type VerifyDeliveryOptions,
-  verifyXSignature
-} from "./Signature.ts"
+export type * from "./Sequences.ts"
+export { addSequences, gapsBetween, SequencesInMemory } from "./Sequences.ts"
+export type * from "./Signature.ts"
+export { verifyDelivery, verifyXSignature } from "./Signature.ts"
 export * from "./SignedDelivery.ts"
 export { type WebhookSecrets, WebhookSecretUnusable } from "./WebhookSecret.ts"
