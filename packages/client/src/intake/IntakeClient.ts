@@ -1,5 +1,6 @@
 /** Client of the intake interface, with which the carrier's system publishes events, shipments, bills and pickup reports. */
 import { callKinds, type CallOptions, Connection, type ConnectionOptions } from "../connection/Connection.ts"
+import type { PageQuery } from "../connection/CursorPages.ts"
 import { checkOptions, type OptionKinds, optionKinds } from "../shared/CheckOptions.ts"
 import type { EventType, TransitEvent } from "../transit-events/TransitEvent.ts"
 import type { FreightBillChange } from "./FreightBillChange.ts"
@@ -118,8 +119,8 @@ export class IntakeClient {
   }
 
   /** This client's own subscriptions, sorted by id. */
-  listSubscriptions(query: { readonly cursor?: string; readonly limit?: number } = {}, options?: CallOptions): Promise<PickupSubscriptionsPage> {
-    return this.#connection.ask({ method: "GET", path: ["subscriptions"], query, repeatable: true }, options)
+  listSubscriptions(query: PageQuery = {}, options?: CallOptions): Promise<PickupSubscriptionsPage> {
+    return this.#connection.ask({ method: "GET", path: ["subscriptions"], query: { ...query }, repeatable: true }, options)
   }
 
   getSubscription(subscriptionId: string, options?: CallOptions): Promise<PickupSubscription> {

@@ -1,4 +1,5 @@
 /** Pickup reports that the carrier's system publishes, and the pickup record it reads back. */
+import type { PageQuery } from "../connection/CursorPages.ts"
 import type { PickupRequest } from "../pickups/PickupRequest.ts"
 import type { PickupStatus, PickupVisibility } from "../pickups/PickupVisibility.ts"
 import type { OpenList, Unknown } from "../shared/OpenList.ts"
@@ -98,10 +99,9 @@ export interface PickupSubscriptionCreate {
 }
 
 /** A carrier's subscription to the changes of pickups. */
-export interface PickupSubscription extends Omit<PickupSubscriptionCreate, "delivery" | "topics"> {
+export interface PickupSubscription extends Omit<PickupSubscriptionCreate, "topics"> {
   readonly id: string
   readonly topics: ReadonlyArray<OpenList<"pickups">>
-  readonly delivery?: DeliveryMetadata
   readonly createdAt: string
   readonly updatedAt: string
   readonly status: OpenList<SubscriptionStatus>
@@ -148,14 +148,11 @@ export interface PickupChange {
 }
 
 /** Which part of the work list to read: `GET /intake/v1/pickups`. */
-export interface PickupChangeQuery {
+export interface PickupChangeQuery extends PageQuery {
   /** Where a list without cursor starts. */
   readonly since?: string | Date | undefined
   /** The present status of the pickup. */
   readonly status?: PickupStatus | undefined
-  /** `nextCursor` of the page before. */
-  readonly cursor?: string | undefined
-  readonly limit?: number | undefined
 }
 
 /** A page of the work list, oldest change first. */

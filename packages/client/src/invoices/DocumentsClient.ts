@@ -6,8 +6,8 @@ import { checkOptions, type OptionKinds, optionKinds } from "../shared/CheckOpti
 import type { OpenList } from "../shared/OpenList.ts"
 import { handedTo, recordsIn, withContents } from "./ArrivingDocuments.ts"
 import { type CursorPage, nextCursorOf } from "./Cursor.ts"
-import type { CarrierNumbers, InvoiceComment } from "./Invoice.ts"
-import { numbersOf } from "./InvoicesClient.ts"
+import type { CarrierNumbers } from "./Invoice.ts"
+import { numbersOf, type RemoveInvoiceOptions } from "./InvoicesClient.ts"
 import { checkFiles, sentDocuments } from "./SentDocuments.ts"
 import type { DocumentsRecord, DocumentUpload, FileTaker, SupportingDocuments, SupportingDocumentType } from "./SupportingDocuments.ts"
 import { messageOf } from "./WrittenAnswer.ts"
@@ -39,12 +39,9 @@ export interface GetDocumentsOptions extends CallOptions {
 }
 
 /** Which files to remove, and why. */
-export interface RemoveDocumentsOptions extends CallOptions {
+export interface RemoveDocumentsOptions extends RemoveInvoiceOptions {
   /** Files to remove; at least one. Default: all files of the invoice number. */
   readonly fileIds?: ReadonlyArray<string> | undefined
-  /** The reason; kept in the history. */
-  readonly comment?: InvoiceComment | undefined
-  readonly carrier?: CarrierNumbers | undefined
 }
 
 /** Connection to area B. */

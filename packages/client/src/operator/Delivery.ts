@@ -1,4 +1,5 @@
 /** Deliveries in the operator API. */
+import type { PageQuery } from "../connection/CursorPages.ts"
 import type { OpenList } from "../shared/OpenList.ts"
 
 /**
@@ -59,7 +60,7 @@ export interface DeliveryInFull extends Delivery {
 }
 
 /** Filters of the list of deliveries; all given ones must match. */
-export interface DeliveryQuery {
+export interface DeliveryQuery extends PageQuery {
   readonly state?: DeliveryState | undefined
   readonly subscriptionId?: string | undefined
   /** A bare name means `key:<name>`. Deliveries of deleted subscriptions are excluded. */
@@ -74,12 +75,8 @@ export interface DeliveryQuery {
   readonly until?: string | Date | undefined
   /** Whether to count all pages, up to 10,000. */
   readonly total?: boolean | undefined
-  /** Order of creation. The server's default is `newest` first. */
+  /** Order of creation, the same for all pages. The server's default is `newest` first. */
   readonly order?: "oldest" | "newest" | undefined
-  /** Items per page: 1 to 500. */
-  readonly limit?: number | undefined
-  /** `nextCursor` of the previous page, in the same order. */
-  readonly cursor?: string | undefined
 }
 
 /** What dead letters are found by, as in the list of deliveries; at least one member. */

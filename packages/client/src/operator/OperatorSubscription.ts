@@ -1,6 +1,7 @@
 /** Subscriptions of a tenant in the operator API: backlog, dead letters, and why nothing is sent. */
 import type { PageQuery } from "../connection/CursorPages.ts"
-import type { OpenList } from "../shared/OpenList.ts"
+import type { OpenList, OrNull } from "../shared/OpenList.ts"
+import type { DeliveryMetadata } from "../transit-events/TransitSubscription.ts"
 import type { DeliveryError } from "./Delivery.ts"
 
 /** Areas that deliver to subscriptions. */
@@ -36,13 +37,7 @@ export interface OperatorSubscription {
   readonly filters: Readonly<Record<string, unknown>>
   /** Selected accounts; `null` for all accounts of its client. */
   readonly accounts: ReadonlyArray<string> | null
-  readonly delivery: {
-    readonly maxAttempts: number
-    readonly initialBackoffSeconds: number
-    readonly maxBackoffSeconds: number
-    readonly batchMaxSize: number
-    readonly rateLimitPerMinute: number
-  }
+  readonly delivery: Required<DeliveryMetadata>
   readonly state: OpenList<SubscriptionState>
   /** Reason of a pause by the service or an operator. */
   readonly reason: string | null
@@ -80,7 +75,7 @@ export interface SubscriptionChange {
   readonly hmacSecretId?: string
   /** Of transit events only. */
   readonly filters?: { readonly eventTypes?: ReadonlyArray<string> | null; readonly shipmentIds?: ReadonlyArray<string> | null } | null
-  readonly delivery?: { readonly [Name in keyof OperatorSubscription["delivery"]]?: number | null } | null
+  readonly delivery?: OrNull<DeliveryMetadata> | null
 }
 
 /** Counters of one tenant. Counts stop at 10,000, which means 10,000 or more. */
