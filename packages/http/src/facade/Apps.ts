@@ -10,27 +10,10 @@ import { defaultBasePaths, type WaybillApps, WaybillHttp, type WaybillHttpServic
 import { normalBase } from "../shared/Contract.ts"
 import type { WaybillOptions } from "./Options.ts"
 
-/** The options about HTTP. */
-export type HttpOptions = Pick<
-  WaybillOptions,
-  | "apiKeys"
-  | "authenticate"
-  | "basePaths"
-  | "bodyTimeoutMillis"
-  | "clientAddress"
-  | "ignoredQueryParameters"
-  | "jwt"
-  | "operatorKeys"
-  | "publicBaseUrl"
-  | "publicTenant"
-  | "securitySchemes"
-  | "trustForwarded"
->
-
 const { boolean, function: callback, list, object, text } = optionKinds
 
 /** Kinds of the options about HTTP. */
-export const httpOptionKinds: OptionKinds<HttpOptions> = {
+export const httpOptionKinds = {
   authenticate: callback,
   securitySchemes: object,
   apiKeys: boolean,
@@ -43,7 +26,10 @@ export const httpOptionKinds: OptionKinds<HttpOptions> = {
   bodyTimeoutMillis: optionKinds.millis,
   publicTenant: text,
   ignoredQueryParameters: list
-}
+} satisfies Partial<OptionKinds<WaybillOptions>>
+
+/** The options about HTTP. */
+export type HttpOptions = Pick<WaybillOptions, keyof typeof httpOptionKinds>
 
 /** The base of a path may be empty. */
 const basePath: OptionKind = { what: "a path such as /freight", accepts: (value) => typeof value === "string" }
