@@ -2,11 +2,12 @@
 import { FreightChargeIntake, mapPaced } from "@waybill/core"
 import { ChargeSubscriptions, type PreliminaryFreightCharge } from "@waybill/core/freight-charges"
 import { Effect, Stream } from "effect"
-import type { WaybillChargesWithin, WebhookTestMethods } from "./ChargeMethods.ts"
+import type { WebhookTestMethods } from "./ChargeMethods.ts"
 import { parsed, plain } from "./Plain.ts"
 import { type Around, as, callsOf, reportOf, type Run } from "./Run.ts"
+import type { WaybillWithin } from "./Waybill.ts"
 
-export const chargesWithin = (run: Run, around: Around): WaybillChargesWithin => {
+export const chargesWithin = (run: Run, around: Around): Pick<WaybillWithin, "freightCharges" | "chargeSubscriptions"> => {
   const subscriptions = callsOf(run, ChargeSubscriptions, around)
   return {
     freightCharges: { publish: reportOf(run, FreightChargeIntake, around) },

@@ -47,12 +47,3 @@ export interface WebhookTestMethods {
     test: WebhookTestRequest
   ) => Promise<charges.WebhookTestResult>
 }
-
-export interface WaybillChargesWithin {
-  readonly freightCharges: ChargeMethods
-  readonly chargeSubscriptions: ChargeSubscriptionMethods
-}
-
-export interface WaybillCharges extends WaybillChargesWithin {
-  readonly chargeSubscriptions: ChargeSubscriptionMethods & WebhookTestMethods
-}

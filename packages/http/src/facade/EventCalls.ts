@@ -2,11 +2,12 @@
 import { mapPaced, TransitEventIntake } from "@waybill/core"
 import { type TransitEvent, TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { Effect } from "effect"
-import type { EventReadMethods, WaybillEventsWithin } from "./EventMethods.ts"
+import type { EventReadMethods } from "./EventMethods.ts"
 import { parsed, plain } from "./Plain.ts"
 import { type Around, as, callsOf, reportOf, type Run } from "./Run.ts"
+import type { WaybillWithin } from "./Waybill.ts"
 
-export const eventsWithin = (run: Run, around: Around): WaybillEventsWithin => {
+export const eventsWithin = (run: Run, around: Around): Pick<WaybillWithin, "events" | "subscriptions"> => {
   const subscriptions = callsOf(run, TransitSubscriptions, around)
   return {
     events: { publish: reportOf(run, TransitEventIntake, around) },

@@ -19,8 +19,6 @@ export interface EventsPage extends Page<TransitEvent> {
   readonly nextCursor: string | undefined
 }
 
-export type SubscriptionsPage = Page<TransitSubscription>
-
 export interface EventListQuery {
   readonly shipmentId?: string
   readonly eventTypes?: ReadonlyArray<string>
@@ -58,18 +56,9 @@ export interface EventReadMethods {
 
 export interface SubscriptionMethods {
   readonly create: (principal: HostPrincipal, subscription: SubscriptionCreate) => Promise<TransitSubscription>
-  readonly list: (principal: HostPrincipal, query?: SubscriptionListQuery) => Promise<SubscriptionsPage>
+  readonly list: (principal: HostPrincipal, query?: SubscriptionListQuery) => Promise<Page<TransitSubscription>>
   readonly get: (principal: HostPrincipal, subscriptionId: string) => Promise<TransitSubscription>
   /** JSON merge patch: absent members stay, `null` resets a member to its default. */
   readonly patch: (principal: HostPrincipal, subscriptionId: string, patch: SubscriptionPatch) => Promise<TransitSubscription>
   readonly remove: (principal: HostPrincipal, subscriptionId: string) => Promise<void>
-}
-
-export interface WaybillEventsWithin {
-  readonly events: PublishMethods
-  readonly subscriptions: SubscriptionMethods
-}
-
-export interface WaybillEvents extends WaybillEventsWithin {
-  readonly events: PublishMethods & EventReadMethods
 }

@@ -2,11 +2,12 @@
 import { mapPaced } from "@waybill/core"
 import { type Invoice, InvoiceDocuments, Invoices, type StoredDocuments } from "@waybill/core/invoices"
 import { Effect, Stream } from "effect"
-import type { DocumentReadMethods, DocumentsView, InvoiceReadMethods, WaybillInvoicesWithin } from "./InvoiceMethods.ts"
+import type { DocumentReadMethods, DocumentsView, InvoiceReadMethods } from "./InvoiceMethods.ts"
 import { parsed, plain } from "./Plain.ts"
 import { type Around, as, callsOf, type Run } from "./Run.ts"
+import type { WaybillWithin } from "./Waybill.ts"
 
-export const invoicesWithin = (run: Run, around: Around): WaybillInvoicesWithin => {
+export const invoicesWithin = (run: Run, around: Around): Pick<WaybillWithin, "invoices" | "documents"> => {
   const invoices = callsOf(run, Invoices, around)
   const documents = callsOf(run, InvoiceDocuments, around)
   return {

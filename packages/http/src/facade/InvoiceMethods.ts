@@ -146,13 +146,3 @@ export interface DocumentReadMethods {
   /** The history of the documents, oldest first; for carriers; of more than 8 MB the newest part. Once all are deleted, give DOT and MC. */
   readonly history: (principal: HostPrincipal, invoiceNumber: string, from?: FromCarrier) => Promise<ReadonlyArray<invoices.DocumentChange>>
 }
-
-export interface WaybillInvoicesWithin {
-  readonly invoices: InvoiceWriteMethods
-  readonly documents: DocumentWriteMethods
-}
-
-export interface WaybillInvoices extends WaybillInvoicesWithin {
-  readonly invoices: InvoiceWriteMethods & InvoiceReadMethods
-  readonly documents: DocumentWriteMethods & DocumentReadMethods
-}

@@ -19,10 +19,10 @@ import { Effect, Redacted } from "effect"
 import { unconfirmed } from "../operator/OperatorHandlers.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import { hostActor, recorded, recordedWithin } from "./AuditedMethods.ts"
-import type { ApiKeyMethods, SecretMethods, WaybillCredentialsWithin } from "./OperatorMethods.ts"
+import type { ApiKeyMethods, SecretMethods } from "./OperatorMethods.ts"
 import { plain } from "./Plain.ts"
 import { type Around, ofTenant, type Run } from "./Run.ts"
-import type { Waybill } from "./Waybill.ts"
+import type { Waybill, WaybillWithin } from "./Waybill.ts"
 
 type OperatorMethods = Pick<
   Waybill,
@@ -99,7 +99,7 @@ const credentials = {
 }
 
 /** Keys and secrets in a transaction of the host, which creates a customer with them. */
-export const credentialsWithin = (run: Run, around: Around): WaybillCredentialsWithin => ({
+export const credentialsWithin = (run: Run, around: Around): Pick<WaybillWithin, "apiKeys" | "secrets"> => ({
   apiKeys: {
     create: (...given) => run(recordedWithin(around, recorded.apiKeys.create, given, credentials.createKey(...given))),
     revoke: (...given) => run(recordedWithin(around, recorded.apiKeys.revoke, given, credentials.revokeKey(...given)))

@@ -63,15 +63,6 @@ export interface DeliveriesQuery extends PageQuery {
   readonly total?: boolean
 }
 
-/** It may be short, or empty, with a `nextCursor`. */
-export type DeliveriesPage = core.CountedPage<delivery.DeliveryView>
-export type SecretsPage = core.ListPage<delivery.SecretView>
-export type AllSubscriptionsPage = core.CountedPage<core.SubscriptionView>
-export type AllPickupsPage = core.ListPage<core.PickupView>
-export type ApiKeysPage = core.ListPage<core.ApiKeyView>
-export type ClientsPage = core.ListPage<core.ClientView>
-export type TenantsPage = core.ListPage<core.Tenant>
-
 export interface AuditListQuery extends PageQuery {
   /** Only calls about this tenant. */
   readonly tenant?: string
@@ -87,7 +78,7 @@ export interface AuditMethods {
 
 export interface ClientMethods {
   /** Ordered by client: clients of API keys, and clients whose principals or tokens were seen. */
-  readonly list: (tenantId: string, query?: PageQuery) => Promise<ClientsPage>
+  readonly list: (tenantId: string, query?: PageQuery) => Promise<core.ListPage<core.ClientView>>
   /**
    * Revokes the client's keys, closes its subscriptions, drops their waiting entries and removes its access. A bare
    * name means `key:<name>`.
@@ -136,7 +127,7 @@ export interface SecretMethods {
   /** Registers or rotates a secret. Returns the secret that signs from now on. */
   readonly put: (tenantId: string, hmacSecretId: string, settings?: SecretSettings) => Promise<SigningSecret>
   /** Ordered by hmacSecretId. Never returns a secret's value. */
-  readonly list: (tenantId: string, query?: PageQuery) => Promise<SecretsPage>
+  readonly list: (tenantId: string, query?: PageQuery) => Promise<core.ListPage<delivery.SecretView>>
   /** Rejects with `secret_in_use` while a subscription uses the secret. */
   readonly delete: (tenantId: string, hmacSecretId: string) => Promise<void>
   /** Encrypts every secret of the tenant with the first of `sealingKeys`. Call it before you take an older key away. */
@@ -162,7 +153,7 @@ export interface SubscriptionChange {
 /** Subscriptions of every client and area, for operators. */
 export interface AllSubscriptionsMethods {
   /** Ordered by id, with waiting entries and delivery state. */
-  readonly list: (tenantId: string, query?: AllSubscriptionsQuery) => Promise<AllSubscriptionsPage>
+  readonly list: (tenantId: string, query?: AllSubscriptionsQuery) => Promise<core.CountedPage<core.SubscriptionView>>
   readonly get: (tenantId: string, subscriptionId: string) => Promise<core.SubscriptionView>
   /**
    * Changes endpoint, secret, delivery and filters of a subscription to transit events or pickups by the rules of its client's own patch: `null` resets a
@@ -186,7 +177,7 @@ export interface AllSubscriptionsMethods {
 /** Pickups of every client, for operators. */
 export interface AllPickupsMethods {
   /** Test pickups included. */
-  readonly list: (tenantId: string, query?: AllPickupsQuery) => Promise<AllPickupsPage>
+  readonly list: (tenantId: string, query?: AllPickupsQuery) => Promise<core.ListPage<core.PickupView>>
   /** Decides for the carrier, like `pickups.decide`. The pickup's history names `host`. */
   readonly decide: (tenantId: string, pickupId: string, decision: CarrierDecisionInput) => Promise<PickupReportResult>
 }
@@ -235,7 +226,7 @@ export interface TenantMethods extends HealthMethods {
   /** Creates the tenant, or changes its name and hosts. */
   readonly put: (tenantId: string, settings: TenantSettings) => Promise<core.Tenant>
   /** Ordered by tenantId. */
-  readonly list: (query?: PageQuery) => Promise<TenantsPage>
+  readonly list: (query?: PageQuery) => Promise<core.ListPage<core.Tenant>>
   /** Refuses all its callers with `tenant_suspended` and sends nothing, in every process at once. */
   readonly suspend: (tenantId: string) => Promise<core.Tenant>
   readonly resume: (tenantId: string) => Promise<core.Tenant>
@@ -255,14 +246,8 @@ export interface CreatedApiKey {
 export interface ApiKeyMethods {
   readonly create: (tenantId: string, request: core.ApiKeyRequest) => Promise<CreatedApiKey>
   /** Never returns a key's value. */
-  readonly list: (tenantId: string, query?: PageQuery) => Promise<ApiKeysPage>
+  readonly list: (tenantId: string, query?: PageQuery) => Promise<core.ListPage<core.ApiKeyView>>
   readonly revoke: (tenantId: string, id: string) => Promise<void>
-}
-
-/** Keys and secrets of a customer that the host creates, or removes, in its own transaction. */
-export interface WaybillCredentialsWithin {
-  readonly apiKeys: Pick<ApiKeyMethods, "create" | "revoke">
-  readonly secrets: Pick<SecretMethods, "put" | "delete">
 }
 
 export interface ReplayRange {
@@ -273,8 +258,8 @@ export interface ReplayRange {
 }
 
 export interface DeliveryMethods {
-  /** Newest first by default. */
-  readonly list: (tenantId: string, query?: DeliveriesQuery) => Promise<DeliveriesPage>
+  /** Newest first by default. A page may be short, or empty, with a `nextCursor`. */
+  readonly list: (tenantId: string, query?: DeliveriesQuery) => Promise<core.CountedPage<delivery.DeliveryView>>
   readonly get: (tenantId: string, deliveryId: string) => Promise<delivery.DeliveryBodyView>
   /** Sends the same bytes with the same id again. */
   readonly retry: (tenantId: string, deliveryId: string) => Promise<void>

@@ -2,11 +2,12 @@
 import { decodeInput, mapPaced } from "@waybill/core"
 import { type PickupChangeEntry, type PickupOptions, Pickups, PickupSubscriptions, withNulls } from "@waybill/core/pickups"
 import { Effect, Schema } from "effect"
-import type { PickupReadMethods, WaybillPickupsWithin } from "./PickupMethods.ts"
+import type { PickupReadMethods } from "./PickupMethods.ts"
 import { parsed, plain } from "./Plain.ts"
 import { type Around, as, callsOf, type Run } from "./Run.ts"
+import type { WaybillWithin } from "./Waybill.ts"
 
-export const pickupsWithin = (run: Run, around: Around): WaybillPickupsWithin => {
+export const pickupsWithin = (run: Run, around: Around): Pick<WaybillWithin, "pickups" | "pickupSubscriptions"> => {
   const pickups = callsOf(run, Pickups, around)
   const subscriptions = callsOf(run, PickupSubscriptions, around)
   return {

@@ -86,12 +86,3 @@ export type HostPickupDesk<Tx = unknown> =
 export interface WaitingPickupDesk {
   readonly waitSeconds: number
 }
-
-export interface WaybillPickupsWithin {
-  readonly pickups: PickupMethods
-  readonly pickupSubscriptions: PickupSubscriptionMethods
-}
-
-export interface WaybillPickups extends WaybillPickupsWithin {
-  readonly pickups: PickupMethods & PickupReadMethods
-}

@@ -5,9 +5,10 @@ import { Effect } from "effect"
 import { anonymousClientNamed } from "../access/ClientAddress.ts"
 import { parsed, plain } from "./Plain.ts"
 import { type Around, as, callsOf, ofTenant, reportOf, type Run, served } from "./Run.ts"
-import type { LookupMethods, WaybillShipmentsWithin } from "./ShipmentMethods.ts"
+import type { LookupMethods } from "./ShipmentMethods.ts"
+import type { WaybillWithin } from "./Waybill.ts"
 
-export const shipmentsWithin = (run: Run, around: Around): WaybillShipmentsWithin => {
+export const shipmentsWithin = (run: Run, around: Around): Pick<WaybillWithin, "shipments" | "statusSubscriptions"> => {
   const subscriptions = callsOf(run, StatusSubscriptions, around)
   return {
     shipments: { register: reportOf(run, ShipmentIntake, around), report: reportOf(run, StatusUpdateIntake, around) },

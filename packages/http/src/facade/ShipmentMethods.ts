@@ -71,12 +71,3 @@ export interface StatusSubscriptionMethods {
   readonly subscribe: (principal: HostPrincipal, subscription: status.SubscribeRequest) => Promise<status.SubscriptionResult>
   readonly unsubscribe: (principal: HostPrincipal, transactionId: string) => Promise<status.SubscriptionResult>
 }
-
-export interface WaybillShipmentsWithin {
-  readonly shipments: ReportMethods
-  readonly statusSubscriptions: StatusSubscriptionMethods
-}
-
-export interface WaybillShipments extends WaybillShipmentsWithin {
-  readonly shipments: ReportMethods & LookupMethods
-}

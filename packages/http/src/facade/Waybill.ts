@@ -1,12 +1,12 @@
 /** The service as promises: the result of `createWaybill`. */
-import type { WaybillCharges, WaybillChargesWithin } from "./ChargeMethods.ts"
-import type { WaybillEvents, WaybillEventsWithin } from "./EventMethods.ts"
-import type { WaybillInvoices, WaybillInvoicesWithin } from "./InvoiceMethods.ts"
+import type * as charges from "./ChargeMethods.ts"
+import type * as events from "./EventMethods.ts"
+import type * as invoices from "./InvoiceMethods.ts"
 import type * as operator from "./OperatorMethods.ts"
 import type { PortalCustomer } from "../portal/PortalCaller.ts"
 import type { PortalMethods } from "./PortalMethods.ts"
-import type { WaybillPickups, WaybillPickupsWithin } from "./PickupMethods.ts"
-import type { WaybillShipments, WaybillShipmentsWithin } from "./ShipmentMethods.ts"
+import type * as pickups from "./PickupMethods.ts"
+import type * as shipments from "./ShipmentMethods.ts"
 
 // Types of the areas in the signatures of the methods, for hosts that do not depend on `@waybill/core`.
 export type {
@@ -64,10 +64,31 @@ export type { NoticeContactSettings, PortalLinkRequest, PortalLinkToken, PortalM
 export type * from "./ShipmentMethods.ts"
 
 /** Methods that can join a transaction of the host. */
-export interface WaybillWithin extends WaybillShipmentsWithin, WaybillInvoicesWithin, WaybillPickupsWithin, WaybillEventsWithin, WaybillChargesWithin, operator.WaybillCredentialsWithin {}
+export interface WaybillWithin {
+  readonly shipments: shipments.ReportMethods
+  readonly statusSubscriptions: shipments.StatusSubscriptionMethods
+  readonly invoices: invoices.InvoiceWriteMethods
+  readonly documents: invoices.DocumentWriteMethods
+  readonly pickups: pickups.PickupMethods
+  readonly pickupSubscriptions: pickups.PickupSubscriptionMethods
+  readonly events: events.PublishMethods
+  readonly subscriptions: events.SubscriptionMethods
+  readonly freightCharges: charges.ChargeMethods
+  readonly chargeSubscriptions: charges.ChargeSubscriptionMethods
+  /** Keys and secrets of a customer that the host creates, or removes, in its own transaction. */
+  readonly apiKeys: Pick<operator.ApiKeyMethods, "create" | "revoke">
+  readonly secrets: Pick<operator.SecretMethods, "put" | "delete">
+}
 
 /** The methods of the areas. */
-export interface WaybillAreas extends WaybillShipments, WaybillInvoices, WaybillPickups, WaybillEvents, WaybillCharges {}
+export interface WaybillAreas extends Omit<WaybillWithin, "apiKeys" | "secrets"> {
+  readonly shipments: shipments.ReportMethods & shipments.LookupMethods
+  readonly invoices: invoices.InvoiceWriteMethods & invoices.InvoiceReadMethods
+  readonly documents: invoices.DocumentWriteMethods & invoices.DocumentReadMethods
+  readonly pickups: pickups.PickupMethods & pickups.PickupReadMethods
+  readonly events: events.PublishMethods & events.EventReadMethods
+  readonly chargeSubscriptions: charges.ChargeSubscriptionMethods & charges.WebhookTestMethods
+}
 
 /** How a request reached the host. */
 export interface HandlerOptions {
