@@ -133,16 +133,7 @@ matched AS MATERIALIZED (
 )`
 
 /** One element for each event, but for the tenant and the trace. */
-export interface AppendedEvents {
-  readonly tenant: Expression
-  readonly eventIds: Expression
-  readonly shipmentIds: Expression
-  readonly sequences: Expression
-  readonly typeBits: Expression
-  readonly occurredAt: Expression
-  readonly bodies: Expression
-  readonly traceparent: Expression
-}
+export type AppendedEvents = Readonly<Record<"tenant" | "eventIds" | "shipmentIds" | "sequences" | "typeBits" | "occurredAt" | "bodies" | "traceparent", Expression>>
 
 /**
  * Stores the events and queues each for every matching subscription, in one atomic statement. Returns the shipments
