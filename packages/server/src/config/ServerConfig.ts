@@ -60,7 +60,8 @@ const configOf = (given: Given, { directory, isTerminal }: Environment, basePath
     /** Without a database, the embedded one is used; without keys, they are generated; without an S3 endpoint, it is Amazon's. */
     ...Struct.pick(given, [
       "host", "port", "databaseUrl", "readDatabaseUrl", "schema", "operatorKeys", "sealingKeys", "publicTenant", "pickups", "timeZone", "role", "dashboard",
-      "publicUrl", "trustProxy", "s3Endpoint", "poolSize"
+      "publicUrl", "trustProxy", "s3Endpoint", "poolSize", "tokenAccessMillis", "othersLookupsPerMinute", "pickupDeskMillis", "noticeAfterMillis",
+      "statementTimeoutMillis", "idleTransactionTimeoutMillis", "drainMillis"
     ]),
     /** Address of a separate operator listener; `undefined`: shared with the other calls. */
     admin: given.adminPort === undefined ? undefined : { host: given.adminHost ?? given.host, port: given.adminPort },
@@ -70,13 +71,10 @@ const configOf = (given: Given, { directory, isTerminal }: Environment, basePath
     jwt: jwksUrl === undefined || jwtIssuer === undefined || jwtAudience === undefined
       ? undefined
       : { jwksUrl, issuer: jwtIssuer, audience: jwtAudience, allowHttpHosts: httpHostsOf(given) },
-    tokenAccessMillis: given.tokenAccess * 1000,
-    othersLookupsPerMinute: given.othersLookups,
-    pickupDeskMillis: given.pickupDesk,
     demo: given.demo ?? (given.databaseUrl === undefined && given.operatorKeys === undefined && given.role === "all"),
     /** `undefined`: no EDI files are exchanged. */
     ediDir: given.ediDir === undefined ? undefined : resolve(directory, given.ediDir),
-    ediLimits: { keepMillis: days(given.keepEdiFilesDays), maxWaitingFiles: given.ediMaxWaitingFiles },
+    ediLimits: { keepMillis: given.keepEdiFilesMillis, maxWaitingFiles: given.ediMaxWaitingFiles },
     /** The carrier of the demo sends its events as EDI. An option of `waybill demo` sets it. */
     demoEdi: false as boolean,
     /** Origins that may show the portal's page in a frame. */
@@ -84,23 +82,14 @@ const configOf = (given: Given, { directory, isTerminal }: Environment, basePath
     portalTheme: given.portalTheme ?? {},
     /** `undefined`: no e-mail is sent. */
     mail: given.smtpUrl === undefined || given.mailFrom === undefined ? undefined : { url: given.smtpUrl, from: given.mailFrom },
-    noticeAfterMillis: given.noticeAfter * 1000,
     basePaths,
     ...places,
-    statementTimeoutMillis: given.statementTimeout,
-    idleTransactionTimeoutMillis: given.idleTransactionTimeout,
-    delivery: { leaseMillis: given.lease, attemptTimeoutMillis: given.attemptTimeout, drainMillis: given.drain, keepSettledMillis: days(given.keepDays) },
-    retention: {
-      keepDeliveredShipmentsMillis: days(given.keepDeliveredDays),
-      keepEndedBillsMillis: days(given.keepEndedBillsDays),
-      keepNoticesMillis: days(given.keepNoticesDays),
-      keepPickupsMillis: days(given.keepPickupsDays),
-      keepAuditMillis: days(given.keepAuditDays),
-      keepStatisticsMillis: days(given.keepStatisticsDays)
-    } satisfies ReturnType<typeof RetentionOptions.defaultValue>,
-    drainMillis: given.drain,
+    delivery: Struct.pick(given, ["leaseMillis", "attemptTimeoutMillis", "drainMillis", "keepSettledMillis"]),
+    retention: Struct.pick(given, [
+      "keepDeliveredShipmentsMillis", "keepEndedBillsMillis", "keepNoticesMillis", "keepPickupsMillis", "keepAuditMillis", "keepStatisticsMillis"
+    ]) satisfies ReturnType<typeof RetentionOptions.defaultValue>,
     /** How long a stopping process is not ready and still serves. */
-    drainDelayMillis: given.drainDelay ?? (isTerminal ? 0 : 5_000),
+    drainDelayMillis: given.drainDelayMillis ?? (isTerminal ? 0 : 5_000),
     logFormat: given.logFormat ?? (isTerminal ? "pretty" : "json"),
     logLevel: logLevels[given.logLevel],
     /** Whether traces and metrics are exported. */
@@ -109,8 +98,6 @@ const configOf = (given: Given, { directory, isTerminal }: Environment, basePath
     warnings: warningsOf(given)
   }
 }
-
-const days = (count: number): number => count * 86_400_000
 
 type AreaPaths = Pick<BasePaths, AreaKey>
 
@@ -145,9 +132,9 @@ const httpHostsOf = ({ egress, jwksUrl }: Given): ReadonlyArray<string> => {
 /** Settings that are valid alone, but not in combination. */
 const conflicts = (given: Given, known: ReadonlyArray<VariableFault>): ReadonlyArray<VariableFault> => {
   const found: Array<VariableFault> = []
-  const { attemptTimeout, lease } = given
-  if (lease <= attemptTimeout) {
-    found.push({ variable: variables.lease.name, problem: `is ${lease / 1000} and ${variables.attemptTimeout.name} is ${attemptTimeout / 1000}. A lease has to be longer than an attempt` })
+  const { attemptTimeoutMillis, leaseMillis } = given
+  if (leaseMillis <= attemptTimeoutMillis) {
+    found.push({ variable: variables.leaseMillis.name, problem: `is ${leaseMillis / 1000} and ${variables.attemptTimeoutMillis.name} is ${attemptTimeoutMillis / 1000}. A lease has to be longer than an attempt` })
   }
   const jwt = [variables.jwksUrl, variables.jwtIssuer, variables.jwtAudience].map(({ name }) => name)
   const parts = [given.jwksUrl, given.jwtIssuer, given.jwtAudience]
@@ -253,7 +240,7 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   portalFrameAncestors: config.portalFrameAncestors.length === 0 ? "none" : config.portalFrameAncestors.join(" ")
 })
 
-const inDays = (millis: number): number => millis / days(1)
+const inDays = (millis: number): number => millis / 86_400_000
 
 /** The setting as an operator writes it. */
 export const documentsText = (place: DocumentsPlace): string =>

@@ -149,10 +149,14 @@ const basePath = (value: string): Result.Result<string, string> => {
     : Result.fail(`is ${shown(value)}, and has to be a path of letters, digits and . _ ~ -, such as /freight/status`)
 }
 
-const inSeconds = (millis: number): string => String(millis / 1000)
-const inDays = (millis: number): string => String(millis / 86_400_000)
+const dayMillis = 86_400_000
 
-const days = integer(1, 3650, "a number of days")
+const days = (value: string) => Result.map(integer(1, 3650, "a number of days")(value), (count) => count * dayMillis)
+
+const inSeconds = (millis: number): string => String(millis / 1000)
+const inDays = (millis: number): string => String(millis / dayMillis)
+
+const wholeSeconds = (minimum: number, maximum: number) => (value: string) => Result.map(integer(minimum, maximum)(value), (count) => count * 1000)
 
 /** Storage of document contents. */
 export type DocumentsPlace =
@@ -228,20 +232,20 @@ export const variables = {
     "the tenant of lookups without credentials, unless a tenant has the request's host",
     tenantId
   ),
-  tokenAccess: withDefault(
+  tokenAccessMillis: withDefault(
     "WAYBILL_TOKEN_ACCESS_SECONDS",
     "604800",
     "how long a token client keeps access after its last token was seen; then its subscriptions are held",
-    integer(60, 31_536_000)
+    wholeSeconds(60, 31_536_000)
   ),
-  othersLookups: withDefault(
+  othersLookupsPerMinute: withDefault(
     "WAYBILL_OTHERS_LOOKUPS_PER_MINUTE",
     "60",
     "lookups of freight that is not the caller's own, per client or address",
     integer(1, 1_000_000)
   ),
   pickups: withDefault("WAYBILL_PICKUPS", "accept", "accept: an order is accepted at once; desk: it waits for the carrier's decision", oneOf(["accept", "desk"])),
-  pickupDesk: withDefault("WAYBILL_PICKUP_DESK_SECONDS", "20", "how long an order waits with WAYBILL_PICKUPS=desk; then the answer is \"call us\"", seconds(0, 300)),
+  pickupDeskMillis: withDefault("WAYBILL_PICKUP_DESK_SECONDS", "20", "how long an order waits with WAYBILL_PICKUPS=desk; then the answer is \"call us\"", seconds(0, 300)),
   timeZone: withDefault("WAYBILL_TIME_ZONE", "UTC", "IANA name of the zone whose hours and midnights close hourly and daily freight-charge windows", timeZone),
   role: withDefault("WAYBILL_ROLE", "all", "api answers requests, worker delivers webhooks, all does both", oneOf(["api", "worker", "all"])),
   dashboard: withDefault("WAYBILL_DASHBOARD", "on", "the operator's page at /dashboard", onOff),
@@ -259,11 +263,11 @@ export const variables = {
   ),
   smtpUrl: variableOrFile("WAYBILL_SMTP_URL", "none: no e-mail is sent", "the mail server for notices to customers and confirmations of pickups, such as smtps://user:password@mail.example.com:465", smtpUrl),
   mailFrom: variable("WAYBILL_MAIL_FROM", "none", "the sender of e-mails, with WAYBILL_SMTP_URL; such as Acme Freight <webhooks@acme.example>", mailFrom),
-  noticeAfter: withDefault(
+  noticeAfterMillis: withDefault(
     "WAYBILL_NOTICE_AFTER_SECONDS",
     "14400",
     "how long the oldest entry of a failing endpoint waits before its customer gets a notice",
-    integer(60, 2_592_000)
+    wholeSeconds(60, 2_592_000)
   ),
   ediDir: variable("WAYBILL_EDI_DIR", "none: no EDI files are exchanged", "exchanges EDI files with partners: a folder <tenant>/<partner> with a profile.json for each", text((value) => !value.includes("\0"), "is not a path")),
   ediMaxWaitingFiles: withDefault(
@@ -290,40 +294,40 @@ export const variables = {
   ),
   s3Endpoint: variable("WAYBILL_S3_ENDPOINT", "Amazon S3", "the address of another S3-compatible store; buckets are addressed by path", webAddress),
   poolSize: withDefault("WAYBILL_POOL_SIZE", "20", "maximum number of database connections", integer(2, 1000)),
-  statementTimeout: withDefault(
+  statementTimeoutMillis: withDefault(
     "WAYBILL_STATEMENT_TIMEOUT_SECONDS",
     "45",
     "the database cancels a statement that runs longer; migrations have no timeout",
     seconds(1, 3600)
   ),
-  idleTransactionTimeout: withDefault(
+  idleTransactionTimeoutMillis: withDefault(
     "WAYBILL_IDLE_TRANSACTION_TIMEOUT_SECONDS",
     "10",
     "the database ends a transaction that is idle for longer",
     seconds(1, 3600)
   ),
-  lease: withDefault(
+  leaseMillis: withDefault(
     "WAYBILL_LEASE_SECONDS",
     inSeconds(DeliveryOptions.defaults.leaseMillis),
     "after this time other processes take over a killed process's deliveries; must be longer than an attempt",
     seconds(1, 3600)
   ),
-  attemptTimeout: withDefault("WAYBILL_ATTEMPT_TIMEOUT_SECONDS", inSeconds(DeliveryOptions.defaults.attemptTimeoutMillis), "timeout of one webhook POST, including the response", seconds(0.1, 600)),
-  drain: withDefault("WAYBILL_DRAIN_SECONDS", inSeconds(DeliveryOptions.defaults.drainMillis), "how long a stop waits for requests and attempts in flight", seconds(0, 600)),
-  drainDelay: variable(
+  attemptTimeoutMillis: withDefault("WAYBILL_ATTEMPT_TIMEOUT_SECONDS", inSeconds(DeliveryOptions.defaults.attemptTimeoutMillis), "timeout of one webhook POST, including the response", seconds(0.1, 600)),
+  drainMillis: withDefault("WAYBILL_DRAIN_SECONDS", inSeconds(DeliveryOptions.defaults.drainMillis), "how long a stop waits for requests and attempts in flight", seconds(0, 600)),
+  drainDelayMillis: variable(
     "WAYBILL_DRAIN_DELAY_SECONDS",
     "5; 0 in a terminal",
     "how long a process that gets SIGTERM is not ready and still serves, so that load balancers notice",
     seconds(0, 600)
   ),
-  keepDays: withDefault("WAYBILL_KEEP_DAYS", inDays(DeliveryOptions.defaults.keepSettledMillis), "how long finished deliveries stay visible to operators", days),
-  keepDeliveredDays: withDefault("WAYBILL_KEEP_DELIVERED_DAYS", "365", "how long shipments can be looked up after delivery to the consignee", days),
-  keepEndedBillsDays: withDefault("WAYBILL_KEEP_ENDED_BILLS_DAYS", "365", "how long freight bills are kept after they were invoiced or removed", days),
-  keepPickupsDays: withDefault("WAYBILL_KEEP_PICKUPS_DAYS", "365", "how long pickups are kept after they were ordered, in any state, unless a change of them is still to be sent", days),
-  keepAuditDays: withDefault("WAYBILL_KEEP_AUDIT_DAYS", "400", "how long entries of the audit log are kept", days),
-  keepStatisticsDays: withDefault("WAYBILL_KEEP_STATISTICS_DAYS", "90", "how long delivery statistics by hour are kept; those by minute are kept for a day", days),
-  keepEdiFilesDays: withDefault("WAYBILL_KEEP_EDI_FILES_DAYS", inDays(defaultEdiLimits.keepMillis), "how long EDI files are kept after they were read or sent", days),
-  keepNoticesDays: withDefault("WAYBILL_KEEP_NOTICES_DAYS", "180", "how long bodies of status and charge notifications are kept; never less than deliveries", days),
+  keepSettledMillis: withDefault("WAYBILL_KEEP_DAYS", inDays(DeliveryOptions.defaults.keepSettledMillis), "how long finished deliveries stay visible to operators", days),
+  keepDeliveredShipmentsMillis: withDefault("WAYBILL_KEEP_DELIVERED_DAYS", "365", "how long shipments can be looked up after delivery to the consignee", days),
+  keepEndedBillsMillis: withDefault("WAYBILL_KEEP_ENDED_BILLS_DAYS", "365", "how long freight bills are kept after they were invoiced or removed", days),
+  keepPickupsMillis: withDefault("WAYBILL_KEEP_PICKUPS_DAYS", "365", "how long pickups are kept after they were ordered, in any state, unless a change of them is still to be sent", days),
+  keepAuditMillis: withDefault("WAYBILL_KEEP_AUDIT_DAYS", "400", "how long entries of the audit log are kept", days),
+  keepStatisticsMillis: withDefault("WAYBILL_KEEP_STATISTICS_DAYS", "90", "how long delivery statistics by hour are kept; those by minute are kept for a day", days),
+  keepEdiFilesMillis: withDefault("WAYBILL_KEEP_EDI_FILES_DAYS", inDays(defaultEdiLimits.keepMillis), "how long EDI files are kept after they were read or sent", days),
+  keepNoticesMillis: withDefault("WAYBILL_KEEP_NOTICES_DAYS", "180", "how long bodies of status and charge notifications are kept; never less than deliveries", days),
   logFormat: variable("WAYBILL_LOG_FORMAT", "pretty on a terminal, else json", "json or pretty", oneOf(["json", "pretty"])),
   logLevel: withDefault("WAYBILL_LOG_LEVEL", "info", "lowest level that is logged: debug, info, warn or error", oneOf(["debug", "info", "warn", "error"])),
   otlpEndpoint: variable(
