@@ -2,7 +2,7 @@ import { InvalidInput, NotPermitted, StorageError, TenantSuspended, Unauthentica
 import { InvoiceNotYours } from "@waybill/core/invoices"
 import { describe, expect, it } from "vitest"
 import { headerText, invoiceProblem, maxDetailLength } from "../../src/invoices/InvoiceProblem.ts"
-import { pickupProblem } from "../../src/pickups/PickupProblem.ts"
+import { PickupsContract } from "../../src/pickups/PickupsContract.ts"
 import { internalProblem, problemOf } from "../../src/shared/ProblemOf.ts"
 import { bodyBroken, bodyTooLarge, stopping, unknownPath } from "../../src/shared/Refused.ts"
 
@@ -38,7 +38,7 @@ describe("an error of area B (SPEC-GAP-B30)", () => {
 
 describe("an error of area C", () => {
   it("is a message, and has no body for 404", () => {
-    expect(pickupProblem.write(invalid("invalid"))).toBe("{\"message\":\"a.0: Fault 0.\"}")
-    expect(pickupProblem.bodiless).toEqual([404])
+    expect(PickupsContract.shape.write(invalid("invalid"))).toBe("{\"message\":\"a.0: Fault 0.\"}")
+    expect(PickupsContract.shape.bodiless).toEqual([404])
   })
 })

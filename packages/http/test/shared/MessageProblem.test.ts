@@ -2,10 +2,9 @@ import { fault, InvalidInput, NotPermitted, TenantSuspended } from "@waybill/cor
 import { describe, expect, it } from "vitest"
 import { ShipmentStatusContract } from "../../src/shipment-status/ShipmentStatusContract.ts"
 import { problemOf } from "../../src/shared/ProblemOf.ts"
-import { statusProblem } from "../../src/shipment-status/StatusProblem.ts"
 
 const written = (...faults: ReadonlyArray<ReturnType<typeof fault>>) =>
-  statusProblem.write(problemOf(InvalidInput.of(...faults), (name) => name === "startDate"))
+  ShipmentStatusContract.shape.write(problemOf(InvalidInput.of(...faults), (name) => name === "startDate"))
 
 describe("an error of area A", () => {
   it("is one message that names the location of every error (SPEC-GAP-A30)", () => {
