@@ -34,11 +34,8 @@ export interface ChargeSubscriptionMethods {
   readonly inFlight: (principal: HostPrincipal, subscriptionId: string) => Promise<ReadonlyArray<charges.PreliminaryFreightCharge>>
 }
 
-export interface WebhookTestRequest {
-  readonly webhookUrl: string
-  /** The secret that signs the sample. Default: the sample is not signed. */
-  readonly hmacSecretId?: string
-}
+/** `hmacSecretId`: the secret that signs the sample. Default: the sample is not signed. */
+export type WebhookTestRequest = typeof charges.WebhookTest.Encoded
 
 export interface WebhookTestMethods {
   /** Sends a sample. If it is accepted, the principal's suspended subscriptions with this address resume. */

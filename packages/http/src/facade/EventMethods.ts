@@ -1,7 +1,6 @@
 /** Transit events as promises. */
 import type { IntakeOptions, Page } from "@waybill/core"
-import type { SubscriptionStatus } from "@waybill/core/delivery"
-import type { Publication, ReportedEvent, SubscriptionCreate, SubscriptionPatch, TransitEvent, TransitSubscription } from "@waybill/core/transit-events"
+import type { Publication, ReportedEvent, SubscriptionCreate, SubscriptionPatch, TransitEvent, TransitSubscription, TransitSubscriptionQuery } from "@waybill/core/transit-events"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 
 export type {
@@ -31,11 +30,7 @@ export interface EventListQuery {
   readonly cursor?: string
 }
 
-export interface SubscriptionListQuery {
-  readonly status?: SubscriptionStatus
-  readonly page?: number
-  readonly pageSize?: number
-}
+export type SubscriptionListQuery = typeof TransitSubscriptionQuery.Encoded
 
 export interface PublishMethods {
   /**

@@ -18,13 +18,7 @@ export interface FromCarrier {
   readonly MC?: string
 }
 
-export interface InvoiceListQuery extends FromCarrier {
-  readonly uniqueID?: string
-  readonly shipmentID?: string
-  readonly invoiceNumber?: string
-  readonly limit?: number
-  readonly cursor?: string
-}
+export type InvoiceListQuery = typeof invoices.InvoiceQuery.Encoded
 
 export interface InvoicesPage {
   readonly data: ReadonlyArray<invoices.Invoice>
@@ -78,28 +72,10 @@ export interface InvoiceReadMethods {
   readonly history: (principal: HostPrincipal, uniqueID: string, from?: FromCarrier) => Promise<ReadonlyArray<invoices.InvoiceChange>>
 }
 
-/** An upload without its files; further members are kept. */
-export interface DocumentsUpload {
-  readonly uniqueID: string
-  readonly shipmentID: string
-  readonly DOT: string
-  readonly MC: string
-  readonly invoiceNumber: string
-  /** A date, such as `2026-11-20`. */
-  readonly invoiceDate: string
-  readonly documentSource?: string
-  readonly attributes?: invoices.Invoice["attributes"]
-  readonly comments?: ReadonlyArray<invoices.InvoiceComment>
-  /** PDF, TIF, JPEG or PNG of at most 25 MiB each: bytes, or base64. */
-  readonly documents: ReadonlyArray<{ readonly documentType: invoices.DocumentType; readonly files: ReadonlyArray<Uint8Array | string> }>
-}
+/** Files are PDF, TIF, JPEG or PNG of at most 25 MiB each: bytes, or base64. `invoiceDate` is a date, such as `2026-11-20`. Further members are kept. */
+export interface DocumentsUpload extends invoices.DocumentsUpload {}
 
-export interface DocumentListQuery extends FromCarrier {
-  readonly invoiceNumber?: string
-  readonly documentType?: ReadonlyArray<invoices.DocumentType>
-  readonly limit?: number
-  readonly cursor?: string
-}
+export type DocumentListQuery = typeof invoices.DocumentQuery.Encoded
 
 export interface DocumentFileView {
   readonly id: string

@@ -2,7 +2,7 @@
 import type * as core from "@waybill/core"
 import type * as delivery from "@waybill/core/delivery"
 import type { CarrierDecisionInput, PickupReportResult } from "@waybill/core/pickups"
-import type { EventType } from "@waybill/core/transit-events"
+import type { SubscriptionEdit } from "@waybill/core/transit-events"
 
 export interface PageQuery {
   /** `nextCursor` of the previous page. */
@@ -140,15 +140,8 @@ export interface SecretMethods {
  */
 export type ExplainSubject = { readonly eventId: string } | { readonly shipmentId: string } | { readonly pro: string } | { readonly pickupId: string }
 
-/** Members that are left out stay as they are. */
-export interface SubscriptionChange {
-  readonly endpointUrl?: string
-  /** One that the subscription's client may use. */
-  readonly hmacSecretId?: string
-  /** Of transit events only. */
-  readonly filters?: { readonly eventTypes?: ReadonlyArray<EventType> | null; readonly shipmentIds?: ReadonlyArray<string> | null } | null
-  readonly delivery?: Partial<Record<keyof delivery.DeliveryPolicy, number | null>> | null
-}
+/** Members that are left out stay as they are. `hmacSecretId`: one that the subscription's client may use. `filters`: of transit events only. */
+export type SubscriptionChange = typeof SubscriptionEdit.Encoded
 
 /** Subscriptions of every client and area, for operators. */
 export interface AllSubscriptionsMethods {
@@ -211,11 +204,8 @@ export interface JourneyMethods {
   readonly get: (tenantId: string, shipmentId: string) => Promise<core.ShipmentJourney>
 }
 
-export interface TenantSettings {
-  readonly name: string
-  /** Host names whose requests without credentials belong to the tenant. */
-  readonly hosts?: ReadonlyArray<string>
-}
+/** `hosts`: names whose requests without credentials belong to the tenant. */
+export type TenantSettings = typeof core.TenantSettings.Encoded
 
 export interface TenantDeleteOptions {
   /** Repeats the tenant's id. */

@@ -1,61 +1,41 @@
 /** The customer's portal as promises. */
+import type * as core from "@waybill/core"
 import {
   CustomerPortal,
   EndpointNotices,
   type ListPage,
   type NoticeContactView,
-  type NoticeKind,
   PortalAccess,
   type PortalDelivery,
   type PortalTestResult,
-  type PortalTheme,
   type Principal,
   type SubscriptionView
 } from "@waybill/core"
-import type { DeliveryView, DestinationState as SubscriptionState, SecretView } from "@waybill/core/delivery"
+import type { DeliveryView, DestinationState as SubscriptionState, SecretRotation, SecretView } from "@waybill/core/delivery"
 import { Effect, Redacted } from "effect"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import { makePortalLinks } from "../portal/PortalPage.ts"
+import type { PortalLink } from "../portal/PortalViews.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import type { DeliveriesQuery, PageQuery, SigningSecret } from "./OperatorMethods.ts"
 import { plain } from "./Plain.ts"
 import { as, ofTenant, type Run } from "./Run.ts"
 
-export interface PortalLinkRequest {
-  /** A bare name means `key:<name>`. */
-  readonly client: string
-  /** 60 to 86,400. Default: an hour. */
-  readonly expiresInSeconds?: number
-  readonly theme?: PortalTheme
-}
+/** `client`: a bare name means `key:<name>`. `expiresInSeconds`: 60 to 86,400; default: an hour. */
+export type PortalLinkRequest = typeof core.PortalLinkRequest.Encoded
 
-export interface PortalLinkToken {
-  /** Qualified. */
-  readonly client: string
-  /** For `Authorization: Bearer` in calls below `/portal`. */
-  readonly token: string
-  /** The page with the token in its fragment; `null` without `portal.pageUrl`. */
-  readonly url: string | null
-  readonly expiresAt: string
-}
+/** `token`: for `Authorization: Bearer` in calls below `/portal`. `url`: the page with the token in its fragment; `null` without `portal.pageUrl`. */
+export type PortalLinkToken = typeof PortalLink.Type
 
 export interface PortalSubscriptionsQuery extends PageQuery {
   readonly state?: SubscriptionState
 }
 
-export interface SecretRotationOptions {
-  /** How long the previous secret keeps signing: 0 to 604,800. Default: a day. */
-  readonly overlapSeconds?: number
-}
+/** `overlapSeconds`: how long the previous secret keeps signing, 0 to 604,800. Default: a day. */
+export type SecretRotationOptions = typeof SecretRotation.Encoded
 
-/** Where notices of failing endpoints are sent; `null` ends notices there. What is left out, other than `email`, stays as it is. */
-export interface NoticeContactSettings {
-  readonly email: string | null
-  /** `null`: all kinds. */
-  readonly emailKinds?: ReadonlyArray<NoticeKind> | null
-  readonly webhook?: { readonly endpointUrl: string; readonly hmacSecretId: string } | null
-  readonly webhookKinds?: ReadonlyArray<NoticeKind> | null
-}
+/** Where notices of failing endpoints are sent; `null` ends notices there. `emailKinds` and `webhookKinds`: `null` is all kinds. What is left out, other than `email`, stays as it is. */
+export type NoticeContactSettings = typeof core.NoticeContact.Encoded
 
 export interface PortalMethods {
   /** Creates a token that opens the portal of one client, for operators. */

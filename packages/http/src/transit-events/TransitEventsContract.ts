@@ -1,16 +1,15 @@
 /** Area D over HTTP: event lists, subscriptions, and deliveries. */
-import { Count, PageNumber, pageSizeUpTo } from "@waybill/core"
-import { SubscriptionStatus } from "@waybill/core/delivery"
+import { Count, PageNumber } from "@waybill/core"
 import {
   defaultEventPageSize,
   defaultSubscriptionPageSize,
   EventBatch,
   EventQuery,
-  maxSubscriptionPageSize,
   SubscriptionCreate,
   SubscriptionPatch,
   TransitEvent,
-  TransitSubscription
+  TransitSubscription,
+  TransitSubscriptionQuery
 } from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
@@ -69,9 +68,9 @@ export const TransitEventsContract = contract({
       summary: "List subscriptions",
       description: "The caller's own subscriptions in one status, by id.",
       query: {
-        status: { kind: "text", schema: SubscriptionStatus, description: "Only subscriptions in this status.", default: "active" },
-        page: { kind: "integer", schema: PageNumber, description: "Page number, from 1.", default: 1 },
-        pageSize: { kind: "integer", schema: pageSizeUpTo(maxSubscriptionPageSize), description: "Most results on a page.", default: defaultSubscriptionPageSize }
+        status: { kind: "text", schema: TransitSubscriptionQuery.fields.status.schema, description: "Only subscriptions in this status.", default: "active" },
+        page: { kind: "integer", schema: TransitSubscriptionQuery.fields.page.schema, description: "Page number, from 1.", default: 1 },
+        pageSize: { kind: "integer", schema: TransitSubscriptionQuery.fields.pageSize.schema, description: "Most results on a page.", default: defaultSubscriptionPageSize }
       },
       answers: { 200: { description: "A page of subscriptions", schema: SubscriptionsPage, closed: true, headers: pageHeaders } }
     },
