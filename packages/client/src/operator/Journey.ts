@@ -39,10 +39,7 @@ export interface JourneyDelivery extends Delivery {
 }
 
 /** Everything that happened to one shipment in all areas, and the deliveries that sent it. */
-export interface ShipmentJourney {
-  readonly shipmentId: string
-  readonly proNumber: string | null
-  readonly bolNumber: string | null
+export interface ShipmentJourney extends Pick<NamedShipment, "shipmentId" | "proNumber" | "bolNumber"> {
   /** Accounts that have access. */
   readonly accounts: ReadonlyArray<string>
   /** Oldest first. */

@@ -22,18 +22,6 @@ export interface DeliveryMetadata {
   readonly rateLimitPerMinute?: number
 }
 
-/** A subscription to transit events (area D). */
-export interface TransitSubscription {
-  readonly id: string
-  readonly endpointUrl: string
-  readonly hmacSecretId?: string
-  readonly filters?: SubscriptionFilters
-  readonly delivery?: DeliveryMetadata
-  readonly createdAt: string
-  readonly updatedAt: string
-  readonly status: OpenList<SubscriptionStatus>
-}
-
 /** A new subscription to transit events: `POST /v1/subscriptions` of area D. */
 export interface TransitSubscriptionCreate {
   /** Target of deliveries; https. */
@@ -42,6 +30,15 @@ export interface TransitSubscriptionCreate {
   readonly hmacSecretId: string
   readonly filters?: SubscriptionFilters
   readonly delivery?: DeliveryMetadata
+}
+
+/** A subscription to transit events (area D). */
+export interface TransitSubscription extends Omit<TransitSubscriptionCreate, "hmacSecretId"> {
+  readonly id: string
+  readonly hmacSecretId?: string
+  readonly createdAt: string
+  readonly updatedAt: string
+  readonly status: OpenList<SubscriptionStatus>
 }
 
 /** JSON merge patch: absent members stay, `null` removes, lists are replaced. */
