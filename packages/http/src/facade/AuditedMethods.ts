@@ -88,7 +88,11 @@ const createdId = (value: unknown, { id: member = "id", object }: AuditSpec, [, 
 
 /**
  * A call that joins a transaction of the host is recorded in that transaction: another one would need a second connection, and could record
- * what the host then rolls back. A refusal is recorded too, because it does not end the host's transaction.
+ * what the host then rolls back. A refusal is recorded too, because it does not end the host's transaction. A failure of the storage does, and
+ * fails inside of it, where its reason is found.
  */
-export const recordedWithin = <A, E extends ServiceFailure, R>(around: Around, spec: AuditSpec, given: ReadonlyArray<unknown>, effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(around(recordedCall(spec, given, effect, (failure) => failureProblemOf(failure).status)), Effect.fromResult)
+export const recordedWithin = <A, E extends ServiceFailure, R>(around: Around, spec: AuditSpec, given: ReadonlyArray<unknown>, effect: Effect.Effect<A, E, R>) => {
+  const call = recordedCall(spec, given, effect, (failure) => failureProblemOf(failure).status)
+  const failed = Effect.flatMap(call, (result) => Result.isFailure(result) && result.failure._tag === "StorageError" ? Effect.fail(result.failure) : Effect.succeed(result))
+  return Effect.flatMap(around(failed), Effect.fromResult)
+}

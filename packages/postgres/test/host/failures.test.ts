@@ -24,6 +24,7 @@ describe("within(tx) of a transaction", () => {
     const { code, message } = await rejected(call)
     return [code, message]
   }
+  const secret = { anyClient: true } as const
   const repeat = (reason: string) => ["unavailable", `The transaction given to within(tx) failed: ${reason}. Roll it back, and repeat it from its beginning.`]
 
   it("that is read-only says so, because a retry does not help", async () => {
@@ -65,6 +66,14 @@ describe("within(tx) of a transaction", () => {
     const holder = await open("BEGIN")
     await publish(holder, setting, `${setting}-2`)
     expect(await refusal(publish(await open(`BEGIN; SET LOCAL ${setting} = '100ms'`), setting, `${setting}-3`))).toEqual(repeat(reason))
+  })
+
+  it("that ended in a call for credentials is to be repeated too", async () => {
+    await service.waybill.secrets.put(carrier.tenantId, "held", secret)
+    const holder = await open("BEGIN")
+    await service.waybill.within(holder as never).secrets.put(carrier.tenantId, "held", secret)
+    const client = await open("BEGIN; SET LOCAL lock_timeout = '100ms'")
+    expect(await refusal(service.waybill.within(client as never).secrets.put(carrier.tenantId, "held", secret))).toEqual(repeat("canceling statement due to lock timeout"))
   })
 
   it("that idle_in_transaction_session_timeout ended says so", async () => {
