@@ -5,8 +5,9 @@ import { isSqlError } from "effect/sql/SqlError"
 import type pg from "pg"
 import * as PgClient from "./client/PgClient.ts"
 import { oneConnection } from "./client/PgOneConnection.ts"
-import { hostFault } from "./client/PgErrors.ts"
+import { hostFault, refusal } from "./client/PgErrors.ts"
 import { type HostClient, type HostExecutor, isHost, isPool } from "./client/PgHost.ts"
+import { statement, text as textColumn } from "./client/Sql.ts"
 import { ReadReplica } from "./replica/ReadReplica.ts"
 import * as StoragePostgres from "./StoragePostgres.ts"
 
@@ -61,6 +62,13 @@ const checkAddress = (name: string, address: string): void => {
   )
 }
 
+/** pg reads values as text. Times in another style than ISO have an order of day and month, or a zone, that the text does not tell. */
+const readableTimes = Effect.gen(function*() {
+  const style = yield* (yield* PgClient.PgClient).one(textColumn, statement`SELECT current_setting('DateStyle')`)
+  if (style.startsWith("ISO")) return
+  yield* refusal(`the connections of its pool have the DateStyle "${style}". Set it to ISO, such as by options: "-c DateStyle=ISO" of the pool`, "open")
+})
+
 /** Storage for `createWaybill`. Missing migrations are applied when it opens, unless `migrate` is false. */
 export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage<PostgresTransaction> => {
   checkOptions("postgresStorage", options, kinds)
@@ -99,7 +107,8 @@ export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage
   // each connection of the host's pool may be in a transaction that waits for the first call of within(tx), which opens the storage
   const upToDate = pool === undefined
     ? StoragePostgres.upToDate(options)
-    : Effect.scoped(Effect.flatMap(oneConnection(pool), (one) => Effect.provide(StoragePostgres.upToDate(options), PgClient.layerFromPool(one, statements))))
+    : Effect.scoped(Effect.flatMap(oneConnection(pool), (one) =>
+      Effect.provide(Effect.andThen(readableTimes, StoragePostgres.upToDate(options)), PgClient.layerFromPool(one, statements))))
 
   return makeStorage<PostgresTransaction>({
     layer: Layer.merge(StoragePostgres.stores(options), remembered).pipe(

@@ -130,6 +130,13 @@ describe("postgresStorage", () => {
     assert.match(String((await opening as StorageError).cause), /Connection terminated/)
   })
 
+  it("does not open on a pool whose times cannot be read, and says what to set", async () => {
+    const german = new pg.Pool({ connectionString: inject("pgUrl"), options: "-c DateStyle=German" })
+    onTestFinished(() => german.end())
+    const error = await Effect.runPromise(Effect.flip(Effect.scoped(Layer.build(storageAdapter(postgresStorage({ pool: german, schema }))!.layer)))) as StorageError
+    assert.match(String(error.cause), /the connections of its pool have the DateStyle "German, DMY"\. Set it to ISO/)
+  })
+
   it("does not change a database with missing migrations when it may not migrate", async () => {
     const untouched = freshSchema()
     const closed = storageAdapter(postgresStorage({ pool, schema: untouched, migrate: false }))!

@@ -14,6 +14,7 @@ import {
   UniqueViolation,
   UnknownError
 } from "effect/sql/SqlError"
+import { notIso } from "./PgTypes.ts"
 
 /**
  * Classifies an error thrown by a driver. Unwraps it: Drizzle puts the database's error under `cause`, Prisma
@@ -69,6 +70,9 @@ export const hostFault = (error: SqlError): string | undefined => {
   }
   if (layers.some(({ code }) => code === "25006")) {
     return "The transaction given to within(tx) is read-only. Begin it without READ ONLY, with default_transaction_read_only off, and on the primary server."
+  }
+  if (layers.some(({ message }) => message.startsWith(notIso))) {
+    return "The transaction given to within(tx) has another DateStyle than ISO, and its times cannot be read. Begin it without SET DateStyle."
   }
   if (layers.some(({ code }) => code !== undefined && missingObject.has(code))) {
     return `The database of the transaction given to within(tx) lacks Waybill's tables: ${error.message}. Begin it on the database of the storage.`

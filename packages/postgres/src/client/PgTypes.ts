@@ -176,10 +176,11 @@ const safe = (value: bigint | string): number => {
   throw new RangeError(`The int8 ${value} does not fit a JavaScript number. Cast it to text in the statement.`)
 }
 
-const bytesOfText = (text: string): Buffer => {
-  if (!text.startsWith("\\x")) throw new Error("bytea arrived in the old escape format. Set bytea_output to hex.")
-  return Buffer.from(text.slice(2), "hex")
-}
+/** In the format of `bytea_output`, which the host may have set to `escape`. */
+const bytesOfText = (text: string): Buffer =>
+  text.startsWith("\\x")
+    ? Buffer.from(text.slice(2), "hex")
+    : Buffer.from(text.replaceAll(/\\(\\|[0-7]{3})/g, (_, code: string) => code === "\\" ? code : String.fromCharCode(parseInt(code, 8))), "latin1")
 
 const digitCodes = Buffer.from("0123456789abcdef")
 const uuidCodes = Buffer.from("00000000-0000-0000-0000-000000000000")
@@ -243,11 +244,13 @@ export const textsOf = (ms: number): readonly [date: string, time: string, era: 
 const timestampPattern =
   /^(\d{4,})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6})\d*)?(?:Z|([+-])(\d\d)(?::?(\d\d))?(?::?(\d\d))?)( BC)?$/
 
+export const notIso = "Not a timestamp in ISO form"
+
 const millisecondsOfText = (text: string): number => {
   if (text === "infinity") return Infinity
   if (text === "-infinity") return -Infinity
   const match = timestampPattern.exec(text)
-  if (match === null) throw new Error(`Not a timestamp in ISO form: ${text}. Set DateStyle to ISO.`)
+  if (match === null) throw new Error(`${notIso}: ${text}. Set DateStyle to ISO.`)
   const [, year, month, day, hour, minute, second, fraction = "", sign, zoneHour = 0, zoneMinute = 0, zoneSecond = 0, bc] = match
   const zoneMs = (Number(zoneHour) * 3600 + Number(zoneMinute) * 60 + Number(zoneSecond)) * 1000
   const date = new Date(0)

@@ -43,6 +43,13 @@ describe.concurrent("a pool of the host", () => {
     assert.deepStrictEqual(yield* pid, before)
   }))
 
+  it.live("reads bytes whatever its bytea_output", onHostPool({ options: "-c bytea_output=escape" }, function*({ sql }) {
+    const every = Buffer.from(Uint8Array.from({ length: 512 }, (_, at) => at & 255))
+    const asText = Buffer.from("\\\\x41\\101")
+    assert.deepStrictEqual(plain(yield* sql`SELECT ${every}::bytea AS every, ${asText}::bytea AS text, ''::bytea AS none`), [{ every, text: asText, none: Buffer.of() }])
+    assert.deepStrictEqual(yield* sql.bulk("SELECT unnest($1::bytea[])", [Sql.byteaArray([every, asText])]), [[every], [asText]])
+  }))
+
   it.live("returns no connection to the host inside a transaction", onHostPool({}, function*({ sql, name }) {
     yield* sql`BEGIN`
     yield* eventually(Effect.map(activity(name), (all) => all.every(({ state }) => state === "idle")))

@@ -34,6 +34,15 @@ describe("within(tx) of a transaction", () => {
     ])
   })
 
+  it("whose times cannot be read says so", async () => {
+    await service.waybill.secrets.put(carrier.tenantId, "style", secret)
+    const client = await open("BEGIN; SET LOCAL DateStyle = 'SQL, DMY'")
+    expect(await refusal(service.waybill.within(client as never).secrets.put(carrier.tenantId, "style", secret))).toEqual([
+      "internal_error",
+      "The transaction given to within(tx) has another DateStyle than ISO, and its times cannot be read. Begin it without SET DateStyle."
+    ])
+  })
+
   it("on another database says so", async () => {
     const database = `other_${service.schema}`
     await service.pool.query(`CREATE DATABASE ${database}`)
