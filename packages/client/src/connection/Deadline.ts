@@ -28,7 +28,7 @@ export const startDeadline = (millis: number, outer: AbortSignal | undefined): D
     timer = setTimeout(() => {
       expired = true
       controller.abort()
-    }, Math.min(millis, longestTimer))
+    }, timerMillis(millis))
   }
   const follow = () => controller.abort(outer?.reason)
   outer?.addEventListener("abort", follow, { once: true })
@@ -56,6 +56,6 @@ export const sleep = (millis: number, signal: AbortSignal | undefined): Promise<
     const timer = setTimeout(() => {
       signal?.removeEventListener("abort", stop)
       resolve()
-    }, millis)
+    }, timerMillis(millis))
     signal?.addEventListener("abort", stop, { once: true })
   })

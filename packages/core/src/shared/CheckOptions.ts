@@ -9,7 +9,10 @@ export interface OptionKind {
 
 const numberKind = (what: string, accepts: (value: number) => boolean): OptionKind => ({ what, accepts: (value) => typeof value === "number" && accepts(value) })
 
-/** No timer and no interval of a database is that long. */
+/** A timer for longer fires at once. */
+const maxTimerMillis = 2 ** 31 - 1
+
+/** No interval of a database is that long. */
 const maxMillis = 100 * 365 * 86_400_000
 
 export const optionKinds = {
@@ -19,7 +22,8 @@ export const optionKinds = {
   count: numberKind("a whole number from 1 to 2,147,483,647", (value) => Number.isInteger(value) && value >= 1 && value < 2 ** 31),
   function: { what: "a function", accepts: (value) => typeof value === "function" },
   list: { what: "a list", accepts: Array.isArray },
-  millis: numberKind("a number of milliseconds above 0, at most 100 years", (value) => value > 0 && value <= maxMillis),
+  /** What a timer waits for. */
+  millis: numberKind("a number of milliseconds above 0, at most 2,147,483,647 (24 days)", (value) => value > 0 && value <= maxTimerMillis),
   /** How long data is kept or waited for: 0 is not at all. */
   period: numberKind("a number of milliseconds from 0 to 100 years", (value) => value >= 0 && value <= maxMillis),
   object: { what: "an object", accepts: (value) => typeof value === "object" && value !== null && !Array.isArray(value) },

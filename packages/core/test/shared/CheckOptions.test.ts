@@ -25,7 +25,7 @@ describe("options", () => {
     ["counts", count, [1, 2_147_483_647], [null, 0, -1, 1.5, NaN, Infinity, 2 ** 31, "1"]],
     ["functions", callback, [() => {}], [null, "x", {}]],
     ["lists", list, [[]], [null, "x", {}, new Set()]],
-    ["milliseconds", millis, [0.5, 3_153_600_000_000], [null, 0, -1, NaN, Infinity, 1e300, "1"]],
+    ["milliseconds of a timer", millis, [0.5, 2 ** 31 - 1], [null, 0, -1, NaN, 2 ** 31, Infinity, 1e300, "1"]],
     ["periods", period, [0, 1, 3_153_600_000_000], [null, -1, NaN, Infinity, "1"]],
     ["objects", object, [{}], [null, [], "x", () => {}]],
     ["texts", text, ["x"], [null, "", 1, {}]]

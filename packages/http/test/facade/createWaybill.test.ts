@@ -339,6 +339,7 @@ describe("createWaybill", () => {
     ["a setting of deliveries that is misspelt", { delivery: { concurency: 5 } as never }, /delivery has no option concurency\. Did you mean concurrency\?/],
     ["a setting of deliveries that is no number", { delivery: { concurrency: NaN } }, /concurrency of delivery is a whole number from 1/],
     ["a period that is misspelt", { retention: { keepNoticeMillis: 5 } as never }, /retention has no option keepNoticeMillis/],
+    ["a time that no timer has, and that would end each request at once", { bodyTimeoutMillis: 2 ** 31 }, /bodyTimeoutMillis of createWaybill is a number of milliseconds above 0, at most 2,147,483,647/],
     ["a negative period", { retention: { keepNoticesMillis: -1 } }, /keepNoticesMillis of retention is a number of milliseconds from 0/],
     ["a period without an end", { retention: { keepSettledMillis: Infinity } }, /keepSettledMillis of delivery is a number of milliseconds from 0/],
     ["a setting of the portal that is misspelt", { portal: { pageURl: "https://x.example" } as never }, /portal has no option pageURl/],

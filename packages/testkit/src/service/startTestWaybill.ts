@@ -229,8 +229,8 @@ const buildContext = async (options: StartOptions, clock: VirtualClock, scope: S
   return Effect.runPromise(Layer.buildWithScope(Layer.provideMerge(layer, surroundings), scope), { scheduler: realScheduler })
 }
 
-/** The only worker has no one to take over from it: renewing leases through a month of virtual time would take seconds. */
-const leaseMillis = 30 * 86_400_000
+/** The longest there is. The only worker has no one to take over from it, and renewing leases through a month of virtual time would take seconds. */
+const leaseMillis = 2 ** 31 - 1
 
 /** Full hours and midnights of every time zone are full quarter hours in UTC. */
 const quarterMillis = 900_000
