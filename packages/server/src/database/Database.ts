@@ -1,7 +1,7 @@
 /** The database of the server: a configured one, or the embedded one. */
 import { monotonicMillis } from "@waybill/core"
 import { classify, PgClient, ReadReplica } from "@waybill/postgres"
-import { Cause, Effect, Exit, Layer, Redacted, Schema, Scope } from "effect"
+import { Cause, Clock, Effect, Exit, Layer, Redacted, Schema, Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlError } from "effect/sql"
 import { databaseLocation, type ServerConfig } from "../config/ServerConfig.ts"
@@ -24,7 +24,7 @@ export const openDatabase = Effect.fnUntraced(function*(config: Pick<ServerConfi
 
 /** Fails if the read replica can never be connected to, such as without the TLS that its URL requires. It may be unavailable: the database answers lookups meanwhile. */
 export const checkReplicaConnection = ({ readDatabaseUrl }: Pick<ServerConfig, "readDatabaseUrl">): Effect.Effect<void, DatabaseUnusable> =>
-  readDatabaseUrl === undefined ? Effect.void : Effect.catch(Effect.asVoid(askVersion(readDatabaseUrl)), (error) => {
+  readDatabaseUrl === undefined ? Effect.void : Effect.catch(Effect.asVoid(ask(readDatabaseUrl)), (error) => {
     const fault = connectionFault(error, "WAYBILL_READ_DATABASE_URL")
     return fault === undefined
       ? Effect.void
@@ -100,10 +100,12 @@ const waitUntilReady = Effect.fnUntraced(function*(url: Redacted.Redacted) {
   const until = (yield* monotonicMillis) + connectTimeoutMillis
   let loggedAt = -Infinity
   for (;;) {
-    const result = yield* Effect.match(askVersion(url), { onSuccess: (version) => version, onFailure: (error) => error })
-    if (typeof result === "number") {
-      if (result >= minPostgresVersion * 10_000) return
-      return yield* new DatabaseUnusable({ message: `The Postgres at ${place} is version ${Math.floor(result / 10_000)}. Waybill needs ${minPostgresVersion} or newer.` })
+    const result = yield* Effect.match(ask(url), { onSuccess: (answer) => answer, onFailure: (error) => error })
+    if ("version" in result) {
+      if (result.version < minPostgresVersion * 10_000) {
+        return yield* new DatabaseUnusable({ message: `The Postgres at ${place} is version ${Math.floor(result.version / 10_000)}. Waybill needs ${minPostgresVersion} or newer.` })
+      }
+      return yield* checkClock(place, result.now)
     }
     const why = driverMessage(result)
     const fault = connectionFault(result, "WAYBILL_DATABASE_URL")
@@ -123,6 +125,17 @@ const waitUntilReady = Effect.fnUntraced(function*(url: Redacted.Redacted) {
     }
     yield* Effect.sleep(500)
   }
+})
+
+/** A day: records have the time of the process that wrote them, and are removed by that of the database. */
+const mostClockMillis = 86_400_000
+
+const checkClock = Effect.fnUntraced(function*(place: string, theirs: number) {
+  const own = yield* Clock.currentTimeMillis
+  if (Math.abs(own - theirs) < mostClockMillis) return
+  yield* new DatabaseUnusable({
+    message: `The clock of this machine is at ${new Date(own).toISOString()}, and that of the database at ${place} at ${new Date(theirs).toISOString()}. What is stored would be removed too early, or not when it is due. Set the clock that is wrong.`
+  })
 })
 
 /** The driver's error when the database refuses to encrypt. It has no code. */
@@ -160,11 +173,13 @@ const certificateHint = ({ reason: { cause } }: SqlError.SqlError, variable: str
 }
 
 /** Creates a new connection for each attempt, because a pool that failed to connect cannot be used again. */
-const askVersion = (url: Redacted.Redacted): Effect.Effect<number, SqlError.SqlError> =>
+const ask = (url: Redacted.Redacted): Effect.Effect<{ readonly version: number; readonly now: number }, SqlError.SqlError> =>
   Effect.gen(function*() {
     const sql = yield* PgClient.openLater({ url, maxConnections: 1, connectTimeout: "5 seconds", applicationName: "waybill" })
-    const [row] = yield* sql<{ version: number }>`SELECT current_setting('server_version_num')::int AS version`
-    return row!.version
+    const [row] = yield* sql<{ version: number; now: number }>`
+      SELECT current_setting('server_version_num')::int AS version, (extract(epoch FROM now()) * 1000)::float8 AS now
+    `
+    return row!
   }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
 
 /** The error message of the database driver, without the SqlError around it. */

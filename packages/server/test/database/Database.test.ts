@@ -48,6 +48,17 @@ describe("a configured database", () => {
       assert.isAbove(proxy.sessions(), 1)
     })).pipe(Effect.provide(Logger.layer([]))), 30_000)
 
+  it.effect("is refused when its clock differs by a day, because records would be removed at the wrong time", Effect.fnUntraced(function*() {
+    const open = Effect.scoped(openDatabase({ databaseUrl: Redacted.make(inject("pgUrl")), dataDir: "/nowhere" }))
+    const hours = (count: number) => TestClock.setTime(Date.now() + count * 3_600_000)
+    for (const apart of [-500 * 24, 25]) {
+      yield* hours(apart)
+      assert.match((yield* Effect.flip(open)).message, /^The clock of this machine is at 20.*Z, and that of the database at .* at 20.*Z\..* Set the clock that is wrong\.$/)
+    }
+    yield* hours(23)
+    yield* open
+  }))
+
   it.effect("is retried for half a minute, and then reported as missing without its password", Effect.fnUntraced(function*() {
     const port = yield* Effect.promise(freePort)
     const databaseUrl = Redacted.make(`postgres://waybill:hunter2@127.0.0.1:${port}/freight`)
