@@ -120,7 +120,7 @@ const withItems = (around: unknown, member: string, parsed: ReadonlyArray<unknow
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
-/** Parses JSON of any depth. */
+/** Parses JSON of any depth. Of members with the same name it keeps the last. SPEC-GAP-X10 */
 export const jsonOf = (bytes: Uint8Array): Effect.Effect<unknown, Refused> => {
   if (bytes.byteLength === 0) return Effect.fail(bodyMissing)
   let text: string

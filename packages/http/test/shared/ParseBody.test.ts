@@ -28,6 +28,14 @@ const bodies = [
   "{\"__proto__\":{},\"events\":[]}"
 ]
 
+describe("parseBody", () => {
+  it.effect("keeps the last of members with the same name (SPEC-GAP-X10)", Effect.fnUntraced(function*() {
+    for (const text of ["{\"accounts\":[\"A\"],\"accounts\":[\"B\"]}", "{\"accounts\":[\"A\"],\"\\u0061ccounts\":[\"B\"]}"]) {
+      for (const front of ["", blanks]) assert.deepStrictEqual(yield* parseBody(new TextEncoder().encode(`${front}${text}`), spec, maxBytes), { accounts: ["B"] })
+    }
+  }))
+})
+
 describe("a body that is parsed item by item", () => {
   it.effect("equals the result of JSON.parse, whatever is removed or duplicated", Effect.fnUntraced(function*() {
     const chance = new SeededRandom(23)
