@@ -18,7 +18,8 @@ import { fingerprintOf, type FoundPickup, pickupIn, type PickupRecords } from ".
 import type { PickupStore } from "./PickupStore.ts"
 import { type Decided, defaultMessages } from "./ReadDecision.ts"
 
-const decodeDecision = decodeInput(CarrierDecision)
+/** Without a misspelt `confirmationNumber` the shipper would get a number that the carrier does not know. SPEC-GAP-X7 */
+const decodeDecision = decodeInput(CarrierDecision, { closed: true })
 
 /** SPEC-GAP-C1: a number promises the truck. */
 const numberFault = ({ confirmationNumber, decision }: CarrierDecision) => {

@@ -184,7 +184,7 @@ export const IntakeContract = contract({
       summary: "Decide on a pickup",
       description: "On an order, or on a change of it, that waits for a decision; 409 if there is none. The shipper's call is answered with it. After " +
         "call, report the result as a status.",
-      body: { schema: CarrierDecision, maxBytes: 1024 * 1024 },
+      body: { schema: CarrierDecision, closed: true, maxBytes: 1024 * 1024 },
       answers: { 200: { description: "Decided", schema: PickupReportResult } },
       refusals: { 409: "The pickup is decided already." }
     },

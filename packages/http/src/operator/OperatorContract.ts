@@ -445,7 +445,7 @@ export const OperatorContract = contract({
       summary: "Decide on a pickup for the carrier",
       description: "The same as the carrier's decision over intake: on an order, or on a change of it, that waits for a decision; 409 if there is none. " +
         "The shipper's call is answered with it.",
-      body: { schema: CarrierDecision, maxBytes: 1024 * 1024 },
+      body: { schema: CarrierDecision, closed: true, maxBytes: 1024 * 1024 },
       answers: { 200: { description: "Decided", schema: PickupReportResult } },
       refusals: { 409: "The pickup is decided already." }
     }

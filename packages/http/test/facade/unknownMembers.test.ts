@@ -22,6 +22,7 @@ const closed: Readonly<Record<string, Call>> = {
   "freightCharges.publish removal": ({ carrier, freightCharges }, more) => freightCharges.publish(carrier, [{ ...billChange("removed", "S-1"), ...more }]),
   "freightCharges.publish options": ({ carrier, freightCharges }, more) => freightCharges.publish(carrier, [billChange("created", "S-1")], more),
   "pickups.create options": ({ pickups, shipper }, more) => pickups.create(shipper, pickupRequest(), more),
+  "pickups.decide": ({ carrier, pickups }, more) => pickups.decide(carrier, "1", { decision: "accept", ...more }),
   "pickups.changes": ({ carrier, pickups }, more) => pickups.changes(carrier, more),
   "tenants.put": ({ tenants }, more) => tenants.put("other", { name: "Other", ...more }),
   "tenants.list": ({ tenants }, more) => tenants.list(more),
