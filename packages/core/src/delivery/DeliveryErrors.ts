@@ -4,7 +4,7 @@ import { taggedFailure } from "../shared/TaggedFailure.ts"
 
 /** No delivery of this id in the tenant. */
 export class DeliveryNotFound extends taggedFailure<DeliveryNotFound>()("DeliveryNotFound", { deliveryId: Schema.String }, ({ deliveryId }) =>
-  `No delivery ${deliveryId} in this tenant. Take the id from the list of deliveries or from a receiver's webhook-id.`) {}
+  `No delivery ${deliveryId}. Take the id from the list of deliveries or from a receiver's webhook-id.`) {}
 
 /** The delivery cannot be sent again in its present state. */
 export class DeliveryNotRetryable extends taggedFailure<DeliveryNotRetryable>()("DeliveryNotRetryable", {
@@ -32,7 +32,7 @@ export class SubscriptionPausedByOperator extends taggedFailure<SubscriptionPaus
 
 /** No destination, and so no subscription, of this id in the tenant. */
 export class DestinationNotFound extends taggedFailure<DestinationNotFound>()("DestinationNotFound", { destinationId: Schema.String }, ({ destinationId }) =>
-  `No subscription ${destinationId} in this tenant. It may have been deleted.`) {}
+  `No subscription ${destinationId}. It may have been deleted.`) {}
 
 /** Whether a client reads the message: it cannot do what an operator can. */
 const forClient = Schema.optionalKey(Schema.Boolean)

@@ -116,6 +116,7 @@ const subjectNames = { eventId: "event", shipmentId: "id", pro: "PRO" } as const
 const subjects = ["eventId", "shipmentId", "pro", "pickupId"] as const
 
 const onlySubject = (query: typeof ExplainQuery.Type): Effect.Effect<Asked, InvalidInput> => {
+  if (query.subscriptionId.trim() === "") return Effect.fail(InvalidInput.of(fault(["subscriptionId"], "subscriptionId is empty. Give the id of a subscription, of any area.")))
   const asked = subjects.flatMap((name) => query[name] === undefined ? [] : [{ name, value: query[name].trim() }])
   const [first, second] = asked
   if (first === undefined || second !== undefined) return Effect.fail(InvalidInput.of(fault([second?.name ?? "eventId"], "Name one of eventId, shipmentId, pro and pickupId.")))

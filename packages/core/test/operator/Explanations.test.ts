@@ -186,6 +186,8 @@ describe("Explanations", () => {
         assert.include(refused.message, `${name} is empty. Give the id or number to explain.`)
       }
     }
+    const withoutSubscription = yield* Effect.flip(explain({ subscriptionId: "", eventId: "E" }))
+    assert.deepStrictEqual(withoutSubscription._tag === "InvalidInput" && withoutSubscription.faults.map(({ pointer }) => pointer), ["/subscriptionId"])
   }, inEngine))
 
   it.effect("give the verdict before_subscription for earlier events", Effect.fnUntraced(function*() {
