@@ -105,6 +105,33 @@ EXCEPTION WHEN untranslatable_character OR invalid_text_representation THEN
 END
 $function$`)
 
+/** JSON with one spelling for each date-time in it, like core compares contents. SPEC-GAP-X8 */
+const plainTimes = sqlFunction("plain_times(value jsonb)", (schema) => `RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $function$
+DECLARE
+  parts text[];
+BEGIN
+  CASE jsonb_typeof(value)
+    WHEN 'object' THEN
+      RETURN coalesce((SELECT jsonb_object_agg(m.key, ${schema}.plain_times(m.value)) FROM jsonb_each(value) AS m), value);
+    WHEN 'array' THEN
+      RETURN coalesce((SELECT jsonb_agg(${schema}.plain_times(e.value) ORDER BY e.ordinality) FROM jsonb_array_elements(value) WITH ORDINALITY AS e), value);
+    WHEN 'string' THEN
+      parts := regexp_match(value #>> '{}',
+        '^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2}:[0-9]{2})([.][0-9]{1,9}){0,1}([Zz]|[+-][0-9]{2}:[0-9]{2}){0,1}$');
+      RETURN CASE WHEN parts IS NULL THEN value ELSE to_jsonb(concat(parts[1], 'T', parts[2], rtrim(rtrim(parts[3], '0'), '.'),
+        CASE WHEN parts[4] IN ('z', '+00:00', '-00:00') THEN 'Z' ELSE parts[4] END)) END;
+    ELSE RETURN value;
+  END CASE;
+END
+$function$`)
+
+/** Times are spelled again only where the contents differ as they are written. */
+const sameContent = sqlFunction("same_content(again jsonb, known jsonb)", (schema) => `RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
+  SELECT coalesce(again = known OR ${schema}.plain_times(again) = ${schema}.plain_times(known), false)
+$function$`)
+
 /**
  * The events that have the id of a stored event of their shipment, or of an earlier one of the call: whether the content is the same, like core compares
  * it. A sequence counts only if both have one.
@@ -116,8 +143,8 @@ LANGUAGE plpgsql STABLE AS $function$
 BEGIN
   IF array_remove(ids, NULL) = '{}' THEN RETURN; END IF;
   RETURN QUERY SELECT g.place::integer, g.first::integer, k.sequence,
-    CASE WHEN k.event_id IS NULL THEN g.content = g.first_content AND coalesce(g.number = g.first_number, true)
-      ELSE coalesce(g.content = k.content, false) AND coalesce(g.number = k.sequence, true) END
+    CASE WHEN k.event_id IS NULL THEN ${schema}.same_content(g.content, g.first_content) AND coalesce(g.number = g.first_number, true)
+      ELSE ${schema}.same_content(g.content, k.content) AND coalesce(g.number = k.sequence, true) END
   FROM (
     SELECT g.*, first_value(g.place) OVER same_id AS first, first_value(g.content) OVER same_id AS first_content,
       first_value(g.number) OVER same_id AS first_number
@@ -324,5 +351,5 @@ END
 $function$`)
 
 export const publishFunctions = [
-  findTransitEvents, lockShipments, replaceAccounts, appendTransitEvents, transitEventFault, storedContent, repeatedEvents, distinctTexts, uniqueId, publishTransitEvents
+  findTransitEvents, lockShipments, replaceAccounts, appendTransitEvents, transitEventFault, storedContent, plainTimes, sameContent, repeatedEvents, distinctTexts, uniqueId, publishTransitEvents
 ]

@@ -110,6 +110,18 @@ const stored = async (tenantId: Tenant) => {
 
 const accepted: Array<Record<string, unknown>> = []
 
+/** Spells the date-times of an event in another way, which is the same content or not. */
+const respelled = (event: Record<string, unknown>, random: SeededRandom): Record<string, unknown> => {
+  const spell = random.pick<(time: string) => string>([
+    (time) => time.replace("Z", random.pick(["z", "+00:00", "-00:00"])).replace("T", "t"),
+    (time) => time.replace(/(?=[Zz+-][^-]*$)/, time.includes(".") ? "0" : random.pick([".000", ".0"])),
+    (time) => time.replace(/[Zz+-][^-]*$/, random.pick(["+00:01", "", ".500Z", ".5-06:00"])),
+    (time) => random.pick([`${time} `, ` ${time}`, `${time}\n`])
+  ])
+  const time = /^\d{4}-\d{2}-\d{2}[Tt]/
+  return JSON.parse(JSON.stringify(event), (_, value: unknown) => typeof value === "string" && time.test(value) ? spell(value) : value) as Record<string, unknown>
+}
+
 /** An event of a few shipments and ids, so that calls publish the same ones. */
 const anyEvent = (random: SeededRandom): Record<string, unknown> => {
   if (accepted.length > 0 && random.share(0.3)) {
@@ -119,7 +131,8 @@ const anyEvent = (random: SeededRandom): Record<string, unknown> => {
       () => ({ ...event, sequence: random.below(4) }),
       () => ({ ...event, parties: { accounts: ["B"] } }),
       () => ({ ...event, type: random.pick(eventTypes) }),
-      () => Object.fromEntries(Object.entries(event).reverse())
+      () => Object.fromEntries(Object.entries(event).reverse()),
+      () => respelled(event, random)
     ])()
   }
   const event = random.share(0.5) ? specimen(random) : reportedEvent(random.pick(["S-1", "S-2", "A1", "Spedition Müller", "😀", "\uffee-1"]))
@@ -129,12 +142,14 @@ const anyEvent = (random: SeededRandom): Record<string, unknown> => {
     ...(random.share(0.3) ? { sequence: random.below(20) } : {}),
     ...(random.share(0.3) ? { parties: { accounts: random.pick([["A1"], ["B", "A1", "B"], ["C"], []]) } } : {}),
     ...(random.share(0.2) ? { attributes: { 10: 1, 9: 2, b: [1.50, 1e15, 1e-7, -0, 123456.789e3], "a\"b\\": "x: y, z" } } : {}),
+    ...(random.share(0.2) ? { reportedAt: "2026-11-20T08:16:00Z", attributes: { at: ["2026-11-20T08:16:00.5", "2026-11-20T08:16:00.100Z"], "2026-11-20T08:16:00z": {}, none: [] } } : {}),
     ...(random.share(0.1) ? { attributes: { z: 1e21, 10: random.pick([1, 2 ** 53]), "a/b": [[random.pick([1, -1e300])]] } } : {})
   }
 }
 
 const callOf = (random: SeededRandom): string => {
   const events = Array.from({ length: random.pick([1, 1, 2, 3, 5]) }, () => anyEvent(random))
+  if (random.share(0.1)) events.push(respelled(events[0]!, random))
   const call = random.share(0.2) ? events[0] : events
   return random.share(0.5) ? damagedJson(call, random) : JSON.stringify(call)
 }
@@ -143,7 +158,7 @@ const calls = 300
 
 describe("publishing from SQL and through the service", () => {
   it("accept and refuse the same events with the same results, and store and queue the same", async () => {
-    const counts = { accepted: 0, refused: 0, notJson: 0 }
+    const counts = { accepted: 0, refused: 0, notJson: 0, invoices: 0 }
     for (let seed = 1; seed <= calls; seed++) {
       const text = callOf(new SeededRandom(seed))
       // jsonb refuses some texts before the function runs; from what it holds, both have to read the same
@@ -164,10 +179,13 @@ describe("publishing from SQL and through the service", () => {
       if (expected.rows !== undefined) {
         for (const event of Array.isArray(events) ? events : [events]) if (event.eventId !== undefined) accepted.push(event)
       }
-      if (seed % 50 === 0) expect(await stored("by-function")).toEqual(await stored("by-service"))
+      if (seed % 50 === 0) {
+        const found = await stored("by-function")
+        expect(found).toEqual(await stored("by-service"))
+        counts.invoices += found.invoices.length
+      }
     }
-    expect(await stored("by-function")).toEqual(await stored("by-service"))
-    expect((await stored("by-function")).invoices).not.toEqual([])
+    expect(counts.invoices).toBeGreaterThan(0)
     expect(counts.accepted).toBeGreaterThan(calls / 5)
     expect(counts.refused).toBeGreaterThan(calls / 5)
   }, 120_000)
