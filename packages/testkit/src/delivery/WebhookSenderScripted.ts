@@ -1,5 +1,6 @@
 /** Receivers without a network: each answers by a script, and records its requests. */
 import { AttemptOutcome, bytesOfBody, type WebhookRequest, WebhookSender } from "@waybill/core/delivery"
+import { publicOnly, refusalOfUrl } from "@waybill/http"
 import { Clock, Context, Effect, Exit, Latch, Layer } from "effect"
 
 /** One received request. */
@@ -84,8 +85,8 @@ export class ScriptedReceivers extends Context.Service<ScriptedReceivers, {
   readonly received: (count: number, url?: string) => Effect.Effect<ReadonlyArray<ReceivedRequest>>
 }>()("@waybill/testkit/delivery/ScriptedReceivers") {}
 
-/** Plain `http` is refused, as the service does by default. */
-const refusal = (url: string): string | undefined => url.toLowerCase().startsWith("https://") ? undefined : "The URL must be a full address that starts with https://."
+/** The rules of the service by default: public addresses over `https`. */
+const refusal = (url: string): string | undefined => refusalOfUrl(url, publicOnly)
 
 const make = Effect.map(Effect.context<never>(), (context) => {
   const log: Array<ReceivedRequest> = []

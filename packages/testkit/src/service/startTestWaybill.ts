@@ -2,7 +2,7 @@
 import { checkOptions, type OptionKinds, optionKinds, TenantRemoval } from "@waybill/core"
 import { DeliveryWorker, type DeliveryOptionValues, SigningSecrets } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
-import { type HostPickupDesk, type HostPrincipal, httpOptionKinds, pickupDeskLayer, type WaitingPickupDesk, type Waybill, waybillOver, type WaybillOverOptions } from "@waybill/http"
+import { type HostPickupDesk, type HostPrincipal, httpOptionKinds, pickupDeskLayer, publicOnly, refusalOfUrl, type WaitingPickupDesk, type Waybill, waybillOver, type WaybillOverOptions } from "@waybill/http"
 import { Cause, Clock, Context, Effect, Exit, Layer, Random, Redacted, Scope } from "effect"
 import { Scheduler } from "effect/Scheduler"
 import { ScriptedReceivers } from "../delivery/WebhookSenderScripted.ts"
@@ -252,7 +252,8 @@ const makeReceivers = async (context: Context.Context<TestServices>, around: Par
   const at = (url: string) => entryIn(known, url, () => makeTestReceiver(url, around))
   await Effect.runPromiseWith(context)(Context.get(context, ScriptedReceivers).scriptOthers((request) => at(request.url).behaviour(request)))
   return (url) => {
-    if (!URL.canParse(url) || !url.startsWith("https://")) throw new TypeError(`${url} is no address of a receiver. Give one that starts with https://.`)
+    const refusal = refusalOfUrl(url, publicOnly)
+    if (refusal !== undefined) throw new TypeError(`${url} is no address of a receiver. ${refusal}`)
     return at(url).receiver
   }
 }

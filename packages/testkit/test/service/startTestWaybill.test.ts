@@ -190,6 +190,15 @@ describe("startTestWaybill", () => {
     expect(messages).not.toEqual([])
   })
 
+  it("refuses the addresses that the server refuses", async () => {
+    const waybill = await startedWaybill()
+    for (const endpointUrl of ["https://user:password@shop.example/", "https://shop.example/#here", "https://10.0.0.1/", "https://shop/"]) {
+      const created = waybill.subscriptions.create(waybill.shipper, { endpointUrl, hmacSecretId: waybill.hmacSecretId })
+      await expect(created).rejects.toMatchObject({ code: "invalid_input", faults: [{ pointer: "/endpointUrl" }] })
+      expect(() => waybill.receiver(endpointUrl)).toThrow("is no address of a receiver.")
+    }
+  })
+
   it("reports wrong use with what to do", async () => {
     const waybill = await startedWaybill()
     expect(() => waybill.receiver("http://shop.example/")).toThrow("starts with https://")
