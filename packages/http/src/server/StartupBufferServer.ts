@@ -3,7 +3,7 @@
  * requests while stopping get 503. The requests of a connection are answered one after the other. With `maxConnections`, connections without a
  * request, and those that do not end one that was answered, take at most half of it.
  */
-import { type IncomingMessage, Server, type ServerOptions, type ServerResponse } from "node:http"
+import { type IncomingMessage, Server, STATUS_CODES, type ServerOptions, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { problemContentType, problemDetails } from "../shared/ProblemDetails.ts"
 import { instanceOf } from "../shared/CorrelationId.ts"
@@ -169,13 +169,13 @@ const answerBrokenRequest = (error: Error & { readonly code?: string }, socket: 
     socket.destroy(error)
     return
   }
-  const [status, title, code] = error.code === "HPE_HEADER_OVERFLOW"
-    ? [431, "Request Header Fields Too Large", "headers_too_large"] as const
+  const problem = error.code === "HPE_HEADER_OVERFLOW"
+    ? { status: 431, code: "headers_too_large", detail: "Method, path and headers are too large. Send less." }
     : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-    ? [408, "Request Timeout", "request_too_slow"] as const
-    : [400, "Bad Request", "malformed_request"] as const
-  const body = problemDetails.write({ status, code, title, detail: "This is not a request that can be read." }, instanceOf(crypto.randomUUID()))
+    ? { status: 408, code: "request_too_slow", detail: "The request did not arrive in time. Send it again." }
+    : { status: 400, code: "malformed_request", detail: "The bytes are not an HTTP request." }
+  const body = problemDetails.write(problem, instanceOf(crypto.randomUUID()))
   socket.end(
-    `HTTP/1.1 ${status} ${title}\r\nconnection: close\r\ncontent-type: ${problemContentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\nconnection: close\r\ncontent-type: ${problemContentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   )
 }

@@ -75,6 +75,7 @@ const titles: Readonly<Record<number, string>> = {
   415: "Unsupported media type",
   417: "Expectation failed",
   429: "Too many requests",
+  431: "Request header fields too large",
   500: "Internal server error",
   501: "Not implemented",
   503: "Service unavailable"

@@ -94,6 +94,14 @@ describe("a request over a socket", () => {
     if (status >= 400) expect(answer).toContain("application/problem+json")
   })
 
+  it("that cannot be read is answered with the reason", async () => {
+    const bodyOf = async (text: string) => JSON.parse((await raw(server.port, text)).split("\r\n\r\n")[1]!)
+    expect(await bodyOf("hello\r\n\r\n")).toMatchObject({ status: 400, title: "Bad request", code: "malformed_request", detail: "The bytes are not an HTTP request." })
+    expect(await bodyOf(`GET /healthz HTTP/1.1\r\nhost: x\r\nx-large: ${"x".repeat(40_000)}\r\n\r\n`)).toMatchObject({
+      status: 431, title: "Request header fields too large", code: "headers_too_large", detail: "Method, path and headers are too large. Send less."
+    })
+  })
+
   it("that names two hosts is refused before a tenant is selected, in the format of its area", async () => {
     for (const hosts of ["host: a.example\r\nhost: b.example", "host: a.example, b.example"]) {
       const answer = await raw(server.port, `GET /in-transit/v1/shipment/pro/1/public HTTP/1.1\r\n${hosts}\r\nconnection: close\r\n\r\n`)
