@@ -56,6 +56,8 @@ export class WatchedFile {
     try {
       return readFileSync(this.#path, "utf8")
     } catch {
+      // it is there, and cannot be read now: without a free file descriptor, for example
+      if (this.#version !== "") this.#version = undefined
       return ""
     }
   }

@@ -1,5 +1,7 @@
 /** Resolves names by the hosts file and by DNS, without the threads of the process. */
 import { Resolver } from "node:dns/promises"
+import { closeSync, openSync } from "node:fs"
+import { devNull } from "node:os"
 import { HostsFile, systemHostsFile, WatchedFile } from "./HostsFile.ts"
 
 /** Resolves a name to all its addresses, in the order in which they are tried. Fails or is empty when there is none. */
@@ -39,7 +41,7 @@ export class NameResolver {
     if (hostname === "localhost") return ["127.0.0.1", "::1"]
     const resolver = this.#current()
     const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
-    if (four.status === "rejected" && six.status === "rejected") throw four.reason
+    if (four.status === "rejected" && six.status === "rejected") throw ownFailure() ?? four.reason
     return [...valueOf(four), ...valueOf(six)]
   }
 
@@ -55,6 +57,16 @@ export class NameResolver {
       if (this.#servers !== undefined) this.#resolver.setServers(this.#servers)
     }
     return this.#resolver
+  }
+}
+
+/** Without a free file descriptor no query is sent, and Node reports that as if the DNS servers had refused it. */
+const ownFailure = (): unknown => {
+  try {
+    closeSync(openSync(devNull, "r"))
+    return undefined
+  } catch (error) {
+    return error
   }
 }
 

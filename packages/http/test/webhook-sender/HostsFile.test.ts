@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import fs, { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { syncBuiltinESMExports } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { vi } from "vitest"
 import { HostsFile } from "../../src/webhook-sender/HostsFile.ts"
 import { NameResolver } from "../../src/webhook-sender/NameResolver.ts"
 import { makeDnsServer } from "./DnsServer.ts"
@@ -44,6 +46,20 @@ describe("HostsFile", () => {
     assert.deepStrictEqual(file.addressesOf("receiver"), ["10.0.0.1", "10.0.0.2"])
     rmSync(path)
     assert.deepStrictEqual(file.addressesOf("receiver"), [])
+  }))
+
+  it.effect("is read again after it could not be read", Effect.fnUntraced(function*() {
+    const path = join(yield* folder, "hosts")
+    writeFileSync(path, "10.0.0.1 receiver")
+    const file = new HostsFile(path)
+    const read = vi.spyOn(fs, "readFileSync").mockImplementation(() => {
+      throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" })
+    })
+    syncBuiltinESMExports()
+    assert.deepStrictEqual(file.addressesOf("receiver"), [])
+    read.mockRestore()
+    syncBuiltinESMExports()
+    assert.deepStrictEqual(file.addressesOf("receiver"), ["10.0.0.1"])
   }))
 
   it.live("comes before DNS", Effect.fnUntraced(function*() {

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
+import fs from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
 import net, { Socket } from "node:net"
 import { vi } from "vitest"
+import { NameResolver } from "../../src/webhook-sender/NameResolver.ts"
 import { makeReceiver } from "./Receiver.ts"
 import { loopbackSender, send, summary } from "./Sending.ts"
 
@@ -24,6 +26,21 @@ const failNext = (code: string) =>
     })
   )
 
+/** A file cannot be opened either. Node reports a query that it could not send as refused by the DNS servers. */
+const withoutFiles = Effect.acquireRelease(
+  Effect.sync(() => {
+    const open = vi.spyOn(fs, "openSync").mockImplementation(() => {
+      throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" })
+    })
+    syncBuiltinESMExports()
+    return open
+  }),
+  (open) => Effect.sync(() => {
+    open.mockRestore()
+    syncBuiltinESMExports()
+  })
+)
+
 describe("WebhookSenderHttp in a process without a free file descriptor", () => {
   it.live("does not take its own failure for one of the receiver, and logs it", () => {
     const logged: Array<string> = []
@@ -37,5 +54,15 @@ describe("WebhookSenderHttp in a process without a free file descriptor", () => 
       assert.strictEqual(summary(yield* failed("ECONNREFUSED")), "connect_refused")
       assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
     }).pipe(Effect.provide(loopbackSender()), Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(String(message)))])), Effect.scoped)
+  })
+
+  it.live("does not take a name that it could not look up for one that does not exist", () => {
+    // nothing listens there
+    const names = new NameResolver({ hostsFile: "/does/not/exist", servers: ["127.0.0.1:1"] })
+    return Effect.gen(function*() {
+      const url = "https://receiver.example/"
+      assert.deepStrictEqual(yield* Effect.scoped(Effect.andThen(withoutFiles, send(url))), { _tag: "Interrupted", unsent: "The sending process could not open a connection." } as never)
+      assert.strictEqual(summary(yield* send(url)), "dns")
+    }).pipe(Effect.provide(loopbackSender({ resolve: (name) => names.resolve(name) })))
   })
 })
