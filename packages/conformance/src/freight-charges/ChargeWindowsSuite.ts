@@ -174,6 +174,19 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.deepStrictEqual([yield* isCollected("A"), yield* isCollected("B")], [false, true])
   })
 
+  withCollector("send no version after a newer one when both of their windows close at once", function*({ tenantId }) {
+    const [later, earlier] = [yield* window(-1000), yield* window(-2000)]
+    yield* publishBills(tenantId, [{ billId: "A" }, { billId: "B" }], { window: later })
+    yield* publishBills(tenantId, [{ billId: "A" }, { billId: "C" }], { window: earlier })
+    yield* publishBills(tenantId, [{ billId: "C" }], { window: later })
+    assert.strictEqual(yield* closeDue(tenantId), 2)
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/2,C/1", "B/1,C/2"] })
+    yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(-100) })
+    yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(-200) })
+    assert.strictEqual(yield* closeDue(tenantId), 1)
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/4"] })
+  })
+
   withCollector("stay separate from the next window while they wait to be closed", function*({ tenantId }) {
     yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
     yield* eventually(isDue(tenantId), (due) => due)

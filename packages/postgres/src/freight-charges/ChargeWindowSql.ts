@@ -113,6 +113,11 @@ collected AS (
   WHERE c.tenant_id = ${own} AND c.subscription_id = due.id AND c.closes_at <= now()
   RETURNING c.subscription_id, c.closes_at, c.bill_id, c.notice_no
 ),
+newest AS (
+  SELECT subscription_id, closes_at, bill_id, notice_no
+  FROM (SELECT c.*, max(c.notice_no) OVER (PARTITION BY c.subscription_id, c.bill_id ORDER BY c.closes_at) AS newest FROM collected AS c) AS c
+  WHERE notice_no = newest
+),
 superseded AS (
   DELETE FROM ${schema}.freight_charge_collected AS c USING collected AS n
   WHERE c.tenant_id = ${own} AND c.subscription_id = n.subscription_id AND c.subscription_id = ANY (${ids}) AND c.closes_at > now()
@@ -131,13 +136,13 @@ closed AS (
 windows AS (
   INSERT INTO ${schema}.freight_charge_windows (tenant_id, subscription_id, closed_at, notices, first_notice)
   SELECT ${own}, subscription_id, closes_at, array_agg(notice_no ORDER BY bill_id), min(notice_no)
-  FROM collected
+  FROM newest
   GROUP BY subscription_id, closes_at
   RETURNING window_no, subscription_id, closed_at
 ),
 sizes AS (
   SELECT c.subscription_id, c.closes_at, sum(octet_length(n.body) + 1) - 1 AS size
-  FROM collected AS c
+  FROM newest AS c
   CROSS JOIN LATERAL (
     SELECT n.body FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = ${own} AND n.notice_no = c.notice_no
     OFFSET 0

@@ -42,8 +42,8 @@ export const layer = storeLayer(ChargeSubscriptionStore, { rows: FreightChargeTa
     const due = windowsOf(rows, tenantId).filter((each) => each.closesAt <= now)
       .sort((a, b) => a.closesAt - b.closesAt)
       .slice(0, closeLimit)
-    for (const { closesAt, row } of due) rows.closeWindow(tenantId, row, closesAt, now)
-    return { closed: due.length, more: due.length > 0 }
+    const closed = due.filter(({ closesAt, row }) => rows.closeWindow(tenantId, row, closesAt, now)).length
+    return { closed, more: due.length > 0 }
   }
 
   return {

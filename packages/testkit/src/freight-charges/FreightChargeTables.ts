@@ -145,9 +145,12 @@ export class FreightChargeRows extends AreaRows<TenantCharges> {
     this.journal.put(collected, notice.billId, notice)
   }
 
-  /** Queues the collected notices of the window as one entry. */
-  closeWindow(tenantId: string, row: ChargeSubscriptionRow, closesAt: number, now: number): void {
-    const notices = [...row.windows.get(closesAt)!.values()].sort((a, b) => compareText(a.billId, b.billId))
+  /** Queues the collected notices of the window as one entry. False if a window that closed before took them all. */
+  closeWindow(tenantId: string, row: ChargeSubscriptionRow, closesAt: number, now: number): boolean {
+    this.journal.set(row, "closedThrough", Math.max(row.closedThrough, closesAt))
+    const collected = row.windows.get(closesAt)
+    if (collected === undefined) return false
+    const notices = [...collected.values()].sort((a, b) => compareText(a.billId, b.billId))
     const parts = notices.map(partOf)
     const payload = joinedPayloads(parts)
     for (const each of notices) this.journal.add(each.carriers, payload)
@@ -156,12 +159,11 @@ export class FreightChargeRows extends AreaRows<TenantCharges> {
     this.queue(tenantId, row.record.id, { key: "window", sequence: closesAt, orderId, payload, traceparent: undefined, parts }, now)
     this.journal.drop(row.windows, closesAt)
     for (const [at, later] of row.windows) {
-      if (at <= now) continue
       // collected before the clock was set back: they would be sent after newer versions
       for (const { billId, version } of notices) if (later.has(billId) && later.get(billId)!.version < version) this.journal.drop(later, billId)
       if (later.size === 0) this.journal.drop(row.windows, at)
     }
-    this.journal.set(row, "closedThrough", Math.max(row.closedThrough, closesAt))
+    return true
   }
 
   private queue(tenantId: string, destinationId: string, entry: Parameters<DestinationRows["enqueue"]>[1], now: number): void {
