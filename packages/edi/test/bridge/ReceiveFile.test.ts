@@ -73,7 +73,7 @@ describe("a file of 214", () => {
     const again = await receive(text, handlersOf(waybill))
     expect(again.outcomes).toEqual(["duplicate", "duplicate"])
     expect(again.report).toMatchObject({ accepted: 0, duplicates: 2 })
-    expect(again.acknowledged.at(-1)).toEqual(["AK9", "A", "2", "2", "2"])
+    expect(again.acknowledged).toEqual([["AK1", "QM", "3"], ["AK2", "214", "0001"], ["AK5", "A"], ["AK2", "214", "0002"], ["AK5", "A"], ["AK9", "A", "2", "2", "2"]])
     expect((await waybill.events.list(waybill.carrier)).totalCount).toBe(2)
   })
 
