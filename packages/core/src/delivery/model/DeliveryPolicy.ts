@@ -38,7 +38,9 @@ export const policyMembers = {
   initialBackoffSeconds: bounded("initialBackoffSeconds", 1, 86_400),
   maxBackoffSeconds: bounded("maxBackoffSeconds", 1, 604_800),
   batchMaxSize: bounded("batchMaxSize", 1, 1000),
-  rateLimitPerMinute: bounded("rateLimitPerMinute", 1, 6_000_000)
+  rateLimitPerMinute: bounded("rateLimitPerMinute", 1, 6_000_000).annotate({
+    description: "Requests in any sixty seconds, retries included. A tenth of them may be sent at once after an idle time, then one after the other at equal intervals."
+  })
 }
 
 const withDefault = (name: keyof DeliveryPolicy) => Schema.optionalKey(policyMembers[name].annotate({ default: defaultPolicy[name] }))
