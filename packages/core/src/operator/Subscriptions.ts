@@ -107,8 +107,9 @@ export const SubscriptionView = Schema.Struct({
     failures: Count.annotate({ description: "Failed attempts since the last accepted one." }),
     until: Schema.NullOr(InstantText)
   }),
-  /** The newest attempt, of the newest 100 deliveries in flight and the newest one that ended. */
-  lastAttempt: Schema.NullOr(LastAttempt)
+  lastAttempt: Schema.NullOr(LastAttempt).annotate({
+    description: "The latest attempt of the newest 100 deliveries in flight and of the newest delivery that ended. An older delivery that ended later does not count."
+  })
 }).annotate({ identifier: "OperatorSubscription" })
 export type SubscriptionView = typeof SubscriptionView.Type
 
