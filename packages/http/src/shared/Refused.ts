@@ -27,7 +27,7 @@ export const unmountedPath = (path: string, mountPath: string) =>
 
 export const unreadablePath = refused(400, "invalid_path", "The path is not percent-encoded UTF-8.")
 
-export const unknownPublicTenant = refused(404, "tenant_not_found", "The tenant of this request is unknown. Use the carrier's own host name, or send credentials.")
+export const unknownPublicTenant = refused(404, "tenant_not_found", "The host of this request names no carrier. Use the carrier's own host name, or send credentials.")
 
 export const hostMissing = refused(400, "host_missing", "The request has no Host header.", closing)
 
