@@ -12,6 +12,8 @@ import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const states = ["sending", "waiting", "delivered", "dead", "dismissed", "cancelled"] as const satisfies ReadonlyArray<DeliveryState>
 
+const filterNames = ["state", "subscription", "client", "endpoint", "error", "since", "until"] as const
+
 const dayMillis = 86_400_000
 
 export const deliveriesCommand = Command.make(
@@ -31,6 +33,9 @@ export const deliveriesCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*(flags) {
+    if (flags.body && flags.json) return yield* usageError("Give --body or --json, not both.")
+    const misplaced = filterNames.filter((name) => Option.isSome(flags.id) && flags[name]._tag === "Some").map((name) => `--${name}`)
+    if (misplaced.length > 0) return yield* usageError(`${misplaced.join(", ")}: for lists only. Leave the delivery's id out, or these filters.`)
     const { operator, tenantId } = yield* operatorOfTenant(flags)
     if (Option.isSome(flags.id)) {
       const deliveryId = flags.id.value

@@ -27,6 +27,9 @@ const createCommand = Command.make(
     Effect.scoped(Effect.gen(function*() {
       const roles = [...new Set(givenRoles)]
       if (roles.includes("customer") && accounts.length === 0) return yield* usageError("A customer sees the shipments of its accounts. Give --account, at least once.")
+      if (!roles.includes("customer") && accounts.length > 0) {
+        return yield* usageError("--account limits a customer; a carrier sees every shipment of the tenant, or with --dot or --mc that carrier's. Give --role customer, or leave --account out.")
+      }
       const { operator, tenantId } = yield* operatorOfTenant(flags)
       const kept = yield* disclosure(flags, "The key", true)
       const made = yield* callServer((signal) =>

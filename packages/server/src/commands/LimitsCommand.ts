@@ -27,7 +27,10 @@ interface Settings {
 const pairsOf = ({ settings }: Settings) => settings.map((setting) => setting.split("=")).map(([quota = "", ...rest]) => ({ quota, value: rest.join("=") }))
 
 const faultOf = (given: Settings): string | undefined => {
+  const names = new Set<string>()
   for (const { quota, value } of pairsOf(given)) {
+    if (names.has(quota)) return `Give ${quota} once.`
+    names.add(quota)
     if (!quotas.some((name) => name === quota)) return `There is no quota ${quota}. The quotas are ${quotas.join(", ")}.`
     if (value !== "default" && !/^\d+$/.test(value)) return `Give ${quota} a number, as in ${quota}=10, or ${quota}=default.`
   }

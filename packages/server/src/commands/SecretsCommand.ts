@@ -59,7 +59,7 @@ const put = (values: Flags, secret: string | undefined) =>
 
 /** Changes only the owner, so there is no secret to disclose. */
 const change = Effect.fnUntraced(function*(values: Flags) {
-  if (values.show || Option.isSome(values.out)) return yield* usageError("With --no-rotate no secret is made. Leave --out and --show out.")
+  if (values.show || Option.isSome(values.out) || Option.isSome(values.overlap)) return yield* usageError("With --no-rotate no secret is made. Leave --out, --show and --overlap-seconds out.")
   const { operator, tenantId } = yield* operatorOfTenant(values)
   const settings = { ...settingsOf(values), rotate: false as const }
   const { hmacSecretId } = yield* callServer((signal) => operator.putSecret(tenantId, values.id, settings, { signal }))

@@ -39,7 +39,7 @@ export const editCommand = tenantCommand("edit", {
   description: "Change the endpoint, secret, delivery settings or filters of a subscription, by the rules of its client's own call",
   examples: [{ command: `waybill subscriptions edit --tenant acme ${sampleId} --rate-per-minute 60 --batch-max-size 20`, description: "Slow down for a receiver that is overloaded" }],
   flags,
-  check: (values) => Object.keys(changeOf(values)).length === 0 ? "Nothing to change. Give at least one of the settings; --help lists them." : undefined,
+  check: (values) => [values.types, values.shipments].some((each) => each.length > 1 && each.includes("all")) ? "--event-type all and --shipment all remove the filter. Give no other value beside all." : Object.keys(changeOf(values)).length === 0 ? "Nothing to change. Give at least one of the settings; --help lists them." : undefined,
   call: ({ operator, tenantId }, values, options) => operator.editSubscription(tenantId, values.id, changeOf(values), options),
   print: (asJson, subscription, values) => printResult(asJson, { json: subscription, text: `${values.id} is changed: ${JSON.stringify(changeOf(values))}` })
 })

@@ -49,6 +49,7 @@ describe("limits on the command line", { timeout: 60_000 }, () => {
     expect(jsonLines(returned.stdout)).toMatchObject([{ uploadsPerClient: 8, waitingDays: 30 }])
     for (const wrong of ["uploads=2", "uploadsPerClient", "uploadsPerClient=many", "uploadsPerClient=2=3"]) expect((await run(["limits", "set", wrong], { env })).code).toBe(2)
     expect((await run(["limits", "set", "waitingDays=0"], { env })).code).toBe(4)
+    expect((await run(["limits", "set", "waitingDays=3", "waitingDays=4"], { env }))).toEqual({ code: 2, stdout: "", stderr: "waybill: Give waitingDays once.\n" })
   })
 })
 
@@ -91,6 +92,10 @@ describe("keys on the command line", { timeout: 60_000 }, () => {
     const shown = await run(["keys", "create", "tms", "--role", "carrier", "--show", "--json"], { env: server.env })
     expect(jsonLines(shown.stdout)).toEqual([{ id: expect.any(String), name: "tms", key: expect.stringMatching(/^wb\./) }])
     expect((await run(["keys", "create", "broker", "--role", "customer", "--show"], { env: server.env })).code).toBe(2)
+    const limited = await run(["keys", "create", "tms", "--role", "carrier", "--account", "A-1", "--show"], { env: server.env })
+    expect(limited).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining("Give --role customer, or leave --account out.") })
+    const numbered = await run(["keys", "create", "broker", "--role", "customer", "--account", "A-1", "--dot", "77", "--show"], { env: server.env })
+    expect(numbered).toEqual({ code: 4, stdout: "", stderr: expect.stringContaining("Add the role carrier, or leave the number out.") })
     const out = join(directory(), "key")
     writeFileSync(out, "precious")
     expect((await run(["keys", "create", "tms", "--role", "carrier", "--out", out], { env: server.env })).code).toBe(2)
@@ -241,7 +246,7 @@ describe("secrets on the command line", { timeout: 60_000 }, () => {
   it("requires an owner, and generates no secret when it only changes the owner", async () => {
     const { env } = await runningServer()
     expect((await run(["secrets", "put", "owned-by-nobody", "--show"], { env, input: "" })).code).toBe(4)
-    expect((await run(["secrets", "put", "main", "--any-client", "--no-rotate", "--show"], { env })).code).toBe(2)
+    for (const misplaced of [["--show"], ["--overlap-seconds", "60"]]) expect((await run(["secrets", "put", "main", "--any-client", "--no-rotate", ...misplaced], { env })).code).toBe(2)
   })
 
   it("says each fault once", async () => {

@@ -55,6 +55,7 @@ describe("edi check", { timeout: 60_000 }, () => {
 
   it("says that a profile is valid, without a file", async () => {
     expect(await run(["edi", "check", profile])).toMatchObject({ code: 0, stdout: expect.stringContaining("is a valid profile of the partner ltl-carrier.") })
+    expect(await run(["edi", "check", profile, "--records"])).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("need the partner's file.") })
   })
 
   it("explains that there is no transport to try, and which secret is missing", async () => {

@@ -83,6 +83,7 @@ const check = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ acknowledgement, connect, file, json, kept, profile, records }) {
+    if (Option.isNone(file) && (records || kept || acknowledgement)) return yield* usageError("--records, --kept and --acknowledgement need the partner's file.")
     const partner = yield* readProfile(profile)
     if (connect) yield* tryTransport(partner, profile, json)
     else if (Option.isNone(file)) yield* Console.log(json ? JSON.stringify({ partner: partner.partner, valid: true }) : `${profile} is a valid profile of the partner ${partner.partner}.`)
