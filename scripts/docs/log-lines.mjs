@@ -50,7 +50,7 @@ const linesIn = (path) => {
     if (text !== undefined) found.push({ level: match[1].toLowerCase().replace("warning", "warn"), text, path, fields: fieldsAfter(source, match.index) })
   }
   for (const [name, level] of Object.entries(wrappers)) {
-    for (const match of source.matchAll(new RegExp(`\\b${name}\\((?![^\\n]*=>)[^"\`\\n]*`, "g"))) {
+    for (const match of source.matchAll(new RegExp(`\\b${name}\\((?![^"\`\\n]*=>)[^"\`\\n]*`, "g"))) {
       const text = literalAt(source, match.index + match[0].length)
       if (text !== undefined) found.push({ level, text: wholeLine[name]?.(text) ?? text, path, fields: fieldsOf[name] ?? [] })
     }
