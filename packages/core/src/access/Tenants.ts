@@ -18,6 +18,7 @@ const HostName = Schema.String.check(
 /** Body that creates or changes a tenant. Without `hosts` it has none. */
 export const TenantSettings = Schema.Struct({
   name: Schema.String.check(Schema.isPattern(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,200}$/u, { message: "name is 1 to 200 printable characters." })),
+  /** Host names whose requests without credentials belong to the tenant. */
   hosts: Schema.optionalKey(Schema.Array(HostName).check(Schema.isMaxLength(100, { message: "At most 100 hosts." })))
 }).annotate({ identifier: "TenantSettings" })
 

@@ -39,8 +39,10 @@ export const NoticeContact = Schema.Struct({
       Schema.isPattern(mailAddress, { message: "email is one address, such as edi@shipper.example." })
     )
   ),
+  /** `null`: all kinds. */
   emailKinds: Schema.optionalKey(NoticeKinds),
   webhook: nullish(NoticeWebhook),
+  /** `null`: all kinds. */
   webhookKinds: Schema.optionalKey(NoticeKinds)
 }).annotate({ identifier: "NoticeContact" })
 

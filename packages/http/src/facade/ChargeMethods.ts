@@ -34,7 +34,6 @@ export interface ChargeSubscriptionMethods {
   readonly inFlight: (principal: HostPrincipal, subscriptionId: string) => Promise<ReadonlyArray<charges.PreliminaryFreightCharge>>
 }
 
-/** `hmacSecretId`: the secret that signs the sample. Default: the sample is not signed. */
 export type WebhookTestRequest = typeof charges.WebhookTest.Encoded
 
 export interface WebhookTestMethods {

@@ -72,7 +72,7 @@ export interface InvoiceReadMethods {
   readonly history: (principal: HostPrincipal, uniqueID: string, from?: FromCarrier) => Promise<ReadonlyArray<invoices.InvoiceChange>>
 }
 
-/** Files are PDF, TIF, JPEG or PNG of at most 25 MiB each: bytes, or base64. `invoiceDate` is a date, such as `2026-11-20`. Further members are kept. */
+/** `invoiceDate` is a date, such as `2026-11-20`. Further members are kept. */
 export interface DocumentsUpload extends invoices.DocumentsUpload {}
 
 export type DocumentListQuery = typeof invoices.DocumentQuery.Encoded

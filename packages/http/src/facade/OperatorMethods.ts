@@ -140,7 +140,7 @@ export interface SecretMethods {
  */
 export type ExplainSubject = { readonly eventId: string } | { readonly shipmentId: string } | { readonly pro: string } | { readonly pickupId: string }
 
-/** Members that are left out stay as they are. `hmacSecretId`: one that the subscription's client may use. `filters`: of transit events only. */
+/** Members that are left out stay as they are. */
 export type SubscriptionChange = typeof SubscriptionEdit.Encoded
 
 /** Subscriptions of every client and area, for operators. */
@@ -204,7 +204,6 @@ export interface JourneyMethods {
   readonly get: (tenantId: string, shipmentId: string) => Promise<core.ShipmentJourney>
 }
 
-/** `hosts`: names whose requests without credentials belong to the tenant. */
 export type TenantSettings = typeof core.TenantSettings.Encoded
 
 export interface TenantDeleteOptions {

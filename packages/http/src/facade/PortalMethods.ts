@@ -21,20 +21,17 @@ import type { DeliveriesQuery, PageQuery, SigningSecret } from "./OperatorMethod
 import { plain } from "./Plain.ts"
 import { as, ofTenant, type Run } from "./Run.ts"
 
-/** `client`: a bare name means `key:<name>`. `expiresInSeconds`: 60 to 86,400; default: an hour. */
 export type PortalLinkRequest = typeof core.PortalLinkRequest.Encoded
 
-/** `token`: for `Authorization: Bearer` in calls below `/portal`. `url`: the page with the token in its fragment; `null` without `portal.pageUrl`. */
 export type PortalLinkToken = typeof PortalLink.Type
 
 export interface PortalSubscriptionsQuery extends PageQuery {
   readonly state?: SubscriptionState
 }
 
-/** `overlapSeconds`: how long the previous secret keeps signing, 0 to 604,800. Default: a day. */
 export type SecretRotationOptions = typeof SecretRotation.Encoded
 
-/** Where notices of failing endpoints are sent; `null` ends notices there. `emailKinds` and `webhookKinds`: `null` is all kinds. What is left out, other than `email`, stays as it is. */
+/** Where notices of failing endpoints are sent; `null` ends notices there. What is left out, other than `email`, stays as it is. */
 export type NoticeContactSettings = typeof core.NoticeContact.Encoded
 
 export interface PortalMethods {

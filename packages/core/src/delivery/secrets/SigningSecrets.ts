@@ -35,6 +35,7 @@ export const SecretSettings = Schema.Struct({
   client: Schema.optionalKey(ClientIdentity),
   accounts: Schema.optionalKey(Schema.Array(AccountNumber).check(Schema.isMaxLength(10_000, { message: "At most 10000 accounts." }))),
   anyClient: Schema.optionalKey(Schema.Literal(true).annotate({ message: "anyClient is true, or left out." })),
+  /** How long the previous secret keeps signing: 0 to 604,800. Default: a day. */
   overlapSeconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 }, { message: "overlapSeconds is an integer from 0 to 604800." }))
   ),
@@ -45,7 +46,10 @@ export const SecretSettings = Schema.Struct({
 }).annotate({ identifier: "SecretSettings" })
 
 /** Body of a rotation by the secret's client. */
-export const SecretRotation = Schema.Struct({ overlapSeconds: SecretSettings.fields.overlapSeconds }).annotate({ identifier: "SecretRotation" })
+export const SecretRotation = Schema.Struct({
+  /** How long the previous secret keeps signing: 0 to 604,800. Default: a day. */
+  overlapSeconds: SecretSettings.fields.overlapSeconds
+}).annotate({ identifier: "SecretRotation" })
 
 /** A page of secrets, by hmacSecretId. */
 export const SecretListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })

@@ -88,6 +88,7 @@ export type ChargeSubscription = typeof ChargeSubscription.Type
 /** Body of the webhook test. */
 export const WebhookTest = Schema.Struct({
   webhookUrl: WebhookUrl,
+  /** The secret that signs the sample. Default: the sample is not signed. */
   hmacSecretId: Schema.optionalKey(HmacSecretId)
 }).annotate({ identifier: "WebhookTest" })
 

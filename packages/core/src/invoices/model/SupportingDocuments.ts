@@ -54,6 +54,7 @@ export type DocumentRequest = typeof DocumentRequest.Type
 
 /** An upload whose files are in memory, as bytes or base64. */
 export type DocumentsUpload = Omit<typeof DocumentRequest.Encoded, "documents"> & {
+  /** PDF, TIF, JPEG or PNG of at most 25 MiB each: bytes, or base64. */
   readonly documents: ReadonlyArray<{ readonly documentType: DocumentType; readonly files: ReadonlyArray<Uint8Array | string> }>
 }
 

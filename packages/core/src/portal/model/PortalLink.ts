@@ -43,7 +43,9 @@ export const decodePortalTheme = decodeInput(PortalTheme, { closed: true })
 
 /** Body of `POST …/portal-links`. */
 export const PortalLinkRequest = Schema.Struct({
+  /** A bare name means `key:<name>`. */
   client: ClientIdentity,
+  /** 60 to 86,400. Default: an hour. */
   expiresInSeconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 60, maximum: maxLinkSeconds }, { message: `expiresInSeconds is an integer from 60 to ${maxLinkSeconds}.` }))
   ),

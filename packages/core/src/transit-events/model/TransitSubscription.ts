@@ -41,7 +41,9 @@ const FiltersPatch = Schema.Struct({
 
 const patched = {
   endpointUrl: Schema.optionalKey(EndpointUrl),
+  /** One that the subscription's client may use. */
   hmacSecretId: Schema.optionalKey(HmacSecretId),
+  /** Of transit events only. */
   filters: nullish(FiltersPatch),
   delivery: nullish(DeliveryPatch)
 }
