@@ -1,6 +1,6 @@
 /** A dialog that asks for confirmation before an action. */
 import type { ComponentChildren } from "preact"
-import { useEffect, useId, useRef, useState } from "preact/hooks"
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { isKeyRefused, isUncertain, sentenceOf } from "../session/Server.ts"
 import { useAppState } from "../session/Context.ts"
 import { setUnsaved } from "../session/unsaved.ts"
@@ -26,7 +26,7 @@ export const Dialog = ({ act, children, close, confirm, title }: DialogProps) =>
 
   const ended = useRef(false)
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     // screen readers read it with the title
     const explanation = dialog.current!.querySelector("form > p")
     if (explanation !== null) explanation.id = `${id}-explanation`

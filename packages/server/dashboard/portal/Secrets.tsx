@@ -1,6 +1,6 @@
 /** The customer's own signing secrets. A new one is shown once, and forgotten when its box is closed or the view is left. */
 import type { Secret } from "@waybill/client/operator"
-import { useEffect, useState } from "preact/hooks"
+import { useLayoutEffect, useState } from "preact/hooks"
 import { Dialog } from "../parts/Dialog.tsx"
 import { ActionResult, Answered, Empty } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
@@ -79,7 +79,8 @@ const cellsOf = (secret: Secret, ask: (secret: Secret) => void) => [
 
 const Once = ({ forget, secret: { hmacSecretId, secret } }: { readonly secret: NewSecret; readonly forget: () => void }) => {
   const [copied, setCopied] = useState("")
-  useEffect(() => {
+  // an effect would end after the next paint, and the browser would still ask
+  useLayoutEffect(() => {
     setUnsaved("new secret", true)
     return () => setUnsaved("new secret", false)
   }, [])
