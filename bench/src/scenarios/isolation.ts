@@ -1,7 +1,7 @@
 /** The effect of one subscription with a large backlog on the others. */
 import { percentile } from "../measure/Stats.ts"
 import { type Bench, type Scenario, startContender } from "./Bench.ts"
-import { delays } from "./latency.ts"
+import { delayLines, delays } from "./latency.ts"
 
 const perSecond = 200
 
@@ -49,14 +49,7 @@ export const isolation: Scenario = {
     for (const backlog of backlogs) {
       const { without, withBacklog, lasted } = await measure(bench, backlog)
       for (const [what, millis] of [["without backlog", without], ["with backlog", withBacklog]] as const) {
-        for (const share of [0.5, 0.99]) {
-          lines.push({
-            label: `${backlog.label}: ${what}, p${share * 100}`,
-            value: percentile(millis, share),
-            unit: "ms" as const,
-            note: `${millis.length} events${what === "with backlog" ? `, the backlog lasted ${lasted} s or more` : ""}`
-          })
-        }
+        lines.push(...delayLines(`${backlog.label}: ${what}`, millis, `${millis.length} events${what === "with backlog" ? `, the backlog lasted ${lasted} s or more` : ""}`))
       }
       verdicts.push({ label: `${backlog.label}: p99`, ratio: percentile(withBacklog, 0.99) / percentile(without, 0.99), target: 2, better: "lower" as const })
     }

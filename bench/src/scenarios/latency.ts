@@ -1,4 +1,5 @@
 /** Time from commit to receipt of an event, under low load. */
+import type { Line } from "../measure/Report.ts"
 import { percentile } from "../measure/Stats.ts"
 import { type Bench, type ContenderProcess, type Scenario, startContender } from "./Bench.ts"
 import { labels } from "./deliveries.ts"
@@ -18,6 +19,10 @@ export const delays = async (
   }
   throw new Error(`${contender.name} lost events.`)
 }
+
+/** Median and p99 of delays. */
+export const delayLines = (label: string, millis: ReadonlyArray<number>, note: string): ReadonlyArray<Line> =>
+  [0.5, 0.99].map((share) => ({ label: `${label}, p${share * 100}`, value: percentile(millis, share), unit: "ms", note }))
 
 export const latency: Scenario = {
   name: "latency",

@@ -1,7 +1,7 @@
 /** The effect of retention on latency. */
 import { percentile } from "../measure/Stats.ts"
 import { drainRound, type Scenario, startContender } from "./Bench.ts"
-import { delays } from "./latency.ts"
+import { delayLines, delays } from "./latency.ts"
 
 const perSecond = 200
 
@@ -35,7 +35,7 @@ export const retention: Scenario = {
     const lines = [["before the removal", before], ["during the removal", during]] as const
     return {
       lines: [
-        ...lines.flatMap(([what, millis]) => [0.5, 0.99].map((share) => ({ label: `${what}, p${share * 100}`, value: percentile(millis, share), unit: "ms" as const, note: `${millis.length} events` }))),
+        ...lines.flatMap(([what, millis]) => delayLines(what, millis, `${millis.length} events`)),
         { label: "deliveries removed", value: removed / took, unit: "/s" as const }
       ],
       verdicts: [{ label: "p99, during to before", ratio: percentile(during, 0.99) / percentile(before, 0.99), target: 2, better: "lower" as const }]

@@ -3,7 +3,7 @@ import { setTimeout as after } from "node:timers/promises"
 import { percentile } from "../measure/Stats.ts"
 import type { OtherTenantHandlers } from "../waybill/other-tenant-process.ts"
 import { type Bench, type Scenario, startContender, startMeasured } from "./Bench.ts"
-import { delays } from "./latency.ts"
+import { delayLines, delays } from "./latency.ts"
 
 /** Longer than an attempt may last. */
 const hangMillis = 60_000
@@ -63,9 +63,7 @@ export const tenants: Scenario = {
     for (const other of others) {
       const { beside, published, without } = await measure(bench, other)
       for (const [what, millis] of [["without it", without], ["with it", beside]] as const) {
-        for (const share of [0.5, 0.99]) {
-          lines.push({ label: `${other.label}: ${what}, p${share * 100}`, value: percentile(millis, share), unit: "ms" as const, note: `${millis.length} events, ${published} of the other tenant` })
-        }
+        lines.push(...delayLines(`${other.label}: ${what}`, millis, `${millis.length} events, ${published} of the other tenant`))
       }
       verdicts.push({ label: `${other.label}: p99`, ratio: percentile(beside, 0.99) / percentile(without, 0.99), target: 1.5, better: "lower" as const })
     }

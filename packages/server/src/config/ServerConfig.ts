@@ -6,7 +6,7 @@ import { resolve } from "node:path"
 import { printable } from "../Printable.ts"
 import { type DefaultedVariable, defaultOf, readVariable, type Variable, type VariableFault } from "./Variable.ts"
 import { namesOfOthers } from "./UnknownNames.ts"
-import { basePathNameOf, type DocumentsPlace, variables } from "./Variables.ts"
+import { basePathNameOf, dayMillis, type DocumentsPlace, variables } from "./Variables.ts"
 
 /** Paths are absolute. A member is `undefined` where nothing is set and no default applies. */
 export interface ServerConfig extends Readonly<ReturnType<typeof configOf>> {}
@@ -240,7 +240,7 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   portalFrameAncestors: config.portalFrameAncestors.length === 0 ? "none" : config.portalFrameAncestors.join(" ")
 })
 
-const inDays = (millis: number): number => millis / 86_400_000
+const inDays = (millis: number): number => millis / dayMillis
 
 /** The setting as an operator writes it. */
 export const documentsText = (place: DocumentsPlace): string =>

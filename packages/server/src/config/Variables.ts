@@ -149,7 +149,7 @@ const basePath = (value: string): Result.Result<string, string> => {
     : Result.fail(`is ${shown(value)}, and has to be a path of letters, digits and . _ ~ -, such as /freight/status`)
 }
 
-const dayMillis = 86_400_000
+export const dayMillis = 86_400_000
 
 const days = (value: string) => Result.map(integer(1, 3650, "a number of days")(value), (count) => count * dayMillis)
 
