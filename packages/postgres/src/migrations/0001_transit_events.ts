@@ -74,7 +74,7 @@ CREATE TABLE ${schema}.client_accounts (
   origin text NOT NULL,
   PRIMARY KEY (tenant_id, account, client, origin)
 );
-CREATE INDEX client_accounts_client ON ${schema}.client_accounts (tenant_id, client, origin);
+CREATE INDEX client_accounts_client ON ${schema}.client_accounts (tenant_id, client, origin, account);
 
 -- versions are newest first: sealed[n] signs until signs_until[n], the first without end. The owner is a client, all clients with
 -- one of the accounts, or any client. A row without versions reserves the id while a secret is being registered

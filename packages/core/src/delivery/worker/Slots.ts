@@ -45,8 +45,16 @@ class Shares {
     return Math.max(0, Math.ceil(this.all * failingPart) - this.failing)
   }
 
+  usedBy(tenantId: string): number {
+    return this.tenants.get(tenantId)?.used ?? 0
+  }
+
   ofTenant(tenantId: string): number {
-    return room(this.all, tenantFactor, this.used, this.tenants.get(tenantId)?.used ?? 0)
+    return room(this.all, tenantFactor, this.used, this.usedBy(tenantId))
+  }
+
+  ofAnyClient(tenantId: string): number {
+    return room(this.all, clientFactor, this.used, this.usedBy(tenantId))
   }
 
   ofClient({ client, tenantId }: SlotOwner): number {
@@ -92,13 +100,18 @@ export class Slots {
     return this.attempts.used
   }
 
+  usedBy(tenantId: string): number {
+    return this.attempts.usedBy(tenantId)
+  }
+
   get free(): number {
     // slow writes of outcomes delay further attempts, because otherwise the buffer could grow without a limit
     return this.unwritten >= this.limits.concurrency || this.bytesInMemory >= this.limits.maxBytesInFlight * memoryFactor ? 0 : this.attempts.free
   }
 
-  ofTenant(tenantId: string): number {
-    return this.bytes.ofTenant(tenantId) === 0 ? 0 : Math.min(this.free, this.attempts.ofTenant(tenantId))
+  /** What a tenant may take before it knows for whom: as if everything that it uses were of that client. */
+  ofAnyClient(tenantId: string): number {
+    return this.bytes.ofAnyClient(tenantId) === 0 ? 0 : Math.min(this.free, this.attempts.ofAnyClient(tenantId))
   }
 
   ofClient(owner: SlotOwner): number {

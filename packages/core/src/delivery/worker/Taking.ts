@@ -30,9 +30,10 @@ const signalTakesAtOnce = 2
 /** Maximum number of signals that one take consumes. */
 const signalsPerTake = 1000
 
-/** Share of all slots for new deliveries of destinations that the store chooses, and of all bytes for each, used only while few attempts are in flight. */
-const unrequestedPart = 1 / 64
-const fewPart = 1 / 32
+/** Share of all slots for new deliveries of destinations that the store chooses, used only while a tenant has few attempts in flight, and of all bytes for them. */
+const unrequestedPart = 1 / 16
+const fewPart = 1 / 8
+const unrequestedBytesPart = 1 / 2
 
 /** Maximum number of entries of one destination that a take scans. */
 const lookAt = 5000
@@ -296,8 +297,9 @@ export class Taking {
     // attempts of a previous owner in the last minute are unknown
     const isKnown = owned.every(({ othersUntil }) => othersUntil + rateWindowMillis <= now)
     const hears = asked.length === 0
-    const mayGuess = hears && tenant.sources.size > 0 && tenant.guess === undefined && isKnown && slots.used <= options.concurrency * fewPart
-    const unrequested = mayGuess ? Math.min(Math.ceil(options.concurrency * unrequestedPart), slots.ofTenant(tenant.tenantId)) : 0
+    const mayGuess = hears && tenant.sources.size > 0 && tenant.guess === undefined && isKnown && slots.usedBy(tenant.tenantId) <= options.concurrency * fewPart
+    const most = Math.ceil(options.concurrency * unrequestedPart)
+    const unrequested = mayGuess ? Math.min(most, slots.ofAnyClient(tenant.tenantId)) : 0
     const named = new Set(asked.map(({ destination }) => destination))
     const skip: Array<string> = []
     if (unrequested > 0) {
@@ -317,7 +319,7 @@ export class Taking {
       signals: hears ? signalsPerTake : 0,
       skip,
       unrequested,
-      unrequestedBytes: Math.ceil(options.maxBytesInFlight * unrequestedPart),
+      unrequestedBytes: Math.ceil(options.maxBytesInFlight * unrequestedBytesPart / most),
       maxBatchBytes: options.maxBatchBytes,
       lookAt
     }

@@ -93,6 +93,11 @@ interface ScheduledCheck {
   readonly isSignal: boolean
 }
 
+/** How long an idle destination is remembered, so that its next event needs no load, and how long while there are many. */
+const rememberedMillis = 15 * 60_000
+const rememberedOfManyMillis = rateWindowMillis
+const manyDestinations = 10_000
+
 /** Tenants, partitions and destinations of this worker. */
 export class WorkSet {
   readonly tenants = new Map<string, OwnedTenant>()
@@ -104,6 +109,7 @@ export class WorkSet {
   readonly workAvailable = Latch.makeUnsafe(false)
   private readonly scheduledChecks = new Heap<ScheduledCheck>((one, other) => one.at < other.at)
   private events = 0
+  private knownDestinations = 0
   /** Called when the store refused partitions. */
   onRefused: () => void = () => {}
 
@@ -129,7 +135,10 @@ export class WorkSet {
     const partition = this.partition(tenantId, partitionOf(destinationId))
     if (partition === undefined) return undefined
     let destination = partition.destinations.get(destinationId)
-    if (destination === undefined) partition.destinations.set(destinationId, destination = new Destination(destinationId, partition))
+    if (destination === undefined) {
+      partition.destinations.set(destinationId, destination = new Destination(destinationId, partition))
+      this.knownDestinations += 1
+    }
     return destination
   }
 
@@ -162,6 +171,7 @@ export class WorkSet {
     const { partition, tenant, tenantId } = owned
     owned.lost = true
     tenant.partitions.delete(partition)
+    this.knownDestinations -= owned.destinations.size
     for (const destination of owned.destinations.values()) this.setAside(destination)
     if (tenant.partitions.size > 0) return
     this.tenants.delete(tenantId)
@@ -267,10 +277,12 @@ export class WorkSet {
   /** Removes idle destinations without state to keep. Returns whether the partition is idle. */
   tidy(partition: OwnedPartitionState, now: number, storeNow: number): boolean {
     let quiet = !hasDrops(partition.tenant)
+    const usedSince = now - (this.knownDestinations > manyDestinations ? rememberedOfManyMillis : rememberedMillis)
     for (const [destinationId, destination] of partition.destinations) {
       if (destination.taking || destination.loads > 0 || destination.stale || destination.signalScheduled || destination.pause !== undefined || destination.sends && hasWork(destination) || destination.inFlight.size > 0) quiet = false
-      else if (destination.usedAt + rateWindowMillis <= now && destination.breaker.failures === 0 && destination.unreadableUntil === undefined && !isMarkAhead(destination, storeNow)) {
+      else if (destination.usedAt <= usedSince && destination.breaker.failures === 0 && destination.unreadableUntil === undefined && !isMarkAhead(destination, storeNow)) {
         partition.destinations.delete(destinationId)
+        this.knownDestinations -= 1
         this.setAside(destination)
       }
     }

@@ -233,6 +233,22 @@ describe("a worker whose storage is slow", () => {
     assert.isBelow(urls.lastIndexOf(healthy), 300)
   }, Effect.scoped, Effect.provide(TestWaybill.layer())))
 
+  it.effect("takes at once what one call published for a hundred customers", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const accounts = Array.from({ length: 100 }, (_, n) => `A${n}`)
+    for (const account of accounts) yield* TestWaybill.subscribe(tenant, tenant.customer(account, [account]), { endpointUrl })
+    const taken: Array<number> = []
+    yield* workerOver((store) => ({ take: (request) => Effect.tap(store.take(request), ({ deliveries }) => Effect.sync(() => taken.push(deliveries.length))) }))
+    const events = yield* TransitEvents
+    for (const call of ["first", "second"]) {
+      taken.length = 0
+      yield* Effect.orDie(events.append(tenant.carrier, accounts.map((account) => reportedEvent(`${call} ${account}`, { accounts: [account] }))))
+      yield* TestWaybill.pass(1_000)
+    }
+    assert.lengthOf(yield* delivered, 200)
+    assert.deepStrictEqual(taken.filter((deliveries) => deliveries > 0), [100])
+  }, Effect.scoped, Effect.provide(TestWaybill.layer())))
+
   it.effect("takes about a thousand events at once from a destination with many, and nothing from others", Effect.fnUntraced(function*() {
     const tenant = yield* TestWaybill.tenant()
     yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 100, rateLimitPerMinute: 60_000 } })

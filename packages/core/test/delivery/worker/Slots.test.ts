@@ -61,7 +61,7 @@ describe("slots", () => {
     const slots = makeSlots()
     fill(slots, [owner(1, 1)])
     slots.use(owner(1, 1), -500, false)
-    assert.deepStrictEqual([slots.used, slots.ofClient(owner(1, 1)), slots.ofTenant("tenant 1")], [0, 500, 750])
+    assert.deepStrictEqual([slots.used, slots.ofClient(owner(1, 1)), slots.ofAnyClient("tenant 1")], [0, 500, 500])
   })
 
   it.prop(
@@ -77,6 +77,23 @@ describe("slots", () => {
       assert.isAtLeast(slots.ofClient(owner(9, 9)), 1)
     },
     { arbitrary: { runs: 300, size: 60 } }
+  )
+
+  it.prop(
+    "that a tenant may take before its clients are known are within the share of each of them",
+    [listOf(Arbitrary.all({ tenant: int(1, 3), client: int(1, 4), wanted: int(1, 600) }), 0, 20)],
+    ([wishes]) => {
+      const slots = makeSlots()
+      for (const { client, tenant, wanted } of wishes) {
+        const each = owner(tenant, client)
+        slots.use(each, Math.min(wanted, slots.ofClient(each)), false)
+      }
+      for (const tenant of [1, 2, 3, 4]) {
+        for (const client of [1, 2, 3, 4, 5]) assert.isAtMost(slots.ofAnyClient(`tenant ${tenant}`), slots.ofClient(owner(tenant, client)))
+      }
+      assert.isAtLeast(slots.ofAnyClient("tenant 4"), 1)
+    },
+    { arbitrary: { runs: 300, size: 20 } }
   )
 
   it("are withheld while too many outcomes are not written", () => {
@@ -115,7 +132,7 @@ describe("bytes in flight", () => {
     const slots = makeSlots()
     slots.use(owner(1, 1), 1, false)
     const end = slots.begin(owner(1, 1), 4_000_000, false)
-    assert.deepStrictEqual([slots.free, slots.ofTenant("tenant 2"), slots.ofClient(owner(2, 2))], [0, 0, 0])
+    assert.deepStrictEqual([slots.free, slots.ofAnyClient("tenant 2"), slots.ofClient(owner(2, 2))], [0, 0, 0])
     end()
     assert.strictEqual(slots.free, concurrency)
   })

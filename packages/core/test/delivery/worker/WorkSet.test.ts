@@ -8,6 +8,9 @@ import { makeLoaded } from "./DestinationLife.ts"
 
 const now = 1_763_600_000_000
 
+/** How long idle destinations are remembered while they are few. */
+const rememberedMillis = 15 * 60_000
+
 /** A destination in partition 0. */
 const idOf = (n: number): string => `0199c5a1-0000-7000-8000-${(n * 8).toString(16).padStart(12, "0")}`
 
@@ -164,18 +167,37 @@ describe("scheduledChecks", () => {
 })
 
 describe("a partition that is cleaned up", () => {
-  const tidied = (change: (destination: Destination) => void, at = now + rateWindowMillis) => {
+  const tidied = (change: (destination: Destination) => void, { at = now + rememberedMillis, others = 0 } = {}) => {
     const work = holding()
     const destination = loaded(work, 1)
     attemptsBegin(destination, now, 1)
     change(destination)
+    for (let n = 0; n < others; n++) work.destination("acme", idOf(n + 2))
     const isQuiet = work.tidy(work.partition("acme", 0)!, at, at)
     return { isQuiet, isKept: work.find("acme", idOf(1)) !== undefined }
   }
 
-  it("removes an idle destination at the end of its rate window", () => {
+  it("removes a destination that has been idle for a quarter of an hour", () => {
     assert.deepStrictEqual(tidied(() => {}), { isQuiet: true, isKept: false })
-    assert.deepStrictEqual(tidied(() => {}, now + rateWindowMillis - 1), { isQuiet: true, isKept: true })
+    assert.deepStrictEqual(tidied(() => {}, { at: now + rememberedMillis - 1 }), { isQuiet: true, isKept: true })
+  })
+
+  it("removes an idle destination at the end of its rate window while more than ten thousand are known", () => {
+    const at = now + rateWindowMillis
+    assert.isTrue(tidied(() => {}, { at, others: 9_999 }).isKept)
+    assert.isFalse(tidied(() => {}, { at, others: 10_000 }).isKept)
+    assert.isTrue(tidied(() => {}, { at: at - 1, others: 10_000 }).isKept)
+  })
+
+  it("counts no destination that is gone", () => {
+    const work = holding()
+    for (let n = 0; n < 20_000; n++) work.destination("acme", idOf(n))
+    work.tidy(work.partition("acme", 0)!, now, now)
+    for (let n = 0; n < 20_000; n++) work.destination("acme", idOf(n))
+    work.hold(acquired({ epoch: 2 }), now, 0)
+    attemptsBegin(loaded(work, 1), now, 1)
+    work.tidy(work.partition("acme", 0)!, now + rateWindowMillis, now + rateWindowMillis)
+    assert.isDefined(work.find("acme", idOf(1)))
   })
 
   it("keeps a destination with failures", () => {
@@ -220,7 +242,7 @@ describe("a partition that is cleaned up", () => {
     const work = holding()
     const forgotten = loaded(work, 1)
     work.touch(forgotten)
-    assert.isTrue(work.tidy(work.partition("acme", 0)!, now + rateWindowMillis, now + rateWindowMillis))
+    assert.isTrue(work.tidy(work.partition("acme", 0)!, now + rememberedMillis, now + rememberedMillis))
     assert.strictEqual(tenantOf(work).ready.size, 0)
     const known = loaded(work, 1)
     work.touch(forgotten)
