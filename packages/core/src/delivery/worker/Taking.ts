@@ -1,7 +1,7 @@
 /** Takes deliveries, one tenant at a time. */
 import { type Cause, Effect, Exit, identity, Iterable } from "effect"
 import type { StorageError } from "../../shared/StoragePort.ts"
-import { type Destination, foundBy, isFailing, needsLoad, planOf, signalled, takeFromOf } from "./Destination.ts"
+import { type Destination, foundBy, isFailing, needsLoad, ownerOf, planOf, signalled, takeFromOf } from "./Destination.ts"
 import { reportLost } from "../DeliveryReport.ts"
 import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "../DeliveryStore.ts"
 import { dropUnsendable } from "./Dropping.ts"
@@ -186,7 +186,7 @@ export class Taking {
     let attempts = 0
     let events = eventsPerTake
     let bytes = options.maxBytesInFlight
-    const clients = Array.from(tenant.ready.entries(), ([client, own]) => ({ client, own: own.values() }))
+    const clients = Array.from(among === undefined ? tenant.ready : readyAmong(tenant, among), ([client, own]) => ({ client, own: own.values() }))
     while (clients.length > 0 && asked.length < destinationsPerTake && attempts < deliveriesPerTake && events > 0 && bytes > 0) {
       const turn = clients.shift()!
       const owner = { tenantId: tenant.tenantId, client: turn.client }
@@ -194,7 +194,6 @@ export class Taking {
       if (next.done === true || slots.ofClient(owner) === 0) continue
       clients.push(turn)
       const destination = next.value
-      if (among?.has(destination) === false) continue
       if (needsLoad(destination, now)) {
         destination.stale = true
         work.unready(destination)
@@ -395,6 +394,19 @@ export class Taking {
       return Effect.asVoid(this.keepOwned(tenant, asked, owned.map(({ partition }) => partition)))
     }), Effect.sync(answered))
   }
+}
+
+/** Those of these destinations that may send, by client. A tenant may have thousands more. */
+const readyAmong = ({ ready }: OwnedTenant, among: Iterable<Destination>): ReadonlyMap<string, ReadonlySet<Destination>> => {
+  const found = new Map<string, Set<Destination>>()
+  for (const destination of among) {
+    const { client } = ownerOf(destination)
+    if (ready.get(client)?.has(destination) !== true) continue
+    const own = found.get(client)
+    if (own === undefined) found.set(client, new Set([destination]))
+    else own.add(destination)
+  }
+  return found
 }
 
 /** Whether signals may exist that a loop may consume now. */
