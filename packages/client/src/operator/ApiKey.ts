@@ -4,7 +4,7 @@ export interface ApiKeyCreate {
   /** Name of the client. Keys with the same name are one client, so a replaced key keeps its subscriptions. */
   readonly name: string
   readonly roles: ReadonlyArray<"carrier" | "customer">
-  /** Accounts whose shipments a customer sees. */
+  /** Whose freight a customer sees. They do not limit the shipments of a carrier, which may receive freight charges of them. */
   readonly accounts?: ReadonlyArray<string>
   readonly dot?: string
   readonly mc?: string

@@ -79,6 +79,13 @@ describe("creating a subscription", () => {
     for (const key of [undefined, "wrong"]) expect(refusal(await create(key, wish("A1")))).toEqual([401, "application/json", "UNAUTHORIZED"])
   })
 
+  it("takes the accounts of a carrier's own key", async () => {
+    const body = { name: "fleet", roles: ["carrier"], accounts: ["A1"], dot: "77" }
+    const { json: { key } } = await service.send("POST", "/operator/v1/tenants/acme/api-keys", { key: operatorKey, body })
+    expect(refusal(await create(key, wish("A1", "A2")))).toEqual([403, "application/json", "FORBIDDEN"])
+    expect((await create(key, wish("A1"))).json).toMatchObject({ accounts: ["A1"], status: "active" })
+  })
+
   it("answers 409 with the account when another subscription of the caller covers it, until that is cancelled", async () => {
     const key = await nextDebtor("B1", "B2", "B3")
     const { json: { subscriptionId } } = await create(key, wish("B1", "B2"))

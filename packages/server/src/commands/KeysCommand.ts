@@ -16,7 +16,7 @@ const createCommand = Command.make(
     name: Argument.String("name").pipe(Argument.withDescription("Name of the client. Keys with the same name are one client, so a replaced key keeps its subscriptions")),
     ...operatorFlags,
     roles: Flag.Literals("role", ["carrier", "customer"]).pipe(Flag.withDescription("Role of the key; can be given twice"), Flag.atLeast(1)),
-    accounts: Flag.String("account").pipe(Flag.withDescription("Account whose shipments a customer sees; can be given several times"), Flag.atLeast(0)),
+    accounts: Flag.String("account").pipe(Flag.withDescription("Account whose shipments a customer sees and whose freight charges it may receive; can be given several times"), Flag.atLeast(0)),
     dot: Flag.String("dot").pipe(Flag.withDescription("A carrier's USDOT number"), Flag.optional),
     mc: Flag.String("mc").pipe(Flag.withDescription("A carrier's MC number"), Flag.optional),
     expires: futureInstantFlag("expires").pipe(Flag.withDescription("When the key expires, such as 90d for in 90 days, or 2027-01-01T00:00:00Z; default: never"), Flag.optional),
@@ -28,7 +28,7 @@ const createCommand = Command.make(
       const roles = [...new Set(givenRoles)]
       if (roles.includes("customer") && accounts.length === 0) return yield* usageError("A customer sees the shipments of its accounts. Give --account, at least once.")
       if (!roles.includes("customer") && accounts.length > 0) {
-        return yield* usageError("--account limits a customer; a carrier sees every shipment of the tenant, or with --dot or --mc that carrier's. Give --role customer, or leave --account out.")
+        return yield* usageError("--account limits a customer; a carrier sees every shipment of the tenant, or with --dot or --mc that carrier's. Give --role customer, beside --role carrier if the carrier receives freight charges of the account, or leave --account out.")
       }
       const { operator, tenantId } = yield* operatorOfTenant(flags)
       const kept = yield* disclosure(flags, "The key", true)

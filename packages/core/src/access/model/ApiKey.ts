@@ -15,7 +15,9 @@ export const ApiKeyRequest = Schema.Struct({
   name: KeyName,
   roles: Schema.NonEmptyArray(KeyRole.annotate({ message: "A role is carrier or customer." }))
     .check(Schema.isMaxLength(10, { message: "At most 10 roles." })),
-  accounts: Schema.optionalKey(Schema.Array(AccountNumber).check(Schema.isMaxLength(10_000, { message: "At most 10000 accounts." }))),
+  accounts: Schema.optionalKey(Schema.Array(AccountNumber).check(Schema.isMaxLength(10_000, { message: "At most 10000 accounts." })).annotate({
+    description: "Whose freight a customer sees. They do not limit the shipments of a carrier: it may receive freight charges of them, and use their signing secrets."
+  })),
   dot: Schema.optionalKey(CarrierNumber),
   mc: Schema.optionalKey(CarrierNumber),
   /** A future instant. The key is refused from then on. */
