@@ -12,6 +12,8 @@ export interface PageQuery {
 }
 
 export interface AllSubscriptionsQuery extends PageQuery {
+  /** Only these, at most 100. Unknown ids are left out. */
+  readonly subscriptionId?: ReadonlyArray<string>
   /** A bare name means `key:<name>`. */
   readonly client?: string
   readonly state?: delivery.DestinationState
@@ -19,6 +21,8 @@ export interface AllSubscriptionsQuery extends PageQuery {
   readonly endpoint?: string
   /** Outcome of the last attempt. A page looks at 1,000 subscriptions at most, so it may be short, or empty, with a `nextCursor`. */
   readonly error?: delivery.DeliveryError
+  /** Only subscriptions that `inTrouble` of a tenant's health counts. */
+  readonly inTrouble?: boolean
   /** Whether to count all pages, up to 10,000. Not with `error`. */
   readonly total?: boolean
 }

@@ -26,6 +26,8 @@ export type PortalLinkRequest = typeof core.PortalLinkRequest.Encoded
 export type PortalLinkToken = typeof PortalLink.Type
 
 export interface PortalSubscriptionsQuery extends PageQuery {
+  /** Only these, at most 100. Unknown ids are left out. */
+  readonly subscriptionId?: ReadonlyArray<string>
   readonly state?: SubscriptionState
 }
 

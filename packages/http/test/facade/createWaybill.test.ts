@@ -81,6 +81,8 @@ describe("createWaybill", () => {
     await waybill.events.publish(carrier, [{ ...reportedEvent("S1"), parties: { accounts: ["A1"] } }])
     expect((await waybill.allSubscriptions.list("acme")).data).toMatchObject([{ subscriptionId: id, client: `key:${customer.client}`, waiting: 1 }])
     expect((await waybill.allSubscriptions.list("acme", { state: "paused" })).data).toEqual([])
+    expect((await waybill.allSubscriptions.list("acme", { subscriptionId: [id], inTrouble: true })).data).toEqual([])
+    expect((await waybill.allSubscriptions.list("acme", { subscriptionId: [id, "unknown"], inTrouble: false })).data).toMatchObject([{ subscriptionId: id }])
     expect(await waybill.allSubscriptions.get("acme", id)).toMatchObject({ subscriptionId: id, waiting: 1 })
     expect(await rejection(waybill.allSubscriptions.get("other", id))).toMatchObject({ code: "subscription_not_found", status: 404 })
     expect(await waybill.journeys.find("acme", "S1")).toMatchObject([{ shipmentId: "S1" }])
