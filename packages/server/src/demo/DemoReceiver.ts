@@ -39,7 +39,7 @@ export const runDemoReceiver = (options: {
       const answer = request.url === demoReceiverPath && request.method === "POST" && body !== undefined
         ? await receiver.answer({ headers: request.headers, body })
         : { status: 404, headers: {}, body: "" }
-      if (answer.status === 401) print("  ✗ refused a delivery whose signature is invalid")
+      if (answer.status === 401) print(`  ✗ refused a delivery: ${JSON.parse(answer.body).detail}`)
       response.writeHead(answer.status, answer.headers).end(answer.body)
     })
   })
