@@ -5,7 +5,7 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import { type AddressInfo, createServer } from "node:net"
 import pg from "pg"
 import { afterAll, assert, beforeAll, describe, inject, it, onTestFinished, vi } from "vitest"
-import { postgresStorage, type PostgresTransaction, printMigrations } from "../src/index.ts"
+import { applyMigrations, postgresStorage, type PostgresTransaction, printMigrations } from "../src/index.ts"
 import { freshSchema } from "./TestStorage.ts"
 
 const event = (eventId: string, sequence: number): NewEvent => ({
@@ -135,6 +135,18 @@ describe("postgresStorage", () => {
     onTestFinished(() => german.end())
     const error = await Effect.runPromise(Effect.flip(Effect.scoped(Layer.build(storageAdapter(postgresStorage({ pool: german, schema }))!.layer)))) as StorageError
     assert.match(String(error.cause), /the connections of its pool have the DateStyle "German, DMY"\. Set it to ISO/)
+  })
+
+  it("does not open on a pool with binary values, nor apply migrations with it, and says what to leave out", async () => {
+    // types of pg do not know the option
+    const options = { connectionString: inject("pgUrl"), binary: true }
+    const binary = new pg.Pool(options)
+    onTestFinished(() => binary.end())
+    const fresh = freshSchema()
+    const opening = Effect.runPromise(Effect.flip(Effect.scoped(Layer.build(storageAdapter(postgresStorage({ pool: binary, schema: fresh }))!.layer)))) as Promise<StorageError>
+    const said = /the pool has binary: true, and pg does not read binary values correctly\. Leave it out of the pool's options/
+    assert.match(String((await opening).cause), said)
+    assert.match(String(await applyMigrations({ pool: binary, schema: fresh }).catch((error: unknown) => error)), said)
   })
 
   it("does not change a database with missing migrations when it may not migrate", async () => {

@@ -41,6 +41,9 @@ export const isHost = (value: unknown): value is HostClient | HostExecutor =>
     typeof (value as HostClient).query === "function" && typeof (value as HostClient).getTypeParser === "function"
   )
 
+/** pg decodes binary values as UTF-8 before a parser gets them: a boolean is read as false, and most bytes are lost. */
+export const readsBinary = (client: object): boolean => "binary" in client && client.binary === true
+
 /** Also of another copy of `pg`, whose pools are no instances of this one's. */
 export const isPool = (value: object): boolean => "totalCount" in value
 
@@ -60,6 +63,9 @@ export const hostConnection = (
   }
   if (isPool(host)) {
     return Effect.fail(refusal("That is a pool, not a client in a transaction. Pass the client that sent BEGIN.", "join"))
+  }
+  if (readsBinary(host)) {
+    return Effect.fail(refusal("The client given to within(tx) has binary: true, and pg does not read binary values correctly. Connect it without binary.", "join"))
   }
   return Effect.succeed(new HostedClient(host, statementName))
 }

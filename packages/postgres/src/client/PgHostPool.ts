@@ -5,7 +5,8 @@ import { setTimeout as after } from "node:timers/promises"
 import type pg from "pg"
 import { requestCancel } from "./PgCancel.ts"
 import { cancelDeadlineMs, type PgResult, type PgStatement, PgWireConnection } from "./PgConnection.ts"
-import { connectionLost, sqlError } from "./PgErrors.ts"
+import { connectionLost, refusal, sqlError } from "./PgErrors.ts"
+import { readsBinary } from "./PgHost.ts"
 import { type PgLending, withReservedConnection } from "./PgLending.ts"
 import { lastResult, PgQuery } from "./PgQuery.ts"
 import { StatementTurns } from "./StatementTurns.ts"
@@ -34,14 +35,17 @@ const takeFrom = (pool: pg.Pool, statementName: StatementName): Effect.Effect<Ta
     pool.connect((error, client) => {
       if (client === undefined) return resume(Effect.fail(sqlError(error, "connect")))
       taken = new TakenClient(client, statementName)
-      if (abandoned) taken.giveBack()
-      else resume(Effect.succeed(taken))
+      const refused = readsBinary(client)
+      if (abandoned || refused) taken.giveBack()
+      resume(refused ? Effect.fail(binaryPool) : Effect.succeed(taken))
     })
     return Effect.sync(() => {
       abandoned = true
       taken?.giveBack()
     })
   })
+
+const binaryPool = refusal("the pool has binary: true, and pg does not read binary values correctly. Leave it out of the pool's options and of pg.defaults", "connect")
 
 type StatementName = (text: string) => string | undefined
 

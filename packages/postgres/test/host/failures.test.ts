@@ -43,6 +43,14 @@ describe("within(tx) of a transaction", () => {
     ])
   })
 
+  it("on a client with binary values says so", async () => {
+    const client = Object.assign(await open("BEGIN"), { binary: true })
+    expect(await refusal(publish(client, "binary"))).toEqual([
+      "internal_error",
+      "The client given to within(tx) has binary: true, and pg does not read binary values correctly. Connect it without binary."
+    ])
+  })
+
   it("on another database says so", async () => {
     const database = `other_${service.schema}`
     await service.pool.query(`CREATE DATABASE ${database}`)
