@@ -93,6 +93,9 @@ interface ScheduledCheck {
   readonly isSignal: boolean
 }
 
+/** Minimum milliseconds between two rounds of due checks: retries of many destinations that are due one after the other share a take. */
+const checkGapMillis = 100
+
 /** How long an idle destination is remembered, so that its next event needs no load, and how long while there are many. */
 const rememberedMillis = 15 * 60_000
 const rememberedOfManyMillis = rateWindowMillis
@@ -108,6 +111,7 @@ export class WorkSet {
   /** Open while a take loop should run. */
   readonly workAvailable = Latch.makeUnsafe(false)
   private readonly scheduledChecks = new Heap<ScheduledCheck>((one, other) => one.at < other.at)
+  private nextChecksAt = -Infinity
   private events = 0
   private knownDestinations = 0
   /** Called when the store refused partitions. */
@@ -255,13 +259,16 @@ export class WorkSet {
     this.scheduledChecks.add({ at, destination, isSignal: true })
   }
 
-  /** The time of the next scheduled check. */
+  /** When the next round of checks is due. */
   get nextCheckAt(): number | undefined {
-    return this.scheduledChecks.first?.at
+    const { first } = this.scheduledChecks
+    return first === undefined ? undefined : Math.max(first.at, this.nextChecksAt)
   }
 
   /** Marks destinations with due checks as ready. */
   runDueChecks(now: number): void {
+    if (now < (this.nextCheckAt ?? Infinity)) return
+    this.nextChecksAt = now + checkGapMillis
     for (let { first } = this.scheduledChecks; first !== undefined && first.at <= now; first = this.scheduledChecks.first) {
       this.scheduledChecks.take()
       const { at, destination, isSignal } = first

@@ -6,6 +6,7 @@ import { TransitEvents } from "@waybill/core/transit-events"
 import { Receiver, reportedEvent, ScriptedReceivers, type SeededTenant, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
+import { workerOver } from "../Engine.ts"
 
 const healthy = "https://healthy.example/hook"
 const neighbour = "https://neighbour.example/hook"
@@ -80,6 +81,23 @@ describe("two hundred destinations that are retried every second", () => {
     yield* everybodyElseIsServed(25, 100)
     const tried = (yield* receivers.requests()).length - before - 50
     assert.isAtLeast(tried, 200, "all of them are attempted meanwhile")
+  }, Effect.scoped, Effect.provide(layer({ concurrency: 500 }))), 60_000)
+
+  it.effect("share ten takes a second", Effect.fnUntraced(function*() {
+    const { crowd, crowded, receivers } = yield* makeTenant
+    const urls = yield* crowd(200, { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 })
+    yield* Effect.forEach(urls, (url) => receivers.script(url, Receiver.fail(503)), { discard: true })
+    let takes = 0
+    yield* workerOver((store) => ({
+      take: (request) => Effect.tap(store.take(request), () => Effect.sync(() => takes += request.from.some(({ again }) => again.length > 0) ? 1 : 0))
+    }))
+    yield* publish(crowded, "H", ...shipments("H", 1))
+    yield* TestWaybill.pass(5000)
+    const before = (yield* receivers.requests()).length
+    takes = 0
+    yield* TestWaybill.pass(10_000)
+    assert.isAtLeast((yield* receivers.requests()).length - before, 1_600)
+    assert.isAtMost(takes, 101)
   }, Effect.scoped, Effect.provide(layer({ concurrency: 500 }))), 60_000)
 })
 
