@@ -33,6 +33,7 @@ import * as shipments from "../src/shared/ShipmentSql.ts"
 import * as statuses from "../src/shipment-status/ShipmentStatusSql.ts"
 import * as statusSubscriptions from "../src/shipment-status/StatusSubscriptionSql.ts"
 import * as events from "../src/transit-events/TransitEventSql.ts"
+import { pruneSubscriptions } from "../src/subscriptions/SubscriptionSql.ts"
 import * as subscriptions from "../src/transit-events/TransitSubscriptionSql.ts"
 import { planOf, planWith, seqScans, wholeTenants } from "./PlanScans.ts"
 import { freshSchema, testStorage } from "./TestStorage.ts"
@@ -113,7 +114,9 @@ const statementsIn = (quoted: string) => {
     "subscriptions to a reference": statusSubscriptions.mostOfReference(schema, "t", "c", ["r"], 1),
     "insert charge subscription": chargeSubscriptions.insertSubscription(schema, "t", { id, client: "c", doc: "{}", webhookUrl: "", accounts: [], createdAt: 0 }),
     "cancel charge subscription": chargeSubscriptions.cancelSubscription(schema, "t", "c", id),
-    "prune charge lists": charges.pruneLists(schema, "t", 0),
+    "prune charge subscriptions": charges.pruneSubscriptions(schema, "t", 0),
+    "prune transit subscriptions": pruneSubscriptions(Sql.raw(`${quoted}.transit_subscriptions`), "t", 0),
+    "prune pickup subscriptions": pruneSubscriptions(Sql.raw(`${quoted}.pickup_subscriptions`), "t", 0),
     "insert pickup": pickups.insertPickup(schema, "t", pickup, pickupEntry, pickupChange),
     "update pickup": pickups.updatePickup(schema, "t", pickup, pickupEntry, pickupChange),
     "pickup by number": pickups.pickupOfNumber(schema, "t", "all", { number: "1", isTest: false }, false),
@@ -242,6 +245,7 @@ const ofDeliveries = (schema: Sql.Statement) => ({
   "newest deliveries": log.newestBound(schema, "t", 1),
   "deliveries that carry a shipment": log.carryingDeliveries(schema, "t", [{ sources: ["transit-events"], keys: ["S"] }], { oldest: id, limit: 1 }),
   "prune deliveries": log.pruneDeliveries(schema, "t", 0),
+  "prune destinations": log.pruneDestinations(schema, "t", 0),
   "lock a delivery": retries.lockRetried(schema, "t", id, sources),
   "retry a delivery": retries.retryDelivery(schema, "t", id),
   "whether a delivery is in flight": retries.isSending(schema, "t", id),
@@ -371,10 +375,10 @@ plans("of queues that other tenants fill", (schema) => Effect.andThen(fill(schem
 
 /**
  * VACUUM then counts dead rows in partial indexes, but none in the table, so that the planner rates its other indexes as cheaper. The first two visit every
- * destination, once for each owner; the others are pages for people.
+ * destination, once for each owner; the third is for the hourly sweep, the others are pages for people.
  */
 const misledByDeadRows = new Set([
-  "find the work of a partition", "release leases",
+  "find the work of a partition", "release leases", "prune destinations",
   "list deliveries that wait", "list a destination's deliveries", "list deliveries of few destinations", "count deliveries of few destinations"
 ])
 

@@ -2,8 +2,8 @@
 import { type DeliveryQuery, DeliveryQueue, type DeliveryState, pauseForPurge } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Option } from "effect"
-import { destinationSettings, freshTenant, idOf, publish, seed, single, storeLater, textOf } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, find, from, outcomeOf, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { destinationSettings, freshTenant, idOf, publish, seed, single, storeLater, subscribe, textOf } from "../StorageFixtures.ts"
+import { acquire, changeOf, drop, end, eventIdsOf, find, from, outcomeOf, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { allOf, storeSuite } from "../StoreSuite.ts"
 
 const everything: DeliveryQuery = { state: undefined, destinationId: undefined, since: undefined, order: "oldest", after: undefined, limit: 100 }
@@ -228,6 +228,30 @@ const deliveries = storeSuite("DeliveryQueue, deliveries", DeliveryQueue, (test)
     yield* control.purgeNext(tenantId, idOf(1), undefined)
     const { settledAt } = yield* find(tenantId, b!.deliveryId)
     assert.strictEqual(yield* queue.prune(tenantId, settledAt! + 600_000), 2)
+  })
+
+  test("removes closed destinations after their deliveries, and keeps those with entries or deliveries, and open ones", function*({ other, queue, tenantId }) {
+    const worker = yield* seededWorker(tenantId, { S: 1 }, { numbers: [1, 2, 3, 4, 5] })
+    yield* subscribe(tenantId, { n: 6 })
+    yield* subscribe(other)
+    const [delivered, flying, dead] = yield* Effect.forEach([1, 2, 3], (n) => takeOne(worker, n))
+    yield* end(worker, [delivered!])
+    yield* end(worker, [dead!], { state: "dead" })
+    for (const n of [1, 2, 3, 4, 6]) yield* queue.closeDestination(tenantId, idOf(n))
+    yield* queue.closeDestination(other, idOf(1))
+    const between = yield* storeLater(tenantId)
+    const prune = (before: number) => Effect.forEach([1, 2, 3], () => queue.prune(tenantId, before))
+    assert.deepStrictEqual(yield* prune(between - 600_000), [0, 0, 0])
+    // the deliveries of the first and the third; these two destinations and the last one
+    assert.deepStrictEqual(yield* prune(between), [2, 3, 0])
+    yield* end(worker, [flying!], { state: "waiting" })
+    assert.deepStrictEqual(yield* prune(between), [0, 0, 0])
+    assert.strictEqual((yield* find(tenantId, flying!.deliveryId)).endpointUrl, destinationSettings().endpointUrl)
+    assert.strictEqual((yield* drop(worker, { closed: [1, 4].map(idOf) })).dropped, 1)
+    assert.deepStrictEqual(yield* prune(between), [1, 0, 0])
+    assert.deepStrictEqual(yield* prune(yield* storeLater(tenantId)), [1, 1, 0])
+    assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(5))).state, "active")
+    assert.strictEqual(yield* queue.prune(other, between), 1)
   })
 
   test("returns the numbers of waiting entries and dead letters", function*({ queue, tenantId }) {

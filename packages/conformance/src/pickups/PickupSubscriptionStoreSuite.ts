@@ -6,6 +6,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { acquire, end, takeOne } from "../WorkerFixtures.ts"
 import { destinationSettings, freshTenant, idOf, letSee, letSeeAll, occurredAt, openWith, textOf } from "../StorageFixtures.ts"
+import { testPruning } from "../shared/RemovedSubscriptionsSuite.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { change, historyEntry, order, pickupRow } from "./PickupFixtures.ts"
 import { storeSuite, unchanged } from "../StoreSuite.ts"
@@ -59,6 +60,8 @@ export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionSto
     assert.isTrue(Option.isNone(yield* store.find(tenantId, "carrier", idOf(1))))
     assert.deepStrictEqual(yield* store.documents(tenantId, [idOf(1)]), new Map())
   })
+
+  testPruning(test, (tenantId, n) => subscribe(tenantId, n, { client: "client" }))
 
   test("changes no subscription of another tenant with the same id", function*({ other, store, tenantId }) {
     for (const each of [tenantId, other]) yield* subscribe(each, 1)

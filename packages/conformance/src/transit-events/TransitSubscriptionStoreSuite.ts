@@ -16,6 +16,7 @@ import {
   type SubscriptionFixture,
   textOf
 } from "../StorageFixtures.ts"
+import { testPruning } from "../shared/RemovedSubscriptionsSuite.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { byDestination, drain, drainedEvents, eventIdsOf, hasWork } from "../WorkerFixtures.ts"
 import { storeSuite, unchanged, whileOpen } from "../StoreSuite.ts"
@@ -139,6 +140,8 @@ export const suite = storeSuite("TransitSubscriptionStore", TransitSubscriptionS
     yield* queue.closeDestination(tenantId, idOf(1))
     assert.deepStrictEqual(yield* store.page(tenantId, "client", "active", { skip: 0, limit: 9 }), { rows: [], totalCount: 0 })
   })
+
+  testPruning(test, (tenantId, n) => subscribe(tenantId, { n }))
 
   test("is removed by one of two calls at the same time", function*({ store, tenantId, transaction }) {
     yield* subscribe(tenantId)

@@ -19,7 +19,7 @@ const defaults = {
   maxBytesInFlight: 16 * 1024 * 1024,
   /** Time that a stop waits for attempts in flight. */
   drainMillis: 10_000,
-  /** Time that settled deliveries are kept. Default 30 days. */
+  /** Time that settled deliveries, and what is left of deleted subscriptions, are kept. Default 30 days. */
   keepSettledMillis: 30 * 86_400_000
 }
 

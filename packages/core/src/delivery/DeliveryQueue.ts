@@ -218,7 +218,7 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
   readonly changeDestination: (tenantId: string, destination: DestinationSettings) => Effect.Effect<void, StorageError>
   /**
    * Closes the destination. Deliveries that wait for a retry end as `cancelled`, those in flight by their outcome. Entries are removed by
-   * the owner of the destination's partition.
+   * the owner of the destination's partition, records of dropped entries at once, and the destination itself by `prune`.
    */
   readonly closeDestination: (tenantId: string, destinationId: string) => Effect.Effect<void, StorageError>
   /**
@@ -255,8 +255,11 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
   readonly recover: (tenantId: string, destinationId: string, since: number) => Effect.Effect<number, StorageError>
   /** Makes the dead letters among these deliveries due again, under the same ids. Returns their number. */
   readonly retryDead: (tenantId: string, deliveryIds: ReadonlyArray<string>) => Effect.Effect<number, StorageError>
-  /** Removes deliveries that were settled before an instant, unless others of their flight are still in flight. Returns their number; at most a few thousand per call. */
-  readonly prune: (tenantId: string, settledBefore: number) => Effect.Effect<number, StorageError>
+  /**
+   * Removes deliveries that were settled before an instant, unless others of their flight are still in flight. Where there are none, removes destinations that were
+   * closed before it and have neither entries nor deliveries. Returns their number; at most a few thousand per call.
+   */
+  readonly prune: (tenantId: string, before: number) => Effect.Effect<number, StorageError>
   /** For metrics; approximate. */
   readonly depth: Effect.Effect<QueueDepth, StorageError>
 }>()("@waybill/core/delivery/DeliveryQueue") {}

@@ -266,7 +266,7 @@ export const waitsForDisk = ({ destinations, outcomes }: SettleRequest): boolean
 export interface DropRequest {
   readonly tenantId: string
   readonly owned: ReadonlyArray<OwnedPartition>
-  /** Closed destinations: all their entries, and deliveries that an `acquire` or a `reclaim` made wait while they were closed. */
+  /** Closed destinations, removed ones included: all their entries, and deliveries that an `acquire` or a `reclaim` made wait while they were closed. */
   readonly closed: ReadonlyArray<string>
   /** Of these keys: the entries that the client may no longer see. */
   readonly keys: ReadonlyArray<{ readonly destinationId: string; readonly key: string }>

@@ -58,9 +58,9 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
     ChargeSubscription,
     InvalidInput | NotPermitted | QuotaExceeded | AccountsNotPermitted | ChargeSubscriptionConflict | StorageError
   >
-  /** Returns the caller's own subscription. A cancelled one is inactive. */
+  /** Returns the caller's own subscription. A cancelled one is inactive, until retention removes it. */
   readonly get: (principal: Principal, id: string) => Effect.Effect<ChargeSubscription, ChargeSubscriptionNotFound | NotPermitted | StorageError>
-  /** Stops deliveries. Cancelling again succeeds. */
+  /** Stops deliveries. Cancelling again succeeds, until retention removes the subscription. */
   readonly cancel: (principal: Principal, id: string) => Effect.Effect<void, ChargeSubscriptionNotFound | NotPermitted | StorageError>
   /** The JSON of each bill in flight when it was created, limited to bills that the caller may still see. Read in pages on demand. */
   readonly inFlight: (

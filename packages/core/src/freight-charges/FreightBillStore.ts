@@ -78,7 +78,7 @@ export class FreightBillStore extends Context.Service<FreightBillStore, {
   readonly open: (tenantId: string, accounts: ReadonlyArray<string>, range: ListRange) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>
   /**
    * Deletes bills that ended before `ended`; notices stored before `noticed` that no waiting entry, open window, or unfinished or dead
-   * delivery refers to; and the bills in flight of subscriptions cancelled before `noticed`. Returns their number; at most a few thousand
+   * delivery refers to; and subscriptions cancelled before `noticed`, with their bills in flight. Returns their number; at most a few thousand
    * per call.
    */
   readonly prune: (

@@ -44,7 +44,7 @@ export class PickupSubscriptions extends Context.Service<PickupSubscriptions, {
   ) => Effect.Effect<PickupSubscription, DestinationNotFound | SubscriptionPausedByOperator | Failure>
   /** The same for an operator, on behalf of the subscription's client. Neither topics nor the status are members. */
   readonly edit: (tenantId: string, client: string, id: string, patch: typeof PickupSubscriptionEdit.Encoded) => Effect.Effect<PickupSubscription, DestinationNotFound | InvalidInput | StorageError>
-  /** Stops deliveries at once and removes waiting entries. Removing again succeeds. */
+  /** Stops deliveries at once and removes waiting entries. Removing again succeeds, as long as its deliveries are kept. */
   readonly remove: (principal: Principal, id: string) => Effect.Effect<void, DestinationNotFound | NotPermitted | StorageError>
 }>()("@waybill/core/pickups/PickupSubscriptions") {
   static readonly layer = Layer.effect(PickupSubscriptions, Effect.gen(function*() {

@@ -15,7 +15,7 @@ export const pickupsArea = {
   subscriptions: {
     sources: [pickupSource],
     filtersOf: ({ topics }: PickupSubscriptionCreate) => ({ topics }),
-    store: Effect.map(PickupSubscriptionStore, ({ documents, remove }) => ({ documents, end: remove }))
+    store: Effect.map(PickupSubscriptionStore, ({ documents, prune, remove }) => ({ documents, end: remove, prune }))
   },
   retention: Effect.map(PickupStore, ({ prune }): AreaRetention => (tenantId, now, { keepPickupsMillis }) =>
     prune(tenantId, { ordered: now - keepPickupsMillis, answered: now - pickupKeyMillis }))

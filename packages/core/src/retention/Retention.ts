@@ -1,6 +1,6 @@
-/** Deletes old data: settled deliveries, delivered shipments, ended bills, old pickups, notices and audit entries. */
+/** Deletes old data: settled deliveries, deleted subscriptions, delivered shipments, ended bills, old pickups, notices and audit entries. */
 import { Context, Effect, Layer } from "effect"
-import { areas, type AreaStores } from "../Areas.ts"
+import { areas, type AreaStores, subscriptionsOfArea } from "../Areas.ts"
 import { AccessStore } from "../access/AccessStore.ts"
 import { AuditStore } from "../audit/AuditStore.ts"
 import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
@@ -8,7 +8,7 @@ import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { StatisticsStore } from "../delivery/statistics/StatisticsStore.ts"
 import { MailStore } from "../mail/MailStore.ts"
 import { NoticeStore } from "../notices/NoticeStore.ts"
-import type { AreaRetention } from "../shared/Area.ts"
+import type { AreaRetention, SubscriptionDocuments } from "../shared/Area.ts"
 import { completeAll } from "../shared/CompleteAll.ts"
 import { RetentionOptions } from "../shared/RetentionOptions.ts"
 import type { StorageError } from "../shared/StoragePort.ts"
@@ -52,12 +52,15 @@ export class Retention extends Context.Service<Retention, {
       ({ retention }): Effect.Effect<AreaRetention, never, AreaStores> => retention
     )
 
+    const ofSubscriptions = yield* Effect.forEach(Object.values(subscriptionsOfArea), ({ store }): Effect.Effect<SubscriptionDocuments, never, AreaStores> => store)
+
     /** One that fails does not keep the others of the tenant from being pruned. */
     const step = Effect.fnUntraced(function*(tenantId: string) {
       const now = yield* access.now
       const prunes = [
         queue.prune(tenantId, now - keepSettledMillis),
         ...ofAreas.map((prune) => prune(tenantId, now, windows)),
+        ...ofSubscriptions.flatMap(({ prune }) => prune === undefined ? [] : [prune(tenantId, now - keepSettledMillis)]),
         notices.pruneBodies(tenantId, now - windows.keepNoticesMillis),
         mails.prune(tenantId, now - keepMailsMillis),
         statistics.prune(tenantId, { minutes: now - keepMinutesMillis, hours: now - windows.keepStatisticsMillis })

@@ -18,6 +18,8 @@ export interface SubscriptionDocuments {
   readonly documents: (tenantId: string, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, StorageError>
   /** Ends a subscription as a deletion by its client does. */
   readonly end: (tenantId: string, client: string, id: string) => Effect.Effect<unknown, StorageError>
+  /** Forgets subscriptions that ended before an instant, where the area remembers any. Returns their number; at most a few thousand per call. */
+  readonly prune?: (tenantId: string, endedBefore: number) => Effect.Effect<number, StorageError>
 }
 
 /** Deletes some of what is older than the windows from one tenant, and answers how many rows that were; 0 when nothing else can be deleted now. */

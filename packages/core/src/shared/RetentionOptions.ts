@@ -9,7 +9,7 @@ const defaults = {
   keepDeliveredShipmentsMillis: days(365),
   /** Freight bills after they were invoiced or removed. Default 365 days. */
   keepEndedBillsMillis: days(365),
-  /** Bodies of notifications. At least as long as deliveries are kept. Default 180 days. */
+  /** Bodies of notifications, and cancelled subscriptions to charges. At least as long as deliveries are kept. Default 180 days. */
   keepNoticesMillis: days(180),
   /** Pickups after they were ordered, unless a change of them is still to be sent. Default 365 days. */
   keepPickupsMillis: days(365),

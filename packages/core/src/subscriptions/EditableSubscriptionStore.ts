@@ -29,8 +29,10 @@ export interface EditableSubscriptionStore<Row extends SubscriptionRow> extends 
   /** Finds the client's own subscription. `forUpdate` locks it and its destination until the transaction ends. */
   readonly find: (tenantId: string, client: string, id: string, forUpdate?: boolean) => Effect.Effect<Option.Option<StoredSubscriptionRow>, StorageError>
   /**
-   * `removed`: removed now. `gone`: the same client removed it before. `unknown`: anything else. Nothing is queued for it afterwards; the
-   * caller closes its destination.
+   * `removed`: removed now. `gone`: the same client removed it before, and it was not pruned since. `unknown`: anything else. Nothing is queued for it
+   * afterwards; the caller closes its destination.
    */
   readonly remove: (tenantId: string, client: string, id: string) => Effect.Effect<"removed" | "gone" | "unknown", StorageError>
+  /** Forgets subscriptions that were removed before an instant. Returns their number; at most a few thousand per call. */
+  readonly prune: (tenantId: string, removedBefore: number) => Effect.Effect<number, StorageError>
 }

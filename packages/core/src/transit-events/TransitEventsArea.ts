@@ -14,6 +14,6 @@ export const transitEventsArea = {
   subscriptions: {
     sources: [transitEventSource],
     filtersOf: ({ filters }: SubscriptionCreate) => filters ?? {},
-    store: Effect.map(TransitSubscriptionStore, ({ documents, remove }) => ({ documents, end: remove }))
+    store: Effect.map(TransitSubscriptionStore, ({ documents, prune, remove }) => ({ documents, end: remove, prune }))
   }
 } as const satisfies AreaDescriptor

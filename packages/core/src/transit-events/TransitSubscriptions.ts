@@ -53,7 +53,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
   ) => Effect.Effect<TransitSubscription, SubscriptionNotFound | SubscriptionPausedByOperator | Failure>
   /** The same for an operator, on behalf of the subscription's client. The status is not one of the members. */
   readonly edit: (tenantId: string, client: string, id: string, patch: typeof SubscriptionEdit.Encoded) => Effect.Effect<TransitSubscription, SubscriptionNotFound | InvalidInput | StorageError>
-  /** Stops deliveries at once and removes waiting entries. Removing again succeeds. SPEC-GAP-D15 */
+  /** Stops deliveries at once and removes waiting entries. Removing again succeeds, as long as its deliveries are kept. SPEC-GAP-D15 */
   readonly remove: (principal: Principal, id: string) => Effect.Effect<void, SubscriptionNotFound | NotPermitted | StorageError>
 }>()("@waybill/core/transit-events/TransitSubscriptions") {
   static readonly layer = Layer.effect(TransitSubscriptions, Effect.gen(function*() {

@@ -4,8 +4,9 @@ import { AccessStore, AuditStore, firstIdAt, MailStore, NoticeStore, Retention, 
 import { DeliveryOptions, DeliveryQueue, StatisticsStore } from "@waybill/core/delivery"
 import { FreightBillStore } from "@waybill/core/freight-charges"
 import { DocumentContents } from "@waybill/core/invoices"
-import { PickupStore } from "@waybill/core/pickups"
+import { PickupStore, PickupSubscriptionStore } from "@waybill/core/pickups"
 import { ShipmentStatusStore } from "@waybill/core/shipment-status"
+import { TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { TestWaybill } from "@waybill/testkit"
 import { Clock, Effect, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
@@ -38,6 +39,8 @@ const recordingStores = (calls: Array<PruneCall>, takesMillis: number) => {
     pruning(ShipmentStatusStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "statuses", before) })),
     pruning(FreightBillStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "bills", before) })),
     pruning(PickupStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "pickups", before) })),
+    pruning(PickupSubscriptionStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "pickup subscriptions", before) })),
+    pruning(TransitSubscriptionStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "transit subscriptions", before) })),
     pruning(NoticeStore, (store) => ({ ...store, pruneBodies: (tenantId, before) => answer(tenantId, "notices", before) })),
     pruning(MailStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "mails", before) })),
     pruning(StatisticsStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "statistics", before) })),
@@ -70,12 +73,14 @@ const beforeOf = (calls: ReadonlyArray<PruneCall>, what: string) => calls.find((
 describe("retention", () => {
   it.effect("prunes every store until nothing is left, each with its own period", Effect.fnUntraced(function*() {
     const { calls, removed } = yield* swept()
-    assert.strictEqual(removed, 9 * 20)
-    assert.deepStrictEqual(["deliveries", "statuses", "bills", "pickups", "notices", "mails", "statistics", "uploads", "audit"].map((what) => calls.filter((each) => each.what === what).length), [3, 3, 3, 3, 3, 3, 3, 3, 3])
+    const all = ["deliveries", "statuses", "bills", "pickups", "pickup subscriptions", "transit subscriptions", "notices", "mails", "statistics", "uploads", "audit"]
+    assert.strictEqual(removed, all.length * 20)
+    assert.deepStrictEqual(all.map((what) => calls.filter((each) => each.what === what).length), all.map(() => 3))
     assert.deepStrictEqual(beforeOf(calls, "deliveries"), now - 30 * day)
     assert.deepStrictEqual(beforeOf(calls, "statuses"), { delivered: now - 365 * day, noticed: now - 180 * day })
     assert.deepStrictEqual(beforeOf(calls, "bills"), { ended: now - 365 * day, noticed: now - 180 * day })
     assert.deepStrictEqual(beforeOf(calls, "pickups"), { ordered: now - 365 * day, answered: now - 30 * day })
+    for (const area of ["pickup", "transit"]) assert.deepStrictEqual(beforeOf(calls, `${area} subscriptions`), now - 30 * day)
     assert.deepStrictEqual(beforeOf(calls, "notices"), now - 180 * day)
     assert.deepStrictEqual(beforeOf(calls, "mails"), now - 2 * day)
     assert.deepStrictEqual(beforeOf(calls, "statistics"), { minutes: now - 25 * 3_600_000, hours: now - 90 * day })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Principal, Subscriptions } from "@waybill/core"
+import { type Principal, Retention, Subscriptions } from "@waybill/core"
 import { DeliveryWorker, SigningSecrets } from "@waybill/core/delivery"
 import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
@@ -269,6 +269,17 @@ describe("a client's subscriptions", () => {
     assert.deepStrictEqual(yield* page({ status: "inactive", page: 5 }), [[], 1, 1, false])
     const faults = yield* faultsOf(subscriptions.list(customer, untyped({ status: "lost", page: 0, pageSize: 201, sort: "id" })))
     assert.deepStrictEqual([...new Set(faults.map(([pointer]) => pointer))].toSorted(), ["/page", "/pageSize", "/sort", "/status"])
+  }, inService))
+
+  it.effect("are forgotten with their deliveries (SPEC-GAP-D15)", Effect.fnUntraced(function*() {
+    const { customer, subscriptions } = yield* setup
+    const { id } = yield* subscriptions.create(customer, wanted)
+    yield* subscriptions.remove(customer, id)
+    const sweepAfter = (days: number) => Effect.andThen(TestClock.adjust(`${days} days`), Effect.andThen(Effect.forkChild(Effect.flatMap(Retention, ({ sweep }) => sweep)), TestWaybill.pass("1 minute")))
+    yield* sweepAfter(29)
+    yield* subscriptions.remove(customer, id)
+    yield* sweepAfter(2)
+    assert.strictEqual(yield* tagOf(subscriptions.remove(customer, id)), "SubscriptionNotFound")
   }, inService))
 
   it.effect("stay removed, and their owner may remove them again (SPEC-GAP-D15)", Effect.fnUntraced(function*() {

@@ -16,4 +16,4 @@ export const patchDescription = (reset: string): string =>
 
 export const patchConflict = "An operator paused the subscription."
 
-export const deleteDescription = "Deliveries stop immediately. Deleting an own subscription again succeeds."
+export const deleteDescription = "Deliveries stop immediately. Deleting an own subscription again succeeds, as long as finished deliveries are kept."

@@ -132,7 +132,10 @@ cancelled AS (
   RETURNING cardinality(d.refs) AS entries
 )`
 
-/** The closed row stays for operators who read its deliveries. The owner removes the entries, also those that publishers still add. */
+/**
+ * The closed row stays for operators who read its deliveries, until these are pruned. The owner removes the entries, also those that publishers still add. Records of
+ * dropped entries explain open destinations only. They are written behind the destination's lock, so none is added.
+ */
 export const closeDestination = (schema: Statement, tenantId: string, closed: string) => {
   const [own, destinationId] = [tenant(tenantId), uuid(closed)]
   return statement`
@@ -145,6 +148,9 @@ WITH changed AS (
 uncounted AS (
   UPDATE ${schema}.delivery_destination_counts AS c SET live = c.live - 1
   WHERE c.tenant_id = ${own} AND c.client = (SELECT client FROM changed) AND c.source = (SELECT source FROM changed)
+),
+forgotten AS (
+  DELETE FROM ${schema}.delivery_drops AS d WHERE d.tenant_id = ${own} AND d.destination_id = ${destinationId}
 ),
 ${cancelRetries(schema, tenantId, destinationId, nothing)}
 ${signalChanged(schema, tenant(tenantId))}`

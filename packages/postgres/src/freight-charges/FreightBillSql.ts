@@ -235,22 +235,22 @@ gone AS (
 )
 SELECT count(*) FILTER (WHERE version > 0) AS pruned FROM gone`
 
-/** In-flight lists of subscriptions that were cancelled long ago. */
-export const pruneLists = (schema: Statement, tenantId: string, cancelledBefore: number) => {
+/** Subscriptions that were cancelled long ago, with their in-flight lists, which may be long. */
+export const pruneSubscriptions = (schema: Statement, tenantId: string, cancelledBefore: number) => {
   const own = tenant(tenantId)
   return statement`
 WITH old AS MATERIALIZED (
   SELECT id FROM ${schema}.freight_charge_subscriptions
-  WHERE tenant_id = ${own} AND cancelled_at < ${timestamptz(cancelledBefore)} AND listed
+  WHERE tenant_id = ${own} AND cancelled_at < ${timestamptz(cancelledBefore)}
   ORDER BY cancelled_at
   LIMIT 10
   FOR UPDATE SKIP LOCKED
 ),
-gone AS (
+lists AS (
   DELETE FROM ${schema}.freight_charge_in_flight AS i USING old AS o WHERE i.tenant_id = ${own} AND i.subscription_id = o.id
 ),
-marked AS (
-  UPDATE ${schema}.freight_charge_subscriptions AS s SET listed = false WHERE s.tenant_id = ${own} AND s.id = ANY (ARRAY(SELECT id FROM old))
+gone AS (
+  DELETE FROM ${schema}.freight_charge_subscriptions AS s WHERE s.tenant_id = ${own} AND s.id = ANY (ARRAY(SELECT id FROM old))
 )
 SELECT count(*) AS pruned FROM old`
 }

@@ -25,10 +25,10 @@ export const layer = storeLayer(FreightBillStore, ({ lookup, schema, sql }) => {
 
   const prune = Effect.fnUntraced(function*(tenantId: string, before: { readonly ended: number; readonly noticed: number }) {
     const bills = yield* sql.one(int8, statements.pruneBills(schema, tenantId, before.ended))
-    const lists = yield* sql.one(int8, statements.pruneLists(schema, tenantId, before.noticed))
+    const subscriptions = yield* sql.one(int8, statements.pruneSubscriptions(schema, tenantId, before.noticed))
     const windows = yield* sql.one(int8, pruneWindows(schema, tenantId, before.noticed))
     const notices = yield* sql.one(int8, pruneNotices(schema, tenantId, before.noticed))
-    return bills + lists + windows + notices
+    return bills + subscriptions + windows + notices
   })
 
   return {

@@ -174,6 +174,7 @@ CREATE TABLE ${schema}.transit_subscriptions (
   PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX transit_subscriptions_client ON ${schema}.transit_subscriptions (tenant_id, client, id) WHERE deleted_at IS NULL;
+CREATE INDEX transit_subscriptions_deleted ON ${schema}.transit_subscriptions (tenant_id, deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- the inverted index of all filters. route: s:<shipmentId>, or c:<client> for a subscription to all shipments that its client sees
 CREATE TABLE ${schema}.transit_routes (
@@ -217,6 +218,8 @@ CREATE TABLE ${schema}.delivery_destinations (
 ) WITH (fillfactor = 80);
 CREATE INDEX delivery_destinations_client ON ${schema}.delivery_destinations (tenant_id, client, destination_id) WHERE state <> 'closed';
 CREATE INDEX delivery_destinations_secret ON ${schema}.delivery_destinations (tenant_id, hmac_secret_id) WHERE state <> 'closed';
+-- for retention
+CREATE INDEX delivery_destinations_closed ON ${schema}.delivery_destinations (tenant_id, state_since) WHERE state = 'closed';
 
 -- how many open destinations a client has of each source, so that quotas are checked without counting rows
 CREATE TABLE ${schema}.delivery_destination_counts (

@@ -41,8 +41,7 @@ CREATE TABLE ${schema}.freight_charge_notices (
   PRIMARY KEY (tenant_id, notice_no)
 );
 
--- closes_at: when the first open window closes; closed_until: the end of the last closed window; listed: whether an in-flight list
--- may still be stored
+-- closes_at: when the first open window closes; closed_until: the end of the last closed window
 CREATE TABLE ${schema}.freight_charge_subscriptions (
   tenant_id text COLLATE "C" NOT NULL,
   id uuid NOT NULL,
@@ -54,14 +53,12 @@ CREATE TABLE ${schema}.freight_charge_subscriptions (
   cancelled_at timestamptz,
   closes_at timestamptz,
   closed_until timestamptz,
-  listed boolean NOT NULL DEFAULT true,
   PRIMARY KEY (tenant_id, id)
 ) WITH (fillfactor = 80);
 CREATE INDEX freight_charge_subscriptions_client ON ${schema}.freight_charge_subscriptions (tenant_id, client) WHERE cancelled_at IS NULL;
 CREATE INDEX freight_charge_subscriptions_closing ON ${schema}.freight_charge_subscriptions (tenant_id, closes_at) WHERE closes_at IS NOT NULL;
 CREATE INDEX freight_charge_subscriptions_next ON ${schema}.freight_charge_subscriptions (closes_at) WHERE closes_at IS NOT NULL;
-CREATE INDEX freight_charge_subscriptions_cancelled ON ${schema}.freight_charge_subscriptions (tenant_id, cancelled_at)
-  WHERE cancelled_at IS NOT NULL AND listed;
+CREATE INDEX freight_charge_subscriptions_cancelled ON ${schema}.freight_charge_subscriptions (tenant_id, cancelled_at) WHERE cancelled_at IS NOT NULL;
 
 -- route: a:<account>, or c:<client> for a subscription to all accounts of its client. The key has the client before the
 -- subscription, so that one client's subscriptions to an account that many clients share are found directly

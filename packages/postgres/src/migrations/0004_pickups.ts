@@ -76,6 +76,7 @@ CREATE TABLE ${schema}.pickup_subscriptions (
   PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX pickup_subscriptions_client ON ${schema}.pickup_subscriptions (tenant_id, client, id) WHERE deleted_at IS NULL;
+CREATE INDEX pickup_subscriptions_deleted ON ${schema}.pickup_subscriptions (tenant_id, deleted_at) WHERE deleted_at IS NOT NULL;
 -- a change of a pickup concerns all of them, and only carriers have any
 CREATE INDEX pickup_subscriptions_matched ON ${schema}.pickup_subscriptions (tenant_id) WHERE matched AND deleted_at IS NULL;
 

@@ -39,7 +39,7 @@ const changesBetween = (schema: Statement, tenantId: string, { from, to = Infini
 export const layer = storeLayer(PickupSubscriptionStore, ({ schema, sql }) => {
   const table = statement`${schema}.pickup_subscriptions`
 
-  const { documents, find, remove, replay } = makeEditable(sql, schema, table, (tenantId, id) => sql.run(emptySubscription(schema, tenantId, id)))
+  const { documents, find, prune, remove, replay } = makeEditable(sql, schema, table, (tenantId, id) => sql.run(emptySubscription(schema, tenantId, id)))
 
   const list = (tenantId: string, client: string, { after, limit }: ListRange) => {
     const beyond = after === undefined ? nothing : statement`AND s.id > ${uuid(after)}`
@@ -59,6 +59,7 @@ export const layer = storeLayer(PickupSubscriptionStore, ({ schema, sql }) => {
     find,
     list,
     remove,
+    prune,
     documents,
     clientSees,
     replay: (tenantId, id, range) => replay(tenantId, id, changesBetween(schema, tenantId, range))

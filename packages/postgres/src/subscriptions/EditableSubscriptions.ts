@@ -3,12 +3,12 @@ import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import type { PgClient } from "../client/PgClient.ts"
-import { bool } from "../client/SqlRow.ts"
+import { bool, int8 } from "../client/SqlRow.ts"
 import { type Statement, statement } from "../client/SqlStatement.ts"
 import { makeDocuments } from "./SubscriptionDocuments.ts"
-import { findSubscription, lockSubscription, replayedRow, replayEntries, subscriptionOf, subscriptionRow } from "./SubscriptionSql.ts"
+import { findSubscription, lockSubscription, pruneSubscriptions, replayedRow, replayEntries, subscriptionOf, subscriptionRow } from "./SubscriptionSql.ts"
 
-/** `empty` removes what a removed subscription says; its row stays, so that removing again succeeds. */
+/** `empty` removes what a removed subscription says; its row stays until it is pruned, so that removing again succeeds. */
 export const makeEditable = (sql: PgClient, schema: Statement, table: Statement, empty: (tenantId: string, id: string) => Effect.Effect<void, SqlError>) => ({
   find: Effect.fnUntraced(function*(tenantId: string, client: string, id: string, forUpdate = false) {
     const [found] = isUuid(id) ? yield* sql.rows(subscriptionRow, findSubscription(schema, table, tenantId, client, id, forUpdate)) : []
@@ -22,6 +22,7 @@ export const makeEditable = (sql: PgClient, schema: Statement, table: Statement,
       yield* empty(tenantId, id)
       return "removed"
     })),
+  prune: (tenantId: string, removedBefore: number) => sql.one(int8, pruneSubscriptions(table, tenantId, removedBefore)),
   replay: Effect.fnUntraced(function*(tenantId: string, id: string, entries: Statement) {
     if (!isUuid(id)) return Option.none<number>()
     const { isFound, queued } = yield* sql.one(replayedRow, replayEntries(schema, table, tenantId, id, entries))

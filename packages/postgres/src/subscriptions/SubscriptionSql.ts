@@ -40,6 +40,21 @@ export const lockSubscription = (table: Statement, tenantId: string, client: str
 SELECT deleted_at IS NOT NULL AS deleted FROM ${table}
 WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} AND id = ${uuid(id)} FOR UPDATE`
 
+const pruneSize = raw("5000")
+
+/** Returns how many were removed. */
+export const pruneSubscriptions = (table: Statement, tenantId: string, deletedBefore: number) => {
+  const own = tenant(tenantId)
+  return statement`
+WITH old AS (
+  SELECT id FROM ${table} WHERE tenant_id = ${own} AND deleted_at < ${timestamptz(deletedBefore)} ORDER BY deleted_at LIMIT ${pruneSize} FOR UPDATE SKIP LOCKED
+),
+gone AS (
+  DELETE FROM ${table} AS s WHERE s.tenant_id = ${own} AND s.id = ANY (ARRAY(SELECT id FROM old)) RETURNING 1
+)
+SELECT count(*) AS pruned FROM gone`
+}
+
 export const replayedRow = row({ isFound: bool, queued: int8 })
 
 /** Returns whether the subscription `wanted` exists, and how many of the entries were queued again; those that wait already stay. */

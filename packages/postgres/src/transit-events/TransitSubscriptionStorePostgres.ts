@@ -35,7 +35,7 @@ export const layer = storeLayer(TransitSubscriptionStore, ({ schema, sql }) => {
   const insertRecord = (tenantId: string, record: SubscriptionRecord) =>
     Effect.andThen(sql.run(statements.insertSubscription(schema, tenantId, record)), replaceRoutes(tenantId, record))
 
-  const { documents, find, remove, replay } = makeEditable(sql, schema, table, (tenantId, id) =>
+  const { documents, find, prune, remove, replay } = makeEditable(sql, schema, table, (tenantId, id) =>
     Effect.andThen(sql.run(statements.deleteRoutes(schema, tenantId, id)), sql.run(statements.emptySubscription(schema, tenantId, id))))
 
   const page = (tenantId: string, client: string, state: DestinationState, range: { readonly skip: number; readonly limit: number }) =>
@@ -53,6 +53,7 @@ export const layer = storeLayer(TransitSubscriptionStore, ({ schema, sql }) => {
     find,
     page,
     remove,
+    prune,
     clientSees: (tenantId, client, shipmentId) => sql.one(bool, statements.seesShipment(schema, tenantId, client, shipmentId)),
     documents,
     replay: (tenantId, id, request) => replay(tenantId, id, statements.eventsOf(schema, tenantId, request))

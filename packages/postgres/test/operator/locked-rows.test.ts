@@ -1,12 +1,12 @@
 /** Background work leaves out rows that a transaction of a host has locked, does the rest at once, and comes back to them. */
 import { layer } from "@effect/vitest"
 import { AuditStore, Backlogs, MailStore, NoticeStore, Subscriptions, TenantLimits, UniqueIds } from "@waybill/core"
-import { StatisticsStore } from "@waybill/core/delivery"
+import { DeliveryQueue, StatisticsStore } from "@waybill/core/delivery"
 import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { DocumentContents } from "@waybill/core/invoices"
 import { PickupStore } from "@waybill/core/pickups"
 import { ShipmentStatusStore } from "@waybill/core/shipment-status"
-import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
+import { TransitEvents, TransitSubscriptions, TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { reportedEvent, TestWaybill } from "@waybill/testkit"
 import { chargeFixtures, fixtures } from "@waybill/conformance/suites"
 import { Effect } from "effect"
@@ -18,7 +18,7 @@ import { auditEntry } from "./AuditEntry.ts"
 
 const schema = freshSchema()
 const rows = rowsIn(schema)
-const { freshTenant, idOf } = fixtures
+const { freshTenant, idOf, subscribe } = fixtures
 
 const day = 86_400_000
 const long = Date.UTC(2020, 0, 1)
@@ -26,6 +26,7 @@ const long = Date.UTC(2020, 0, 1)
 /** The same for the areas. */
 const makeAreaPrunes = Effect.fnUntraced(function*(tenantId: string) {
   const [bills, pickups, statuses, subscriptions] = [yield* FreightBillStore, yield* PickupStore, yield* ShipmentStatusStore, yield* ChargeSubscriptionStore]
+  const [queue, transit] = [yield* DeliveryQueue, yield* TransitSubscriptionStore]
   for (const n of [1, 2]) {
     yield* chargeFixtures.publishBills(tenantId, [{ billId: `bill ${n}`, state: "removed" }])
     yield* chargeFixtures.subscribeToCharges(tenantId, { n, accounts: [`${n}`] })
@@ -42,14 +43,21 @@ const makeAreaPrunes = Effect.fnUntraced(function*(tenantId: string) {
       )
     }
     yield* rows("INSERT INTO @pickup_usage (tenant_id, client, bytes) VALUES ($1, $2, 0)", [tenantId, `client ${n}`])
+    yield* subscribe(tenantId, { n: n + 2 })
+    yield* transit.remove(tenantId, "client", idOf(n + 2))
+    yield* queue.closeDestination(tenantId, idOf(n + 2))
     yield* rows("INSERT INTO @pickup_answers (tenant_id, client, key, fingerprint, answer, answered_at) VALUES ($1, 'client', $2, '', '', $3)", [tenantId, `key ${n}`, new Date(long)])
   }
   yield* rows("INSERT INTO @pickup_usage (tenant_id, client, bytes) VALUES ($1, 'client', 0)", [tenantId])
   yield* rows("UPDATE @freight_bills SET ended_at = $2 WHERE tenant_id = $1", [tenantId, new Date(long)])
   yield* rows("UPDATE @freight_charge_subscriptions SET cancelled_at = $2 WHERE tenant_id = $1", [tenantId, new Date(long)])
+  yield* rows("UPDATE @transit_subscriptions SET deleted_at = $2 WHERE tenant_id = $1", [tenantId, new Date(long)])
+  yield* rows("UPDATE @delivery_destinations SET state_since = $2 WHERE tenant_id = $1", [tenantId, new Date(long)])
   return [
     { table: "freight_bills", first: "bill_id = 'bill 1'", prune: bills.prune(tenantId, { ended: long + day, noticed: 0 }) },
     { table: "freight_charge_subscriptions", first: `id = '${idOf(1)}'`, prune: bills.prune(tenantId, { ended: 0, noticed: long + day }) },
+    { table: "transit_subscriptions", first: `id = '${idOf(3)}'`, prune: transit.prune(tenantId, long + day) },
+    { table: "delivery_destinations", first: `destination_id = '${idOf(3)}'`, prune: queue.prune(tenantId, long + day) },
     { table: "shipments", first: "shipment_id = 'S1'", prune: statuses.prune(tenantId, { delivered: long + day, noticed: 0 }) },
     { table: "pickups", first: `pickup_id = '${idOf(1)}'`, prune: pickups.prune(tenantId, { ordered: long + day, answered: 0 }) },
     { table: "pickup_usage", first: "client = 'client 1'", prune: pickups.prune(tenantId, { ordered: long + 2 * day, answered: 0 }) },

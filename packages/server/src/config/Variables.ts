@@ -320,14 +320,14 @@ export const variables = {
     "how long a process that gets SIGTERM is not ready and still serves, so that load balancers notice",
     seconds(0, 600)
   ),
-  keepSettledMillis: withDefault("WAYBILL_KEEP_DAYS", inDays(DeliveryOptions.defaults.keepSettledMillis), "how long finished deliveries stay visible to operators", days),
+  keepSettledMillis: withDefault("WAYBILL_KEEP_DAYS", inDays(DeliveryOptions.defaults.keepSettledMillis), "how long finished deliveries stay visible to operators, and what is left of deleted subscriptions is kept", days),
   keepDeliveredShipmentsMillis: withDefault("WAYBILL_KEEP_DELIVERED_DAYS", "365", "how long shipments can be looked up after delivery to the consignee", days),
   keepEndedBillsMillis: withDefault("WAYBILL_KEEP_ENDED_BILLS_DAYS", "365", "how long freight bills are kept after they were invoiced or removed", days),
   keepPickupsMillis: withDefault("WAYBILL_KEEP_PICKUPS_DAYS", "365", "how long pickups are kept after they were ordered, in any state, unless a change of them is still to be sent", days),
   keepAuditMillis: withDefault("WAYBILL_KEEP_AUDIT_DAYS", "400", "how long entries of the audit log are kept", days),
   keepStatisticsMillis: withDefault("WAYBILL_KEEP_STATISTICS_DAYS", "90", "how long delivery statistics by hour are kept; those by minute are kept for a day", days),
   keepEdiFilesMillis: withDefault("WAYBILL_KEEP_EDI_FILES_DAYS", inDays(defaultEdiLimits.keepMillis), "how long EDI files are kept after they were read or sent", days),
-  keepNoticesMillis: withDefault("WAYBILL_KEEP_NOTICES_DAYS", "180", "how long bodies of status and charge notifications are kept; never less than deliveries", days),
+  keepNoticesMillis: withDefault("WAYBILL_KEEP_NOTICES_DAYS", "180", "how long bodies of status and charge notifications, and cancelled subscriptions to charges, are kept; never less than deliveries", days),
   logFormat: variable("WAYBILL_LOG_FORMAT", "pretty on a terminal, else json", "json or pretty", oneOf(["json", "pretty"])),
   logLevel: withDefault("WAYBILL_LOG_LEVEL", "info", "lowest level that is logged: debug, info, warn or error", oneOf(["debug", "info", "warn", "error"])),
   otlpEndpoint: variable(

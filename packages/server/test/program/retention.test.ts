@@ -50,6 +50,11 @@ it("removes what is older than its setting, and nothing that is younger, still n
     await new ShipmentStatusClient({ baseUrl: url, apiKey }).subscribe({ referenceNumbers: Object.values(references), webhookUrl: `${hook.url}${path}/status` })
     await new FreightChargesClient({ baseUrl: url, apiKey }).create({ webhookUrl: `${hook.url}${path}/charges`, accounts: [account], dataOptions: { shipmentDataType: "all_monitored_events" } })
   }
+  // deleted, so that nothing of them is left
+  const { id } = await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/well/events`, hmacSecretId: "main" })
+  await tenant.customerAt(url).deleteSubscription(id)
+  const leftOf = { transit_subscriptions: "deleted_at IS NOT NULL", delivery_destinations: "state = 'closed'" }
+  for (const [table, condition] of Object.entries(leftOf)) expect(await count(table, condition), table).toBe(1)
   const happens = async (name: "old" | "young", at: string) => {
     const carrier = tenant.intakeAt(at)
     await carrier.registerShipments([postedShipment(`S-${name}`, { ProNumber: references[name], accounts: [account] }) as ReportedShipment])
@@ -73,7 +78,8 @@ it("removes what is older than its setting, and nothing that is younger, still n
   await ageInDatabase(sql, schema, 3)
   await sql.query(`UPDATE ${schema}.document_contents SET written_at = now() WHERE content_id = $1`, [kept.content_id])
   const before = new Map<string, number>()
-  for (const table of ["transit_events", "document_records", "delivery_destinations", "api_keys", "secrets"]) before.set(table, await count(table))
+  for (const table of ["transit_events", "document_records", "api_keys", "secrets"]) before.set(table, await count(table))
+  const open = await count("delivery_destinations", "state <> 'closed'")
   expect(await count("delivery_hours")).toBeGreaterThan(0)
 
   // retention runs at the start; the hours are the last that it removes of a tenant
@@ -87,6 +93,8 @@ it("removes what is older than its setting, and nothing that is younger, still n
   expect(await count("document_contents", "NOT kept")).toBe(1)
   expect(await count("document_chunks")).toBe(3)
   for (const [table, rows] of before) expect(await count(table), table).toBeGreaterThanOrEqual(rows)
+  expect(await count("delivery_destinations")).toBe(open)
+  for (const [table, condition] of Object.entries(leftOf)) expect(await count(table, condition), table).toBe(0)
   expect(await second.kill("SIGTERM")).toEqual({ code: 0, signal: null })
 
   // a delivery of the old one waits

@@ -23,6 +23,14 @@ export const layer = storeLayer(DeliveryQueue, { rows: DestinationTables }, ({ j
   const retryDead = (tenant: Tenant, deliveries: ReadonlyArray<Delivery>, now: number): number =>
     deliveries.filter(({ state }) => state === "dead").filter((each) => retry(tenant, each, now) === "dead").length
 
+  const prune = (tenant: Tenant, before: number): number => {
+    const { closed, deliveries } = tenant
+    const settled = journal.dropWhere(deliveries, ({ settledAt = Infinity }) => settledAt < before, pruneLimit)
+    if (settled > 0) return settled
+    const kept = new Set(rows.deliveries(tenant).map(({ destinationId }) => destinationId))
+    return journal.dropWhere(closed, ({ closedAt, destinationId, entries }) => closedAt! < before && entries.length === 0 && !kept.has(destinationId), pruneLimit)
+  }
+
   return {
     openDestination: (tenantId, destination) =>
       operate((now) => {
@@ -79,15 +87,7 @@ export const layer = storeLayer(DeliveryQueue, { rows: DestinationTables }, ({ j
         const tenant = rows.of(tenantId)
         return retryDead(tenant, deliveryIds.flatMap((id) => tenant.deliveries.get(id) ?? []), now)
       }),
-    prune: (tenantId, settledBefore) =>
-      operate(() => {
-        const { deliveries } = rows.of(tenantId)
-        const old = [...deliveries.values()]
-          .filter((each) => each.settledAt !== undefined && each.settledAt < settledBefore)
-          .slice(0, pruneLimit)
-        for (const each of old) journal.drop(deliveries, each.deliveryId)
-        return old.length
-      }),
+    prune: (tenantId, before) => operate(() => prune(rows.of(tenantId), before)),
     depth: operate((now) => depthOf(rows, now))
   }
 })

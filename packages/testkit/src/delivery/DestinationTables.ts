@@ -85,6 +85,7 @@ export class Destination {
   /** The number of entries that were removed without being sent, and the newest of them. */
   dropped = 0
   readonly drops: Array<Drop> = []
+  closedAt: number | undefined
 
   constructor(tenant: Tenant, settings: DestinationSettings, now: number) {
     this.destinationId = settings.destinationId
@@ -196,6 +197,8 @@ export class DestinationRows extends TenantRows<Tenant> {
     const { destinationId, tenant } = destination
     this.journal.drop(tenant.destinations, destinationId)
     this.journal.put(tenant.closed, destinationId, destination)
+    this.journal.set(destination, "closedAt", now)
+    for (const _ of destination.drops.slice()) this.journal.take(destination.drops, 0)
     for (const delivery of destination.unsettled.values()) if (delivery.state === "waiting") this.write(destination, delivery, "cancelled", now)
     this.signal(destination, undefined)
   }

@@ -15,12 +15,12 @@ export const layer = storeLayer(FreightBillStore, { rows: FreightChargeTables },
   }
 
   const prune = (tenantId: string, before: { readonly ended: number; readonly noticed: number }): number => {
-    const { bills, notices } = rows.of(tenantId)
+    const { bills, notices, subscriptions } = rows.of(tenantId)
     const ended = [...bills.values()].filter((each) => each.state !== "open" && each.storedAt < before.ended).slice(0, pruneLimit)
     for (const each of ended) rows.dropBill(tenantId, each.billId)
     const unused = rows.unusedNotices(tenantId).filter((each) => each.storedAt < before.noticed).slice(0, pruneLimit)
     for (const each of unused) journal.drop(notices, each.noticeId)
-    return ended.length + unused.length + rows.dropLists(tenantId, before.noticed)
+    return ended.length + unused.length + journal.dropWhere(subscriptions, ({ cancelledAt = Infinity }) => cancelledAt < before.noticed, pruneLimit)
   }
 
   return {

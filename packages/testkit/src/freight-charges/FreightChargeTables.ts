@@ -181,14 +181,6 @@ export class FreightChargeRows extends AreaRows<TenantCharges> {
     const inUse = this.destinations.payloadsInUse(tenantId)
     return [...notices.values()].filter((each) => !referred.has(each.noticeId) && [...each.carriers].every((bytes) => !inUse.has(bytes)))
   }
-
-  /** Removes in-flight lists of subscriptions that were cancelled before then. Returns their number. */
-  dropLists(tenantId: string, before: number): number {
-    const old = [...this.of(tenantId).subscriptions.values()]
-      .filter(({ cancelledAt, inFlight }) => cancelledAt !== undefined && cancelledAt < before && inFlight.length > 0)
-    for (const each of old) this.journal.set(each, "inFlight", [])
-    return old.length
-  }
 }
 
 /** `held` is an account, or an account within a carrier. */

@@ -9,7 +9,7 @@ import { PickupTables } from "./PickupTables.ts"
 
 export const layer = storeLayer(PickupSubscriptionStore, { destinations: DestinationTables, tables: PickupTables }, (parts) => {
   const { journal, operate, tables } = parts
-  const { documents, find, own, remove } = editableIn(
+  const { documents, find, own, prune, remove } = editableIn(
     parts,
     (tenantId) => tables.of(tenantId),
     (tenantId, id) => journal.drop(tables.of(tenantId).subscriptions, id)
@@ -27,6 +27,7 @@ export const layer = storeLayer(PickupSubscriptionStore, { destinations: Destina
     find,
     list: (tenantId, client, { after, limit }) => operate(() => own(tenantId, client).filter(({ id }) => after === undefined || id > after).slice(0, limit)),
     remove,
+    prune,
     documents,
     clientSees: (tenantId, client, pickupId) => operate(() => tables.clientSees(tenantId, client, pickupId)),
     replay: (tenantId, id, range) =>

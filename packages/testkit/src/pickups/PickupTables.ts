@@ -16,6 +16,7 @@ import { Context, Layer } from "effect"
 import { AreaRows, areaRows } from "../access/AreaRows.ts"
 import { newestWithin } from "../shared/NewestFirst.ts"
 import { setIn } from "../shared/EntryIn.ts"
+import type { RemovedSubscription } from "../subscriptions/EditableSubscriptions.ts"
 
 interface StoredAnswer extends AnsweredRequest {
   readonly storedAt: number
@@ -42,8 +43,7 @@ class TenantPickups {
   /** Bytes of the histories of a client's pickups, with their entries in the work list. */
   readonly usage = new Map<string, number>()
   readonly subscriptions = new Map<string, SubscriptionRow>()
-  /** The clients of removed subscriptions. */
-  readonly removed = new Map<string, string>()
+  readonly removed = new Map<string, RemovedSubscription>()
   /** The last number and time of the work list. */
   readonly feed = { last: 0, lastAt: -Infinity }
 }

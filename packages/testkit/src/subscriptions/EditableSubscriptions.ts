@@ -5,11 +5,20 @@ import type { DestinationRows } from "../delivery/DestinationTables.ts"
 import type { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { documentsIn } from "../shared/SubscriptionDocuments.ts"
 
-/** The subscriptions of a tenant, and the clients of removed ones. */
+/** What is left of a subscription that its client removed. */
+export interface RemovedSubscription {
+  readonly client: string
+  readonly at: number
+}
+
+/** The subscriptions of a tenant, and those that were removed. */
 interface EditableRows<Row> {
   readonly subscriptions: Map<string, Row>
-  readonly removed: Map<string, string>
+  readonly removed: Map<string, RemovedSubscription>
 }
+
+/** The maximum number that one call of `prune` removes. */
+const pruneLimit = 2000
 
 export const editableIn = <Row extends SubscriptionRow>(
   { destinations, journal, operate }: MemoryDatabase["Service"] & { readonly destinations: DestinationRows },
@@ -34,13 +43,14 @@ export const editableIn = <Row extends SubscriptionRow>(
         return Option.fromUndefinedOr(row?.client === client ? stored(tenantId, row)[0] : undefined)
       }),
     remove: (tenantId: string, client: string, id: string) =>
-      operate((): "removed" | "gone" | "unknown" => {
+      operate((now): "removed" | "gone" | "unknown" => {
         const { removed, subscriptions } = rowsOf(tenantId)
-        if (subscriptions.get(id)?.client !== client) return removed.get(id) === client ? "gone" : "unknown"
+        if (subscriptions.get(id)?.client !== client) return removed.get(id)?.client === client ? "gone" : "unknown"
         drop(tenantId, id)
-        journal.put(removed, id, client)
+        journal.put(removed, id, { client, at: now })
         return "removed"
       }),
+    prune: (tenantId: string, removedBefore: number) => operate(() => journal.dropWhere(rowsOf(tenantId).removed, ({ at }) => at < removedBefore, pruneLimit)),
     documents: (tenantId: string, ids: ReadonlyArray<string>) => operate(() => documentsIn(ids, (id) => rowsOf(tenantId).subscriptions.get(id)?.doc))
   }
 }

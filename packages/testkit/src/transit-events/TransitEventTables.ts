@@ -5,6 +5,7 @@ import { Context, Layer } from "effect"
 import { AreaRows, areaRows } from "../access/AreaRows.ts"
 import { lowerBound } from "../shared/Journal.ts"
 import { setIn } from "../shared/EntryIn.ts"
+import type { RemovedSubscription } from "../subscriptions/EditableSubscriptions.ts"
 
 export interface EventRow extends NewEvent {
   readonly storedAt: number
@@ -31,8 +32,7 @@ class TenantEvents {
   readonly shipmentIds: Array<string> = []
   readonly cursors = new Map<string, StoredCursors>()
   readonly subscriptions = new Map<string, SubscriptionRecord>()
-  /** The clients of removed subscriptions. */
-  readonly removed = new Map<string, string>()
+  readonly removed = new Map<string, RemovedSubscription>()
   /** Active subscriptions: by shipment if they name shipments, else by client. */
   readonly byShipment = new Map<string, Set<string>>()
   readonly byClient = new Map<string, Set<string>>()

@@ -8,7 +8,7 @@ import { TransitEventTables } from "./TransitEventTables.ts"
 
 export const layer = storeLayer(TransitSubscriptionStore, { destinations: DestinationTables, rows: TransitEventTables }, (parts) => {
   const { operate, rows } = parts
-  const { documents, find, own, remove } = editableIn(parts, (tenantId) => rows.of(tenantId), (tenantId, id) => rows.dropSubscription(tenantId, id))
+  const { documents, find, own, prune, remove } = editableIn(parts, (tenantId) => rows.of(tenantId), (tenantId, id) => rows.dropSubscription(tenantId, id))
 
   const replay = (tenantId: string, id: string, { from, shipmentIds, to }: ReplayRequest, now: number): Option.Option<number> => {
     const record = rows.of(tenantId).subscriptions.get(id)
@@ -34,6 +34,7 @@ export const layer = storeLayer(TransitSubscriptionStore, { destinations: Destin
         return { rows: all.slice(skip, skip + limit), totalCount: all.length }
       }),
     remove,
+    prune,
     clientSees: (tenantId, client, shipmentId) => operate(() => rows.clientSees(tenantId, client, shipmentId)),
     documents,
     replay: (tenantId, id, request) => operate((now) => replay(tenantId, id, request, now))

@@ -72,6 +72,11 @@ export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: Reado
     return Option.some(retried.whole ? retried.state : "cancelled")
   }, sql.withTransaction)
 
+  const prune = Effect.fnUntraced(function*(tenantId: string, before: number) {
+    const deliveries = yield* sql.one(int8, statements.pruneDeliveries(schema, tenantId, before))
+    return deliveries > 0 ? deliveries : yield* sql.one(int8, statements.pruneDestinations(schema, tenantId, before))
+  })
+
   return {
     destinations: (tenantId, query) =>
       Effect.map(sql.rows(statements.overviewRow, statements.destinationOverviews(schema, tenantId, query)), (rows) => ({ now: rows[0]?.now ?? 0, destinations: rows.map(overviewOf) })),
@@ -92,7 +97,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: Reado
         sql.run(retries.lockDestinationsOf(schema, tenantId, deliveryIds)),
         sql.one(int8, retries.retryDead(schema, tenantId, deliveryIds))
       )),
-    prune: (tenantId, settledBefore) => sql.one(int8, statements.pruneDeliveries(schema, tenantId, settledBefore)),
+    prune,
     depth: sql.one(statements.depthRow, statements.depth(schema))
   }
 }

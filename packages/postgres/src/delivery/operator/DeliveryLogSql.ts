@@ -247,7 +247,7 @@ FROM (
 ) AS d
 ${destinationOf(schema, tenantId, "d.destination_id")}`
 
-/** Deliveries that are removed in one statement. */
+/** Rows that are removed in one statement. */
 const pruneSize = raw("2000")
 
 /**
@@ -272,6 +272,31 @@ WITH old AS (
 ),
 gone AS (
   DELETE FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.delivery_id = ANY (ARRAY(SELECT delivery_id FROM old))
+  RETURNING 1
+)
+SELECT count(*) AS count FROM gone`
+}
+
+/** Deliveries are pruned before, so few destinations are passed over. What is sent for the first time is in its flight only. */
+export const pruneDestinations = (schema: Statement, tenantId: string, closedBefore: number) => {
+  const own = tenant(tenantId)
+  const noDeliveries = Object.values(stateGroups).map((group) => statement`
+    AND NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.destination_id = l.destination_id AND d.state ${group} OFFSET 0)`)
+  return statement`
+WITH old AS (
+  SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
+  WHERE l.tenant_id = ${own} AND l.state = 'closed' AND l.state_since < ${timestamptz(closedBefore)}
+    AND NOT EXISTS (SELECT FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = ${own} AND e.destination_id = l.destination_id OFFSET 0)
+    ${concat(noDeliveries)}
+    AND l.destination_id NOT IN (
+      SELECT u.destination_id FROM ${schema}.delivery_flights AS f CROSS JOIN LATERAL unnest(f.deliveries) AS u WHERE f.tenant_id = ${own}
+    )
+  ORDER BY l.state_since
+  LIMIT ${pruneSize}
+  FOR UPDATE SKIP LOCKED
+),
+gone AS (
+  DELETE FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = ANY (ARRAY(SELECT destination_id FROM old))
   RETURNING 1
 )
 SELECT count(*) AS count FROM gone`

@@ -140,8 +140,9 @@ const drop = Effect.fnUntraced(function*({ schema, sources, sql }: Storage, { cl
   const locks = yield* sql.rows(lockedRow, lockFreeDestinations(schema, tenantId, Array.from(named)))
   const free = new Set(locks.flatMap(({ destinationId, isFree }) => isFree ? [destinationId] : []))
   if (deliveries.length > 0) yield* sql.run(drops.withdraw(schema, sources, tenantId, Array.from(free), deliveries.map(({ deliveryId }) => deliveryId)))
+  const locked = locks.flatMap(({ destinationId, isFree }) => isFree ? [] : [destinationId])
   const gone: Array<Decoded<typeof drops.goneRow>> = []
-  for (const destinationId of closed.filter((id) => free.has(id))) {
+  for (const destinationId of closed.filter((id) => named.has(id) && !locked.includes(id))) {
     if (gone.length < purgeStep) gone.push(...yield* sql.rows(drops.goneRow, drops.dropClosed(schema, tenantId, destinationId)))
   }
   for (const destinationId of new Set(keys.map((each) => each.destinationId))) {
@@ -156,7 +157,7 @@ const drop = Effect.fnUntraced(function*({ schema, sources, sql }: Storage, { cl
     for (const { remainder } of sources) if (remainder !== undefined) yield* sql.run(remainder(schema, tenantId, dropped))
     yield* sql.run(trimDrops(schema, tenantId, [destinationId]))
   }
-  return { dropped: gone.length, more: gone.length >= purgeStep, locked: locks.flatMap(({ destinationId, isFree }) => isFree ? [] : [destinationId]) }
+  return { dropped: gone.length, more: gone.length >= purgeStep, locked }
 })
 
 const loadedOf = (row: Decoded<typeof loadedRow>): LoadedDestination => {

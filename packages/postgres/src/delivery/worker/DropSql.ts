@@ -13,14 +13,18 @@ const step = raw(String(purgeStep))
 
 export const goneRow = row({ destinationId: uuid, ref: int8 })
 
-/** Entries of a closed destination, up to a step, which are not counted as dropped; and what a takeover made wait in it while it was closed. */
+/**
+ * Entries of a closed destination, up to a step, which are not counted as dropped; and what a takeover made wait in it while it was closed. A publisher whose transaction
+ * was open for long may have queued entries for one that is removed already.
+ */
 export const dropClosed = (schema: Statement, tenantId: string, closed: string) => {
+  const [own, destinationId] = [tenant(tenantId), uuid(closed)]
   const entries = statement`FROM ${schema}.delivery_entries AS e
-  WHERE e.tenant_id = ${tenant(tenantId)} AND e.destination_id = (SELECT l.destination_id FROM closed AS l)`
+  WHERE e.tenant_id = ${own} AND e.destination_id = (SELECT l.destination_id FROM closed AS l)`
   return statement`
 WITH closed AS MATERIALIZED (
-  SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
-  WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = ${uuid(closed)} AND l.state = 'closed'
+  SELECT ${destinationId} AS destination_id
+  WHERE NOT EXISTS (SELECT FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = ${destinationId} AND l.state <> 'closed')
 ),
 ${cancelRetries(schema, tenantId, raw("(SELECT l.destination_id FROM closed AS l)"), nothing)},
 stretch AS MATERIALIZED (

@@ -38,7 +38,7 @@ WITH flown AS MATERIALIZED (
 ),
 closed AS MATERIALIZED (
   SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
-  WHERE l.tenant_id = ${own} AND l.destination_id = ANY (ARRAY(SELECT i.destination_id FROM flown AS i)) AND l.state = 'closed'
+  WHERE l.tenant_id = ${own} AND l.destination_id = ANY (ARRAY(SELECT i.destination_id FROM flown AS i)) AND coalesce(l.state, '') = 'closed'
 ),
 first AS (
   INSERT INTO ${schema}.deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at, settled_at, traceparent)
