@@ -139,6 +139,8 @@ export const planOf = (destination: Destination, now: number, room: number): Pla
   const { breaker, settings, unreadableUntil, waiting } = destination
   if (settings === undefined || !destination.sends || destination.pause !== undefined) return nothing
   if (unreadableUntil !== undefined) return { ...nothing, lookAt: unreadableUntil }
+  // one that is returned without an attempt counts until that is written
+  if (isFailing(destination) && destination.inFlight.size > 0) return nothing
   const due = countDue(waiting, now)
   const nextDue = waiting[due]?.dueAt
   if (due === 0 && !destination.ahead && !destination.behind) return nextDue === undefined ? nothing : { ...nothing, lookAt: nextDue }

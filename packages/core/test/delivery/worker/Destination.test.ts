@@ -256,6 +256,15 @@ describe("the breaker", () => {
     assert.strictEqual(planned().batches, 0)
   })
 
+  it("permits no probe until the outcome of the one before is written, even without an attempt", () => {
+    const destination = broken()
+    const planned = () => planOf(destination, now + 60_000, 1).batches
+    begun(destination, "one", { lastKey: "A", first: true })
+    assert.strictEqual(planned(), 0)
+    settled(destination, "one", undefined, 2)
+    assert.strictEqual(planned(), 1)
+  })
+
   it("uses a due retry as the probe", () => {
     const destination = broken()
     insertWaiting(destination, { ...waiting("retry", now + 60_000), since: 0, leftOut: false })
