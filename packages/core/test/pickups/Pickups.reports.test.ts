@@ -152,6 +152,13 @@ describe("Pickups.report", () => {
     assert.strictEqual((yield* report({ status: "Cancelled", informationCode: why })).result, "duplicate")
   }, inService))
 
+  it.effect("takes a visibility response, whose pickupConfirmationId is no member of a report (SPEC-GAP-C4)", Effect.fnUntraced(function*() {
+    const { report, seen } = yield* ordered
+    const shown = yield* seen
+    assert.strictEqual((yield* report({ ...shown, status: "En Route", informationCode: why })).result, "accepted")
+    assert.deepStrictEqual(yield* seen, { ...shown, status: "En Route", informationCode: (yield* seen).informationCode })
+  }, inService))
+
   it.effect("accepts one of several equal concurrent reports", Effect.fnUntraced(function*() {
     const { history, report } = yield* ordered
     const results = yield* Effect.all(Array.from({ length: 5 }, () => report({ status: "En Route" })), { concurrency: "unbounded" })

@@ -56,7 +56,15 @@ const open: Readonly<Record<string, Call>> = {
     documents.upload(carrier, { ...documentsSample({ accounts: ["A-1"], documents: [{ documentType: "POD", files: [fileSample("PDF", 1000)] }] }) as object, ...more }),
   "statusSubscriptions.subscribe": ({ shipper, statusSubscriptions }, more) => statusSubscriptions.subscribe(shipper, { referenceNumbers: ["1234567890"], webhookUrl: address, ...more }),
   "chargeSubscriptions.create": ({ chargeSubscriptions, shipper }, more) => chargeSubscriptions.create(shipper, { webhookUrl: address, accounts: ["A-1"], dataOptions: {}, ...more }),
-  "pickups.create": ({ pickups, shipper }, more) => pickups.create(shipper, { ...pickupRequest() as object, ...more })
+  "shipments.report": async ({ carrier, shipments }, more) => {
+    await shipments.register(carrier, [postedShipment("S-1")])
+    await shipments.report(carrier, [{ shipmentId: "S-1", shipmentMilestoneStatus: "Out for Delivery", occurredAt: "2026-11-19T13:00:00Z", ...more }])
+  },
+  "pickups.create": ({ pickups, shipper }, more) => pickups.create(shipper, { ...pickupRequest() as object, ...more }),
+  "pickups.report": async ({ carrier, pickups, shipper }, more) => {
+    const [{ carrierPickupNumber }] = await pickups.create(shipper, pickupRequest())
+    await pickups.report(carrier, carrierPickupNumber, { status: "En Route", ...more })
+  }
 }
 
 const started = async (): Promise<StartedTestWaybill> => {
