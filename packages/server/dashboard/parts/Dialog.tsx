@@ -76,7 +76,7 @@ export const Dialog = ({ act, children, close, confirm, title }: DialogProps) =>
     >
       <article>
         <h2 id={id}><Shown text={title} /></h2>
-        <form onSubmit={submit} onInput={() => setUnsaved(id, true)}>
+        <form onSubmit={submit} onInput={() => setUnsaved(id, true, "view")}>
           {children}
           {failure !== undefined && <p role="alert" class="failure"><Shown text={failure} /></p>}
           <footer>

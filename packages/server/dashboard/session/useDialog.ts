@@ -1,6 +1,7 @@
 /** State of a view's dialogs: which one is open, and the result of the last confirmed one. */
 import { useState } from "preact/hooks"
 import { useAppState } from "./Context.ts"
+import { useDraft } from "./useDraft.ts"
 
 export interface DialogState<Asked> {
   readonly asked: Asked | undefined
@@ -12,14 +13,15 @@ export interface DialogState<Asked> {
 
 export const useDialog = <Asked>({ refresh }: { readonly refresh: () => void }): DialogState<Asked> => {
   const { announce } = useAppState()
-  const [asked, setAsked] = useState<Asked>()
+  // it asks about what the address shows, such as all that match a filter
+  const [asked, ask] = useDraft<Asked | undefined>(undefined, location.hash)
   const [result, setResult] = useState<string>()
   const close = (result?: string) => {
-    setAsked(undefined)
+    ask(undefined)
     if (result === undefined) return
     setResult(result)
     announce(result)
     refresh()
   }
-  return { asked, ask: (asked) => setAsked(() => asked), result, close }
+  return { asked, ask, result, close }
 }

@@ -1,5 +1,6 @@
 /** The current route. Moves the focus to the heading of a new view, and restores the scroll position on Back. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
+import { mayLeaveView } from "./unsaved.ts"
 
 /** Scroll positions of history entries when they were left. */
 const scrolled = new Map<number, number>()
@@ -37,8 +38,11 @@ export const useRoute = <Route,>({ headingOf, routeOf }: Routes<Route>): Route =
   const [address, setAddress] = useState({ hash: location.hash, top: 0 })
   useEffect(() => {
     begin()
+    let { href } = location
     const look = () => {
+      if (!mayLeaveView()) return history.pushState({ entry: here, load }, "", href)
       const top = arrive()
+      href = location.href
       setAddress({ hash: location.hash, top })
     }
     addEventListener("hashchange", look)

@@ -63,6 +63,21 @@ describe.skipIf(noBrowser)("a dialog", { timeout: 60_000 }, () => {
     }
   })
 
+  it("is closed when Back changes the filter that it is about", async () => {
+    const { api, page, violations } = await openView("#/t/acme/subscriptions?state=active")
+    await page.getByRole("button", { name: "Purge all that match" }).waitFor()
+    await page.getByLabel("State").selectOption("paused")
+    await page.getByRole("button", { name: "Purge all that match" }).click()
+    await page.getByRole("dialog").waitFor()
+    await page.goBack()
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    expect(new URL(page.url()).hash).toBe("#/t/acme/subscriptions?state=active")
+    await page.goForward()
+    await page.getByRole("button", { name: "Purge all that match" }).waitFor()
+    expect(await page.getByRole("dialog").count()).toBe(0)
+    expect([api.requests.filter(({ method }) => method !== "GET"), violations.seen]).toEqual([[], []])
+  })
+
   it("tells screen readers what will happen, with its title", async () => {
     const { page } = await openView(`#/t/acme/subscriptions/${idOf(1)}`)
     await page.getByRole("button", { name: "Delete …" }).click()

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { eventually } from "../program/Program.ts"
 import { closeBrowserAfterwards, noBrowser } from "./Chromium.ts"
 import { idOf, key } from "./FakeOperatorApi.ts"
 import { openView } from "./OpenView.ts"
@@ -44,5 +45,31 @@ describe.skipIf(noBrowser)("text that is typed into a dialog and not sent", { ti
     await page.reload()
     await page.getByRole("button", { name: "Pause …" }).waitFor()
     expect(violations.seen).toEqual(["dialog: "])
+  })
+
+  it("is lost by Back only after a question", async () => {
+    const { page, violations } = await openView("#/t/acme/subscriptions")
+    const [list, shown] = ["#/t/acme/subscriptions", `#/t/acme/subscriptions/${idOf(1)}`]
+    const hash = () => new URL(page.url()).hash
+    await page.getByRole("link", { name: "shipper-1" }).first().waitFor()
+    await page.evaluate((hash) => void (location.hash = hash), shown)
+    await page.getByRole("button", { name: "Pause …" }).click()
+    await page.getByLabel("Reason").fill("Their endpoint moves.")
+    for (let n = 0; n < 2; n++) {
+      await page.goBack()
+      await eventually(() => hash() === shown || undefined)
+      expect(await page.getByLabel("Reason").inputValue()).toBe("Their endpoint moves.")
+    }
+    expect(violations.seen).toEqual(Array(2).fill("dialog: Leave this view? What you typed is not sent, and is lost."))
+    page.removeAllListeners("dialog")
+    page.once("dialog", (dialog) => void dialog.accept())
+    await page.goBack()
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    expect(hash()).toBe(list)
+    // nothing is left to ask about
+    await page.goForward()
+    await page.getByRole("button", { name: "Pause …" }).waitFor()
+    expect(await page.getByRole("dialog").count()).toBe(0)
+    await page.reload()
   })
 })
