@@ -33,6 +33,18 @@ const fill = (slots: Slots, owners: ReadonlyArray<SlotOwner>): ReadonlyArray<num
   return had
 }
 
+const wish = Arbitrary.all({ tenant: int(1, 3), client: int(1, 4), wanted: int(1, 600) })
+
+/** Slots of which each owner took what it wished, as far as it may. */
+const takenBy = (wishes: ReadonlyArray<{ readonly tenant: number; readonly client: number; readonly wanted: number }>): Slots => {
+  const slots = makeSlots()
+  for (const { client, tenant, wanted } of wishes) {
+    const each = owner(tenant, client)
+    slots.use(each, Math.min(wanted, slots.ofClient(each)), false)
+  }
+  return slots
+}
+
 describe("slots", () => {
   it("give a client alone half", () => assert.deepStrictEqual(fill(makeSlots(), [owner(1, 1)]), [500]))
 
@@ -66,13 +78,9 @@ describe("slots", () => {
 
   it.prop(
     "always have room for a client of another tenant, as long as few tenants take all they may",
-    [listOf(Arbitrary.all({ tenant: int(1, 3), client: int(1, 4), wanted: int(1, 600) }), 1, 60)],
+    [listOf(wish, 1, 60)],
     ([wishes]) => {
-      const slots = makeSlots()
-      for (const { client, tenant, wanted } of wishes) {
-        const each = owner(tenant, client)
-        slots.use(each, Math.min(wanted, slots.ofClient(each)), false)
-      }
+      const slots = takenBy(wishes)
       assert.isAtMost(slots.used, concurrency)
       assert.isAtLeast(slots.ofClient(owner(9, 9)), 1)
     },
@@ -81,13 +89,9 @@ describe("slots", () => {
 
   it.prop(
     "that a tenant may take before its clients are known are within the share of each of them",
-    [listOf(Arbitrary.all({ tenant: int(1, 3), client: int(1, 4), wanted: int(1, 600) }), 0, 20)],
+    [listOf(wish, 0, 20)],
     ([wishes]) => {
-      const slots = makeSlots()
-      for (const { client, tenant, wanted } of wishes) {
-        const each = owner(tenant, client)
-        slots.use(each, Math.min(wanted, slots.ofClient(each)), false)
-      }
+      const slots = takenBy(wishes)
       for (const tenant of [1, 2, 3, 4]) {
         for (const client of [1, 2, 3, 4, 5]) assert.isAtMost(slots.ofAnyClient(`tenant ${tenant}`), slots.ofClient(owner(tenant, client)))
       }
