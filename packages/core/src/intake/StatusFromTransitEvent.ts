@@ -14,7 +14,7 @@ import {
   TerminalType
 } from "../shipment-status/model/CodeLists.ts"
 import { plainNumber, plainPostalCode } from "../shipment-status/model/LookupKey.ts"
-import { DateOrInstant, plainText, StandardAddress, type TerminalInfo, UtcOffset } from "../shipment-status/model/FreightShapes.ts"
+import { DateOrInstant, plainText, someText, StandardAddress, type TerminalInfo, UtcOffset } from "../shipment-status/model/FreightShapes.ts"
 import type { Information, StatusReport } from "../shipment-status/model/StatusReport.ts"
 import type { EventType } from "../transit-events/model/EventType.ts"
 import type { ReportedEvent } from "../transit-events/model/TransitEvent.ts"
@@ -65,13 +65,13 @@ const attributeSchemas = {
   updatedEta: DateOrInstant,
   exception: Schema.Literals(["damaged", "short", "lost", "reconsigned"]),
   custody: Schema.Literals(["consignee", "partner", "other"]),
-  partnerCarrierName: plainText(200),
-  partnerCarrierScac: plainText(20),
-  updatedPro: plainText(100),
+  partnerCarrierName: someText(200),
+  partnerCarrierScac: someText(20),
+  updatedPro: someText(100),
   trailerNumber: plainText(100),
   terminalType: TerminalType,
   timeZone: UtcOffset,
-  message: plainText(2000),
+  message: someText(2000),
   customsStatus: CustomsStatus,
   customsEntryNumber: plainText(100),
   appointmentStatus: AppointmentChange,

@@ -62,6 +62,8 @@ describe("attributes", () => {
     assert.notProperty(result, "stopsAway")
     assert.notProperty(result, "updatedEta")
     assert.notProperty(result, "timeZone")
+    const blank = report("IN_TRANSIT", { message: " ", updatedPro: "", partnerCarrierName: "", partnerCarrierScac: " " })
+    for (const name of ["message", "updatedPro", "partner"]) assert.notProperty(blank, name)
   })
 
   it("set stops away, delay reason and freight exceptions", () => {

@@ -60,6 +60,15 @@ describe("POST /status-updates", () => {
     expect(unknown.json.results).toMatchObject([{ index: 0, result: "error", errors: [{ code: "unknown_reference" }] }])
   })
 
+  it("needs a partner carrier for Interline, which a blank does not name (SPEC-GAP-A17)", async () => {
+    const blank = { shipmentMilestoneStatus: "Interline", PartnerCarrierName: "", PartnerCarrierSCAC: " " }
+    await acme.register(movingShipment("U5"))
+    const update = await acme.update({ shipmentId: "U5", ...blank })
+    const posted = await acme.register(movingShipment("U6", { ...blank, ShipmentMilestoneStatus: "Interline" }))
+    expect([update.status, update.json.errors[0].detail]).toEqual([400, "Interline needs PartnerCarrierName and PartnerCarrierSCAC: who has the freight now."])
+    expect(posted.json.errors).toMatchObject([{ pointer: "/shipments/0/PartnerCarrierName", code: "required" }, { pointer: "/shipments/0/PartnerCarrierSCAC", code: "required" }])
+  })
+
   it("updates the event log too, so that both views agree", async () => {
     await acme.register(reportedShipment("U4", { accounts: ["A1"] }))
     await acme.update({ shipmentId: "U4", shipmentMilestoneStatus: "Picked-up", occurredAt: "2026-11-18T20:00:00Z" })

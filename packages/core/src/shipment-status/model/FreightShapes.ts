@@ -1,5 +1,5 @@
 /** Schemas that shipment status shares with other interfaces, in the published spelling. Unknown fields are dropped. */
-import { Schema } from "effect"
+import { Schema, SchemaGetter } from "effect"
 import { parseInstant } from "../../shared/Instant.ts"
 import { Integer, Measure, nullish } from "../../shared/Members.ts"
 import { BrokerType, CountryCode, DimensionsUnit, NestedOrStacked, TerminalStatus, WeightUnit } from "./CodeLists.ts"
@@ -14,6 +14,13 @@ export const plainText = (maxLength: number) =>
 /** `plainText` that is not blank. */
 export const someText = (maxLength: number) =>
   plainText(maxLength).check(Schema.isPattern(/\S/u, { message: `Text of 1 to ${maxLength} characters that is not blank.` }))
+
+/** Text that may be left out. Some systems write blanks for a missing value, which is `null`. */
+export const nullishText = (maxLength: number) =>
+  nullish(plainText(maxLength)).pipe(Schema.decodeTo(nullish(Schema.String), {
+    decode: SchemaGetter.transform((text) => text?.trim() === "" ? null : text),
+    encode: SchemaGetter.transform((text) => text)
+  }))
 
 const orNull = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema)
 

@@ -5,7 +5,7 @@ import { type Fault, fault } from "../../shared/Fault.ts"
 import { AccountNumber, ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
 import { nullish } from "../../shared/Members.ts"
-import { Commodities, DateOrInstant, HandlingUnits, plainText, ReferenceNumbers, StandardAddress, TerminalInfo, TimeCriticalInfo } from "./FreightShapes.ts"
+import { Commodities, DateOrInstant, HandlingUnits, nullishText, plainText, ReferenceNumbers, StandardAddress, TerminalInfo, TimeCriticalInfo } from "./FreightShapes.ts"
 import { describedFields, type ShipmentView, VerifiedShipment } from "./VerifiedShipment.ts"
 
 const known = VerifiedShipment.fields
@@ -36,7 +36,7 @@ export const PostedShipment = Schema.Struct({
   occurredAt: Schema.optionalKey(InstantText),
   ...describedFields,
   ReferenceNumbers: nullish(PostedReferences),
-  UpdatedPro: nullish(plainText(100)),
+  UpdatedPro: nullishText(100),
   DESaccessorial: nullish(Schema.Array(Schema.NullOr(plainText(50))).check(Schema.isMaxLength(200, { message: "At most 200 accessorials." }))),
   DESLimitedAccess: nullish(known.DESLimitedAccess.members[0]),
   TimeCriticalType: nullish(known.TimeCriticalType.members[0]),
@@ -59,8 +59,8 @@ export const PostedShipment = Schema.Struct({
   AppointmentRequired: flag,
   AppointmentStatus: known.AppointmentStatus,
   AppointmentDate: nullish(DateOrInstant),
-  PartnerCarrierName: nullish(plainText(200)),
-  PartnerCarrierSCAC: nullish(plainText(20)),
+  PartnerCarrierName: nullishText(200),
+  PartnerCarrierSCAC: nullishText(20),
   CrossBorder: flag,
   CrossBorderStatus: known.CrossBorderStatus,
   CrossBorderEntryNumber: nullish(plainText(100)),

@@ -176,6 +176,8 @@ const overlayBorder = (
   if (!changed("CrossBorderStatus")) return
   const status = next.CrossBorderStatus ?? null
   view.CrossBorderStatus = status
+  // required while the shipment crosses a border. SPEC-GAP-A22
+  if (status === null) view.CrossBorder = false
   // a later change goes into the report, which compares it with the previous customs status
   if (status === null || before === undefined) state.customsStatus = status === null ? null : customsOf[status]
 }

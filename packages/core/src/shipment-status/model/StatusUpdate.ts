@@ -6,7 +6,7 @@ import { formatInstant, InstantText, parseInstant } from "../../shared/Instant.t
 import { withoutUndefined } from "../../shared/Json.ts"
 import { nullish } from "../../shared/Members.ts"
 import { DeliveryMessage, type FreightException, freightExceptions, ShipmentMilestoneStatus, type TerminalStatus, TerminalType } from "./CodeLists.ts"
-import { DateOrInstant, plainText, someText, TerminalInfo, UtcOffset } from "./FreightShapes.ts"
+import { DateOrInstant, nullishText, plainText, someText, TerminalInfo, UtcOffset } from "./FreightShapes.ts"
 import { informationFields } from "./StatusNotification.ts"
 import type { Information, StatusReport } from "./StatusReport.ts"
 
@@ -23,14 +23,14 @@ export const StatusUpdate = Schema.Struct({
   deliveryInformation_messages: Schema.optionalKey(DeliveryMessage),
   TimeZoneOfShipment: nullish(UtcOffset),
   UpdatedETA: nullish(DateOrInstant),
-  notificationMessage: nullish(plainText(2000)),
+  notificationMessage: nullishText(2000),
   terminaltype: Schema.optionalKey(TerminalType),
   terminalAddress: nullish(Schema.Struct({ ...TerminalInfo.fields, TerminalID: Schema.optionalKey(TerminalInfo.fields.TerminalID) })),
   trailerNumber: nullish(plainText(100)),
   countsToDelivery: nullish(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }, { message: "countsToDelivery is an integer from 0." }))),
-  UpdatedPro: nullish(plainText(100)),
-  PartnerCarrierName: nullish(plainText(200)),
-  PartnerCarrierSCAC: nullish(plainText(20)),
+  UpdatedPro: nullishText(100),
+  PartnerCarrierName: nullishText(200),
+  PartnerCarrierSCAC: nullishText(20),
   ...informationFields
 }).annotate({ identifier: "StatusUpdate" })
 export type StatusUpdate = typeof StatusUpdate.Type

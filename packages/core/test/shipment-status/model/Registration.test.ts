@@ -222,6 +222,13 @@ describe("a shipment posted again (SPEC-GAP-A4)", () => {
     assert.deepInclude(view, { Late: false, DelayReasonCode: null, UpdatedETA: "2026-11-26" })
   })
 
+  it("crosses no border any more if the carrier withdraws the border status (SPEC-GAP-A22)", () => {
+    const { known } = first({ ShipmentMilestoneStatus: "In Transit", CrossBorder: true, CrossBorderStatus: "Bond" })
+    assert.deepInclude(known.view, { CrossBorder: true, CrossBorderStatus: "Bond" })
+    const withdrawn = accepted(again(known, { CrossBorderStatus: null }))
+    assert.deepInclude(withdrawn.known.view, { CrossBorder: false, CrossBorderStatus: null })
+  })
+
   it("notifies a new delay reason", () => {
     const fields = { ShipmentMilestoneStatus: "In Transit", UpdatedETA: "2026-11-26", Late: true } as const
     const { known } = first({ ...fields, DelayReasonCode: "310-2" })

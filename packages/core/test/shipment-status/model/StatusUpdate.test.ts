@@ -24,6 +24,11 @@ describe("a status update", () => {
     assert.isTrue(Schema.is(StatusUpdate)(update))
   })
 
+  it("has no value where a sender writes a blank", () => {
+    const update = Schema.decodeUnknownSync(StatusUpdate)({ proNumber: "1", shipmentMilestoneStatus: "Interline", notificationMessage: " ", UpdatedPro: "", PartnerCarrierName: "", PartnerCarrierSCAC: " " })
+    assert.deepStrictEqual(update, { proNumber: "1", shipmentMilestoneStatus: "Interline", notificationMessage: null, UpdatedPro: null, PartnerCarrierName: null, PartnerCarrierSCAC: null })
+  })
+
   it("converts to a report in this area's terms", () => {
     const report = reportOfUpdate(
       {
