@@ -7,7 +7,8 @@ import type { DeliveryMetadata, SubscriptionStatus } from "../transit-events/Tra
 
 /** A published code needs no description; your own code needs one. */
 interface ReportedPickupCode extends Unknown<{ codeDescription: string; subCode: string; subCodeDescription: string }> {
-  readonly code: string
+  /** `null` as in a visibility response without a code: the same as no `informationCode`. */
+  readonly code: string | null
 }
 
 /** A shipment that the driver picked up, as the carrier reports it: part of `shipmentArray` of area C. */

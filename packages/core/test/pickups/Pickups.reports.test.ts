@@ -157,6 +157,11 @@ describe("Pickups.report", () => {
     const shown = yield* seen
     assert.strictEqual((yield* report({ ...shown, status: "En Route", informationCode: why })).result, "accepted")
     assert.deepStrictEqual(yield* seen, { ...shown, status: "En Route", informationCode: (yield* seen).informationCode })
+    // without a code, its description repeats the status
+    assert.isNull(shown.informationCode.code)
+    assert.strictEqual((yield* report({ ...shown, status: "Arrived" })).result, "accepted")
+    assert.deepStrictEqual(yield* seen, { ...shown, status: "Arrived", informationCode: { ...shown.informationCode, codeDescription: "Arrived" } })
+    assert.deepStrictEqual(pointers(yield* Effect.flip(report({ ...shown, status: "Re-Attempt" }))), ["/informationCode"])
   }, inService))
 
   it.effect("accepts one of several equal concurrent reports", Effect.fnUntraced(function*() {

@@ -72,9 +72,9 @@ export const informationCodes: Readonly<Record<string, PublishedCode>> = {
   "470": { description: "Weather - Not Rescheduled", subCodes: { "1": "Unable to reschedule due to weather" } }
 }
 
-/** A code as the carrier reports it. A published code needs no description. */
+/** A code as the carrier reports it. A published code needs no description. Without a code it says what `status` says. SPEC-GAP-C37 */
 export const ReportedInformationCode = Schema.Struct({
-  code: KeptText,
+  code: Schema.NullOr(KeptText),
   codeDescription: nullish(CarrierText),
   subCode: nullish(KeptText),
   subCodeDescription: nullish(CarrierText)
@@ -96,14 +96,16 @@ export interface KeptInformationCode extends InformationCode {
 
 const own = <A>(table: Readonly<Record<string, A>>, key: string): A | undefined => Object.hasOwn(table, key) ? table[key] : undefined
 
-/** Completes a code with its published descriptions; `undefined` for an unpublished code without a description. */
-export const readInformationCode = (reported: typeof ReportedInformationCode.Type): KeptInformationCode | undefined => {
-  const published = own(informationCodes, reported.code)
+/** Completes a code with its published descriptions. `null`: no code. `undefined`: an unpublished code without a description. */
+export const readInformationCode = (reported: typeof ReportedInformationCode.Type): KeptInformationCode | null | undefined => {
+  const { code } = reported
+  if (code === null) return null
+  const published = own(informationCodes, code)
   const codeDescription = reported.codeDescription ?? published?.description
   if (codeDescription === undefined) return undefined
   const subCode = reported.subCode ?? null
   return {
-    code: reported.code,
+    code,
     codeDescription,
     subCode,
     subCodeDescription: reported.subCodeDescription ?? (subCode === null ? null : own(published?.subCodes ?? {}, subCode) ?? null)
