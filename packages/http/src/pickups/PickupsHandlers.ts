@@ -1,4 +1,5 @@
 /** HTTP handlers of area C over core's use cases. */
+import { fault, InvalidInput } from "@waybill/core"
 import { Pickups, withIntegers } from "@waybill/core/pickups"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -12,7 +13,14 @@ export const PickupsHandlers = Effect.map(Pickups, (pickups): HandlersOf<typeof 
     return Effect.map(pickups.create(principal, body, idempotencyKey === undefined ? {} : { idempotencyKey }), json)
   },
   getPickup: ({ headers, principal, query }) =>
-    Effect.map(pickups.visibility(principal, query), (found) => json(headers["X-Waybill-Integers"] === "false" ? found : withIntegers(found))),
+    Effect.flatMap(wantsIntegers(headers["X-Waybill-Integers"]), (integers) =>
+      Effect.map(pickups.visibility(principal, query), (found) => json(integers ? withIntegers(found) : found))),
   updatePickup: ({ body, params, principal }) => Effect.map(pickups.update(principal, params.pickupId, body), json),
   deletePickup: ({ params, principal }) => Effect.as(pickups.cancel(principal, params.pickupId), HttpServerResponse.empty({ status: 200 }))
 }))
+
+/** In any case, like the values of the query. */
+const wantsIntegers = (given = "true"): Effect.Effect<boolean, InvalidInput> =>
+  /^(?:true|false)$/iu.test(given)
+    ? Effect.succeed(given.toLowerCase() === "true")
+    : Effect.fail(InvalidInput.of(fault(["X-Waybill-Integers"], "X-Waybill-Integers is true or false.")))

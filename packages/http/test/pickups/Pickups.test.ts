@@ -121,8 +121,12 @@ describe("looking up a pickup", () => {
   it("answers text to a peer that asks for it (SPEC-GAP-C6)", async () => {
     const number = await order({ pro: "077-88" })
     const query = new URLSearchParams({ lookupValue: number, lookupType: "PickupConfirmationID", requestType: "PickupStatus", isTest: "false" })
-    const { json } = await service.send("GET", `/pickup/v1/pickups/?${query}`, { key: shipper, headers: { "x-waybill-integers": "false" } })
+    const asked = (integers: string) => service.send("GET", `/pickup/v1/pickups/?${query}`, { key: shipper, headers: { "x-waybill-integers": integers } })
+    const { json } = await asked("false")
     expect([json.pickupConfirmationId, json.shipmentArray[0].proNumber, json.shipmentArray[0].destinationPostalCode]).toEqual([number, "077-88", "M5V 2T6"])
+    expect((await asked("False")).json).toEqual(json)
+    expect((await asked("TRUE")).json.pickupConfirmationId).toBe(Number(number))
+    expect(await asked("no")).toMatchObject({ status: 400, json: { message: "X-Waybill-Integers is true or false." } })
   })
 
   it("accepts any spelling of a PRO, and parameters in any case; a requestType of Cancel cancels nothing", async () => {
