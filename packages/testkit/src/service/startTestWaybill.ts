@@ -1,5 +1,5 @@
 /** The whole service in memory for any test runner: the object of `createWaybill`, a virtual clock, receivers without a port. */
-import { checkOptions, type OptionKinds, optionKinds, TenantRemoval } from "@waybill/core"
+import { checkOptions, CustomerPortal, type OptionKinds, optionKinds, TenantRemoval } from "@waybill/core"
 import { DeliveryWorker, type DeliveryOptionValues, SigningSecrets } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
 import { type HostPickupDesk, type HostPrincipal, httpOptionKinds, pickupDeskLayer, publicOnly, refusalOfUrl, type WaitingPickupDesk, type Waybill, waybillOver, type WaybillOverOptions } from "@waybill/http"
@@ -205,9 +205,14 @@ const settledBy = (begin: () => () => Promise<void>) => <M extends object>(metho
 
 /** Keeps every secret, however it is registered, so that receivers can check signatures. */
 const withSecretsKept = (context: Context.Context<TestServices>, secrets: Set<string>): Context.Context<TestServices> => {
-  const service = Context.get(context, SigningSecrets)
-  const put: typeof service.put = (...given) => Effect.tap(service.put(...given), ({ secret }) => Effect.sync(() => void secrets.add(Redacted.value(secret))))
-  return Context.add(context, SigningSecrets, SigningSecrets.of({ ...service, put }))
+  const registry = Context.get(context, SigningSecrets)
+  const portal = Context.get(context, CustomerPortal)
+  const kept = <A extends { readonly secret: Redacted.Redacted }, E>(made: Effect.Effect<A, E>) =>
+    Effect.tap(made, ({ secret }) => Effect.sync(() => void secrets.add(Redacted.value(secret))))
+  return context.pipe(
+    Context.add(SigningSecrets, SigningSecrets.of({ ...registry, put: (...given) => kept(registry.put(...given)) })),
+    Context.add(CustomerPortal, CustomerPortal.of({ ...portal, rotateSecret: (...given) => kept(portal.rotateSecret(...given)) }))
+  )
 }
 
 const holdWhile = (awaited: Set<Promise<unknown>>, work: Promise<unknown>): void => {

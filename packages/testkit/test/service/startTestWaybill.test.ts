@@ -124,6 +124,15 @@ describe("startTestWaybill", () => {
     waybill.receiver(url).assertReceived(1)
   })
 
+  it("verifies with a secret that a customer rotates in its portal", async () => {
+    const waybill = await startedWaybill()
+    await waybill.secrets.put(waybill.tenantId, "other", { client: "shipper" })
+    await waybill.subscriptions.create(waybill.shipper, { endpointUrl: url, hmacSecretId: "other" })
+    await waybill.portal.rotateSecret(waybill.shipper, "other", { overlapSeconds: 0 })
+    await waybill.events.publish(waybill.carrier, [reportedEvent("S-1", { accounts: ["A-1"] })])
+    waybill.receiver(url).assertSigned()
+  })
+
   it("verifies with a secret that is registered over HTTP", async () => {
     const operatorKey = "operator-key-of-this-test"
     const waybill = await startedWaybill({ operatorKeys: [operatorKey] })
