@@ -44,8 +44,16 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
       default:
         return coded("invalid", SchemaIssue.defaultLeafHook(issue))
     }
+  },
+  checkHook: (issue) => {
+    const message = SchemaIssue.defaultCheckHook(issue)
+    return isBound(issue.filter) ? coded("out_of_bounds", message ?? `Expected ${issue.filter.annotations?.expected}`) : message
   }
 })
+
+/** A check of a length, of a number of items, or of the range of a number. */
+const isBound = ({ annotations }: SchemaAST.Check<never>): boolean =>
+  /^effect\/schema\/is(Min|Max|Between|Greater|Less)/.test(String((annotations?.["representation"] as { readonly id?: unknown } | undefined)?.id))
 
 /** Lists every fault of a failed decoding, with `prefix` in front of each path. */
 export const faultsOf = (failed: SchemaIssue.Issue, prefix: ReadonlyArray<PropertyKey> = []): ReadonlyArray<Fault> =>
@@ -63,7 +71,7 @@ const unknownField = (name: string, known: ReadonlyArray<string>): string => {
   return `This field is not known here. ${nearest === undefined ? "Remove it." : `Did you mean ${nearest}?`}`
 }
 
-/** Messages of schema checks have no code in front; they count as `invalid`. */
+/** Messages of other checks have no code in front; they count as `invalid`. */
 const decoded = (message: string): readonly [FaultCode, string] => {
   const parts = /^([a-z_]+)\|([^]*)$/.exec(message)
   return parts === null ? ["invalid", message] : [parts[1] as FaultCode, parts[2]!]

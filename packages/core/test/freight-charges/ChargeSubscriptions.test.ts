@@ -45,7 +45,7 @@ describe("subscribing to freight charges", () => {
     const { debtor, subscriptions } = yield* makeDebtors
     assert.deepStrictEqual(yield* faultsOf(subscriptions.create(debtor, untyped({}))), ["/webhookUrl required", "/accounts required", "/dataOptions required"])
     const wrong = { ...wanted, accounts: [], frequency: "weekly", includeEventLog: "yes", billScope: "all" }
-    assert.deepStrictEqual(yield* faultsOf(subscriptions.create(debtor, untyped(wrong))), ["/accounts invalid", "/frequency invalid", "/includeEventLog invalid", "/billScope invalid"])
+    assert.deepStrictEqual(yield* faultsOf(subscriptions.create(debtor, untyped(wrong))), ["/accounts out_of_bounds", "/frequency invalid", "/includeEventLog invalid", "/billScope invalid"])
     const refused = { ...wanted, webhookUrl: "http://plain.example/", hmacSecretId: "unknown" }
     assert.deepStrictEqual(yield* faultsOf(subscriptions.create(debtor, untyped(refused))), ["/webhookUrl not_allowed", "/hmacSecretId unknown_reference"])
   }, inService))

@@ -73,10 +73,10 @@ describe("FreightChargeIntake", () => {
       more: { shipmentTotals: { ...shipmentTotals, grossWeight: n, cube: n }, commodities: { handlingUnits: [{ ...unit, count: n, lineItems: [{ ...unit!.lineItems![0], pieces: n }] }] } }
     })
     assert.deepStrictEqual(yield* faultsOf(measured(-1)), [
-      "/charges/0/pfc/shipmentTotals/grossWeight invalid",
-      "/charges/0/pfc/shipmentTotals/cube invalid",
-      "/charges/0/pfc/commodities/handlingUnits/0/count invalid",
-      "/charges/0/pfc/commodities/handlingUnits/0/lineItems/0/pieces invalid"
+      "/charges/0/pfc/shipmentTotals/grossWeight out_of_bounds",
+      "/charges/0/pfc/shipmentTotals/cube out_of_bounds",
+      "/charges/0/pfc/commodities/handlingUnits/0/count out_of_bounds",
+      "/charges/0/pfc/commodities/handlingUnits/0/lineItems/0/pieces out_of_bounds"
     ])
     yield* report([measured(0), change("created", { uniqueID: "CREDIT", total: -10, more: { charges: { ...charges, discountAmount: -100 } } })])
   }, inService))
@@ -86,7 +86,7 @@ describe("FreightChargeIntake", () => {
     yield* report(change("created", { more: { accessorials: null } }))
     assert.deepStrictEqual(yield* faultsOf(change("updated", { more: { payment: null } })), ["/charges/0/pfc/payment required"])
     assert.deepStrictEqual(yield* faultsOf(change("updated", { more: { notes: "x".repeat(70_000) } })), ["/charges/0/pfc out_of_bounds"])
-    assert.deepStrictEqual(yield* faultsOf(change("updated", { accounts: [] })), ["/charges/0/accounts invalid"])
+    assert.deepStrictEqual(yield* faultsOf(change("updated", { accounts: [] })), ["/charges/0/accounts out_of_bounds"])
   }, inService))
 
   it.effect("names every kind of change to one that knows none of them", Effect.fnUntraced(function*() {

@@ -59,7 +59,7 @@ describe("ShipmentIntake", () => {
   it.effect("refuses weights, sizes and pieces below 0, and accepts 0 (SPEC-GAP-X9)", Effect.fnUntraced(function*() {
     const { post, shipments, tenant } = yield* makeCarrier
     const measured = (n: number) => ({ GrossWeight: n, Commodities: [{ weight: n, pieces: n }], HandlingUnits: { count: n, tareWeight: n, length: n } })
-    assert.deepStrictEqual(yield* faultsOf(shipments.report(tenant.carrier, postedShipment("a", { GrossWeight: -5 }))), ["/shipments/0/GrossWeight invalid"])
+    assert.deepStrictEqual(yield* faultsOf(shipments.report(tenant.carrier, postedShipment("a", { GrossWeight: -5 }))), ["/shipments/0/GrossWeight out_of_bounds"])
     for (const member of ["Commodities", "HandlingUnits"] as const) {
       assert.isNotEmpty(yield* faultsOf(shipments.report(tenant.carrier, postedShipment("a", { [member]: measured(-1)[member] }))), member)
     }

@@ -31,6 +31,20 @@ describe("faults", () => {
     for (const { detail } of faults) assert.match(detail, /^[A-Z"].*\.$/su)
   }))
 
+  it.effect("have the code out_of_bounds for a length, a count or a number beyond its bounds, and invalid for another form", Effect.fnUntraced(function*() {
+    const size = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }, { message: "size is an integer from 1 to 9." }))
+    const name = Schema.String.check(Schema.isMaxLength(3), Schema.isPattern(/^[a-z]*$/, { message: "A name has small letters." }))
+    const decodeBounded = decodeInput(Schema.Struct({
+      size,
+      weight: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
+      name,
+      names: Schema.Array(name).check(Schema.isMinLength(1), Schema.isMaxLength(3))
+    }))
+    const codesOf = (input: unknown) => Effect.map(Effect.flip(decodeBounded(input)), ({ faults }) => faults.map(({ code, pointer }) => `${pointer} ${code}`))
+    assert.deepStrictEqual(yield* codesOf({ size: 10, weight: -1, name: "long", names: [] }), ["/size out_of_bounds", "/weight out_of_bounds", "/name out_of_bounds", "/names out_of_bounds"])
+    assert.deepStrictEqual(yield* codesOf({ size: 1.5, weight: "1", name: "A", names: "a" }), ["/size invalid", "/weight invalid", "/name invalid", "/names invalid"])
+  }))
+
   it.effect("point to a list that must not be empty, not to its first item", Effect.fnUntraced(function*() {
     const { faults } = yield* Effect.flip(decodeInput(Schema.Struct({ roles: Schema.NonEmptyArray(Schema.String).check(Schema.isMaxLength(3)) }))({ roles: [] }, ["body"]))
     assert.deepStrictEqual(faults, [{ pointer: "/body/roles", detail: "This list must not be empty.", code: "out_of_bounds" }])

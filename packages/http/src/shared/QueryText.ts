@@ -83,6 +83,8 @@ export const readQuery = (parameters: QueryParameters, search: string, ignored: 
       faults.set(name, { detail: `Give ${name} once.`, parameter: name, code: "invalid" })
     } else if (parameter.kind === "boolean" && text !== "true" && text !== "false") {
       faults.set(name, { detail: `${name} is true or false.`, parameter: name, code: "invalid" })
+    } else if (parameter.kind === "integer" && !/^[+-]?\d+$/.test(text)) {
+      faults.set(name, { detail: `${name} is an integer.`, parameter: name, code: "invalid" })
     } else {
       values[name] = valueOf(parameter.kind, text)
     }
@@ -130,8 +132,5 @@ const valueOf = (kind: "text" | "integer" | "boolean" | "instant", text: string)
   }
 }
 
-/** Text that is not an integer becomes a number below every bound, so that core answers with its message about the bounds. */
-const integerOf = (text: string): number => {
-  if (!/^[+-]?\d{1,400}$/.test(text)) return Number.MIN_SAFE_INTEGER
-  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(text)))
-}
+/** One with too many digits becomes the largest there is, so that core answers with its message about the bounds. */
+const integerOf = (text: string): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(text)))

@@ -19,7 +19,7 @@ describe("an error response", () => {
       detail: "page is an integer from 1.",
       instance: `urn:uuid:${id}`,
       code: "invalid_input",
-      errors: [{ detail: "page is an integer from 1.", parameter: "page", code: "invalid" }]
+      errors: [{ detail: "page is an integer from 1.", parameter: "page", code: "out_of_bounds" }]
     })
   })
 

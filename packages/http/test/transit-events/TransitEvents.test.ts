@@ -140,6 +140,12 @@ describe("GET /v1/events", () => {
     expect(answer.json.errors[0].pointer).toBeUndefined()
   })
 
+  it("tells a number beyond its bounds from what is no integer", async () => {
+    const codeOf = async (query: string) => (await service.send("GET", `/visibility/v1/events?${query}`, { key: acme.carrier })).json.errors.map((error: { code: string }) => error.code)
+    for (const beyond of ["page=0", "page=-1", "pageSize=501", "page=99999999999999999999999"]) expect(await codeOf(beyond)).toEqual(["out_of_bounds"])
+    for (const wrong of ["page=abc", "page=", "page=1.5"]) expect(await codeOf(wrong)).toEqual(["invalid"])
+  })
+
   it("keeps the pages of one list stable while events arrive", async () => {
     const tenant = await service.tenant("walks")
     await tenant.publish(...Array.from({ length: 7 }, (_, n) => reportedEvent(`S${n}`, { eventId: `old${n}` })))
@@ -242,7 +248,7 @@ describe("subscriptions", () => {
     ["plain http", { endpointUrl: "http://receiver.example/hook" }, "/endpointUrl", "not_allowed"],
     ["no address at all", { endpointUrl: "receiver" }, "/endpointUrl", "invalid"],
     ["an address with control characters", { endpointUrl: "https://receiver.example/\u0000" }, "/endpointUrl", "invalid"],
-    ["a batch size above the limit", { delivery: { batchMaxSize: 1001 } }, "/delivery/batchMaxSize", "invalid"],
+    ["a batch size above the limit", { delivery: { batchMaxSize: 1001 } }, "/delivery/batchMaxSize", "out_of_bounds"],
     ["a status, which only a patch can set", { status: "paused" }, "/status", "unknown_field"]
   ])("refuse %s, with a pointer", async (_what, more, pointer, code) => {
     const answer = await acme.subscribe(acme.carrier, more)
