@@ -85,7 +85,9 @@ export const applyChange = (known: FreightBill | undefined, requested: ReadChang
     return { _tag: "Accepted", bill: { ...firstVersion(requested), ...(writer === undefined ? {} : { carrier: writer }) } }
   }
   if (known === undefined || !isOwn(writer, known.carrier ?? [])) {
-    return refused(["pfc", "pfc", "uniqueID"], `No bill ${billId} is known. Report it as created first.`, "unknown_reference")
+    // only another carrier's bill refuses what would begin one
+    const next = change === "created" || change === "updated" ? "Use another uniqueID: the PRO, your own SCAC and the ship date." : "Report it as created first."
+    return refused(["pfc", "pfc", "uniqueID"], `You have no bill ${billId}. ${next}`, "unknown_reference")
   }
   const repeatedVersion = repeated(known, requested)
   if (repeatedVersion !== undefined) return { _tag: "Duplicate", version: repeatedVersion }

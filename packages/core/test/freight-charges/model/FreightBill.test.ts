@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { applyChange, billDoc, billFrom, currentOf, type FreightBill, shownLog } from "@waybill/core/freight-charges"
+import { applyChange, type BillChange, billDoc, billFrom, currentOf, type FreightBill, shownLog } from "@waybill/core/freight-charges"
 import { Effect } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../../arbitraries.ts"
@@ -96,6 +96,17 @@ describe("applyChange", () => {
     assert.deepStrictEqual([own.bill.carrier, free.bill.carrier], [["dot 1", "mc 1"], undefined])
     const tags = [[own.bill, ["mc 1"]], [own.bill, undefined], [own.bill, ["dot 2"]], [free.bill, ["dot 1"]]] as const
     assert.deepStrictEqual(tags.map(([bill, writer]) => applyChange(bill, updated, writer)._tag), ["Accepted", "Accepted", "Refused", "Refused"])
+  }))
+
+  it.effect("of another carrier is not to be reported as created first", Effect.fnUntraced(function*() {
+    const theirs = applyChange(undefined, yield* read("created"), ["dot 1"])
+    assert(theirs._tag === "Accepted")
+    const detailOf = Effect.fnUntraced(function*(change: BillChange) {
+      const decision = applyChange(theirs.bill, yield* read(change), ["dot 2"])
+      return decision._tag === "Refused" ? decision.detail : decision._tag
+    })
+    for (const change of ["created", "updated"] as const) assert.match(yield* detailOf(change), /^You have no bill .*\. Use another uniqueID/)
+    for (const change of ["removed", "final"] as const) assert.match(yield* detailOf(change), /^You have no bill .*\. Report it as created first\.$/)
   }))
 
   it.effect("knows which versions may change the price (SPEC-GAP-E10)", Effect.fnUntraced(function*() {
