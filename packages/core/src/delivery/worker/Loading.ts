@@ -14,6 +14,7 @@ export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknow
   for (const destination of unknown) {
     destination.stale = false
     destination.loads += 1
+    tenant.unloaded.delete(destination)
   }
   return Effect.gen(function*() {
     const loaded = yield* store.load(tenant.tenantId, unknown.map(({ destinationId }) => destinationId)).pipe(Effect.onError(() => Effect.sync(() => {

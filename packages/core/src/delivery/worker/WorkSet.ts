@@ -195,12 +195,14 @@ export class WorkSet {
 
   /** Marks the destination as possibly ready to send. */
   touch(destination: Destination): void {
-    const { destinationId, owned, settings, stale } = destination
+    const { destinationId, loads, owned, settings, stale } = destination
     const { tenant } = owned
     // it may have been removed and created again
     if (owned.lost || owned.destinations.get(destinationId) !== destination) return
-    if (settings === undefined || stale) tenant.unloaded.add(destination)
-    else {
+    if (settings === undefined || stale) {
+      // a load that is pending touches it again
+      if (stale || loads === 0) tenant.unloaded.add(destination)
+    } else {
       let own = tenant.ready.get(settings.client)
       if (own === undefined) tenant.ready.set(settings.client, own = new Set())
       own.add(destination)

@@ -330,6 +330,34 @@ describe("a worker whose storage is slow", () => {
     assert.lengthOf(yield* (yield* ScriptedReceivers).deliveredEvents(healthy), 1)
   }, Effect.scoped, Effect.provide(TestWaybill.layer())))
 
+  it.effect("loads a forgotten destination once for its next event, while other loops look for work", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
+    yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy })
+    let loads = 0
+    yield* workerOver((store) => ({
+      load: (tenantId, ids) =>
+        Effect.suspend(() => {
+          loads += 1
+          return Effect.delay(store.load(tenantId, ids), 100)
+        })
+    }))
+    // a take returns unrequested deliveries only while the worker knows a destination of their area
+    const sendAgain = Effect.fnUntraced(function*(name: string) {
+      for (let minute = 0; minute < 20; minute++) {
+        yield* publish(tenant, `${name}-${minute}`, 1)
+        yield* TestWaybill.pass("1 minute")
+      }
+      loads = 0
+      yield* Effect.flatMap(TransitEvents, (events) => Effect.orDie(events.append(tenant.carrier, [reportedEvent(name, { accounts: ["B"] })])))
+      yield* TestWaybill.pass("1 second")
+      assert.strictEqual(loads, 1)
+    })
+    yield* sendAgain("T")
+    yield* sendAgain("U")
+    assert.lengthOf(yield* (yield* ScriptedReceivers).delivered(healthy), 2)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer())))
+
   it.effect("starts no attempts while storage is slow to write outcomes", Effect.fnUntraced(function*() {
     const tenant = yield* TestWaybill.tenant()
     yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1 } })
