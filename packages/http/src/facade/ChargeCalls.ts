@@ -13,9 +13,9 @@ export const chargesWithin = (run: Run, around: Around): Pick<WaybillWithin, "fr
     freightCharges: { publish: reportOf(run, FreightChargeIntake, around) },
     chargeSubscriptions: {
       create: (caller, subscription) => subscriptions(caller, (all, principal) => all.create(principal, plain(subscription))),
-      get: (caller, id) => subscriptions(caller, (all, principal) => all.get(principal, id), id),
-      cancel: (caller, id) => subscriptions(caller, (all, principal) => all.cancel(principal, id), id),
-      inFlight: (caller, id) => run(around(Effect.flatMap(as(caller, ChargeSubscriptions, (all, principal) => all.inFlight(principal, id), id), (bills) =>
+      get: (caller, id) => subscriptions(caller, (all, principal) => all.get(principal, id)),
+      cancel: (caller, id) => subscriptions(caller, (all, principal) => all.cancel(principal, id)),
+      inFlight: (caller, id) => run(around(Effect.flatMap(as(caller, ChargeSubscriptions, (all, principal) => all.inFlight(principal, id)), (bills) =>
         Effect.map(Stream.runCollect(Stream.mapEffect(Stream.chunks(bills), (some) => mapPaced(some, parsed<PreliminaryFreightCharge>))), (pieces) => pieces.flat()))))
     }
   }

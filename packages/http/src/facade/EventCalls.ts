@@ -14,9 +14,9 @@ export const eventsWithin = (run: Run, around: Around): Pick<WaybillWithin, "eve
     subscriptions: {
       create: (caller, subscription) => subscriptions(caller, (all, principal) => all.create(principal, plain(subscription))),
       list: (caller, query = {}) => subscriptions(caller, (all, principal) => all.list(principal, plain(query))),
-      get: (caller, id) => subscriptions(caller, (all, principal) => all.get(principal, id), id),
-      patch: (caller, id, patch) => subscriptions(caller, (all, principal) => all.patch(principal, id, plain(patch)), id),
-      remove: (caller, id) => subscriptions(caller, (all, principal) => all.remove(principal, id), id)
+      get: (caller, id) => subscriptions(caller, (all, principal) => all.get(principal, id)),
+      patch: (caller, id, patch) => subscriptions(caller, (all, principal) => all.patch(principal, id, plain(patch))),
+      remove: (caller, id) => subscriptions(caller, (all, principal) => all.remove(principal, id))
     }
   }
 }

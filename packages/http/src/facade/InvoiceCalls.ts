@@ -13,12 +13,12 @@ export const invoicesWithin = (run: Run, around: Around): Pick<WaybillWithin, "i
   return {
     invoices: {
       create: (caller, invoice) => invoices(caller, (all, principal) => all.create(principal, plain(invoice))),
-      replace: (caller, id, invoice, comments) => invoices(caller, (all, principal) => all.replace(principal, id, plain(invoice), plain(comments)), id),
-      remove: (caller, id, options) => invoices(caller, (all, principal) => all.remove(principal, id, plain(options)), id)
+      replace: (caller, id, invoice, comments) => invoices(caller, (all, principal) => all.replace(principal, id, plain(invoice), plain(comments))),
+      remove: (caller, id, options) => invoices(caller, (all, principal) => all.remove(principal, id, plain(options)))
     },
     documents: {
       upload: (caller, upload) => documents(caller, (all, principal) => all.upload(principal, plain(upload))),
-      remove: (caller, invoiceNumber, options) => documents(caller, (all, principal) => all.remove(principal, invoiceNumber, plain(options)), invoiceNumber)
+      remove: (caller, invoiceNumber, options) => documents(caller, (all, principal) => all.remove(principal, invoiceNumber, plain(options)))
     }
   }
 }
@@ -28,8 +28,8 @@ export const invoiceReadsOf = (run: Run): InvoiceReadMethods => ({
     run(Effect.flatMap(as(caller, Invoices, (all, principal) => all.list(principal, plain(query))), ({ data, nextCursor }) =>
       Effect.map(mapPaced(data, parsed<Invoice>), (invoices) => ({ data: invoices, nextCursor })))),
   get: (caller, id, from) =>
-    run(Effect.map(as(caller, Invoices, (all, principal) => all.get(principal, id, plain(from)), id), ({ body, warnings }) => ({ invoice: parsed(body), warnings }))),
-  history: (caller, id, from) => run(as(caller, Invoices, (all, principal) => all.history(principal, id, plain(from)), id))
+    run(Effect.map(as(caller, Invoices, (all, principal) => all.get(principal, id, plain(from))), ({ body, warnings }) => ({ invoice: parsed(body), warnings }))),
+  history: (caller, id, from) => run(as(caller, Invoices, (all, principal) => all.history(principal, id, plain(from))))
 })
 
 export const documentReadsOf = (run: Run): DocumentReadMethods => ({
@@ -39,8 +39,8 @@ export const documentReadsOf = (run: Run): DocumentReadMethods => ({
       nextCursor
     }))),
   get: (caller, invoiceNumber, from) =>
-    run(Effect.map(as(caller, InvoiceDocuments, (all, principal) => all.get(principal, invoiceNumber, plain(from)), invoiceNumber), documentsView)),
-  history: (caller, invoiceNumber, from) => run(as(caller, InvoiceDocuments, (all, principal) => all.history(principal, invoiceNumber, plain(from)), invoiceNumber))
+    run(Effect.map(as(caller, InvoiceDocuments, (all, principal) => all.get(principal, invoiceNumber, plain(from))), documentsView)),
+  history: (caller, invoiceNumber, from) => run(as(caller, InvoiceDocuments, (all, principal) => all.history(principal, invoiceNumber, plain(from))))
 })
 
 const documentsView = ({ documents, record }: StoredDocuments): DocumentsView => ({

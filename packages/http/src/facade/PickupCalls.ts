@@ -15,17 +15,17 @@ export const pickupsWithin = (run: Run, around: Around): Pick<WaybillWithin, "pi
       create: (caller, request, options = {}) =>
         pickups(caller, (all, principal) => Effect.flatMap(decodeOptions(plain(options), ["options"]), (decoded) =>
           all.create(principal, withNulls(plain(request)), decoded as PickupOptions))),
-      update: (caller, number, request) => pickups(caller, (all, principal) => all.update(principal, number, withNulls(plain(request), number)), number),
-      cancel: (caller, number) => pickups(caller, (all, principal) => all.cancel(principal, number), number),
-      report: (caller, pickupId, report) => pickups(caller, (all, principal) => all.report(principal, pickupId, plain(report)), pickupId),
-      decide: (caller, pickupId, decision) => pickups(caller, (all, principal) => all.decide(principal, pickupId, plain(decision)), pickupId)
+      update: (caller, number, request) => pickups(caller, (all, principal) => all.update(principal, number, withNulls(plain(request), number))),
+      cancel: (caller, number) => pickups(caller, (all, principal) => all.cancel(principal, number)),
+      report: (caller, pickupId, report) => pickups(caller, (all, principal) => all.report(principal, pickupId, plain(report))),
+      decide: (caller, pickupId, decision) => pickups(caller, (all, principal) => all.decide(principal, pickupId, plain(decision)))
     },
     pickupSubscriptions: {
       create: (caller, subscription) => subscriptions(caller, (all, principal) => all.create(principal, plain(subscription))),
       list: (caller, query = {}) => subscriptions(caller, (all, principal) => all.list(principal, plain(query))),
-      get: (caller, id) => subscriptions(caller, (all, principal) => all.get(principal, id), id),
-      patch: (caller, id, patch) => subscriptions(caller, (all, principal) => all.patch(principal, id, plain(patch)), id),
-      remove: (caller, id) => subscriptions(caller, (all, principal) => all.remove(principal, id), id)
+      get: (caller, id) => subscriptions(caller, (all, principal) => all.get(principal, id)),
+      patch: (caller, id, patch) => subscriptions(caller, (all, principal) => all.patch(principal, id, plain(patch))),
+      remove: (caller, id) => subscriptions(caller, (all, principal) => all.remove(principal, id))
     }
   }
 }
@@ -38,5 +38,5 @@ export const pickupReadsOf = (run: Run): PickupReadMethods => ({
   changes: (caller, query = {}) =>
     run(Effect.flatMap(as(caller, Pickups, (all, principal) => all.changes(principal, plain(query))), ({ data, nextCursor }) =>
       Effect.map(mapPaced(data, parsed<PickupChangeEntry>), (entries) => ({ data: entries, nextCursor })))),
-  record: (caller, pickupId) => run(as(caller, Pickups, (all, principal) => all.record(principal, pickupId), pickupId))
+  record: (caller, pickupId) => run(as(caller, Pickups, (all, principal) => all.record(principal, pickupId)))
 })

@@ -31,20 +31,18 @@ export type Run = <A>(effect: Effect.Effect<A, ServiceFailure, CallServices>) =>
 /** Makes a call join a transaction, or leaves it unchanged. */
 export type Around = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/** `ids` are the arguments that name what the call is about. */
 export const as = <I extends CallServices, S, A, E extends ServiceFailure>(
   given: HostPrincipal,
   service: Context.Key<I, S>,
-  call: (service: S, principal: Principal) => Effect.Effect<A, E>,
-  ...ids: ReadonlyArray<string>
+  call: (service: S, principal: Principal) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | InvalidInput | TenantNotFound | TenantSuspended | StorageError, I | Tenants> =>
-  ids.some((id) => typeof id !== "string") ? noId : Effect.flatMap(service, (found) => Effect.flatMap(servedPrincipal(given), (principal) =>
+  Effect.flatMap(service, (found) => Effect.flatMap(servedPrincipal(given), (principal) =>
     Effect.provideService(call(found, principal), CallingClient, clientKeyOf(principal))))
 
 /** Calls of one service. */
 export const callsOf = <I extends CallServices, S>(run: Run, service: Context.Key<I, S>, around: Around) =>
-  <A, E extends ServiceFailure>(caller: HostPrincipal, call: (service: S, principal: Principal) => Effect.Effect<A, E>, ...ids: ReadonlyArray<string>): Promise<A> =>
-    run(around(as(caller, service, call, ...ids)))
+  <A, E extends ServiceFailure>(caller: HostPrincipal, call: (service: S, principal: Principal) => Effect.Effect<A, E>): Promise<A> =>
+    run(around(as(caller, service, call)))
 
 /** Signature of all intake calls of core. */
 interface Intake<Item, Key> {
@@ -84,9 +82,6 @@ const noPrincipal = InvalidInput.of(fault(
   "The first argument is who calls, such as { tenantId: \"acme\", client: \"tms\", roles: [\"carrier\"] }.",
   "invalid"
 ))
-
-/** For hosts without types; over HTTP ids are parts of the path. */
-const noId = Effect.fail(InvalidInput.of(fault(["id"], "The second argument is text: an id, or a number such as the carrierPickupNumber.", "invalid")))
 
 const operatorPrincipal = InvalidInput.of(fault(
   ["principal", "roles"],

@@ -14,7 +14,7 @@ export const shipmentsWithin = (run: Run, around: Around): Pick<WaybillWithin, "
     shipments: { register: reportOf(run, ShipmentIntake, around), report: reportOf(run, StatusUpdateIntake, around) },
     statusSubscriptions: {
       subscribe: (caller, subscription) => subscriptions(caller, (all, principal) => all.subscribe(principal, plain(subscription))),
-      unsubscribe: (caller, id) => subscriptions(caller, (all, principal) => all.unsubscribe(principal, id), id)
+      unsubscribe: (caller, id) => subscriptions(caller, (all, principal) => all.unsubscribe(principal, id))
     }
   }
 }
@@ -28,7 +28,7 @@ export const lookupsOf = (run: Run): LookupMethods => ({
   pickedUp: (caller, range) =>
     run(Effect.flatMap(as(caller, ShipmentStatuses, (all, principal) => all.pickedUp(principal, plain(range))), (found) => mapPaced(found, ({ bytes }) => parsed<VerifiedShipment>(bytes)))),
   record: (caller, shipmentId) =>
-    run(Effect.map(as(caller, ShipmentStatuses, (all, principal) => all.record(principal, shipmentId), shipmentId), (record) => ({
+    run(Effect.map(as(caller, ShipmentStatuses, (all, principal) => all.record(principal, shipmentId)), (record) => ({
       ...record,
       shipment: parsed(record.shipment.bytes)
     })))

@@ -126,25 +126,6 @@ describe("createWaybill", () => {
     }
   })
 
-  it.each(Object.entries({
-    shipments: ["record"],
-    statusSubscriptions: ["unsubscribe"],
-    invoices: ["get", "history", "replace", "remove"],
-    documents: ["get", "history", "remove"],
-    pickups: ["update", "cancel", "report", "decide", "record"],
-    pickupSubscriptions: ["get", "patch", "remove"],
-    subscriptions: ["get", "patch", "remove"],
-    chargeSubscriptions: ["get", "cancel", "inFlight"]
-  }))("refuses an id of %s that is no text", async (group, names) => {
-    const methods = (await startWithTenant() as any)[group]
-    for (const name of names) {
-      for (const id of [undefined, null, 12, {}]) {
-        const error = await rejection(methods[name](carrier, id, {}))
-        expect([error.code, error.message], name).toEqual(["invalid_input", expect.stringMatching(/^Invalid input: \/id: The second argument is text/)])
-      }
-    }
-  })
-
   it("reads values as JSON does: undefined members are absent, and a Date is an instant", async () => {
     const waybill = start()
     await waybill.tenants.put("acme", { name: "Acme", hosts: undefined as never })
