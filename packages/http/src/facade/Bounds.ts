@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import { maxMembers } from "../shared/ParseBody.ts"
 import { maxListItems } from "./Plain.ts"
+import { missingText } from "./TextArguments.ts"
 
 /** Maximum values of one argument, or of one item of a list; equal to the largest body that is read in one go. */
 export const maxHostValues = 131_072
@@ -15,13 +16,15 @@ export type Method = (...given: ReadonlyArray<never>) => Promise<unknown>
 export type Groups = Readonly<Record<string, unknown>>
 type Run = <A>(effect: Effect.Effect<A, ServiceFailure>) => Promise<A>
 
-/** Wraps the methods: each counts its arguments before it runs, in slices if there are many values. */
+/** Wraps the methods: each checks and counts its arguments before it runs, in slices if there are many values. */
 export const withBounds = <M extends object>(run: Run, methods: M): M => Object.fromEntries(Object.entries(methods).map(([name, group]) =>
   typeof group === "object" && group !== null
-    ? [name, Object.fromEntries(Object.entries(group as Groups).map(([each, method]) => [each, boundedMethod(run, method as Method)]))]
+    ? [name, Object.fromEntries(Object.entries(group as Groups).map(([each, method]) => [each, boundedMethod(run, [name, each], method as Method)]))]
     : [name, group])) as M
 
-const boundedMethod = (run: Run, method: Method): Method => async (...given) => {
+const boundedMethod = (run: Run, [group, name]: readonly [group: string, name: string], method: Method): Method => async (...given) => {
+  const missing = missingText(group, name, given[1])
+  if (missing !== undefined) await run(missing)
   const count = new HostCount(given)
   const verdict = count.step(fewValues)
   if (verdict !== "done") await run(verdict === undefined ? countOn(count) : verdict)

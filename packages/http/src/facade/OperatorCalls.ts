@@ -19,7 +19,7 @@ import { Effect, Redacted } from "effect"
 import { unconfirmed } from "../operator/OperatorHandlers.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import { hostActor, recorded, recordedWithin } from "./AuditedMethods.ts"
-import type { ApiKeyMethods, SecretMethods } from "./OperatorMethods.ts"
+import type { ApiKeyMethods, SecretMethods, TenantDeleteOptions } from "./OperatorMethods.ts"
 import { plain } from "./Plain.ts"
 import { type Around, ofTenant, type Run } from "./Run.ts"
 import type { Waybill, WaybillWithin } from "./Waybill.ts"
@@ -36,8 +36,9 @@ export const operatorMethodsOf = (run: Run): OperatorMethods => ({
     list: (query = {}) => run(Effect.flatMap(Tenants, (tenants) => tenants.page(plain(query)))),
     suspend: (tenantId) => run(ofTenant(tenantId, Tenants, (tenants) => tenants.suspend(tenantId))),
     resume: (tenantId) => run(ofTenant(tenantId, Tenants, (tenants) => tenants.resume(tenantId))),
-    delete: (tenantId, { confirm }) =>
-      run(confirm === tenantId ? ofTenant(tenantId, TenantRemoval, (removal) => removal.remove(tenantId)) : Effect.fail(unconfirmed(tenantId))),
+    // optional for hosts without types
+    delete: (tenantId, options?: Partial<TenantDeleteOptions>) =>
+      run(options?.confirm === tenantId ? ofTenant(tenantId, TenantRemoval, (removal) => removal.remove(tenantId)) : Effect.fail(unconfirmed(tenantId))),
     health: () => run(Effect.flatMap(TenantHealths, ({ all }) => all))
   },
   apiKeys: {
