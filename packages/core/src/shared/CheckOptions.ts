@@ -47,7 +47,7 @@ export const checkOptions = (of: string, options: unknown, kinds: Readonly<Recor
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
     if (kind === undefined) {
       const nearest = nearestName(name, known)
-      throw new TypeError(`${of} has no option ${name.slice(0, 100)}. ${nearest === undefined ? `It has ${known.join(", ")}.` : `Did you mean ${nearest}?`}`)
+      throw new TypeError(`${of} has no option ${name.slice(0, 100)}. ${nearest === undefined ? "" : `Did you mean ${nearest}? `}It has ${known.join(", ")}.`)
     }
     if (!kind.accepts(value)) throw new TypeError(`${name} of ${of} is ${kind.what}, and got ${gotten(value)}. Correct it, or leave it out for its default.`)
   }

@@ -8,7 +8,7 @@ describe("options", () => {
   it("have the names of the function; a misspelt one is refused with the nearest name", () => {
     check({ storage: {}, mail: undefined })()
     check({ misspelt: undefined })()
-    assert.throws(check({ autenticate: 1 }), TypeError, "createWaybill has no option autenticate. Did you mean authenticate?")
+    assert.throws(check({ autenticate: 1 }), TypeError, "createWaybill has no option autenticate. Did you mean authenticate? It has storage, authenticate, retention, mail.")
     assert.throws(check({ zzzzzzzz: 1 }), TypeError, "createWaybill has no option zzzzzzzz. It has storage, authenticate, retention, mail.")
     assert.throws(check({ toString: 1 }), TypeError, "createWaybill has no option toString.")
   })

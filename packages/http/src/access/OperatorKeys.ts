@@ -1,5 +1,5 @@
 /** Keys for `/operator`. They have names, so that one can be replaced while another still works. */
-import type { Principal } from "@waybill/core"
+import { checkOptions, type OptionKinds, optionKinds, type Principal } from "@waybill/core"
 import { Redacted, Result } from "effect"
 
 /** A key for the operator API. */
@@ -58,10 +58,17 @@ const hasDuplicates = (keys: ReadonlyArray<OperatorKey>): boolean => new Set(key
 /** A key for `createWaybill`: a string, or an object with name and permission. */
 export type OperatorKeySetting = string | { readonly name?: string; readonly key: string; readonly readOnly?: boolean }
 
-/** Throws a `RangeError` with the reason. */
+const { boolean, text } = optionKinds
+
+const settingKinds: OptionKinds<Exclude<OperatorKeySetting, string>> = { key: text, name: text, readOnly: boolean }
+
+/** Throws an error with the reason. A misspelt `readOnly` would let a reader write. */
 export const operatorKeysOf = (settings: ReadonlyArray<OperatorKeySetting>): ReadonlyArray<OperatorKey> => {
   const keys = settings.map((setting): OperatorKey => {
-    const { key, name = unnamedOperator, readOnly = false } = typeof setting === "string" ? { key: setting } : setting
+    const given = typeof setting === "object" && setting !== null ? setting : { key: setting }
+    checkOptions("operatorKeys", given, settingKinds)
+    const { key, name = unnamedOperator, readOnly = false } = given
+    if (key === undefined) throw new TypeError(`operatorKeys: a key is missing. Is its environment variable set? ${advice}.`)
     const fault = faultOf(name, key)
     if (fault !== undefined) throw new RangeError(`operatorKeys: a key ${fault}.`)
     return { name, key: Redacted.make(key), readOnly }
