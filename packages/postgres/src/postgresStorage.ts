@@ -4,9 +4,10 @@ import { Cause, Effect, Layer, Redacted } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 import type pg from "pg"
 import * as PgClient from "./client/PgClient.ts"
+import { checkAddress, checkDatabase } from "./client/PgDatabase.ts"
 import { oneConnection } from "./client/PgOneConnection.ts"
 import { hostFault, refusal } from "./client/PgErrors.ts"
-import { type HostClient, type HostExecutor, isHost, isPool } from "./client/PgHost.ts"
+import { type HostClient, type HostExecutor, isHost } from "./client/PgHost.ts"
 import { statement, text as textColumn } from "./client/Sql.ts"
 import { ReadReplica } from "./replica/ReadReplica.ts"
 import * as StoragePostgres from "./StoragePostgres.ts"
@@ -54,14 +55,6 @@ const kinds: OptionKinds<PostgresStorageOptions> = {
   prepare: boolean
 }
 
-/** What is not an address, such as one without a scheme, would fail later with an error about a missing user. A socket is a path. */
-const checkAddress = (name: string, address: string): void => {
-  if (/^(socket:|\/)/.test(address) || /^postgres(ql)?:$/.test(URL.parse(address)?.protocol ?? "")) return
-  throw new TypeError(
-    `${name} of postgresStorage is not a Postgres address. Write it as postgres://user:password@host:5432/database, with special characters of the password percent-encoded.`
-  )
-}
-
 /** pg reads values as text. Times in another style than ISO have an order of day and month, or a zone, that the text does not tell. */
 const readableTimes = Effect.gen(function*() {
   const style = yield* (yield* PgClient.PgClient).one(textColumn, statement`SELECT current_setting('DateStyle')`)
@@ -73,11 +66,8 @@ const readableTimes = Effect.gen(function*() {
 export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage<PostgresTransaction> => {
   checkOptions("postgresStorage", options, kinds)
   const { idleTransactionTimeoutMillis, maxConnections, pool, prepare, readUrl, statementTimeoutMillis, url } = options
-  if ((pool === undefined) === (url === undefined)) {
-    throw new TypeError(`postgresStorage needs either a pool or a url, and got ${pool === undefined ? "neither" : "both"}.`)
-  }
-  for (const [name, address] of Object.entries({ url, readUrl })) if (address !== undefined) checkAddress(name, address)
-  if (pool !== undefined && !isPool(pool)) throw new TypeError("postgresStorage needs a pool of pg: new pg.Pool({ connectionString }).")
+  checkDatabase("postgresStorage", options)
+  if (readUrl !== undefined) checkAddress("postgresStorage", "readUrl", readUrl)
   const statements = prepare === undefined ? {} : { prepare }
   const client = pool === undefined
     ? PgClient.layer({

@@ -127,7 +127,7 @@ describe("postgresStorage", () => {
     const opening = Effect.runPromise(Effect.flip(Effect.scoped(Layer.build(storageAdapter(postgresStorage({ pool: unlimited, schema }))!.layer))))
     await connected
     await vi.advanceTimersByTimeAsync(10_000)
-    assert.match(String((await opening as StorageError).cause), /Connection terminated/)
+    assert.match(String((await opening as StorageError).cause), /Connection terminated due to connection timeout/)
   })
 
   it("does not open on a pool whose times cannot be read, and says what to set", async () => {

@@ -170,9 +170,12 @@ const unwrap = (cause: unknown): ReadonlyArray<ErrorLayer> => {
   return layers
 }
 
+/** Of `pg`'s pool. The cause of this error says only that the connection ended, as if the server had ended it. */
+const connectTimeout = "Connection terminated due to connection timeout"
+
 /** The innermost message: wrappers repeat the statement and its values, which must not be logged. */
 const messageOf = (layers: ReadonlyArray<ErrorLayer>): string => {
-  const message = layers.findLast(({ message }) => message !== "")?.message ?? "The database driver failed without saying why"
+  const message = (layers.find(({ message }) => message === connectTimeout) ?? layers.findLast(({ message }) => message !== ""))?.message ?? "The database driver failed without saying why"
   const advice = poolerAdvice.find(({ isMeant }) => layers.some(isMeant))?.advice
   return advice === undefined ? message : `${message}. ${advice}`
 }

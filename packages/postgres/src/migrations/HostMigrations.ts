@@ -3,6 +3,7 @@ import { checkOptions, type OptionKinds, optionKinds } from "@waybill/core"
 import { Effect, Redacted, Schema } from "effect"
 import type pg from "pg"
 import * as PgClient from "../client/PgClient.ts"
+import { checkDatabase, type HostDatabase } from "../client/PgDatabase.ts"
 import { installSqlPublishing, lacksSqlPublishing, sqlPublishing, sqlPublishingName } from "../sql-publishing/SqlPublishing.ts"
 import { citusName, distributeMissing, lacksDistribution } from "./Distribution.ts"
 import { migrations } from "./index.ts"
@@ -70,9 +71,11 @@ const onTarget = async <E>(
   work: (schema: string, wanted: Wanted) => Effect.Effect<ReadonlyArray<string>, E, PgClient.PgClientService>
 ): Promise<ReadonlyArray<string>> => {
   checkOptions(name, target, targetKinds)
-  const client = "pool" in target
-    ? PgClient.layerFromPool(target.pool)
-    : PgClient.layer({ url: Redacted.make(target.url), maxConnections: 1 })
+  const { pool, url }: HostDatabase = target
+  checkDatabase(name, { pool, url })
+  const client = pool === undefined
+    ? PgClient.layer({ url: Redacted.make(url!), maxConnections: 1 })
+    : PgClient.layerFromPool(pool)
   return Effect.runPromise(Effect.provide(work(target.schema ?? "waybill", { sqlPublishing: target.sqlPublishing === true, citus: target.citus === true }), client))
 }
 

@@ -37,6 +37,11 @@ describe("a driver's error", () => {
     "Cannot use a pool after calling end on the pool"
   ])("without a code is known by what pg writes: %s", (message) => assert.strictEqual(classify(new Error(message))._tag, "ConnectionError"))
 
+  it("says that connecting took too long, and not only that the connection ended", () => {
+    const message = "Connection terminated due to connection timeout"
+    assert.strictEqual(classify(new Error(message, { cause: new Error("Connection terminated unexpectedly") })).message, message)
+  })
+
   it("names the violated constraint", () => {
     const reason = classify({ code: "23505", constraint: "destinations_pkey", message: "duplicate key" })
     assert.strictEqual(reason._tag === "UniqueViolation" && reason.constraint, "destinations_pkey")

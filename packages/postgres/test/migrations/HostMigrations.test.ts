@@ -176,6 +176,20 @@ describe("migrations that a host owns", () => {
     await expect(applyMigrations({ url: other, schema: "Bad Name" })).rejects.toThrow(/is not a valid schema name/)
   })
 
+  it.each([
+    ["by a variable that is not set", { url: undefined }, "needs either a pool or a url, and got neither."],
+    ["in two ways", { pool: new pg.Pool(), url: "postgres://db" }, "needs either a pool or a url, and got both."],
+    ["by a URL without a scheme", { url: "localhost:5432/freight" }, "is not a Postgres address."],
+    ["by a client in place of a pool", { pool: new pg.Client() }, "needs a pool of pg"]
+  ])("are neither checked nor applied on a database that is given %s", async (_what, target, said) => {
+    for (const call of [checkMigrations, applyMigrations]) {
+      const error: unknown = await call(target as never).catch((error: unknown) => error)
+      expect(error).toBeInstanceOf(TypeError)
+      expect(String(error)).toContain(call.name)
+      expect(String(error)).toContain(said)
+    }
+  })
+
   it("refuse every older version after a breaking migration, saying what to do", async () => {
     const database = { url: Redacted.make(url), maxConnections: 1 }
     for (const { id } of migrations.slice(0, -1)) {
