@@ -275,7 +275,8 @@ const unknownAt = (table: RouteTable, path: string): Refused => {
   let at = path.indexOf("/", 1)
   for (let count = 0; at > 0 && count < maxMountSegments; count++) {
     const mountPath = path.slice(0, at)
-    if (mountPath.length <= 100 && table.find(path.slice(at))._tag === "Matched") return unmountedPath(path, mountPath)
+    // a doubled slash is no mount
+    if (mountPath.length <= 100 && !mountPath.endsWith("/") && table.find(path.slice(at))._tag === "Matched") return unmountedPath(path, mountPath)
     at = path.indexOf("/", at + 1)
   }
   return unknownPath
