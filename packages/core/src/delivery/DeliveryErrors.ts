@@ -61,4 +61,4 @@ export class SecretNotUsable extends taggedFailure<SecretNotUsable>()("SecretNot
 export class SecretUnreadable extends taggedFailure<SecretUnreadable>()("SecretUnreadable", { hmacSecretId: Schema.String, forClient }, ({ forClient, hmacSecretId }) =>
   forClient === true
     ? `Secret ${hmacSecretId} cannot be read, so it was not rotated. Ask the operator to register it again.`
-    : `Secret ${hmacSecretId} was sealed with a key this process does not have. Start it with the WAYBILL_SEALING_KEY that sealed it.`) {}
+    : `Secret ${hmacSecretId} was sealed with a key this process does not have. Start it with the key that sealed it (WAYBILL_SEALING_KEY, or the option sealingKeys).`) {}

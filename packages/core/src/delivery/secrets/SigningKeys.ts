@@ -35,7 +35,7 @@ export const makeSigningKeys = (sealer: Sealer["Service"]) => {
       if (reported.has(place)) return counted
       if (reported.size >= maxRemembered) reported.clear()
       reported.add(place)
-      return Effect.andThen(counted, Effect.logError(`Signing secret ${place} cannot be opened: it was sealed with a key that this process does not have. Its deliveries wait, without an attempt. Start this process with the WAYBILL_SEALING_KEY that sealed it.`))
+      return Effect.andThen(counted, Effect.logError(`Signing secret ${place} cannot be opened: it was sealed with a key that this process does not have. Its deliveries wait, without an attempt. Start this process with the key that sealed it (WAYBILL_SEALING_KEY, or the option sealingKeys).`))
     })
 
   /** The keys that sign for a destination at `now`, newest first; `undefined` if one cannot be opened. */
