@@ -375,5 +375,19 @@ export const spareTakeovers = 3
 /** Whether an attempt of the delivery is in flight, by the store. */
 export const isInFlight = (delivery: LedgerDelivery): boolean => delivery.state === "sending"
 
+/** The delivery that this one has to wait for: one with the same shipment that is older or in flight. */
+export const blocker = (delivery: LedgerDelivery): LedgerDelivery | undefined => {
+  if (delivery.destination.unsettled.size < 2) return undefined
+  for (const other of delivery.destination.unsettled.values()) {
+    if (other !== delivery && sharesKey(other, delivery) && (isInFlight(other) || other.id < delivery.id)) return other
+  }
+  return undefined
+}
+
+export const sharesKey = (one: LedgerDelivery, other: LedgerDelivery): boolean => {
+  for (const key of one.keys) if (other.keys.has(key)) return true
+  return false
+}
+
 /** Names an attempt. */
 export const permitOf = (deliveryId: string, attempt: number): string => `${deliveryId} ${attempt}`

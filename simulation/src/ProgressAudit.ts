@@ -1,6 +1,6 @@
 /** Checks after the end of faults that workers make progress: every partition with work has an owner, shares are even, and every entry that may be sent is sent. */
 import type { DeliveryOptionValues } from "@waybill/core/delivery"
-import { isInFlight, type Ledger, type LedgerDestination } from "./Ledger.ts"
+import { blocker, isInFlight, type Ledger, type LedgerDestination } from "./Ledger.ts"
 import type { LedgerPartition } from "./PartitionLedger.ts"
 import type { Shape } from "./Shape.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
@@ -39,7 +39,7 @@ export class ProgressAudit {
   look(processes: ReadonlyArray<WorkerProcess>): void {
     const { simulation } = this
     if (simulation.now < this.calmSince) return
-    const { leaseMillis, pollMillis } = this.options
+    const { attemptTimeoutMillis, leaseMillis, pollMillis } = this.options
     const running = new Set(processes.map(({ workerId }) => workerId))
     // a crashed worker counts until its lease ends, and its share is reserved
     const isWhole = this.ledger.partitions.alive(simulation.storeNow).every((workerId) => running.has(workerId))
@@ -55,6 +55,12 @@ export class ProgressAudit {
     for (const destination of this.ledger.destinations.values()) {
       const limit = pollMillis + soonMillis + this.unknownMillis + minuteMillis / destination.settings.policy.rateLimitPerMinute
       this.lasts(`sends of ${destination.name}`, running.has(destination.partition.owner) && this.waitsAlone(destination), limit, "Entries that may be sent are sent without a delay", destination.name)
+      // a crash of the store may lose the outcome of a closed destination, and its flight stays until the partition is released
+      const isChecked = running.has(destination.partition.owner) && simulation.counts.lostSettlements === 0
+      for (const delivery of destination.unsettled.values()) {
+        const name = `outcome of ${delivery.id} in ${delivery.flight}`
+        this.lasts(name, isChecked && isInFlight(delivery), attemptTimeoutMillis + soonMillis + this.unknownMillis, "The outcome of an attempt is written soon after its end", delivery.id)
+      }
     }
   }
 
@@ -81,7 +87,7 @@ export class ProgressAudit {
       partition.owner === workerId && [...unsettled.values()].some(isInFlight))
   }
 
-  /** The owner has no attempt in flight although entries may be sent, and neither a retry time, the rate nor the breaker delays them. */
+  /** The owner has no attempt in flight although entries may be sent, and neither order, a retry time, the rate nor the breaker delays them. */
   private waitsAlone(destination: LedgerDestination): boolean {
     const now = this.simulation.storeNow
     const { breaker, partition, sends, settings, unsettled, waiting } = destination
@@ -89,7 +95,7 @@ export class ProgressAudit {
     const deliveries = [...unsettled.values()]
     const lastSent = sends.at(-1) ?? 0
     if (this.isSending(partition.owner) || now - lastSent < (minuteMillis / settings.policy.rateLimitPerMinute) * 1.2) return false
-    const isDue = deliveries.some(({ dueAt }) => dueAt <= now)
+    const isDue = deliveries.some((each) => each.dueAt <= now && blocker(each) === undefined)
     return isDue || [...waiting.keys()].some((key) => deliveries.every(({ keys }) => !keys.has(key)))
   }
 }

@@ -3,7 +3,7 @@ import { formatInstant } from "@waybill/core"
 import { deliveryIdOf, flightOf, type Taken, type TakenDelivery, type TakenFrom, type TakeFrom, type TakeRequest } from "@waybill/core/delivery"
 import { longestAnswerMillis } from "./FaultModel.ts"
 import { GrantAudit } from "./GrantAudit.ts"
-import { isInFlight, type Ledger, type LedgerDelivery, type LedgerDestination, type LedgerEntry, permitOf } from "./Ledger.ts"
+import { blocker, type Ledger, type LedgerDelivery, type LedgerDestination, type LedgerEntry, permitOf, sharesKey } from "./Ledger.ts"
 import type { LedgerPartition } from "./PartitionLedger.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
@@ -285,19 +285,5 @@ const perDestination = (permits: Permits): Map<LedgerDestination, number> => {
   return counts
 }
 
-/** The delivery that this one has to wait for: one with the same shipment that is older or in flight. */
-const blocker = (delivery: LedgerDelivery): LedgerDelivery | undefined => {
-  if (delivery.destination.unsettled.size < 2) return undefined
-  for (const other of delivery.destination.unsettled.values()) {
-    if (other !== delivery && sharesKey(other, delivery) && (isInFlight(other) || other.id < delivery.id)) return other
-  }
-  return undefined
-}
-
 const sharesAnyKey = (delivery: LedgerDelivery): boolean =>
   [...delivery.destination.unsettled.values()].some((other) => other !== delivery && sharesKey(other, delivery))
-
-const sharesKey = (one: LedgerDelivery, other: LedgerDelivery): boolean => {
-  for (const key of one.keys) if (other.keys.has(key)) return true
-  return false
-}

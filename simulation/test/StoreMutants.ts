@@ -14,8 +14,6 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   // signals
   mutant(events, "publishing leaves no signal",
     "if (first !== undefined) this.destinations.signal(destination, first)", ""),
-  mutant(events, "publishing signals the last shipment instead of the first",
-    "if (first === undefined || compareText(shipmentId, first) < 0) first = shipmentId", `first = "S9"`),
   mutant(queue, "a change of a subscription leaves no signal",
     "        rows.raiseVersion(destination)\n        rows.signal(destination, undefined)", "        rows.raiseVersion(destination)"),
   mutant(queue, "a change of a subscription does not raise its version",
