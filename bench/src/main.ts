@@ -1,11 +1,12 @@
 /** Runs scenarios one after the other and prints their results: `npm run bench -- [names…] [--quick] [--profile=<dir>]`. */
 import { mkdirSync, writeFileSync } from "node:fs"
-import { cpus, totalmem } from "node:os"
+import { cpus, loadavg, totalmem } from "node:os"
 import { resolve } from "node:path"
 import { startChild } from "./machine/Child.ts"
 import { settings, startPostgres } from "./machine/PostgresServer.ts"
 import type { ReceiverHandlers } from "./machine/receiver-process.ts"
 import { isMet, render, type ScenarioResult } from "./measure/Report.ts"
+import { record } from "./measure/ResultsPage.ts"
 import { scenarios } from "./scenarios/index.ts"
 
 const args = process.argv.slice(2)
@@ -48,10 +49,12 @@ try {
   }
   for (const scenario of scenarios) {
     if (names.length > 0 && !names.includes(scenario.name)) continue
+    const began = { at: new Date().toISOString(), load: loadavg()[0]! }
     const result = { name: scenario.name, title: scenario.title, ...await scenario.run(bench) }
     results.push(result)
     console.log(render(result))
     write()
+    if (!quick) record(result, { ...began, machine: `Node ${process.version}, Postgres ${postgres.version}, ${machine.cpus}, ${machine.memoryGB} GB` }, scenarios.map(({ name }) => name))
   }
   const verdicts = results.flatMap((result) => result.verdicts)
   console.log(`\n${verdicts.filter(isMet).length} of ${verdicts.length} targets met.`)

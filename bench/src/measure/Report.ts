@@ -43,13 +43,15 @@ const judged = (verdict: Verdict): string => {
   return `${number(ratio)} (${wanted}: missed by a factor of ${number(factor)})`
 }
 
-export const render = (result: ScenarioResult): string => {
+/** Figures, verdicts and remarks, a line for each. */
+export const figures = (result: ScenarioResult): ReadonlyArray<string> => {
   const width = Math.max(...[...result.lines, ...result.verdicts].map((each) => each.label.length))
   const rounds = (line: Line) => line.rounds === undefined || line.rounds.length < 2 ? "" : `   [${line.rounds.map(number).join("  ")}]`
   return [
-    `\n${result.name}: ${result.title}`,
-    ...result.lines.map((line) => `  ${line.label.padEnd(width)}  ${figure(line).padStart(14)}${rounds(line)}${line.note === undefined ? "" : `   ${line.note}`}`),
-    ...result.verdicts.map((verdict) => `  ${verdict.label.padEnd(width)}  → ${judged(verdict)}`),
-    ...(result.remarks ?? []).map((remark) => `  ${remark}`)
-  ].join("\n")
+    ...result.lines.map((line) => `${line.label.padEnd(width)}  ${figure(line).padStart(14)}${rounds(line)}${line.note === undefined ? "" : `   ${line.note}`}`),
+    ...result.verdicts.map((verdict) => `${verdict.label.padEnd(width)}  → ${judged(verdict)}`),
+    ...(result.remarks ?? [])
+  ]
 }
+
+export const render = (result: ScenarioResult): string => [`\n${result.name}: ${result.title}`, ...figures(result).map((line) => `  ${line}`)].join("\n")
