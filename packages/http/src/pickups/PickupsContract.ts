@@ -67,7 +67,7 @@ export const PickupsContract = contract({
       },
       headers: {
         "X-Waybill-Integers": {
-          description: "In any case. `false`: pickupConfirmationId, code, subCode, proNumber and destinationPostalCode are text as the carrier has it. " +
+          description: "`false`, in upper or lower case: pickupConfirmationId, code, subCode, proNumber and destinationPostalCode are text as the carrier has it. " +
             "Default: integers, without leading zeros and hyphens, and null where a letter or the length allows no integer.",
           schema: Schema.Literals(["true", "false"])
         }
