@@ -15,8 +15,11 @@ const maxHeld = 1024
 /** While connections are refused, idle ones are closed this often. */
 const closeIdleMillis = 100
 
-/** Requests of a connection that wait for the answer to an earlier one. The connection is not read when it has more, of which the bytes that were read may hold some. */
+/** Requests of a connection that wait for the answer to an earlier one. The connection is not read when it has as many. */
 const mostAhead = 100
+
+/** The bytes that were read may hold more. With so many the connection is closed: each takes 3 KB, and a hundred times the bytes that a hostile caller sent. */
+const mostAheadInBytesRead = 500
 
 /** An answer that its caller has not read for this long may be given up for a new connection. */
 const unreadMillis = 10_000
@@ -87,7 +90,10 @@ class StartupBufferServer extends Server {
     }
     if (!pipeline.isAnswering) return this.#begin(event, request, response, pipeline)
     pipeline.ahead.push(() => this.#begin(event, request, response, pipeline))
-    if (pipeline.ahead.length >= mostAhead) socket.pause()
+    if (pipeline.ahead.length > mostAheadInBytesRead) {
+      pipeline.ahead.length = 0
+      socket.destroy()
+    } else if (pipeline.ahead.length === mostAhead) socket.pause()
     return true
   }
 
@@ -99,6 +105,10 @@ class StartupBufferServer extends Server {
     const { socket } = request
     const pipeline: Pipeline = { isAnswering: true, ahead: [] }
     this.#pipelines.set(socket, pipeline)
+    // Node reads on whenever it has discarded the body of a request that was answered
+    socket.on("resume", () => {
+      if (pipeline.ahead.length >= mostAhead) socket.pause()
+    })
     this.#silent.delete(socket)
     setImmediate(() => setImmediate(() => {
       if (socket.writable) this.#begin(event, request, response, pipeline)
