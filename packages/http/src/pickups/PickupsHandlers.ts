@@ -19,7 +19,7 @@ export const PickupsHandlers = Effect.map(Pickups, (pickups): HandlersOf<typeof 
   deletePickup: ({ params, principal }) => Effect.as(pickups.cancel(principal, params.pickupId), HttpServerResponse.empty({ status: 200 }))
 }))
 
-/** In any case, like the values of the query. */
+/** In any case: a caller whose `False` were not read would lose leading zeros. */
 const wantsIntegers = (given = "true"): Effect.Effect<boolean, InvalidInput> =>
   /^(?:true|false)$/iu.test(given)
     ? Effect.succeed(given.toLowerCase() === "true")

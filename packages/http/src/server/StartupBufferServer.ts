@@ -18,7 +18,7 @@ const closeIdleMillis = 100
 /** Requests of a connection that wait for the answer to an earlier one. The connection is not read when it has as many. */
 const mostAhead = 100
 
-/** The bytes that were read may hold more. With so many the connection is closed: each takes 3 KB, and a hundred times the bytes that a hostile caller sent. */
+/** The bytes that were read may hold more. A connection with more than this is closed: a request that waits takes 3 KB, which may be a hundred times what was sent for it. */
 const mostAheadInBytesRead = 500
 
 /** An answer that its caller has not read for this long may be given up for a new connection. */
