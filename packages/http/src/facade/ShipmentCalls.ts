@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { anonymousClientNamed } from "../access/ClientAddress.ts"
 import { parsed, plain } from "./Plain.ts"
 import { type Around, as, callsOf, ofTenant, reportOf, type Run, served } from "./Run.ts"
-import type { LookupMethods } from "./ShipmentMethods.ts"
+import type { LookupMethods, PublicCaller } from "./ShipmentMethods.ts"
 import type { WaybillWithin } from "./Waybill.ts"
 
 export const shipmentsWithin = (run: Run, around: Around): Pick<WaybillWithin, "shipments" | "statusSubscriptions"> => {
@@ -23,8 +23,9 @@ export const lookupsOf = (run: Run): LookupMethods => ({
   verified: (caller, by) =>
     run(Effect.map(as(caller, ShipmentStatuses, (all, principal) => Effect.andThen(checkedLookup(by), all.verified(principal, by))), (found) =>
       found._tag === "Verified" ? { own: true, shipment: parsed(found.body.bytes) } : { own: false, shipment: parsed(found.body.bytes) })),
-  public: ({ client = "", tenantId }, by) =>
-    run(Effect.map(ofTenant(tenantId, ShipmentStatuses, (all) => Effect.andThen(Effect.andThen(served(tenantId), checkedLookup(by)), all.public({ tenantId, client: anonymousClientNamed(client) }, by))), ({ bytes }) => parsed(bytes))),
+  public: (caller, by) =>
+    run(Effect.flatMap(checkedPublicCaller(caller), ({ client = "", tenantId }) =>
+      Effect.map(ofTenant(tenantId, ShipmentStatuses, (all) => Effect.andThen(Effect.andThen(served(tenantId), checkedLookup(by)), all.public({ tenantId, client: anonymousClientNamed(client) }, by))), ({ bytes }) => parsed(bytes)))),
   pickedUp: (caller, range) =>
     run(Effect.flatMap(as(caller, ShipmentStatuses, (all, principal) => all.pickedUp(principal, plain(range))), (found) => mapPaced(found, ({ bytes }) => parsed<VerifiedShipment>(bytes)))),
   record: (caller, shipmentId) =>
@@ -38,6 +39,16 @@ const lookupTexts: Readonly<Record<string, ReadonlyArray<string>>> = {
   pro: ["proNumber"],
   bol: ["bolNumber", "originPostalCode"],
   po: ["poNumber", "destinationPostalCode"]
+}
+
+/** For hosts without types. */
+const checkedPublicCaller = (caller: PublicCaller): Effect.Effect<PublicCaller, InvalidInput> => {
+  const { client = "", tenantId } = Object(caller) as Readonly<Record<string, unknown>>
+  return typeof tenantId === "string" && typeof client === "string" ? Effect.succeed(caller) : InvalidInput.of(fault(
+    ["caller"],
+    "The first argument is { tenantId }, with client if you know by what the caller is counted, each of them text.",
+    "invalid"
+  ))
 }
 
 /** For hosts without types; over HTTP the path has every part. */

@@ -29,6 +29,14 @@ describe("an id that is no text", () => {
     )
   })
 
+  it("is refused as the caller of a public lookup", async () => {
+    const waybill = await startWithTenant()
+    const find = waybill.shipments.public as (caller?: unknown, by?: unknown) => Promise<unknown>
+    for (const caller of [undefined, null, "acme", {}, { tenantId: 7 }, { tenantId: "acme", client: 7 }]) {
+      expect(await rejection(find(caller, { kind: "pro", proNumber: "123" }))).toMatchObject({ code: "invalid_input", faults: [{ pointer: "/caller", detail: expect.stringContaining("tenantId") }] })
+    }
+  })
+
   it("is refused like the deletion of a tenant that nobody confirmed", async () => {
     const waybill = await startWithTenant()
     const remove = waybill.tenants.delete as (tenantId: string, options?: unknown) => Promise<void>

@@ -257,8 +257,8 @@ const makeReceivers = async (context: Context.Context<TestServices>, around: Par
   const at = (url: string) => entryIn(known, url, () => makeTestReceiver(url, around))
   await Effect.runPromiseWith(context)(Context.get(context, ScriptedReceivers).scriptOthers((request) => at(request.url).behaviour(request)))
   return (url) => {
-    const refusal = refusalOfUrl(url, publicOnly)
-    if (refusal !== undefined) throw new TypeError(`${url} is no address of a receiver. ${refusal}`)
+    const refusal = typeof url === "string" ? refusalOfUrl(url, publicOnly) : "Give a text such as https://customer.example/hooks."
+    if (refusal !== undefined) throw new TypeError(`${String(url)} is no address of a receiver. ${refusal}`)
     return at(url).receiver
   }
 }

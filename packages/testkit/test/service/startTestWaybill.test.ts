@@ -206,6 +206,7 @@ describe("startTestWaybill", () => {
       await expect(created).rejects.toMatchObject({ code: "invalid_input", faults: [{ pointer: "/endpointUrl" }] })
       expect(() => waybill.receiver(endpointUrl)).toThrow("is no address of a receiver.")
     }
+    expect(() => waybill.receiver(undefined as never)).toThrow("undefined is no address of a receiver. Give a text such as")
   })
 
   it("reports wrong use with what to do", async () => {
