@@ -183,13 +183,25 @@ export const hundredths: Codec = {
   }
 }
 
+/** CCYYMMDD as 2026-11-20; `undefined` if it is not a date of the calendar. */
+export const calendarDate = (value: string): string | undefined => {
+  const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/u.exec(value) ?? []
+  const text = `${year}-${month}-${day}`
+  return year === undefined || parseInstant(`${text}T00:00:00Z`) === undefined ? undefined : text
+}
+
+/** X12 type TM: HHMM, HHMMSS, HHMMSSD or HHMMSSDD. Groups: hour, minute, second and hundredths. */
+export const clockTime = /^([01]\d|2[0-3])([0-5]\d)(?:([0-5]\d)(\d{1,2})?)?$/u
+
+/** X12 type R without a sign: `12`, `12.`, `12.5` or `.5`. */
+export const unsignedNumber = /^(?:\d+(?:\.\d*)?|\.\d+)$/u
+
 /** CCYYMMDD and 2026-11-20. */
 export const date: Codec = {
   note: "CCYYMMDD",
   read: ([value = ""]) => {
-    const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/u.exec(value) ?? []
-    const text = `${year}-${month}-${day}`
-    return year === undefined || parseInstant(`${text}T00:00:00Z`) === undefined ? { wrong: 0, code: elementFaults.date, detail: `${JSON.stringify(value.slice(0, 20))} is not a date as CCYYMMDD.` } : [text]
+    const text = calendarDate(value)
+    return text === undefined ? { wrong: 0, code: elementFaults.date, detail: `${JSON.stringify(value.slice(0, 20))} is not a date as CCYYMMDD.` } : [text]
   },
   write: ([value]) => typeof value === "string" ? [value.replaceAll("-", "")] : undefined
 }

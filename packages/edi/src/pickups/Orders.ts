@@ -189,7 +189,7 @@ const sizeOf = (tender: Tender, of: "weight" | "units" | "cubicFeet"): number | 
 }
 
 const unitsOf = (tender: Tender): ReadonlySet<string> =>
-  new Set([tender.total?.unit, ...sizesOf(tender).map(({ unit }) => unit)].filter((unit) => unit !== undefined))
+  new Set([tender.total, ...sizesOf(tender), ...linesOf(tender)].map((each) => each?.unit).filter((unit) => unit !== undefined))
 
 const withoutStop = ({ stop: _stop, ...address }: Address) => address
 

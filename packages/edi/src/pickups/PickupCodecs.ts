@@ -1,5 +1,5 @@
 /** Codecs of orders (204, 211, 216): purpose, times, whole weights and commodity codes. Orders are read only. */
-import type { Codec, Read } from "../mapping/Codec.ts"
+import { calendarDate, clockTime, type Codec, type Read, unsignedNumber } from "../mapping/Codec.ts"
 import { own } from "../mapping/Members.ts"
 import { elementFaults } from "../x12/EdiFault.ts"
 
@@ -22,11 +22,11 @@ interface Local {
 }
 
 const localOf = (date: string, time: string, dateIndex: number, timeIndex: number): Local | Exclude<Read, ReadonlyArray<unknown>> => {
-  const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/u.exec(date) ?? []
-  if (year === undefined) return { wrong: dateIndex, code: elementFaults.date, detail: "A date is CCYYMMDD." }
-  const [, hour, minute] = /^([01]\d|2[0-3])([0-5]\d)/u.exec(time) ?? []
+  const day = calendarDate(date)
+  if (day === undefined) return { wrong: dateIndex, code: elementFaults.date, detail: "A date is CCYYMMDD." }
+  const [, hour, minute] = clockTime.exec(time) ?? []
   if (time !== "" && hour === undefined) return { wrong: timeIndex, code: elementFaults.time, detail: "A time is HHMM." }
-  return { date: `${year}-${month}-${day}`, at: hour === undefined ? undefined : `${year}-${month}-${day}T${hour}:${minute}:00` }
+  return { date: day, at: hour === undefined ? undefined : `${day}T${hour}:${minute}:00` }
 }
 
 /** Members: readyDate, readyTime, closeTime, deliverFrom, deliverBy, deliverOn. Elements: G62-01 to 04. Times are local, as areas of pickups have them. */
@@ -41,7 +41,10 @@ export const pickupTime: Codec = readOnly(
     const local = localOf(date, time, 1, 3)
     if ("wrong" in local) return local
     if (delivery !== undefined) return Array.from({ length: 6 }, (_, index) => index === delivery ? local.at ?? local.date : undefined)
-    return close.has(qualifier) ? [undefined, undefined, local.at] : [local.date, local.at, undefined]
+    if (!close.has(qualifier)) return [local.date, local.at, undefined]
+    // the latest time of a pickup has no member for a date alone
+    if (local.at === undefined) for (const index of [0, 1, 2]) keep(index)
+    return [undefined, undefined, local.at]
   }
 )
 
@@ -60,7 +63,7 @@ export const clock = (segment: string, dateElement: number): Codec => readOnly("
 /** Pickups have whole numbers. */
 export const whole = (most: number): Codec => readOnly(`a whole number, rounded up, at most ${most}`, ([value = ""], { warn }) => {
   const number = Number(value)
-  if (!/^\d+(?:\.\d*)?$/u.test(value) || Math.ceil(number) > most) return { wrong: 0, code: elementFaults.character, detail: `${JSON.stringify(value.slice(0, 20))} is not a number from 0 to ${most}.` }
+  if (!unsignedNumber.test(value) || Math.ceil(number) > most) return { wrong: 0, code: elementFaults.character, detail: `${JSON.stringify(value.slice(0, 20))} is not a number from 0 to ${most}.` }
   if (!Number.isInteger(number)) warn(0, `${value} is rounded up to ${Math.ceil(number)}.`)
   return [Math.ceil(number)]
 })

@@ -1,6 +1,6 @@
 /** Codecs of 214: the status of AT7, its reason and its time, and the place of MS1. */
 import { parseInstant } from "@waybill/core"
-import type { Codec, ReadContext, WriteContext } from "../mapping/Codec.ts"
+import { calendarDate, clockTime, type Codec, type ReadContext, type WriteContext } from "../mapping/Codec.ts"
 import { own } from "../mapping/Members.ts"
 import { elementFaults } from "../x12/EdiFault.ts"
 import { codeOfOffset, offsetOf, zoned } from "./LocalTime.ts"
@@ -87,27 +87,24 @@ export const reasonCodec = (normal: string, status: number): Codec => ({
   }
 })
 
-const dates = /^(\d{4})(\d\d)(\d\d)$/u
-const times = /^([01]\d|2[0-3])([0-5]\d)([0-5]\d)?(\d{1,2})?$/u
-
 /** Members: occurredAt, updatedEta, appointmentDate, estimatedAt, timeCode. Elements: AT7-05, 06, 07. */
 export const timeCodec: Codec = {
   note: "the code of an estimate or an appointment decides which member; the offset is that of the time code, of the state in MS1-02, or of the partner profile; hundredths of a second at most",
   read: ([date = "", time = "", code = ""], context) => {
     const { group, look, partner, warn } = context
-    const [, year, month, day] = dates.exec(date) ?? []
-    if (year === undefined || parseInstant(`${year}-${month}-${day}T00:00:00Z`) === undefined) return { wrong: 0, code: elementFaults.date, detail: "AT7-05 is a date as CCYYMMDD." }
-    const [, hour, minute, second = "00", hundredths] = times.exec(time) ?? []
-    if (time !== "" && hour === undefined) return { wrong: 1, code: elementFaults.time, detail: "AT7-06 is a time as HHMM, HHMMSS or HHMMSSDD." }
+    const day = calendarDate(date)
+    if (day === undefined) return { wrong: 0, code: elementFaults.date, detail: "AT7-05 is a date as CCYYMMDD." }
+    const [, hour, minute, second = "00", hundredths] = clockTime.exec(time) ?? []
+    if (time !== "" && hour === undefined) return { wrong: 1, code: elementFaults.time, detail: "AT7-06 is a time as HHMM, HHMMSS, HHMMSSD or HHMMSSDD." }
     const kind = kindOf(look("AT7", 1), look("AT7", 3), partner)
     const ofDates = partner.times?.ofDates
     if (hour === undefined && ofDates === undefined) {
       // an estimate may be a date; what happened needs a time
       if (kind !== "delivery-estimate" && kind !== "appointment") return { wrong: 1, code: elementFaults.missing, detail: "The status has a date without a time. Name a time of day for such dates in the partner profile, times.ofDates." }
       const reported = reportedAt(group, partner)
-      return reported === undefined ? undated : membersOf(kind, `${year}-${month}-${day}`, reported, undefined)
+      return reported === undefined ? undated : membersOf(kind, day, reported, undefined)
     }
-    const local = `${year}-${month}-${day}T${hour === undefined ? `${ofDates}:00` : `${hour}:${minute}:${second}`}${hundredths === undefined ? "" : `.${hundredths}`}`
+    const local = `${day}T${hour === undefined ? `${ofDates}:00` : `${hour}:${minute}:${second}`}${hundredths === undefined ? "" : `.${hundredths}`}`
     const found = zoned(local, code, { state: look("MS1", 2), country: look("MS1", 3) }, partner)
     if (found === undefined) {
       return { wrong: code === "" || code === "LT" ? 1 : 2, code: elementFaults.code, detail: "The time is local, and its zone is not known. Name it in the partner profile, times.zone or times.states." }
@@ -152,10 +149,10 @@ const membersOf = (kind: TimeKind, at: string, occurredAt: string, timeCode: str
 
 /** When the group was written: GS-04 and GS-05, in the zone of the profile. UTC without one, because GS has no zone. */
 const reportedAt = ({ date, time }: ReadContext["group"], partner: ReadContext["partner"]): string | undefined => {
-  const [, year, month, day] = dates.exec(date) ?? []
-  const [, hour, minute, second = "00"] = times.exec(time) ?? []
-  if (year === undefined || hour === undefined) return undefined
-  return zoned(`${year}-${month}-${day}T${hour}:${minute}:${second}`, partner.times?.zone === undefined ? "UT" : "LT", undefined, partner)?.text
+  const day = calendarDate(date)
+  const [, hour, minute, second = "00"] = clockTime.exec(time) ?? []
+  if (day === undefined || hour === undefined) return undefined
+  return zoned(`${day}T${hour}:${minute}:${second}`, partner.times?.zone === undefined ? "UT" : "LT", undefined, partner)?.text
 }
 
 const written = (value: string, timeCode: unknown, partner: WriteContext["partner"], lose: WriteContext["lose"]): ReadonlyArray<string> | undefined => {

@@ -122,6 +122,17 @@ describe("reading 204", () => {
     expect(faultsIn(["B2**ABCD**SHIP-77", "B2A*00", "S5*1*LD", "N1*SF*Closets Inc."])).toEqual(["L3-01 at segment 3 1"])
     expect(faultsIn(["B2**ABCD", "B2A*00", "S5*1*LD*5*L"])).toEqual(["B2-04 at segment 2 1"])
     expect(faultsIn(["B2**ABCD**SHIP-77", "B2A*00", "S5*1*LD*5*L", "S5*2*LD*5*K"])).toEqual(["S5-04 at segment 3 7"])
+    const freight = (unit: string) => [...full.slice(0, 14), "L5*1*Shelves", `AT8*G*${unit}*900*3`, ...full.slice(14)]
+    expect([faultsIn(freight("L")), faultsIn(freight("K"))]).toEqual([[], ["S5-04 at segment 3 7"]])
+  })
+
+  it("names the element of a date or a time that is none, and keeps a latest date of the pickup without a time", () => {
+    const other = (from: string, to: string) => full.map((segment) => segment === from ? to : segment)
+    expect(faultsIn(other("G62*68*20261123*1*0900", "G62*68*20261399*1*0900"))).toEqual(["G62-02 at segment 17 8"])
+    expect(faultsIn(other("G62*37*20261120*1*0800", "G62*37*20261120*1*0800 to 1600"))).toEqual(["G62-04 at segment 10 9"])
+    const open = other("G62*38*20261120*1*1600", "G62*38*20261121")
+    expect(orderIn(open).value?.request.closeTime).toBeNull()
+    expect(keptIn(open, "204").filter((element) => element.startsWith("G62"))).toEqual(["G62-1 38", "G62-2 20261121"])
   })
 
   it("takes the carrier's customer code and the partner's accounts for accounts, and no other code of a place", () => {

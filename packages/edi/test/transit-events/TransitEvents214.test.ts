@@ -214,7 +214,7 @@ describe("times", () => {
     expect(eventOf(["AT7*D1*NS***20260115", "MS1*Springfield*IL"], { times: { ofDates: "12:00" } }).occurredAt).toBe("2026-01-15T12:00:00-06:00")
   })
 
-  it.each([["20261301*0815", "05 at segment 4 8"], ["20261120*2515", "06 at segment 4 9"], ["261120*0815", "05 at segment 4 8"]])("names the element of %s", (time, place) => {
+  it.each([["20261301*0815", "05 at segment 4 8"], ["20261120*2515", "06 at segment 4 9"], ["20261120*08155", "06 at segment 4 9"], ["20261120*081575", "06 at segment 4 9"], ["261120*0815", "05 at segment 4 8"]])("names the element of %s", (time, place) => {
     expect(faultsOf([...header, "LX*1", `AT7*D1*NS***${time}*UT`])).toEqual([`AT7-${place}`])
   })
 })
