@@ -1,5 +1,5 @@
 /** Codecs of 210: charges, their amounts, and the parties. */
-import { coded, type Codec, hundredths, identifier, named, type ReadContext, text } from "../mapping/Codec.ts"
+import { coded, type Codec, hundredths, identifier, named, type ReadContext, text, unsignedNumber } from "../mapping/Codec.ts"
 import { elementFaults } from "../x12/EdiFault.ts"
 
 /** A line with freight in it is an item; any other is a charge of the whole invoice. */
@@ -104,7 +104,7 @@ export const chargeCode: Codec = {
 export const weight: Codec = {
   note: "gross weight, in pounds (L) or kilograms (K); a weight in another unit is kept",
   read: ([value = "", qualifier = "", unit = ""], { keep }) => {
-    if (value !== "" && !/^\d+(\.\d+)?$/u.test(value)) return { wrong: 0, code: elementFaults.character, detail: "L0-04 is a number." }
+    if (value !== "" && !unsignedNumber.test(value)) return { wrong: 0, code: elementFaults.character, detail: "L0-04 is a number." }
     // tons that are taken for pounds would be two thousand times too light
     const isKnown = ["", "L", "K"].includes(unit)
     if (!isKnown || value === "") {

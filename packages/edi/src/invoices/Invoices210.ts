@@ -7,6 +7,7 @@ import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults } from "../x12/EdiFault.ts"
 import type { TransactionSet } from "../x12/Interchange.ts"
 import { lineHaul } from "./InvoiceCodecs.ts"
+import { withOneCharge } from "./LineCharges.ts"
 import { mapping210 } from "./Mapping210.ts"
 
 type Data = Readonly<Record<string, unknown>>
@@ -15,10 +16,10 @@ type Data = Readonly<Record<string, unknown>>
 export const invoiceOf210 = (set: TransactionSet, partner: PartnerProfile): ReadOne<Invoice> => finish(readInvoice(set, partner))
 
 export function* readInvoice(set: TransactionSet, partner: PartnerProfile): Steps<ReadOne<Invoice>> {
-  const { faults, kept, records: [read], warnings } = yield* readSetInSteps(mapping210, set, partner)
+  const { faults, kept, records: [read], warnings } = yield* readSetInSteps(mapping210, { ...set, segments: withOneCharge(set.segments) }, partner)
   const more = read === undefined ? [] : missingIn(read.record, partner)
   const all = [...faults, ...more]
-  return { value: read === undefined || all.length > 0 ? undefined : invoiceOf(read.record, partner), sources: read?.sources ?? new Map(), faults: all, warnings, kept }
+  return { value: read === undefined || all.length > 0 ? undefined : invoiceOf(read.record, partner), sources: read?.sources ?? new Map(), faults: all, warnings, kept: kept.toSorted((one, other) => one.position - other.position) }
 }
 
 const shipmentIdOf = (record: Data, partner: PartnerProfile): unknown => {

@@ -52,6 +52,28 @@ describe("reading 210", () => {
     })
   })
 
+  it("makes a charge of every L1 of a line, with the freight that has its number or stands beside it", () => {
+    const lines = (segments: ReadonlyArray<string>) =>
+      invoiceIn([full[0]!, "LX*1", ...segments, "L3*1250.5*G***26378"]).value?.invoiceCharges.map(({ chargeCode, cost, ...charge }) => [chargeCode, cost?.value, "itemDescription" in charge ? charge.itemDescription : charge.chargeDescription, "weight" in charge ? charge.weight?.value : undefined])
+    const both = [["LINEHAUL", "200.90", "Mirrors", 1250.5], ["FUEL", "62.88", "Fuel surcharge", undefined]]
+    // in the order of the standard, one after another, and without numbers
+    expect(lines(["L5*1*Mirrors", "L5*2*Fuel surcharge", "L0*1***1250.5*G", "L1*1***20090", "L1*2***6288****FUE"])).toEqual(both)
+    expect(lines(["L5*1*Mirrors", "L0*1***1250.5*G", "L1*1***20090", "L7*1******77.5", "L5*2*Fuel surcharge", "L1*2***6288****FUE"])).toEqual(both)
+    expect(lines(["L5**Mirrors", "L0****1250.5*G", "L1****20090", "L7*******77.5", "L5**Fuel surcharge", "L1****6288****FUE"])).toEqual(both)
+    // charges of one item
+    expect(lines(["L5*1*Mirrors", "L0*1***1250.5*G", "L1*1***20090", "L1*1***6288****FUE****Fuel surcharge"])).toEqual(both)
+  })
+
+  it("keeps elements in the order of the file when a line has several charges", () => {
+    const { kept } = invoiceIn([full[0]!, "LX*1", "L1*1***20090", "L1*2***6288****FUE", "L5*1*Mirrors", "K1*a"])
+    expect(kept.map(({ element, segment, value }) => `${segment}-${element} ${value}`)).toEqual(["L1-1 1", "L1-1 2", "L5-1 1"])
+  })
+
+  it("reads weights as X12 writes numbers", () => {
+    const weightOf = (text: string) => invoiceIn(full.map((segment) => segment.replace("*1250.5*G***4", `*${text}*G***4`))).value?.invoiceCharges[0]
+    expect([weightOf(".5"), weightOf("1250.")]).toMatchObject([{ weight: { value: 0.5 } }, { weight: { value: 1250 } }])
+  })
+
   it("keeps weights in tons, instead of taking them for pounds", () => {
     const read = invoiceIn(full.map((segment) => segment.replace("L0*1*12*CW*1250.5*G***4*PLT**L", "L0*1*12*CW*1.5*G***4*PLT**E")))
     expect(read.value?.invoiceCharges[0]).not.toHaveProperty("weight")
