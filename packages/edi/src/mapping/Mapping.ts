@@ -28,6 +28,8 @@ export interface ElementRule {
 export interface Where {
   readonly element: number
   readonly is: ReadonlyArray<string>
+  /** Only occurrences with the first of the codes that is there are read. */
+  readonly prefers?: true
 }
 
 /** A segment with the rules of its elements. */

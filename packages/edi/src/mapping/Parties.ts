@@ -32,12 +32,12 @@ export interface PartyMembers {
   readonly more?: ReadonlyArray<Rule>
 }
 
-/** A loop N1 for the parties with these codes; the first is written. */
+/** A loop N1 for the parties with these codes, which may name one party twice: the first is written, and read before the others. */
 export const partyRule = (name: string, codes: ReadonlyArray<string>, { address, id, more = [], ...members }: PartyMembers, at?: Pick<LoopRule, "member" | "list">): LoopRule => ({
   loop: "N1",
   name,
   ...at,
-  where: { element: 1, is: codes },
+  where: { element: 1, is: codes, prefers: true },
   content: [
     { segment: "N1", name, elements: [
       { elements: [2], members: [members.name], codec: text(60), name: `name of the ${name}` },

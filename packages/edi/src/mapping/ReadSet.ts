@@ -70,6 +70,14 @@ interface Draft {
   /** Where the record is in the whole one, such as `pickupAddress.0`. Empty for the whole one. */
   readonly path: string
   readonly sources: Map<string, ElementPlace>
+  /** Where the record's own members were read, by their path. */
+  readonly origins: Map<string, Origin>
+}
+
+/** The elements that gave a member its value. */
+interface Origin {
+  readonly segment: Segment
+  readonly elements: ReadonlyArray<number>
 }
 
 /** Reads a set by its mapping. Any of its `faults` refuses the set. */
@@ -134,7 +142,7 @@ function* recordsIn(reading: Reading, node: Node, around: ReadonlyArray<Node>, p
     for (const loop of recordLoops(node)) records.push(...yield* recordsIn(reading, loop, path, own))
     return records
   }
-  const draft: Draft = { record: {}, path: "", sources: new Map() }
+  const draft: Draft = { record: {}, path: "", sources: new Map(), origins: new Map() }
   for (const read of own) yield* read(draft)
   const first = node.segments[0]
   return [{ record: draft.record, sources: draft.sources, segment: first?.id ?? "ST", position: first?.position ?? 1 }]
@@ -161,13 +169,22 @@ function* readNode(reading: Reading, node: Node, around: ReadonlyArray<Node>, dr
 }
 
 function* readLoops(reading: Reading, node: Node, around: ReadonlyArray<Node>, rule: LoopRule, draft: Draft, at: string): Steps<void> {
-  for (const loop of node.loopsByRule.get(rule) ?? []) {
+  for (const loop of loopsOf(rule, node.loopsByRule.get(rule) ?? [])) {
     if (rule.where !== undefined) place(reading, loop.segments[0]!, rule.where.element)
     const list = within(at, rule.list ?? "")
-    const into: Draft = rule.list === undefined ? draft : { record: {}, path: withIndex(draft.path, withIndex(list, String(lengthOf(draft.record, list)))), sources: draft.sources }
+    const into: Draft = rule.list === undefined ? draft : { record: {}, path: withIndex(draft.path, withIndex(list, String(lengthOf(draft.record, list)))), sources: draft.sources, origins: new Map() }
     yield* readNode(reading, loop, [...around, loop], into, rule.list === undefined ? within(at, rule.member ?? "") : "")
     if (rule.list !== undefined && Object.keys(into.record).length > 0) append(draft.record, list, into.record)
   }
+}
+
+/** A member holds one occurrence. Two parties would become an address that neither of them has. */
+const loopsOf = ({ list, where }: LoopRule, loops: ReadonlyArray<Node>): ReadonlyArray<Node> => {
+  if (loops.length < 2) return loops
+  const codeOf = ({ segments }: Node) => where === undefined ? "" : elementOf(segments[0]!, where.element)
+  const code = where?.prefers === true ? where.is.find((each) => loops.some((loop) => codeOf(loop) === each)) : undefined
+  const preferred = code === undefined ? loops : loops.filter((loop) => codeOf(loop) === code)
+  return list === undefined ? preferred.slice(0, 1) : preferred
 }
 
 interface Occurrence {
@@ -206,9 +223,12 @@ const readElements = (reading: Reading, { around, rules, segment }: Occurrence, 
       fault(reading, { level: "element", code: read.code, segment: id, position, element, value: excerptOf(elementOf(segment, element)), detail: read.detail })
       continue
     }
+    if (at !== undefined && read.some((value, index) => isTaken(draft, segment, within(at, members[index]!), value))) continue
+    const origin: Origin = { segment, elements }
     for (let index = 0; index < read.length; index++) {
       const value = read[index]
       if (value === undefined) continue
+      if (at !== undefined) claim(reading, draft, origin, within(at, members[index]!), value)
       setMember(at === undefined ? item : draft.record, at === undefined ? members[index]! : within(at, members[index]!), value)
       draft.sources.set(withIndex(draft.path, at === undefined ? withIndex(here, members[index]!) : within(here, members[index]!)), { segment: id, position, element: elements[Math.min(index, elements.length - 1)]! })
     }
@@ -217,6 +237,19 @@ const readElements = (reading: Reading, { around, rules, segment }: Occurrence, 
   }
   if (placed !== 0) reading.placed.set(segment, (reading.placed.get(segment) ?? 0) | placed)
   if (at === undefined && Object.keys(item).length > 0) append(draft.record, list, item)
+}
+
+/** Of two segments with the same id that give a member different values, the first is read. */
+const isTaken = ({ origins, record }: Draft, { id }: Segment, path: string, value: unknown): boolean =>
+  value !== undefined && origins.get(path)?.segment.id === id && member(record, path) !== value
+
+/** Of different segments, the one whose rule comes last is read. The elements of the other have no place then, so they are kept. */
+const claim = (reading: Reading, { origins, record }: Draft, origin: Origin, path: string, value: unknown) => {
+  // a reference is added to the others
+  if (path.endsWith("]")) return
+  const replaced = origins.get(path)
+  if (replaced !== undefined && replaced.segment !== origin.segment && member(record, path) !== value) for (const element of replaced.elements) displace(reading, replaced.segment, element)
+  origins.set(path, origin)
 }
 
 const lengthOf = (record: Readonly<Record<string, unknown>>, path: string): number => {
@@ -258,6 +291,8 @@ const warn = (reading: Reading, found: EdiWarning) => {
   const known = reading.warnings.some((each) => each.position === found.position && each.element === found.element && each.detail === found.detail)
   if (!known && reading.warnings.length < maxKept) reading.warnings.push(found)
 }
+
+const displace = (reading: Reading, segment: Segment, number: number) => void reading.placed.set(segment, (reading.placed.get(segment) ?? 0) & ~(1 << number))
 
 const place = (reading: Reading, segment: Segment, number: number) => void reading.placed.set(segment, (reading.placed.get(segment) ?? 0) | 1 << number)
 
