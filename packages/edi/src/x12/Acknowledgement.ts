@@ -101,9 +101,11 @@ const codesOf = (faults: ReadonlyArray<EdiFault>): ReadonlyArray<string> =>
 /** The copy of a wrong value has only characters that every partner can read, whatever its delimiters. */
 const plain = (value: string): string => excerptOf(value).replace(/[^A-Za-z0-9 .,/-]/gu, " ")
 
+/** Faults of ISA that refuse the whole interchange. */
+const refusals: ReadonlySet<string> = new Set([interchangeFaults.sender, interchangeFaults.receiver, interchangeFaults.controlNumberValue, interchangeFaults.testIndicator])
+
 /** TA1: the outcome of an envelope. */
 export const interchangeAcknowledgement = ({ controlNumber, date, time }: Interchange, faults: ReadonlyArray<EdiFault>): WrittenSegment => {
   const code = faults[0]?.code ?? "000"
-  const refused = code === interchangeFaults.sender || code === interchangeFaults.receiver || code === interchangeFaults.testIndicator
-  return ["TA1", controlNumber, date, time, faults.length === 0 ? "A" : refused ? "R" : "E", code]
+  return ["TA1", controlNumber, date, time, faults.length === 0 ? "A" : refusals.has(code) ? "R" : "E", code]
 }

@@ -35,7 +35,7 @@ export const setFaults = { notSupported: "1", noTrailer: "2", controlNumber: "3"
 /** Codes of element 716. */
 export const groupFaults = { notSupported: "1", version: "2", noTrailer: "3", controlNumber: "4", count: "5", noControlNumber: "6" } as const
 /** Codes of element I18, the interchange note code of TA1. */
-export const interchangeFaults = { controlNumber: "001", sender: "006", receiver: "008", testIndicator: "020", groups: "021", structure: "022", endOfFile: "023" } as const
+export const interchangeFaults = { controlNumber: "001", controlNumberValue: "018", sender: "006", receiver: "008", testIndicator: "020", groups: "021", structure: "022", endOfFile: "023" } as const
 
 /** Names the place for people: `AT7-01 at segment 12`. */
 export const placeOf = ({ element, position, segment }: EdiFault): string => {

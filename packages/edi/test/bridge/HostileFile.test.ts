@@ -35,6 +35,9 @@ describe("a hostile file", () => {
     const interchange = await receive(fileOf(status).replaceAll("000000007", "00000\u00007\u0000\u0000"))
     expect(interchange.results[0]).toMatchObject({ outcome: "refused", faults: [{ segment: "ISA", element: 13 }] })
     expect([group.calls, interchange.calls]).toEqual([[], []])
+    // R, because E would accept what was not read
+    expect(interchange.acknowledged).toEqual([])
+    expect(interchange.report.acknowledgements).toMatchObject([{ text: expect.stringContaining("*R*018~") }])
   })
 
   it("that only acknowledges is not answered, so that two wrong profiles do not answer each other without end", async () => {
