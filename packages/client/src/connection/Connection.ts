@@ -1,5 +1,6 @@
 /** HTTP connection to a Waybill server: address, credentials, timeout and retries. */
 import { checkOptions, either, oneOf, type OptionKinds, optionKinds } from "../shared/CheckOptions.ts"
+import { isObject } from "../shared/ReceivedJson.ts"
 import { type Deadline, sleep, startDeadline, timerMillis } from "./Deadline.ts"
 import { defaultRetryPolicy, pauseBeforeRetry, type RetryPolicy } from "./RetryPolicy.ts"
 import { type SentBody, sentBodyOf, type SentPieces } from "./SentPieces.ts"
@@ -149,9 +150,11 @@ export class Connection {
     })
   }
 
-  /** Like `send`, and returns the body alone: what the interface promises, unchecked. */
+  /** Like `send`, and returns the body alone: an object, whose members are what the interface promises, unchecked. */
   async ask<A>(call: Call, options?: CallOptions): Promise<A> {
-    return (await this.send(call, options)).json as A
+    const answer = await this.send(call, options)
+    if (isObject(answer.json)) return answer.json as A
+    throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer is not an object. Does baseUrl point at a Waybill server?")
   }
 
   /** Like `send`, for a response that is read as it arrives. A body that breaks off is not requested again. */
@@ -221,6 +224,8 @@ export class Connection {
     const headers = await this.#headers(call)
     let deadline: Deadline | undefined
     const sent: SentBody | undefined = call.pieces && await sentBodyOf(call.pieces, () => deadline?.restart())
+    // a signal does not tell a listener that comes after its abort
+    callerSignal?.throwIfAborted()
     const millis = this.#timeoutMillis + (sent?.size ?? 0) / minBytesPerSecond * 1000
     const started = deadline = startDeadline(millis, callerSignal)
     const runStep: RunStep = async (work) => {

@@ -144,6 +144,13 @@ describe("Connection", () => {
     expect(await failure(connection.send(list))).toMatchObject({ name: "WaybillCallFailed", reason: "unreadable_answer" })
   })
 
+  it("refuses an answer that is not what was asked for", async () => {
+    for (const answer of [() => new Response(null), () => json(null), () => json([])]) {
+      const { connection } = connected(answer)
+      expect(await failure(connection.ask(list))).toMatchObject({ name: "WaybillCallFailed", reason: "unreadable_answer" })
+    }
+  })
+
   it.each([301, 302, 303, 307, 308])("does not follow redirects (%i), because the key would go with them", async (status) => {
     const { connection, received } = connected(() => new Response(null, { status, headers: { location: "https://evil.test" } }), { apiKey: "k" })
     expect(await failure(connection.send(list))).toMatchObject({ name: "WaybillCallFailed", reason: "redirected" })
@@ -204,6 +211,17 @@ describe("Connection", () => {
     it("sends nothing when the signal was aborted before", async () => {
       const { connection, received } = connected(() => json({}))
       expect(await failure(connection.send(list, { signal: AbortSignal.abort(new Error("over")) }))).toEqual(new Error("over"))
+      expect(received).toEqual([])
+    })
+
+    it("sends nothing when the signal is aborted while the credential is made", async () => {
+      const controller = new AbortController()
+      const apiKey = async () => {
+        controller.abort(new Error("over"))
+        return "k"
+      }
+      const { connection, received } = connected(() => json({}), { apiKey })
+      expect(await failure(connection.send(create, { signal: controller.signal }))).toEqual(new Error("over"))
       expect(received).toEqual([])
     })
 
