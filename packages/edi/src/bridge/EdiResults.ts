@@ -1,6 +1,7 @@
 /** The results of a file: one for each transaction set, and counts. */
 import type { SetFindings } from "../mapping/ReadSet.ts"
 import type { EdiFault } from "../x12/EdiFault.ts"
+import type { InterchangeVerdict } from "../x12/Interchange.ts"
 
 /** The outcome of a set. */
 export type SetOutcome = "accepted" | "duplicate" | "refused"
@@ -28,8 +29,11 @@ export interface SetResult extends SetFindings {
   readonly records: ReadonlyArray<RecordResult>
 }
 
-/** An acknowledgement that the partner sent: AK1 and AK9. */
-export interface ReceivedAcknowledgement {
+/** An acknowledgement that the partner sent: 997 or 999 of a group, or TA1 of an interchange. */
+export type ReceivedAcknowledgement = GroupVerdict | InterchangeVerdict
+
+/** AK1 and AK9. */
+export interface GroupVerdict {
   readonly functionalId: string
   readonly group: string
   /** AK9-01: A, E, P or R. */
@@ -37,6 +41,9 @@ export interface ReceivedAcknowledgement {
   /** Control numbers of the sets that the partner refused. */
   readonly refused: ReadonlyArray<string>
 }
+
+/** Whether the partner refused all or a part of what it acknowledges. */
+export const isRefusal = ({ verdict }: ReceivedAcknowledgement): boolean => verdict !== "A" && verdict !== "E"
 
 /** A 997 or 999 as a file for the partner. */
 export interface Acknowledgement {

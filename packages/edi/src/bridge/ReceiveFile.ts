@@ -15,7 +15,7 @@ import { hasControlCharacter, InterchangeReader, type X12Event } from "../x12/In
 import { elementOf, type Segment } from "../x12/Segment.ts"
 import { echoed, writeInterchange, type WrittenSegment, type WrittenSet } from "../x12/SegmentWriter.ts"
 import { type EdiHandlers, type Handler, type HandlerFault, refusalIn } from "./EdiHandlers.ts"
-import type { Acknowledgement, FileReport, ReceivedAcknowledgement, SetResult } from "./EdiResults.ts"
+import type { Acknowledgement, FileReport, GroupVerdict, ReceivedAcknowledgement, SetResult } from "./EdiResults.ts"
 import { envelopeOf } from "./Envelopes.ts"
 import { type ReadItem, type ReadItems, setReaders } from "./SetReaders.ts"
 
@@ -41,6 +41,8 @@ const maxItemsPerCall = 1000
 const maxSetsPerCall = 200
 const maxSegmentsPerCall = 50_000
 const maxFaults = 100
+/** Acknowledgements of the partner that a report has. */
+const maxAcknowledged = 1_000
 /** Characters or bytes of a chunk that are read at once. */
 const longestPiece = 65_536
 /** Segments of an acknowledgement that are written at once. */
@@ -150,6 +152,7 @@ class FileReceiving {
         this.#group = undefined
         return
       case "interchange-end":
+        this.#takeVerdicts(event.verdicts)
         // acknowledging acknowledgements would never end
         if (event.isAcknowledgement) return this.#note(event.faults)
         return this.#acknowledge(event.interchange, [...this.#refused === undefined ? [] : [this.#refused], ...event.faults])
@@ -161,11 +164,15 @@ class FileReceiving {
     return this.#options.partner.acknowledge !== "none" && this.#refused === undefined && functionalId !== "FA"
   }
 
+  #takeVerdicts(verdicts: ReadonlyArray<ReceivedAcknowledgement>) {
+    if (this.#refused === undefined) this.#acknowledged.push(...verdicts.slice(0, maxAcknowledged - this.#acknowledged.length))
+  }
+
   async #takeSet(set: TransactionSet, envelope: ReadonlyArray<EdiFault>): Promise<void> {
     const { handlers, partner } = this.#options
     if (set.id === "997" || set.id === "999") {
       this.#acknowledges = true
-      if (this.#refused === undefined && envelope.length === 0 && this.#acknowledged.length < 1000) this.#acknowledged.push(acknowledgementIn(set))
+      if (envelope.length === 0) this.#takeVerdicts([verdictIn(set)])
       return
     }
     const reader = own(setReaders, set.id)
@@ -337,7 +344,7 @@ const placed = ({ detail = "It was refused.", pointer = "" }: HandlerFault, item
   return { level: "segment", code: "8", segment: item?.segment ?? "ST", position: item?.position ?? 1, detail }
 }
 
-const acknowledgementIn = ({ segments }: TransactionSet): ReceivedAcknowledgement => {
+const verdictIn = ({ segments }: TransactionSet): GroupVerdict => {
   // a longer slice of a text would keep the whole text in memory
   const textOf = (segment: Segment | undefined, element: number) => segment === undefined ? "" : elementOf(segment, element).slice(0, 9)
   const first = segments.find(({ id }) => id === "AK1")

@@ -24,6 +24,16 @@ export interface Interchange {
   readonly delimiters: Delimiters
 }
 
+/** TA1: what the partner made of an interchange that it got. */
+export interface InterchangeVerdict {
+  /** TA1-01, the control number. */
+  readonly interchange: string
+  /** TA1-04: A accepted, E accepted with errors, R refused. */
+  readonly verdict: string
+  /** TA1-05: 000, or what is wrong. */
+  readonly code: string
+}
+
 /** The functional group GS to GE. */
 export interface Group {
   /** GS-01, such as `QM` for 214. */

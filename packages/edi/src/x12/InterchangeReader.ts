@@ -3,7 +3,7 @@
  * sets around it are read. Control numbers and counts of every envelope are checked.
  */
 import { type EdiFault, elementFaults, excerptOf, groupFaults, interchangeFaults, maxFaultsPerSet, setFaults } from "./EdiFault.ts"
-import type { Group, Interchange, TransactionSet } from "./Interchange.ts"
+import type { Group, Interchange, InterchangeVerdict, TransactionSet } from "./Interchange.ts"
 import { elementOf, type Segment } from "./Segment.ts"
 import { maxElements, type RawSegment, SegmentReader } from "./SegmentReader.ts"
 
@@ -14,8 +14,8 @@ export type X12Event =
   /** A set, refused if it has faults. Its segments are absent if it was too large to hold. */
   | { readonly kind: "set"; readonly set: TransactionSet; readonly faults: ReadonlyArray<EdiFault> }
   | { readonly kind: "group-end"; readonly group: Group; readonly interchange: Interchange; readonly included: string; readonly faults: ReadonlyArray<EdiFault> }
-  /** `isAcknowledgement`: it has TA1 and no group. */
-  | { readonly kind: "interchange-end"; readonly interchange: Interchange; readonly faults: ReadonlyArray<EdiFault>; readonly isAcknowledgement: boolean }
+  /** `verdicts`: its TA1, the first thousand. `isAcknowledgement`: it has TA1 and no group. */
+  | { readonly kind: "interchange-end"; readonly interchange: Interchange; readonly faults: ReadonlyArray<EdiFault>; readonly verdicts: ReadonlyArray<InterchangeVerdict>; readonly isAcknowledgement: boolean }
   /** Text that belongs to no interchange. */
   | { readonly kind: "unreadable"; readonly fault: EdiFault }
 
@@ -33,7 +33,7 @@ interface OpenInterchange {
   readonly interchange: Interchange
   groups: number
   readonly faults: Array<EdiFault>
-  acknowledges: boolean
+  readonly verdicts: Array<InterchangeVerdict>
 }
 
 interface OpenGroup {
@@ -58,6 +58,9 @@ const longestControlNumber = 9
 
 /** Control numbers of a group that are remembered to find repeated ones; the limit bounds the memory of one group. */
 const maxRememberedSets = 100_000
+
+/** Of one interchange. */
+const maxVerdicts = 1_000
 
 /** Reads interchanges of any size piece by piece. Never throws for what it reads: faults are events. */
 export class InterchangeReader {
@@ -97,7 +100,7 @@ export class InterchangeReader {
     switch (token.id) {
       case "ISA":
         yield* this.#closeInterchange(undefined)
-        this.#interchange = { interchange: interchangeOf(token), groups: 0, faults: [], acknowledges: false }
+        this.#interchange = { interchange: interchangeOf(token), groups: 0, faults: [], verdicts: [] }
         return yield { kind: "interchange", interchange: this.#interchange.interchange }
       case "GS":
         return yield* this.#openGroup(token)
@@ -116,7 +119,7 @@ export class InterchangeReader {
 
   #addSegment({ elements, id }: RawSegment) {
     if (this.#set === undefined) {
-      if (id === "TA1" && this.#interchange !== undefined) this.#interchange.acknowledges = true
+      if (id === "TA1" && this.#interchange !== undefined && this.#interchange.verdicts.length < maxVerdicts) this.#interchange.verdicts.push(verdictOf(elements))
       // ISX, ISB, ISE and TA1 are control segments of the interchange
       if (!/^(?:ISX|ISB|ISE|TA1|TA3)$/u.test(id)) this.#note({ level: "interchange", code: interchangeFaults.structure, segment: id.slice(0, 3), detail: `Segment ${id.slice(0, 10)} stands outside of a transaction set.` })
       return
@@ -203,10 +206,10 @@ export class InterchangeReader {
     yield* this.#closeGroup(undefined)
     const open = this.#interchange
     if (open === undefined) return
-    const { acknowledges, faults, groups, interchange } = open
+    const { faults, groups, interchange, verdicts } = open
     faults.push(...trailerFaults("IEA", trailer, { count: groups, controlNumber: interchange.controlNumber }))
     this.#interchange = undefined
-    yield { kind: "interchange-end", interchange, faults, isAcknowledgement: acknowledges && groups === 0 }
+    yield { kind: "interchange-end", interchange, faults, verdicts, isAcknowledgement: verdicts.length > 0 && groups === 0 }
   }
 
   #note(fault: EdiFault) {
@@ -247,6 +250,10 @@ const trailerFaults = (segment: keyof typeof trailers, trailer: RawSegment | und
     ...repeated !== controlNumber ? [fault(2, codes.controlNumber, repeated, `${segment}-02 is not the control number ${controlNumber} of ${header}.`)] : []
   ]
 }
+
+// a longer slice of a text would keep the whole text in memory
+const verdictOf = ([interchange = "", , , verdict = "", code = ""]: ReadonlyArray<string>): InterchangeVerdict =>
+  ({ interchange: interchange.slice(0, longestControlNumber), verdict: verdict.slice(0, 1), code: code.slice(0, 3) })
 
 const interchangeOf = ({ delimiters, elements, id }: RawSegment): Interchange => {
   const isa: Segment = { id, elements, position: 0 }

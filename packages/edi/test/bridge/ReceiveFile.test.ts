@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { type EdiHandlers, receiveFile, type SetResult, writeInterchange, writeTransitEvents, type WrittenSet } from "@waybill/edi"
+import { type EdiHandlers, isRefusal, receiveFile, type SetResult, writeInterchange, writeTransitEvents, type WrittenSegment, type WrittenSet } from "@waybill/edi"
 import { postedShipment, startTestWaybill, type StartedTestWaybill } from "@waybill/testkit"
 import { partnerOf } from "../Partner.ts"
 import { contents, read, sets } from "../x12/Samples.ts"
@@ -158,6 +158,27 @@ describe("an interchange", () => {
     ] }])].join("")
     const { report } = await receive(text, handlersOf(waybill))
     expect(report).toMatchObject({ acknowledged: [{ functionalId: "QM", group: "101", verdict: "P", refused: ["0002"] }], acknowledgements: [] })
+  })
+})
+
+describe("a TA1 of the partner", () => {
+  const verdicts = (...controls: ReadonlyArray<WrittenSegment>) => [...writeInterchange({ sender: them, receiver: us, version: "004010", controls }, 8, new Date(0), [])].join("")
+  const none: EdiHandlers = {}
+
+  it("is reported, with its code", async () => {
+    const { report } = await receive(verdicts(["TA1", "000000101", "261120", "1415", "R", "006"], ["TA1", "000000102", "261120", "1415", "A", "000"]), none)
+    expect(report).toMatchObject({ acknowledged: [{ interchange: "000000101", verdict: "R", code: "006" }, { interchange: "000000102", verdict: "A", code: "000" }], acknowledgements: [], faults: [] })
+    expect(report.acknowledged.map(isRefusal)).toEqual([true, false])
+  })
+
+  it("is not believed from somebody else", async () => {
+    const { report } = await receive(verdicts(["TA1", "000000101", "261120", "1415", "R", "006"]).replace("*02*ABCD ", "*02*EVIL "), none)
+    expect(report.acknowledged).toEqual([])
+  })
+
+  it("is one of a thousand at most in a report", async () => {
+    const { report } = await receive(verdicts(...Array.from({ length: 1_200 }, (): WrittenSegment => ["TA1", "000000101", "261120", "1415", "A", "000"])).repeat(2), none)
+    expect(report.acknowledged).toHaveLength(1_000)
   })
 })
 

@@ -3,7 +3,7 @@
  * added and removed while the server runs. Several servers may share the directory.
  */
 import { AuditLog, monotonicMillis, Tenants } from "@waybill/core"
-import { placeOf } from "@waybill/edi"
+import { isRefusal, placeOf } from "@waybill/edi"
 import { directoryTransport, type IdlePosition, isFull, makeDirectory, type ReceivedFile, receiveWaiting, removeKept, type SkippedEntry, type UnreadFile } from "@waybill/edi/transports"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
@@ -12,6 +12,7 @@ import { EdiProblems, logSkipped } from "./EdiProblems.ts"
 import { clientOf, defaultEdiLimits, type EdiLimits, foldersIn, type Partner, postedFolder, profileIn } from "./EdiPartners.ts"
 import { handlersOf, type ReceivingServices } from "./EdiReceiving.ts"
 import { type SendingServices, sendTo, startSending } from "./EdiSending.ts"
+import { verdictText } from "./EdiVerdicts.ts"
 
 /** Pause between two polls of the directory. */
 const pauseMillis = 2_000
@@ -26,6 +27,9 @@ const maxPauseMillis = 15 * 60_000
 
 /** Failed files that are remembered for a folder. */
 const maxUnread = 1_000
+
+/** Of a log line; the report of the file has them all. */
+const longestVerdict = 200
 
 /** Pause between two removals of old files. */
 const cleanUpMillis = 3_600_000
@@ -192,16 +196,20 @@ const remember = (failed: Map<string, Unread>, file: ReceivedFile | UnreadFile, 
 const logged = Effect.fnUntraced(function*({ profile, tenantId }: Partner, file: ReceivedFile | UnreadFile) {
   const audit = yield* AuditLog
   const fault = "error" in file ? undefined : file.report.faults[0] ?? file.report.refusal
+  const refusal = "error" in file ? undefined : file.report.acknowledged.find(isRefusal)
   const log = "error" in file
     ? Effect.logError("EDI file not read, trying again.", file.error)
     : fault !== undefined
     ? Effect.logWarning("EDI file read, with faults.")
+    : refusal !== undefined
+    ? Effect.logWarning("EDI file read, with refusals by the partner.")
     : Effect.logInfo("EDI file read.")
   const fields = "error" in file ? {} : {
     accepted: file.report.accepted,
     duplicates: file.report.duplicates,
     refused: file.report.refused,
-    ...fault === undefined ? {} : { fault: `${placeOf(fault)}: ${fault.detail}` }
+    ...fault === undefined ? {} : { fault: `${placeOf(fault)}: ${fault.detail}` },
+    ...refusal === undefined ? {} : { partnerRefused: verdictText(refusal).slice(0, longestVerdict) }
   }
   yield* log.pipe(Effect.annotateLogs({ tenant: tenantId, partner: profile.partner, file: file.name, ...fields }))
   if ("error" in file) return

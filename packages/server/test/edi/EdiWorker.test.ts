@@ -3,7 +3,7 @@ import { AuditLog, Retention, ShipmentIntake, Tenants, TransitEventIntake } from
 import { ShipmentStatuses } from "@waybill/core/shipment-status"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { postedShipment, TestWaybill } from "@waybill/testkit"
-import { Deferred, Effect, Fiber, Layer, Logger } from "effect"
+import { Deferred, Effect, Fiber, Layer, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 import { execFileSync } from "node:child_process"
 import { cpSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
@@ -112,6 +112,24 @@ describe("the EDI worker", () => {
     writeFileSync(join(folder, "profile.json"), JSON.stringify({ ...profile, writes: ["214"], accounts: ["A-1"] }))
     for (let n = 0; n < 3; n++) yield* pollPartners(root, states).pipe(Effect.provide([logger, broken]))
     assert.deepStrictEqual(lines, ["EDI folder of a partner not checked, trying again."])
+  }))
+
+  test("warns of what a partner refused, and keeps its acknowledgements", Effect.gen(function*() {
+    const { folder, root } = yield* makePartner()
+    const [isa] = status.split("~")
+    put(folder, "997.edi", fileOf("FA", "997", ["AK1*QM*41", "AK2*214*0001", "AK5*R*5", "AK9*R*1*1*0"], 8))
+    put(folder, "ta1.edi", `${isa}~TA1*000000041*261120*1415*R*006~IEA*0*000000007~`)
+    put(folder, "taken.edi", `${isa}~TA1*000000042*261120*1415*A*000~IEA*0*000000007~`)
+    const lines: Array<unknown> = []
+    const logger = Logger.layer([Logger.make(({ fiber, message }) => void lines.push([[message].flat()[0], fiber.getRef(References.CurrentLogAnnotations)["partnerRefused"]]))])
+    yield* Effect.provide(pollPartners(root, new Map()), logger)
+    assert.deepStrictEqual(lines, [
+      ["EDI file read, with refusals by the partner.", "group 41 (QM): R, refused 0001"],
+      ["EDI file read, with refusals by the partner.", "interchange 000000041: R, 006"],
+      ["EDI file read.", undefined]
+    ])
+    assert.deepStrictEqual(readdirSync(join(folder, "done")).filter((name) => name.endsWith(".edi")).sort(), ["997.edi", "ta1.edi", "taken.edi"])
+    assert.include(reportOf(join(folder, "done"), "ta1.edi"), "\"interchange\":\"000000041\",\"verdict\":\"R\"")
   }))
 
   test("reads a partner's files while those of another one take long", Effect.gen(function*() {

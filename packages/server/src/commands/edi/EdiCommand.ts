@@ -6,6 +6,7 @@ import { createReadStream } from "node:fs"
 import { dirname } from "node:path"
 import { messageOf } from "../../ErrorMessage.ts"
 import { checkTransport } from "../../edi/EdiMailboxes.ts"
+import { verdictText } from "../../edi/EdiVerdicts.ts"
 import { commandGroup } from "../shared/OperatorCommands.ts"
 import { type CommandFailed, failed, usageError } from "../shared/Outcome.ts"
 import { counted, jsonFlag } from "../shared/Output.ts"
@@ -41,7 +42,7 @@ const linesOf = (result: SetResult, items: ReadonlyArray<unknown>, { kept: all, 
 const summaryOf = ({ accepted, acknowledged, duplicates, faults, interchanges, refused }: FileReport): string =>
   [
     ...faults.map(faultLine),
-    ...acknowledged.map(({ functionalId, group, refused, verdict }) => `acknowledged  group ${printable(group)} (${printable(functionalId)}): ${printable(verdict)}${refused.length === 0 ? "" : `, refused ${printable(refused.join(", "))}`}`),
+    ...acknowledged.map((each) => `acknowledged  ${verdictText(each)}`),
     `${counted(interchanges, "interchange")}: ${accepted} accepted, ${duplicates} duplicate, ${refused} refused`
   ].join("\n")
 
