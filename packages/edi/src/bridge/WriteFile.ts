@@ -9,6 +9,7 @@ import type { LostMember, WriteSetResult } from "../mapping/WriteSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { mapping990 } from "../pickups/Mapping990.ts"
 import { type EdiPickupAnswer, write990 } from "../pickups/Answers.ts"
+import { encodable } from "../x12/Encoding.ts"
 import { DelimiterInValue, writeInterchange, writeSegment, type WrittenSet } from "../x12/SegmentWriter.ts"
 import { envelopeOf } from "./Envelopes.ts"
 
@@ -37,7 +38,7 @@ export interface NotWritten {
 
 /** A file for a partner, and what could not be written. */
 export interface WrittenFile {
-  /** Empty if no set was written. */
+  /** Empty if no set was written. `encodeText` makes its bytes. */
   readonly text: string
   readonly sets: number
   readonly notWritten: ReadonlyArray<NotWritten>
@@ -69,7 +70,7 @@ const written = (of: string, functionalId: string, options: WriteOptions, itemsF
     let count = 0
     const members: Array<LostMember> = []
     for (const result of results) {
-      const fault = "refused" in result ? undefined : delimiterIn(result.set, envelope.delimiters!)
+      const fault = "refused" in result ? undefined : unwritableIn(result.set, envelope.delimiters!, partner)
       if ("refused" in result) members.push(...result.refused)
       else if (fault !== undefined) members.push(fault)
       else {
@@ -84,10 +85,13 @@ const written = (of: string, functionalId: string, options: WriteOptions, itemsF
   return { text, sets: sets.length, notWritten }
 }
 
-/** A value with a delimiter refuses its set, not the file. */
-const delimiterIn = ({ segments }: WrittenSet, delimiters: Parameters<typeof writeSegment>[1]): LostMember | undefined => {
+/** A value with a delimiter, or a character that the encoding has not, refuses its set and not the file. */
+const unwritableIn = ({ segments }: WrittenSet, delimiters: Parameters<typeof writeSegment>[1], { encoding }: PartnerProfile): LostMember | undefined => {
   try {
-    for (const segment of segments) writeSegment(segment, delimiters)
+    for (const segment of segments) {
+      const text = writeSegment(segment, delimiters)
+      if (encodable(text, encoding) !== text) return { member: segment[0], reason: "a value has a character that the encoding of the partner profile has not" }
+    }
     return undefined
   } catch (error) {
     if (error instanceof DelimiterInValue) return { member: error.segment, reason: error.message }

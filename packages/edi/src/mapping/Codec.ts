@@ -3,6 +3,7 @@ import { parseInstant } from "@waybill/core"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import type { Group } from "../x12/Interchange.ts"
 import { elementFaults } from "../x12/EdiFault.ts"
+import { encodable } from "../x12/Encoding.ts"
 import { own } from "./Members.ts"
 
 /** The context in which a codec reads. */
@@ -44,16 +45,20 @@ export const isWrong = (read: Read): read is Exclude<Read, ReadonlyArray<unknown
 /** Characters that no segment may have. */
 const unwritable = /[\u0000-\u001f\u007f-\u009f\ufffd]/gu
 
+const foreignCharacter = "the encoding of the partner profile does not have all of its characters"
+
 /** Text that is cut to fit. */
 export const text = (most: number): Codec => ({
   note: "",
   read: ([value = ""]) => [value.trimEnd() || undefined],
-  write: ([value], { lose }) => {
+  write: ([value], { lose, partner }) => {
     if (typeof value !== "string") return undefined
     const clean = value.replace(unwritable, " ").trim()
     if (clean !== value) lose(0, "control characters and spaces at its ends are left out")
-    if (clean.length > most) lose(0, `the element has at most ${most} characters`)
-    const cut = clean.slice(0, most).trimEnd()
+    const written = encodable(clean, partner.encoding)
+    if (written !== clean) lose(0, foreignCharacter)
+    if (written.length > most) lose(0, `the element has at most ${most} characters`)
+    const cut = written.slice(0, most).trimEnd()
     return cut === "" ? undefined : [cut]
   }
 })
@@ -62,8 +67,12 @@ export const text = (most: number): Codec => ({
 export const identifier = (most: number): Codec => ({
   note: "",
   read: ([value = ""]) => [value.trim() || undefined],
-  write: ([value], { lose }) => {
+  write: ([value], { lose, partner }) => {
     if (typeof value !== "string" || value === "") return undefined
+    if (encodable(value, partner.encoding) !== value) {
+      lose(0, foreignCharacter)
+      return undefined
+    }
     if (value.length <= most && value.trim() === value && value.search(unwritable) === -1) return [value]
     lose(0, `the element has at most ${most} characters`)
     return undefined

@@ -3,6 +3,7 @@ import { checkOptions, type OptionKinds, optionKinds } from "@waybill/core"
 import type { NotWritten, WrittenFile } from "../bridge/WriteFile.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import type { EdiTransport } from "../transports/EdiTransport.ts"
+import { encodeText } from "../x12/Encoding.ts"
 import type { OutgoingEntry, OutgoingLog } from "./OutgoingLog.ts"
 
 /** A page of new items, and where the next one starts. */
@@ -105,8 +106,8 @@ const written = async <Item>({ now = () => new Date(), partner, transport, write
   return { name, sets, notWritten, file: name === undefined ? undefined : { name, text } }
 }
 
-const send = async <Item>({ log, transport }: Pick<SendNewOptions<Item>, "log" | "transport">, number: number, { name, text }: NonNullable<OutgoingEntry["file"]>): Promise<void> => {
-  await transport.send(name, text)
+const send = async <Item>({ log, partner, transport }: Pick<SendNewOptions<Item>, "log" | "partner" | "transport">, number: number, { name, text }: NonNullable<OutgoingEntry["file"]>): Promise<void> => {
+  await transport.send(name, encodeText(text, partner.encoding))
   // a crash before this line sends the same file again
   await log.sent(number)
 }

@@ -111,7 +111,7 @@ export const directoryTransport = (directory: string, options: DirectoryOptions 
   }
 
   /** Writes a file that is complete or not there. */
-  const put = async (name: string, hidden: string, content: string | AsyncIterable<Uint8Array>, nameOf = async () => name): Promise<void> => {
+  const put = async (name: string, hidden: string, content: Uint8Array | AsyncIterable<Uint8Array>, nameOf = async () => name): Promise<void> => {
     try {
       // the partner may write to the folder: a link in place of a new file would lead to any file of ours
       await writeFile(hidden, content, { flag: "wx", flush: true })
@@ -122,7 +122,7 @@ export const directoryTransport = (directory: string, options: DirectoryOptions 
     }
   }
 
-  const send = async (name: string, text: string): Promise<void> => put(name, join(await folder("outbox"), `.${name}.${randomUUID()}.tmp`), text)
+  const send = async (name: string, content: Uint8Array): Promise<void> => put(name, join(await folder("outbox"), `.${name}.${randomUUID()}.tmp`), content)
 
   const controlNumbers = async (count: number): Promise<ReadonlyArray<number>> => claimNumbers(await folder("control-numbers"), count)
 

@@ -7,7 +7,7 @@ export interface EdiTransport {
   /** Moves a file that was read, and stores its report beside it. Does nothing if it is gone. */
   readonly keep: (name: string, outcome: "done" | "failed", report: string) => Promise<void>
   /** Puts a file for the partner. The partner never sees a part of it. */
-  readonly send: (name: string, text: string) => Promise<void>
+  readonly send: (name: string, content: Uint8Array) => Promise<void>
   /** Takes this many numbers, in the order of their use. Each is returned once, also to several processes. */
   readonly controlNumbers: (count: number) => Promise<ReadonlyArray<number>>
 }

@@ -4,6 +4,7 @@ import type { EdiHandlers } from "../bridge/EdiHandlers.ts"
 import type { FileReport, SetResult } from "../bridge/EdiResults.ts"
 import { receiveFile } from "../bridge/ReceiveFile.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
+import { encodeText } from "../x12/Encoding.ts"
 import type { EdiTransport } from "./EdiTransport.ts"
 import { FileNotRead } from "./FileErrors.ts"
 
@@ -84,7 +85,7 @@ export const receiveOne = async ({ handlers, now, partner, transport }: ReceiveW
   const { acknowledgements, ...counts } = report
   const [first] = acknowledgements
   // one file for one, however many interchanges it has: the folder does not fill faster than the partner's own
-  if (first !== undefined) await transport.send(`${partner.partner}-${String(first.controlNumber).padStart(9, "0")}.edi`, acknowledgements.map(({ text }) => text).join(""))
+  if (first !== undefined) await transport.send(`${partner.partner}-${String(first.controlNumber).padStart(9, "0")}.edi`, encodeText(acknowledgements.map(({ text }) => text).join("")))
   const summary = resultsLeftOut === 0 ? counts : { ...counts, resultsLeftOut }
   // a crash before this line reads the file again: what was stored is a duplicate
   await transport.keep(name, report.interchanges === 0 || report.accepted + report.duplicates === 0 && report.acknowledged.length === 0 ? "failed" : "done", `${[JSON.stringify(summary), ...lines].join("\n")}\n`)

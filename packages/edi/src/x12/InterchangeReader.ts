@@ -3,6 +3,7 @@
  * sets around it are read. Control numbers and counts of every envelope are checked.
  */
 import { type EdiFault, elementFaults, excerptOf, groupFaults, interchangeFaults, maxFaultsPerSet, setFaults } from "./EdiFault.ts"
+import type { Encoding } from "./Encoding.ts"
 import type { Group, Interchange, InterchangeVerdict, TransactionSet } from "./Interchange.ts"
 import { elementOf, type Segment } from "./Segment.ts"
 import { maxElements, type RawSegment, SegmentReader } from "./SegmentReader.ts"
@@ -22,7 +23,7 @@ export type X12Event =
 /** Encoding and limits of a reader. */
 export interface ReaderOptions {
   /** How bytes are text. Default UTF-8, which contains ASCII. */
-  readonly encoding?: "utf-8" | "windows-1252" | undefined
+  readonly encoding?: Encoding | undefined
   readonly maxSegmentLength?: number | undefined
   /** Of one transaction set. */
   readonly maxSegments?: number | undefined

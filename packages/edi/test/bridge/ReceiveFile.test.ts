@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { type EdiHandlers, isRefusal, receiveFile, type SetResult, writeInterchange, writeTransitEvents, type WrittenSegment, type WrittenSet } from "@waybill/edi"
+import { type EdiHandlers, encodeText, isRefusal, receiveFile, type SetResult, writeInterchange, writeTransitEvents, type WrittenSegment, type WrittenSet } from "@waybill/edi"
 import { postedShipment, startTestWaybill, type StartedTestWaybill } from "@waybill/testkit"
 import { partnerOf } from "../Partner.ts"
 import { contents, read, sets } from "../x12/Samples.ts"
@@ -190,6 +190,20 @@ describe("writing a file of 214", () => {
     const { notWritten, sets: count, text } = writeTransitEvents(data, { partner: partnerOf({ partner: "shipper" }), controlNumber: 42, at: new Date("2026-11-20T16:00:00Z") })
     expect([count, notWritten]).toEqual([2, []])
     expect(contents(read(text)).map((segments) => segments.find(([id]) => id === "AT7"))).toEqual([["AT7", "AF", "NS", "", "", "20261120", "0815", "UT"], ["AT7", "X4", "NS", "", "", "20261120", "1300", "UT"]])
+  })
+
+  it("lists values with characters that the partner's encoding does not have", () => {
+    const event = { type: "DELIVERED" as const, occurredAt: "2026-11-20T14:00:00Z", shipment: { shipmentId: "1", scac: "ABCD", references: [{ type: "PRO", value: "1" }], origin: { name: "Café 東京" }, destination: {} }, notes: "à 5 €" }
+    const write = (more: object, encoding: "utf-8" | "windows-1252" = "windows-1252") => writeTransitEvents([{ ...event, ...more }], { partner: partnerOf({ encoding }), controlNumber: 1, at: new Date(0) })
+    expect(write({}, "utf-8").notWritten).toEqual([])
+    const { notWritten, text } = write({})
+    expect(notWritten).toMatchObject([{ refused: false, members: [{ member: "shipment.origin.name", reason: expect.stringContaining("encoding") }] }])
+    expect(contents(read(encodeText(text, "windows-1252"), { encoding: "windows-1252" }))[0]!.slice(1, 3)).toEqual([["K1", "à 5 €"], ["N1", "SH", "Café ??"]])
+    const number = write({ shipment: { ...event.shipment, references: [{ type: "PRO", value: "東" }], origin: {} } })
+    expect(number.text).toContain("~B10***ABCD~")
+    expect(number.notWritten[0]!.members).toContainEqual({ member: "shipment.references.0.value", reason: expect.stringContaining("encoding") })
+    // its codec writes it as it is
+    expect(write({ attributes: { trailerNumber: "東" } }).notWritten).toMatchObject([{ refused: true, members: [{ member: "MS2" }] }])
   })
 
   it("refuses an event without a code, and a value with a delimiter, alone", () => {

@@ -17,7 +17,7 @@ class Partner implements Pick<EdiTransport, "controlNumbers" | "send"> {
   readonly files: Array<readonly [name: string, text: string]> = []
   #number = 0
   controlNumbers = async () => [this.#number += 1]
-  send = async (name: string, text: string) => void this.files.push([name, text])
+  send = async (name: string, content: Uint8Array) => void this.files.push([name, new TextDecoder().decode(content)])
 }
 
 const optionsOf = (log: OutgoingLog, transport: SendNewOptions<string>["transport"], items: ReadonlyArray<string>, more: Partial<SendNewOptions<string>> = {}): SendNewOptions<string> => ({
@@ -39,6 +39,20 @@ describe("sending what is new", () => {
     expect(await sendNew(optionsOf(log, partner, items))).toBe(2)
     expect(partner.files).toEqual([["acme-000000001.edi", "1:b,c"], ["acme-000000002.edi", "2:d"]])
     expect(await sendNew(optionsOf(log, partner, items))).toBe(0)
+  })
+
+  it("sends files in the encoding of the partner", async () => {
+    const log = outgoingLog(directory())
+    const sent: Array<Uint8Array> = []
+    const transport = { controlNumbers: async () => [1], send: async (_: string, content: Uint8Array) => void sent.push(content) }
+    const items: Array<string> = []
+    for (const encoding of ["windows-1252", "utf-8"] as const) {
+      const options = optionsOf(log, transport, items, { partner: partnerOf({ encoding }) })
+      await startOutgoing(options)
+      items.push("Café €5")
+      await sendNew(options)
+    }
+    expect(sent.map((content) => Buffer.from(content).toString("latin1"))).toEqual(["1:Caf\u00e9 \u00805", "1:Caf\u00c3\u00a9 \u00e2\u0082\u00ac5"])
   })
 
   it("sends the same file again after a crash, when it is old enough", async () => {

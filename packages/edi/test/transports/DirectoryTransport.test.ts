@@ -161,7 +161,7 @@ describe("a hostile outbox", () => {
     const ours = join(path, "ours")
     writeFileSync(ours, "ours")
     for (const name of [".a.edi.tmp", "a.edi"]) symlinkSync(ours, join(path, "outbox", name))
-    await directoryTransport(path).send("a.edi", "theirs")
+    await directoryTransport(path).send("a.edi", new TextEncoder().encode("theirs"))
     expect([readFileSync(ours, "utf8"), readFileSync(join(path, "outbox/a.edi"), "utf8")]).toEqual(["ours", "theirs"])
   })
 })
