@@ -1,15 +1,15 @@
 /** Envelopes of files for a partner. */
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
-import { usualDelimiters } from "../x12/Delimiters.ts"
+import { declared, usualDelimiters } from "../x12/Delimiters.ts"
 import type { EnvelopeOptions } from "../x12/SegmentWriter.ts"
 
-export const envelopeOf = ({ delimiters, groups, isTest, lines, them, us, version }: PartnerProfile): EnvelopeOptions => ({
+export const envelopeOf = ({ delimiters, groups, isTest, lines, them, us }: PartnerProfile, version: string) => ({
   sender: us,
   receiver: them,
   groupSender: groups?.us,
   groupReceiver: groups?.them,
-  delimiters: delimiters ?? usualDelimiters,
+  delimiters: declared(delimiters ?? usualDelimiters, version),
   version,
   isTest,
   lines
-})
+}) satisfies EnvelopeOptions

@@ -276,15 +276,15 @@ class FileReceiving {
   async #write({ control, sets: unechoed }: Unnumbered, controlNumber: number): Promise<void> {
     const { now = () => new Date(), partner } = this.#options
     const version = kindOf(partner) === "997" ? partner.version : newer(partner.version)
-    const envelope = envelopeOf(partner)
+    const envelope = envelopeOf(partner, version)
     const sets: Array<WrittenSet> = []
     for (const set of unechoed) {
       await this.turn()
-      sets.push({ ...set, segments: await this.#echoed(set.segments, envelope.delimiters!) })
+      sets.push({ ...set, segments: await this.#echoed(set.segments, envelope.delimiters) })
     }
     const groups = sets.length === 0 ? [] : [{ functionalId: "FA", controlNumber, sets }]
     const pieces: Array<string> = []
-    for (const piece of writeInterchange({ ...envelope, version, controls: await this.#echoed(control, envelope.delimiters!) }, controlNumber, now(), groups)) {
+    for (const piece of writeInterchange({ ...envelope, controls: await this.#echoed(control, envelope.delimiters) }, controlNumber, now(), groups)) {
       pieces.push(piece)
       if (pieces.length % segmentsPerTurn === 0) await this.turn()
     }

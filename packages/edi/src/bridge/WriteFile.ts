@@ -63,14 +63,14 @@ export const writeFile = (functionalId: string, items: ReadonlyArray<ReadonlyArr
 const written = (of: string, functionalId: string, options: WriteOptions, itemsFor: (partner: PartnerProfile) => ReadonlyArray<ReadonlyArray<WriteSetResult>>): WrittenFile => {
   checkOptions(of, options, kinds)
   const { at, controlNumber, partner } = options
-  const envelope = envelopeOf(partner)
+  const envelope = envelopeOf(partner, partner.version)
   const sets: Array<WrittenSet> = []
   const notWritten: Array<NotWritten> = []
   for (const [index, results] of itemsFor(partner).entries()) {
     let count = 0
     const members: Array<LostMember> = []
     for (const result of results) {
-      const fault = "refused" in result ? undefined : unwritableIn(result.set, envelope.delimiters!, partner)
+      const fault = "refused" in result ? undefined : unwritableIn(result.set, envelope.delimiters, partner)
       if ("refused" in result) members.push(...result.refused)
       else if (fault !== undefined) members.push(fault)
       else {

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { AccountNumber, InvalidInput, readInput } from "@waybill/core"
 import { CarrierNumberText } from "@waybill/core/invoices"
 import { EventType } from "@waybill/core/transit-events"
+import { declared, type Delimiters, reserved } from "../x12/Delimiters.ts"
 import { TransportSettings } from "./TransportSettings.ts"
 
 const identification = (what: string) =>
@@ -24,6 +25,11 @@ const isTimeZone = (zone: string): boolean => {
   } catch {
     return false
   }
+}
+
+const differ = ({ release, ...delimiters }: Delimiters): boolean => {
+  const all = [...reserved(delimiters), ...release === undefined ? [] : [release]]
+  return new Set(all).size === all.length
 }
 
 const ReferenceType = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(80))
@@ -102,6 +108,7 @@ export const PartnerProfile = Schema.Struct({
 }).check(
   Schema.makeFilter(({ accounts = [], writes = [] }) => accounts.length > 0 || writes.every((set) => set === "990") || "Statuses and invoices are written for accounts: name them in accounts."),
   Schema.makeFilter(({ times }) => times?.write !== "local" || times.zone !== undefined || "Local times are written in a zone: name it in times.zone."),
+  Schema.makeFilter(({ delimiters, version }) => delimiters === undefined || differ(declared(delimiters, version)) || "Delimiters differ from each other. From version 005010 on the repetition separator is ^ unless delimiters names another."),
   Schema.makeFilter(({ sets, writes = [] }) => sets.includes("204") || !writes.includes("990") || "A 990 answers a 204: name 204 in sets.")
 ).annotate({ identifier: "PartnerProfile" })
 export type PartnerProfile = typeof PartnerProfile.Type

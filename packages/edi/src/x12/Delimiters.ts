@@ -13,6 +13,10 @@ export interface Delimiters {
 /** The delimiters that most partners use. */
 export const usualDelimiters: Delimiters = { element: "*", component: ">", repetition: "^", segment: "~" }
 
+/** Versions from 00402 on declare a repetition separator in ISA-11, also if nothing is repeated. */
+export const declared = (delimiters: Delimiters, version: string): Delimiters =>
+  version < "004020" || delimiters.repetition !== undefined ? delimiters : { ...delimiters, repetition: "^" }
+
 /** Characters that cannot be written without a release character. */
 export const reserved = ({ component, element, repetition, segment }: Delimiters): ReadonlyArray<string> =>
   [element, component, segment, ...repetition === undefined ? [] : [repetition]]

@@ -1,5 +1,5 @@
 /** Writes segments and envelopes. Values that contain a delimiter need a release character; without one they are refused. */
-import { type Delimiters, released, reserved, usualDelimiters } from "./Delimiters.ts"
+import { declared, type Delimiters, released, reserved, usualDelimiters } from "./Delimiters.ts"
 import { excerptOf } from "./EdiFault.ts"
 import type { Party } from "./Interchange.ts"
 
@@ -76,7 +76,7 @@ export interface WrittenGroup {
 
 /** Writes an interchange in pieces, one for each segment. */
 export function* writeInterchange(options: EnvelopeOptions, controlNumber: number, at: Date, groups: Iterable<WrittenGroup>): Generator<string> {
-  const delimiters = options.delimiters ?? usualDelimiters
+  const delimiters = declared(options.delimiters ?? usualDelimiters, options.version)
   const repeats = options.version >= "004020"
   const date = at.toISOString().slice(0, 10).replaceAll("-", "")
   const time = at.toISOString().slice(11, 16).replace(":", "")
@@ -84,7 +84,7 @@ export function* writeInterchange(options: EnvelopeOptions, controlNumber: numbe
   const write = (segment: WrittenSegment) => writeSegment(segment, delimiters) + (options.lines === true && delimiters.segment !== "\n" ? "\n" : "")
   const isa = [
     "ISA", "00", " ".repeat(10), "00", " ".repeat(10), options.sender.qualifier.padEnd(2), options.sender.id.padEnd(15), options.receiver.qualifier.padEnd(2), options.receiver.id.padEnd(15),
-    date.slice(2), time, repeats ? delimiters.repetition ?? "^" : "U", options.version.slice(0, 5), number,
+    date.slice(2), time, repeats ? delimiters.repetition! : "U", options.version.slice(0, 5), number,
     options.wantsAcknowledgement === true ? "1" : "0", options.isTest === true ? "T" : "P", delimiters.component
   ]
   yield isa.join(delimiters.element) + delimiters.segment + (options.lines === true && delimiters.segment !== "\n" ? "\n" : "")

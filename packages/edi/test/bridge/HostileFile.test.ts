@@ -27,6 +27,9 @@ describe("a hostile file", () => {
     const { acknowledged, report } = await receive(text, { delimiters: { element: ",", component: ":", segment: "'" } })
     expect(report).toMatchObject({ accepted: 1, refused: 0 })
     expect(acknowledged).toEqual([["AK1", "QM", "1 2"], ["AK2", "214", "00 1"], ["AK5", "A"], ["AK9", "A", "1", "1", "1"]])
+    // 999 declares a repetition separator, which the profile does not name
+    const newer = await receive(text.replaceAll("1,2", "1^2"), { acknowledge: "999", delimiters: { element: "|", component: ":", segment: "~" } })
+    expect(newer.acknowledged[0]).toEqual(["AK1", "QM", "1 2", "004010"])
   })
 
   it("with control characters in its envelopes is refused, because no database stores them", async () => {

@@ -206,6 +206,13 @@ describe("writing a file of 214", () => {
     expect(write({ attributes: { trailerNumber: "東" } }).notWritten).toMatchObject([{ refused: true, members: [{ member: "MS2" }] }])
   })
 
+  it("refuses a value with the repetition separator that the interchange declares, also if the profile names none", () => {
+    const event = { type: "DELIVERED" as const, occurredAt: "2026-11-20T14:00:00Z", shipment: { shipmentId: "1", scac: "ABCD", origin: {}, destination: {} }, notes: "a^b" }
+    const write = (version: "004010" | "005010") => writeTransitEvents([event], { partner: partnerOf({ version, delimiters: { element: "|", component: ":", segment: "~" } }), controlNumber: 1, at: new Date(0) })
+    expect(write("005010").notWritten).toMatchObject([{ refused: true, members: [{ member: "K1" }] }])
+    expect(write("004010").text).toContain("~K1|a^b~")
+  })
+
   it("refuses an event without a code, and a value with a delimiter, alone", () => {
     const event = { type: "DELIVERED" as const, occurredAt: "2026-11-20T14:00:00Z", shipment: { shipmentId: "1", scac: "ABCD", origin: {}, destination: {} } }
     const { notWritten, sets: count } = writeTransitEvents(

@@ -43,6 +43,8 @@ it("names every fault of a profile", () => {
   expect(faults({ ...good, times: { zone: "America/Nowhere" } })).toEqual(["/times/zone invalid"])
   expect(faults({ ...good, times: { write: "local" } })).toEqual([" invalid"])
   expect(faults({ ...good, delimiters: { element: "A", component: ">", segment: "~" } })).toEqual(["/delimiters/element invalid"])
+  for (const delimiters of [{ element: "*", component: "*", segment: "~" }, { element: "^", component: ">", segment: "~" }]) expect(faults({ ...good, version: "005010", delimiters })).toEqual([" invalid"])
+  expect(faults({ ...good, delimiters: { element: "^", component: ">", segment: "~" } })).toEqual([])
   expect(faults({ ...good, codes: { statusIn: { X6: "MOVING" } } })).toEqual(["/codes/statusIn/X6 invalid"])
   expect(faults({ ...good, zone: "America/Chicago" })).toEqual(["/zone unknown_field"])
 })
