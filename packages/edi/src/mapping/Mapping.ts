@@ -15,6 +15,8 @@ export interface ElementRule {
   readonly members: ReadonlyArray<string>
   readonly codec: Codec
   readonly name: string
+  /** What the same element of a second segment becomes, where the rule has one member. */
+  readonly repeated?: string
   /** The set is refused without it, and is not written without it. */
   readonly required?: true
   readonly only?: Direction

@@ -14,7 +14,7 @@ interface AddressMembers {
 
 const addressRules = (members: AddressMembers): ReadonlyArray<SegmentRule> => [
   { segment: "N3", name: "Address", elements: [
-    { elements: [1], members: [members.line1], codec: text(55), name: "address" },
+    { elements: [1], members: [members.line1], ...members.line2 === undefined ? {} : { repeated: members.line2 }, codec: text(55), name: "address" },
     ...members.line2 === undefined ? [] : [{ elements: [2], members: [members.line2], codec: text(55), name: "second line" }]
   ] },
   { segment: "N4", name: "Place", elements: [

@@ -210,7 +210,7 @@ const readElements = (reading: Reading, { around, rules, segment }: Occurrence, 
   let placed = 0
   for (const rule of rules) {
     if (rule.only === "out") continue
-    const { elements, members } = rule
+    const { elements } = rule
     if (!elements.some((number) => elementOf(segment, number) !== "")) {
       if (rule.required) fault(reading, { level: "element", code: elementFaults.missing, segment: id, position, element: elements[0]!, detail: `${rule.name} is missing.` })
       continue
@@ -223,7 +223,8 @@ const readElements = (reading: Reading, { around, rules, segment }: Occurrence, 
       fault(reading, { level: "element", code: read.code, segment: id, position, element, value: excerptOf(elementOf(segment, element)), detail: read.detail })
       continue
     }
-    if (at !== undefined && read.some((value, index) => isTaken(draft, segment, within(at, members[index]!), value))) continue
+    const members = at === undefined ? rule.members : freeMembers(draft, rule, segment, at, read)
+    if (members === undefined) continue
     const origin: Origin = { segment, elements }
     for (let index = 0; index < read.length; index++) {
       const value = read[index]
@@ -239,9 +240,12 @@ const readElements = (reading: Reading, { around, rules, segment }: Occurrence, 
   if (at === undefined && Object.keys(item).length > 0) append(draft.record, list, item)
 }
 
-/** Of two segments with the same id that give a member different values, the first is read. */
-const isTaken = ({ origins, record }: Draft, { id }: Segment, path: string, value: unknown): boolean =>
-  value !== undefined && origins.get(path)?.segment.id === id && member(record, path) !== value
+/** Of two segments with the same id that give a member different values, the first is read, and the second if the rule has another member for it. */
+const freeMembers = ({ origins, record }: Draft, { members, repeated }: ElementRule, { id }: Segment, at: string, read: ReadonlyArray<unknown>): ReadonlyArray<string> | undefined => {
+  const isTaken = (path: string, value: unknown) => value !== undefined && origins.get(path)?.segment.id === id && member(record, path) !== value
+  if (!read.some((value, index) => isTaken(within(at, members[index]!), value))) return members
+  return repeated === undefined || isTaken(within(at, repeated), read[0]) ? undefined : [repeated]
+}
 
 /** Of different segments, the one whose rule comes last is read. The elements of the other have no place then, so they are kept. */
 const claim = (reading: Reading, { origins, record }: Draft, origin: Origin, path: string, value: unknown) => {

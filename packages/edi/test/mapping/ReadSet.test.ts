@@ -7,9 +7,15 @@ const keptIn = ({ kept }: ReturnType<typeof eventIn>) => kept.map(({ element, po
 
 describe("a segment that is repeated where a member has one value", () => {
   it("is kept, and the first is read", () => {
-    const read = eventIn(["N1*SH*Closets Inc.", "N3*12 Dock Road", "N3*Hall 4", "N4*Chicago*IL*60608*US"])
-    expect(read.events[0]!.event.shipment.origin).toEqual({ name: "Closets Inc.", address1: "12 Dock Road", city: "Chicago", state: "IL", postalCode: "60608", country: "USA" })
-    expect(keptIn(read)).toEqual(["N3-1 at 5: Hall 4"])
+    const read = eventIn(["N1*SH*Closets Inc.", "N4*Chicago*IL*60608*US", "N4*Gary*IN*46402*US"])
+    expect(read.events[0]!.event.shipment.origin).toEqual({ name: "Closets Inc.", city: "Chicago", state: "IL", postalCode: "60608", country: "USA" })
+    expect(keptIn(read)).toEqual(["N4-1 at 5: Gary", "N4-2 at 5: IN", "N4-3 at 5: 46402"])
+  })
+
+  it("is the second line of an address, where that is free", () => {
+    const read = eventIn(["N1*SH*Closets Inc.", "N3*12 Dock Road", "N3*Hall 4", "N1*CN*Mirrors Ltd.", "N3*7 Main Street*Suite 5", "N3*Gate 2"])
+    expect(read.events[0]!.event.shipment).toMatchObject({ origin: { address1: "12 Dock Road", address2: "Hall 4" }, destination: { address1: "7 Main Street", address2: "Suite 5" } })
+    expect(keptIn(read)).toEqual(["N3-1 at 8: Gate 2"])
   })
 
   it("leaves nothing of its value in the value of the first", () => {
