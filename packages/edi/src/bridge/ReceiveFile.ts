@@ -324,7 +324,7 @@ const refusalOf = ({ controlNumber, date, isTest, receiver, sender, time }: Inte
   if (sender.qualifier !== them.qualifier || sender.id !== them.id) return fault(6, interchangeFaults.sender, `The sender is ${sender.qualifier}/${sender.id}, not ${them.qualifier}/${them.id} of ${partner}.`)
   if (receiver.qualifier !== us.qualifier || receiver.id !== us.id) return fault(8, interchangeFaults.receiver, `The receiver is ${receiver.qualifier}/${receiver.id}, not ${us.qualifier}/${us.id}.`)
   if (hasControlCharacter([controlNumber, date, time])) return fault(13, interchangeFaults.controlNumberValue, "ISA-09, ISA-10 or ISA-13 has a control character.")
-  if (isTest !== wantsTest) return fault(15, interchangeFaults.testIndicator, isTest ? "The interchange is a test, and the partner profile is not." : "The interchange is no test, and the partner profile is.")
+  if (isTest !== wantsTest) return fault(15, interchangeFaults.testIndicator, isTest ? "The interchange is a test (ISA-15 is not P), and the partner profile is not." : "The interchange is no test, and the partner profile is.")
   return undefined
 }
 

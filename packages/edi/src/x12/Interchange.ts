@@ -20,6 +20,7 @@ export interface Interchange {
   /** ISA-12, such as `00401`. */
   readonly version: string
   readonly wantsAcknowledgement: boolean
+  /** ISA-15 is not P: it is T, or I, which is for information. */
   readonly isTest: boolean
   readonly delimiters: Delimiters
 }

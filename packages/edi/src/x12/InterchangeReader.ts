@@ -267,7 +267,7 @@ const interchangeOf = ({ delimiters, elements, id }: RawSegment): Interchange =>
     version: text(12),
     controlNumber: text(13),
     wantsAcknowledgement: text(14) === "1",
-    isTest: text(15) === "T",
+    isTest: text(15) !== "P",
     delimiters: delimiters!
   }
 }

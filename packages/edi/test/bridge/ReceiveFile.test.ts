@@ -137,6 +137,11 @@ describe("an interchange", () => {
     expect((await waybill.events.list(waybill.carrier)).totalCount).toBe(0)
   })
 
+  it.each(["I", "t", " "])("whose ISA-15 is %j is no production data, and is refused", async (indicator) => {
+    const { outcomes, report } = await receive(file([status("1", "AF")]).replace("*0*P*>", `*0*${indicator}*>`), { transitEvents: () => Promise.reject(new Error("stored")) })
+    expect([outcomes, ta1(report.acknowledgements[0]!.text)]).toEqual([["refused"], "TA1*000000007*261120*1415*R*020"])
+  })
+
   it("gets a TA1 when it asks for one", async () => {
     const waybill = await startTestWaybill()
     const { report } = await receive(file([status("1", "AF")], { wantsAcknowledgement: true }), handlersOf(waybill))
