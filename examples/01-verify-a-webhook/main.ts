@@ -16,9 +16,17 @@ const receiver = new DeliveryReceiver({
   }
 })
 
+// more than a delivery has: whoever sends it could fill the memory before the signature is checked
+const mostBytes = 5_000_000
+
 const server = createServer(async (request, response) => {
   const chunks: Array<Uint8Array> = []
-  for await (const chunk of request) chunks.push(chunk as Uint8Array)
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length
+    if (bytes > mostBytes) return response.writeHead(413, { connection: "close" }).end()
+    chunks.push(chunk)
+  }
   const { body, headers, status } = await receiver.answer({ headers: request.headers, body: Buffer.concat(chunks) })
   response.writeHead(status, headers).end(body)
 })
