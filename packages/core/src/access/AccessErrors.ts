@@ -39,9 +39,9 @@ export class AuthenticationUnavailable extends taggedFailure<AuthenticationUnava
 export class TenantNotFound extends taggedFailure<TenantNotFound>()("TenantNotFound", { tenantId: Schema.String }, ({ tenantId }) =>
   `No tenant ${tenantId}. Check its id, or create it with PUT /operator/v1/tenants/${tenantId} or tenants.put.`) {}
 
-/** The operator suspended the tenant. Its calls are refused and its deliveries are not sent. */
-export class TenantSuspended extends taggedFailure<TenantSuspended>()("TenantSuspended", { tenantId: Schema.String }, ({ tenantId }) =>
-  `Tenant ${tenantId} is suspended. Ask the operator of the service to resume it.`) {}
+/** The operator suspended the tenant. Its calls are refused and its deliveries are not sent. The message names no tenant: public lookups need no credentials. */
+export class TenantSuspended extends taggedFailure<TenantSuspended>()("TenantSuspended", { tenantId: Schema.String }, () =>
+  "The tenant is suspended. Ask the operator of the service to resume it.") {}
 
 /** A deleted tenant with this id is still being removed. Only operators can get this error. */
 export class TenantBeingRemoved extends taggedFailure<TenantBeingRemoved>()("TenantBeingRemoved", { tenantId: Schema.String }, ({ tenantId }) =>

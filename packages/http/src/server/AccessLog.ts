@@ -55,6 +55,8 @@ export const refusalReason = (cause: Cause.Cause<Failure>, status: number): stri
       return `role ${error.needed} is needed`
     case "OperatorReadOnly":
       return "operator is read-only"
+    case "TenantSuspended":
+      return `tenant ${error.tenantId} is suspended`
     case "RateExceeded":
       return error.quota === "failedCredentials" ? "too many failed credentials" : undefined
     default:

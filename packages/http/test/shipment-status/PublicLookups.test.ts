@@ -74,6 +74,15 @@ describe("a public lookup", () => {
     expect([answer.status, answer.json]).toEqual([404, { message: expect.stringContaining("host name") }])
   })
 
+  it("is refused for a suspended tenant, whose id is in the log and not in the answer", async () => {
+    const { look, service } = await start()
+    await service.tenant("acme")
+    await service.run(Effect.flatMap(Tenants, (tenants) => tenants.suspend("acme")))
+    const answer = await look("pro/PRO-S1")
+    expect([answer.status, answer.json]).toEqual([403, { message: "The tenant is suspended. Ask the operator of the service to resume it." }])
+    expect(service.log.map(({ message }) => message)).toContain("Access refused: tenant acme is suspended.")
+  })
+
   it("uses the host from a trusted proxy", async () => {
     const { look, service } = await start({ trustForwarded: true })
     for (const tenantId of ["acme", "bolt"]) {
