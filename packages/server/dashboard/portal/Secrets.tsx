@@ -30,7 +30,7 @@ export const Secrets = ({ route }: { readonly route: SecretsRoute }) => {
   const rotate = async (hmacSecretId: string) => {
     const { secret } = await client.rotateSecret(hmacSecretId)
     setShown({ hmacSecretId, secret: textIn(secret) })
-    return `Secret ${hmacSecretId} was rotated. Copy the new secret now.`
+    return `Secret ${hmacSecretId} was rotated.`
   }
   return (
     <>
@@ -91,6 +91,7 @@ const Once = ({ forget, secret: { hmacSecretId, secret } }: { readonly secret: N
   return (
     <section aria-labelledby="new-secret">
       <h2 id="new-secret">New secret of <Shown text={hmacSecretId} /></h2>
+      <p>Copy it now: it is not shown again.</p>
       <p class="secret">{secret}</p>
       <div class="actions">
         <button type="button" onClick={copy}>Copy</button>

@@ -113,6 +113,7 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     await page.getByRole("button", { name: "I have stored it" }).click()
     // until it is gone, the browser asks before it leaves the page
     await page.getByText(secret).waitFor({ state: "detached" })
+    expect(await page.getByRole("main").innerText()).not.toContain("Copy")
     await page.reload()
     await page.getByRole("button", { name: "Rotate shop-secret" }).waitFor()
     expect(await page.locator("body").innerText()).not.toContain("whsec_")
