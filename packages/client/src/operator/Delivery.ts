@@ -54,6 +54,7 @@ export interface Delivery {
 
 /** A delivery with the exact bytes that were or will be sent. */
 export interface DeliveryInFull extends Delivery {
+  /** The subscription's endpoint now. Attempts before it was changed were sent to the previous one. */
   readonly endpointUrl: string
   /** The exact body of every attempt. */
   readonly body: string

@@ -21,6 +21,7 @@ export interface PortalDeliveryQuery extends Omit<DeliveryQuery, "client"> {}
 
 /** A delivery of the customer with its endpoint and body. */
 export interface PortalDelivery extends Delivery {
+  /** The subscription's endpoint now. Attempts before it was changed were sent to the previous one. */
   readonly endpointUrl: string
   /** The exact body of every attempt; `null` before the first one. */
   readonly body: string | null

@@ -75,7 +75,7 @@ export type DeliveryView = typeof DeliveryView.Type
 /** A delivery with its body: the exact bytes that every attempt sends, as text. */
 export const DeliveryBodyView = Schema.Struct({
   ...DeliveryView.fields,
-  endpointUrl: Schema.String,
+  endpointUrl: Schema.String.annotate({ description: "The subscription's endpoint now. Attempts before it was changed were sent to the previous one." }),
   body: Schema.String.annotate({ description: "The exact body of every attempt." })
 }).annotate({ identifier: "DeliveryInFull" })
 export type DeliveryBodyView = typeof DeliveryBodyView.Type

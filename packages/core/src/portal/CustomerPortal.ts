@@ -38,7 +38,7 @@ export const PortalDeliveryQuery = Schema.Struct(ownDeliveries)
  */
 export const PortalDelivery = Schema.Struct({
   ...DeliveryView.fields,
-  endpointUrl: Schema.String,
+  endpointUrl: Schema.String.annotate({ description: "The subscription's endpoint now. Attempts before it was changed were sent to the previous one." }),
   body: Schema.NullOr(Schema.String).annotate({ description: "The exact body of every attempt; null before the first one." })
 }).annotate({ identifier: "PortalDelivery" })
 export type PortalDelivery = typeof PortalDelivery.Type

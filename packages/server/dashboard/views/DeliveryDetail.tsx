@@ -89,7 +89,7 @@ const DeliveryFacts = ({ delivery, subscriptionHref }: { readonly delivery: Deta
         "Subscription",
         <a href={subscriptionHref(delivery.subscriptionId)}><span class="id"><Shown text={delivery.subscriptionId} /></span></a>
       ],
-      ["Endpoint", <Shown text={delivery.endpointUrl} />]
+      ["Endpoint now", <Shown text={delivery.endpointUrl} />]
     ]}
   />
 )

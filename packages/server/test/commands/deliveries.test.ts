@@ -52,7 +52,7 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
     const [dead] = await settled(1, "dead")
     const shown = await run(["deliveries", dead!.deliveryId], { env: server.env })
     expect(shown.code).toBe(0)
-    for (const text of [`Delivery ${dead!.deliveryId} is dead`, `${hook.url}/hook`, "http_5xx 500", "receivers", hook.receptions[0]!.body]) expect(shown.stdout).toContain(text)
+    for (const text of [`Delivery ${dead!.deliveryId} is dead`, `endpoint now  ${hook.url}/hook`, "http_5xx 500", "receivers", hook.receptions[0]!.body]) expect(shown.stdout).toContain(text)
     expect(shown.stdout).not.toContain("\u001b")
     expect((await run(["deliveries", dead!.deliveryId, "--body"], { env: server.env })).stdout).toBe(hook.receptions[0]!.body)
     const misplaced = await run(["deliveries", dead!.deliveryId, "--state", "dead", "--client", "shop"], { env: server.env })

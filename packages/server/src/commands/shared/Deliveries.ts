@@ -22,7 +22,7 @@ export const deliveryText = (delivery: DeliveryInFull): string =>
     `Delivery ${delivery.deliveryId} is ${delivery.state}${delivery.settledAt === null ? "" : ` since ${delivery.settledAt}`}.`,
     ...(delivery.reason === null ? [] : [`  reason        ${delivery.reason}`]),
     `  subscription  ${delivery.subscriptionId}`,
-    `  endpoint      ${delivery.endpointUrl}`,
+    `  endpoint now  ${delivery.endpointUrl}`,
     `  created       ${delivery.createdAt}`,
     ...(delivery.nextAttemptAt === null ? [] : [`  next attempt  ${delivery.nextAttemptAt}`]),
     `  entries       ${delivery.events}`,
