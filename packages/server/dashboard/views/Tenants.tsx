@@ -5,6 +5,7 @@ import { Answered, Empty } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
 import { Shown, ShownList } from "../parts/Shown.tsx"
 import { Table } from "../parts/Table.tsx"
+import { Tag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
 import { usePolled } from "../session/usePolled.ts"
 
@@ -39,11 +40,11 @@ export const Tenants = ({ route }: { readonly route: Extract<Route, { readonly v
               <Table
                 caption="Choose a tenant"
                 columns={columns}
-                rows={data.toSorted((a, b) => waiting(b.tenantId) - waiting(a.tenantId)).map(({ hosts, name, tenantId }) => ({
+                rows={data.toSorted((a, b) => waiting(b.tenantId) - waiting(a.tenantId)).map(({ hosts, name, state, tenantId }) => ({
                   id: tenantId,
                   cells: [
                     <a href={hashOf({ view: "subscriptions", tenantId })}><Shown text={tenantId} /></a>,
-                    <Shown text={name} />,
+                    <><Shown text={name} />{state === "suspended" && <> <Tag tone="bad" text="suspended" /></>}</>,
                     ofTenant(healths.get(tenantId)?.waiting),
                     <Oldest at={healths.get(tenantId)?.oldestWaitingAt} />,
                     <Counted count={healths.get(tenantId)?.inTrouble} of="subscription" more=" in trouble" href={hashOf({ view: "subscriptions", tenantId, state: inTrouble })} />,

@@ -8,7 +8,7 @@ import { printable } from "../Printable.ts"
 const listCommand = operatorCommand("list", {
   description: "List every tenant, by id",
   examples: [
-    { command: "waybill tenants list", description: "Ids, names and hosts" },
+    { command: "waybill tenants list", description: "Ids, names, states and hosts" },
     { command: "waybill tenants list --json | jq -r .tenantId", description: "Only the ids, for a script" }
   ],
   flags: {},

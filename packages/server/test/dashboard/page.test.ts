@@ -132,6 +132,14 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(violations.seen).toEqual([])
   })
 
+  it("says in the list of tenants which are suspended", async () => {
+    const api = await startFakeApi()
+    api.freight.tenants.push({ tenantId: "gone", name: "Gone Freight", hosts: [], state: "suspended" })
+    const { page } = await openView("#/", { api })
+    await page.getByRole("row", { name: "gone" }).getByText("suspended", { exact: true }).waitFor()
+    expect(await page.getByText("suspended").count()).toBe(1)
+  })
+
   it("names the subscription of every row, however many the tenant has, and asks for each once", async () => {
     const { freight } = await startFakeApi()
     for (let n = 6; n < 600; n++) freight.subscriptions.push(subscriptionSample(n))
