@@ -40,7 +40,11 @@ export class TenantNotFound extends taggedFailure<TenantNotFound>()("TenantNotFo
   `No tenant ${tenantId}. Check its id, or create it with PUT /operator/v1/tenants/${tenantId} or tenants.put.`) {}
 
 /** The operator suspended the tenant. Its calls are refused and its deliveries are not sent. The message names no tenant: public lookups need no credentials. */
-export class TenantSuspended extends taggedFailure<TenantSuspended>()("TenantSuspended", { tenantId: Schema.String }, () =>
+export class TenantSuspended extends taggedFailure<TenantSuspended>()("TenantSuspended", {
+  tenantId: Schema.String,
+  /** The caller, qualified, if its credentials are valid. For the audit log. */
+  client: Schema.optionalKey(Schema.String)
+}, () =>
   "The tenant is suspended. Ask the operator of the service to resume it.") {}
 
 /** A deleted tenant with this id is still being removed. Only operators can get this error. */

@@ -124,8 +124,8 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       const stored = yield* Effect.fromOption(yield* findKey(address.tenantId, address.id), () => new Unauthenticated({ presented: true, reason: "unknown, expired or revoked API key" }))
       if (!sameHash(stored.hash, hash)) return yield* new Unauthenticated({ presented: true, reason: "wrong API key" })
       const { accounts, dot, id, mc, name, roles, tenantState } = stored
-      if (tenantState === "suspended") return yield* new TenantSuspended({ tenantId: address.tenantId })
       const client = keyClient(name)
+      if (tenantState === "suspended") return yield* new TenantSuspended({ tenantId: address.tenantId, client })
       yield* noteUse(address.tenantId, id, client)
       return {
         tenantId: address.tenantId,

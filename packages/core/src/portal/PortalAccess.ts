@@ -55,7 +55,7 @@ export class PortalAccess extends Context.Service<PortalAccess, {
     })
 
     const principalOf = Effect.fn("PortalAccess.principalOf")(function*({ client, tenantId }: Pick<PortalGrant, "client" | "tenantId">) {
-      if (Option.isNone(yield* admit(tenantId))) return yield* refused("portal link of an unknown tenant")
+      if (Option.isNone(yield* admit(tenantId, client))) return yield* refused("portal link of an unknown tenant")
       if ((yield* store.findClientState(tenantId, client)) !== "live") return yield* refused("portal link of a client without access")
       return customer(tenantId, client)
     })
@@ -63,7 +63,7 @@ export class PortalAccess extends Context.Service<PortalAccess, {
     const customerOf = Effect.fn("PortalAccess.customerOf")(function*(tenantId: string, named: string) {
       const client = clientNamed(named)
       if (client === undefined) return yield* Effect.die(new TypeError("client is a name of 1 to 200 printable characters, or jwt:<issuer>:<sub>."))
-      if (Option.isNone(yield* admit(tenantId))) return yield* refused("portal of an unknown tenant")
+      if (Option.isNone(yield* admit(tenantId, client))) return yield* refused("portal of an unknown tenant")
       return customer(tenantId, client)
     })
 

@@ -22,7 +22,7 @@ export const makeAdmission = Effect.gen(function*() {
   /** Writes when the access differs from the client's last call here, and once per minute. `unknown`: why a principal of an unknown tenant is refused. */
   return Effect.fnUntraced(function*(principal: Principal, unknown: string) {
     if (isOperator(principal)) return
-    if (Option.isNone(yield* admit(principal.tenantId))) return yield* invalidCredentials(unknown)
+    if (Option.isNone(yield* admit(principal.tenantId, principal.client))) return yield* invalidCredentials(unknown)
     if (principal.origin !== "token") return
     const now = yield* monotonicMillis
     const who = clientKeyOf(principal)

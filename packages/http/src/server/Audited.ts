@@ -8,13 +8,15 @@ import type { Exchange } from "./RequestPipeline.ts"
 
 type Params = Readonly<Record<string, string>>
 
+type Actor = Pick<Principal, "client" | "roles" | "tenantId">
+
 /**
  * Runs calls and records them. A call of an operator is recorded before it runs, and refused if that fails. Calls of
  * clients are recorded in batches within a second.
  */
 export const makeAudited = Effect.map(AuditLog, (log) =>
   <E extends Failure>(
-    principal: Principal,
+    principal: Actor,
     exchange: Exchange,
     spec: AuditSpec,
     params: Params,
@@ -30,7 +32,7 @@ export const makeAudited = Effect.map(AuditLog, (log) =>
       : Effect.onExit(call, (exit) => log.later(recorded, outcomeOf(exit)))
   })
 
-const callOf = (principal: Principal, exchange: Exchange, { action, id, object }: AuditSpec, params: Params): AuditCall => ({
+const callOf = (principal: Actor, exchange: Exchange, { action, id, object }: AuditSpec, params: Params): AuditCall => ({
   actor: { kind: isOperator(principal) ? "operator" : "client", name: principal.client },
   address: exchange.address(),
   action,

@@ -89,7 +89,12 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     if (HttpServerResponse.isHttpServerResponse(found)) return found
     const { endpoint, template } = found.route
     yield* Effect.annotateCurrentSpan("http.route", template)
-    const principal = exchange.principal = yield* principalOf(request, endpoint, exchange)
+    const principal = exchange.principal = yield* principalOf(request, endpoint, exchange).pipe(
+      // known callers, so that what they may not write is recorded
+      Effect.tapErrorTag("TenantSuspended", (error) => error.client === undefined || endpoint.audit === undefined
+        ? Effect.void
+        : audited({ tenantId: error.tenantId, client: error.client, roles: [] }, exchange, endpoint.audit, found.params, Effect.fail(error)))
+    )
     const answer = Effect.flatMap(answerTo(request, exchange, found, { mountPath, search }), (response) => countedResponse(request, exchange, response))
     return yield* endpoint.audit === undefined || principal === undefined ? answer : audited(principal, exchange, endpoint.audit, found.params, answer)
   })

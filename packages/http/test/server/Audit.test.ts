@@ -69,6 +69,21 @@ describe("the audit log", () => {
     ]))
   })
 
+  it("has refused calls of a suspended tenant's callers, by key and by portal link", async () => {
+    const acme = await start()
+    await acme.customer("shop", ["A1"])
+    const { json: { token } } = await service.send("POST", "/operator/v1/tenants/acme/portal-links", { key: operatorKey, body: { client: "shop" } })
+    await service.send("POST", "/operator/v1/tenants/acme/suspend", { key: operatorKey })
+    expect((await service.send("POST", "/intake/v1/shipments", { key: acme.carrier, body: { shipments: [] } })).json.code).toBe("tenant_suspended")
+    expect((await service.send("POST", "/portal/v1/secrets/main/rotate", { headers: { authorization: `Bearer ${token}` }, body: {} })).json.code).toBe("tenant_suspended")
+    const refused = (await entries("?tenant=acme", 5)).filter(({ result }) => result === "refused").map(({ action, actor, status }) => [action, actor, status])
+    expect(refused).toHaveLength(2)
+    expect(refused).toEqual(expect.arrayContaining([
+      ["shipments.register", { kind: "client", name: "key:carrier" }, 403],
+      ["portal-secret.rotate", { kind: "client", name: "key:shop" }, 403]
+    ]))
+  })
+
   it("has each read of a delivery's body, and no other read", async () => {
     const acme = await start()
     await acme.subscribe(acme.carrier)

@@ -32,7 +32,7 @@ export interface Principal {
 export const isCarrier = (principal: Principal): boolean => principal.roles.includes("carrier")
 
 /** Whether the caller may use the operator API. */
-export const isOperator = (principal: Principal): boolean => principal.roles.includes("operator")
+export const isOperator = (principal: Pick<Principal, "roles">): boolean => principal.roles.includes("operator")
 
 /**
  * The grants of a carrier with a DOT or MC number; `undefined` for every other caller. New freight that this carrier writes gets these
