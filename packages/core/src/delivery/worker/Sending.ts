@@ -49,7 +49,6 @@ export class Sending {
   ): Effect.Effect<void> {
     const { parts } = this
     const { slots, work } = parts
-    this.openFlights(tenant, deliveries)
     return Effect.gen({ self: this }, function*() {
       let keys: ReadonlyArray<Uint8Array> | undefined
       let keysOf: LoadedDestination | undefined
@@ -66,8 +65,6 @@ export class Sending {
         bytes += delivery.body.length
         const destination = isHeld(partitionOf(delivery.destinationId)) ? work.find(tenant.tenantId, delivery.destinationId) : undefined
         if (destination === undefined) continue
-        begun(destination, delivery.deliveryId, { lastKey: delivery.lastKey, first: delivery.flight === flightOf(delivery.deliveryId) })
-        tenant.busy.add(destination)
         const { settings } = destination
         if (settings === undefined || !loaded && destination.stale || settings.secretRefused) {
           this.giveBack(destination, delivery)
@@ -103,12 +100,16 @@ export class Sending {
     })
   }
 
-  private openFlights(tenant: OwnedTenant, deliveries: ReadonlyArray<TakenDelivery>): void {
-    for (const { destinationId, flight } of deliveries) {
-      const partition = partitionOf(destinationId)
-      const flights = tenant.partitions.get(partition)?.flights
-      const open = flights?.get(flight)
-      if (open === undefined) flights?.set(flight, { partition, flight, left: 1 })
+  /** Records that these deliveries are in flight, as soon as the take is answered: a destination with nothing in flight may be forgotten before its attempts begin. */
+  taken(tenant: OwnedTenant, deliveries: ReadonlyArray<TakenDelivery>): void {
+    for (const { deliveryId, destinationId, flight, lastKey } of deliveries) {
+      const destination = this.parts.work.find(tenant.tenantId, destinationId)
+      if (destination === undefined) continue
+      begun(destination, deliveryId, { lastKey, first: flight === flightOf(deliveryId) })
+      tenant.busy.add(destination)
+      const { flights, partition } = destination.owned
+      const open = flights.get(flight)
+      if (open === undefined) flights.set(flight, { partition, flight, left: 1 })
       else open.left += 1
     }
   }

@@ -265,6 +265,7 @@ export class Taking {
       // a refused partition that is still owned was fenced by this worker's own reclaim
       if (yield* this.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
       const heard = this.learn(tenant, { asked, taken, since, now: answeredAt })
+      this.sending.taken(tenant, taken.deliveries)
       const unknown = this.unknownAmong(tenant, taken)
       // deliveries of destinations that cannot be loaded are returned to the store
       const loaded = unknown.length === 0 ? true : yield* Effect.match(loadDestinations(this.parts, tenant, unknown), { onFailure: () => false, onSuccess: () => true })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { settledWithout } from "@waybill/conformance/fixtures"
-import { Deliveries, type TakeRequest, wrapCalls } from "@waybill/core/delivery"
+import { Deliveries, partitionOf, type TakeRequest, wrapCalls } from "@waybill/core/delivery"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Receiver, reportedEvent, ScriptedReceivers, type SeededTenant, type StoreCall, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
@@ -277,6 +277,35 @@ describe("a worker whose storage is slow", () => {
     assert.isNotEmpty(large)
     for (const { destinations, events: taken, signals } of large) assert.deepStrictEqual([destinations, signals, taken <= 1_100], [1, 0, true])
   }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 512, destinationConcurrency: 64 } }))))
+
+  it.effect("sends what it took of a destination that was idle while others of the take are loaded", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const receivers = yield* ScriptedReceivers
+    const idle = yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
+    /** A subscription in the same partition. */
+    const besides = Effect.fnUntraced(function*(name: string, url: string, delivery = {}) {
+      for (let n = 0;; n++) {
+        const { id } = yield* TestWaybill.subscribe(tenant, tenant.customer(`${name} ${n}`, [`${name} ${n}`]), { endpointUrl: url, delivery })
+        if (partitionOf(id) === partitionOf(idle.id)) return `${name} ${n}`
+      }
+    })
+    const publishTo = (...accounts: ReadonlyArray<string>) =>
+      Effect.flatMap(TransitEvents, (events) => Effect.orDie(events.append(tenant.carrier, [reportedEvent(accounts.join(), { accounts })])))
+    let slowness = 0
+    yield* workerOver((store) => ({ load: (...request) => Effect.tap(store.load(...request), () => Effect.sleep(slowness)) }))
+    // its retry keeps the partition owned
+    yield* receivers.script(`${endpointUrl}/failing`, Receiver.fail(503))
+    yield* publishTo(yield* besides("failing", `${endpointUrl}/failing`, { initialBackoffSeconds: 3_600 }))
+    yield* publishTo("A")
+    // just before an idle destination is forgotten
+    yield* TestWaybill.pass("14 minutes")
+    yield* TestWaybill.pass("59 seconds")
+    slowness = 8_000
+    yield* publishTo("A", yield* besides("unknown", healthy))
+    yield* TestWaybill.pass(10_000)
+    assert.lengthOf(yield* receivers.deliveredEvents(healthy), 1)
+    assert.lengthOf(yield* delivered, 2)
+  }, Effect.scoped, Effect.provide(TestWaybill.layer())))
 
   it.effect("times out calls without a response, and continues", Effect.fnUntraced(function*() {
     const tenant = yield* TestWaybill.tenant()
