@@ -8,7 +8,7 @@ import { dropUnsendable } from "./Dropping.ts"
 import type { EngineState } from "./EngineState.ts"
 import { destinationClosed, loadDestinations } from "./Loading.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
-import { hasDrops, type OwnedPartitionState, type OwnedTenant, ownershipOf } from "./WorkSet.ts"
+import { beginCall, hasDrops, type OwnedTenant, ownershipOf } from "./WorkSet.ts"
 import { type Promised, type Sending, sendsPerTurn } from "./Sending.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
@@ -412,14 +412,6 @@ const readyAmong = ({ ready }: OwnedTenant, among: Iterable<Destination>): Reado
 
 /** Whether signals may exist that a loop may consume now. */
 const mayTakeSignals = ({ signalled, signalTakes, takingSignals }: OwnedTenant): boolean => signalled && !takingSignals && signalTakes < signalTakesAtOnce
-
-/** Counts a call that names these partitions, until the returned function is called. */
-const beginCall = (partitions: ReadonlyArray<OwnedPartitionState>): () => void => {
-  for (const partition of partitions) partition.calls += 1
-  return () => {
-    for (const partition of partitions) partition.calls -= 1
-  }
-}
 
 /** Removes results of partitions that were lost during the call: they belong to the next owner, even if it is the same worker. */
 const ofPartitions = (taken: Taken, isHeld: (partition: number) => boolean): Taken => {

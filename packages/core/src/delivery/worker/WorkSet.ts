@@ -17,7 +17,7 @@ export class OwnedPartitionState implements OwnedPartition {
   readonly destinations = new Map<string, Destination>()
   /** Its flights with unwritten outcomes, by id. */
   readonly flights = new Map<string, OpenFlight>()
-  /** Number of pending takes and reclaims that include it. */
+  /** Number of pending takes, reclaims and drops that include it. */
   calls = 0
   /** Whether it is being released: nothing is taken from it. */
   leaving = false
@@ -302,6 +302,14 @@ export class WorkSet {
 /** Partitions as a call names them. */
 export const ownershipOf = (partitions: Iterable<OwnedPartitionState>): ReadonlyArray<OwnedPartition> =>
   Array.from(partitions, ({ epoch, lastOutcome, partition, tenantId }) => ({ tenantId, partition, epoch, lastOutcome }))
+
+/** Counts a call that names these partitions, until the returned function is called. */
+export const beginCall = (partitions: ReadonlyArray<OwnedPartitionState>): () => void => {
+  for (const partition of partitions) partition.calls += 1
+  return () => {
+    for (const partition of partitions) partition.calls -= 1
+  }
+}
 
 /** Whether entries wait to be dropped. */
 export const hasDrops = ({ drops }: OwnedTenant): boolean => drops.closed.size + drops.keys.length + drops.deliveries.length > 0
