@@ -30,7 +30,6 @@ export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknow
     const byId = new Map(loaded.map((each) => [each.destinationId, each]))
     for (const destination of unknown) {
       const settings = byId.get(destination.destinationId)
-      work.unready(destination)
       if (settings === undefined) destinationClosed(parts, tenant, destination)
       else {
         loadInto(destination, settings, { now, since, storeAhead: parts.storeAhead })
@@ -56,6 +55,7 @@ const pausedBySecret = (hmacSecretId: string): string =>
 
 /** Applies that the store no longer has the destination: its entries are dropped. */
 export const destinationClosed = ({ work }: EngineState, tenant: OwnedTenant, destination: Destination): void => {
+  work.unready(destination)
   destination.sends = false
   destination.settings = undefined
   destination.ahead = destination.behind = destination.blocked = false
