@@ -279,14 +279,16 @@ export const insertWaiting = (destination: Destination, waiting: Waiting): void 
   list.splice(at, 0, waiting)
 }
 
-/** Replaces the state by the one that was loaded at `now`, except for changes by this worker since event number `since`, when the load began. */
+/**
+ * Replaces the state by the one that was loaded at `now`, except for changes by this worker since event number `since`, when the load began. Returns whether it did: a later
+ * load may have been answered first.
+ */
 export const loadInto = (
   destination: Destination,
   loaded: LoadedDestination,
   { now, since, storeAhead }: { readonly now: number; readonly since: number; readonly storeAhead: number }
-): void => {
-  // the result of a later load was applied first
-  if (since < destination.loadedAt) return
+): boolean => {
+  if (since < destination.loadedAt) return false
   destination.loadedAt = since
   // a later one than the policy permits was stored before the clock was set back
   const latest = now + loaded.policy.maxBackoffSeconds * 1000
@@ -317,6 +319,7 @@ export const loadInto = (
     destination.breaker = { failures, openUntil: openUntil === undefined ? undefined : instantOf(openUntil) }
     destination.window = firstWindow
   }
+  return true
 }
 
 /** Milliseconds until a destination is tried again whose secret this process cannot open: a version of the secret may expire in that time. */

@@ -31,8 +31,7 @@ export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknow
     for (const destination of unknown) {
       const settings = byId.get(destination.destinationId)
       if (settings === undefined) destinationClosed(parts, tenant, destination)
-      else {
-        loadInto(destination, settings, { now, since, storeAhead: parts.storeAhead })
+      else if (loadInto(destination, settings, { now, since, storeAhead: parts.storeAhead })) {
         tenant.sources.add(settings.source)
         secretOpened(destination, !unreadable.has(settings), now)
         if (settings.secretRefused && settings.isActive) {

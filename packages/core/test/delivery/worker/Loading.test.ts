@@ -28,6 +28,18 @@ const makeLoading = Effect.gen(function*() {
   return { answer, destination, loads, parts, tenant }
 })
 
+describe("a load that is answered after a later one", () => {
+  it.effect("pauses no destination because of a secret that was refused when it began", Effect.fnUntraced(function*() {
+    const { answer, destination, loads, parts } = yield* makeLoading
+    yield* loads
+    yield* loads
+    yield* answer(1, { version: 2 })
+    yield* answer(0, { version: 1, secretRefused: true })
+    assert.deepStrictEqual([destination.settings?.version, destination.pause, parts.outcomes.isEmpty], [2, undefined, true])
+    assert.strictEqual(destination.loads, 0)
+  }, Effect.provide(DeliveryOptions.layer())))
+})
+
 describe("a destination that is closed", () => {
   it.effect("is not among those that may send", Effect.fnUntraced(function*() {
     const { destination, parts, tenant } = yield* makeLoading
