@@ -204,7 +204,8 @@ export class Taking {
       if (tenant.guess !== undefined && !tenant.guess.has(destination.destinationId)) continue
       const most = Math.min(deliveriesPerTake - attempts, Math.max(1, Math.floor(events / destination.eventsPerDelivery)))
       const room = destination.taking || destination.owned.leaving ? 0 : Math.min(slots.of(destination, owner), most)
-      const plan = planOf(destination, now, room)
+      // less than a destination's first window may be allowed
+      const plan = planOf(destination, now, Math.min(room, options.destinationConcurrency - destination.running))
       const wanted = plan.again.length + plan.batches
       const isLarge = wanted * destination.eventsPerDelivery >= largeTake
       if (isLarge && (isSmall || asked.length > 0)) continue

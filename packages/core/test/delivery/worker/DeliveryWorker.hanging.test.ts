@@ -55,6 +55,22 @@ describe("a destination whose receiver hangs", () => {
   }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 30_000)
 })
 
+describe("a destination that may have one attempt in flight", () => {
+  it.effect("has one from the first delivery on", Effect.fnUntraced(function*() {
+    const { publish, receivers, subscribe } = yield* scene
+    yield* subscribe("H", hanging)
+    yield* receivers.script(hanging, Receiver.delay(2_400))
+    yield* countingWorker
+    yield* publish("H", "H1", "H2", "H3")
+    const began: Array<number> = []
+    for (let second = 1; second <= 6; second++) {
+      yield* TestWaybill.pass(1_000)
+      began.push((yield* receivers.requests(hanging)).length)
+    }
+    assert.deepStrictEqual(began, [1, 1, 2, 2, 3, 3])
+  }, Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { destinationConcurrency: 1, drainMillis: 0 } }))))
+})
+
 describe("a destination whose probe hangs", () => {
   it.effect("is not part of takes meanwhile, and continues when its client sets another endpoint", Effect.fnUntraced(function*() {
     const { customerOf, publish, receivers, subscribe } = yield* scene
