@@ -121,7 +121,7 @@ export class Slots {
   of(destination: Destination, owner: SlotOwner): number {
     const free = this.ofClient(owner)
     if (!isFailing(destination)) return free
-    return destination.running > 0 || this.bytes.ofFailing === 0 ? 0 : Math.min(free, this.attempts.ofFailing, 1)
+    return this.bytes.ofFailing === 0 ? 0 : Math.min(free, this.attempts.ofFailing, 1)
   }
 
   /** Takes slots, or returns them with a negative number. `isFailing`: of a destination whose last attempt had failed when they were taken. */
