@@ -42,7 +42,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   mutant(picking, "a take does not report skipped entries",
     "!== batch) blocked = true", "!== batch) blocked = false"),
   mutant(take, "retried deliveries of one shipment are sent concurrently",
-    "|| hasToWait(destination, delivery)) continue", ") continue"),
+    "|| others.length > 0) continue", ") continue"),
   mutant(take, "an older delivery's retry is not sent first",
     "(other.state === \"sending\" || compareText(other.deliveryId, delivery.deliveryId) < 0)", "other.state === \"sending\""),
   mutant(take, "a retry is not counted when it is taken",

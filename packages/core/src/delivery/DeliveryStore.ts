@@ -184,6 +184,8 @@ export interface TakenFrom {
   /** Keys and deliveries with entries that its client may no longer see. They were not taken; `drop` them. */
   readonly unseenKeys: ReadonlyArray<string>
   readonly unseenDeliveries: ReadonlyArray<string>
+  /** Older waiting deliveries that have to end before some of `again` may be sent, and are not in `again`: a load returns a limited number by due time. */
+  readonly earlier: ReadonlyArray<WaitingDelivery>
 }
 
 /** A destination has new entries or changes. */

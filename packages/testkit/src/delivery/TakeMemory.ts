@@ -1,6 +1,6 @@
 /** Takes entries out of destinations in memory, and freezes them as deliveries. */
 import { compareText } from "@waybill/core"
-import { deliveryIdOf, flightOf, partitionOf, pickEntries, type Signal, smallestOfEach, type TakeFrom, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest, type WaitingEntry } from "@waybill/core/delivery"
+import { deliveryIdOf, flightOf, partitionOf, pickEntries, type Signal, smallestOfEach, type TakeFrom, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest, type WaitingDelivery, type WaitingEntry } from "@waybill/core/delivery"
 import type { Journal } from "../shared/Journal.ts"
 import { type Delivery, type Destination, type DestinationRows, type Entry, flightKey, joinedPayloads, partitionsHeld, placeAfter, type Tenant } from "./DestinationTables.ts"
 
@@ -60,34 +60,37 @@ export class Take {
 
   private takeFrom(destination: Destination, from: TakeFrom): TakenFrom {
     const { destinationId, version } = destination
-    const answer = { destinationId, version, after: from.after, more: false, blocked: false, unseenKeys: [], unseenDeliveries: [] }
+    const answer = { destinationId, version, after: from.after, more: false, blocked: false, unseenKeys: [], unseenDeliveries: [], earlier: [] }
     if (destination.status.state !== "active" || !this.rows.admits(destination, this.now)) return { ...answer, sends: false }
     const keysInFlight = new Set(from.inFlight.flatMap((id) => this.flown(destination, id)?.keys ?? []))
-    const unseenDeliveries = this.sendAgain(destination, from.again, keysInFlight)
-    return { ...answer, sends: true, unseenDeliveries, ...this.takeNew(destination, from, keysInFlight) }
+    return { ...answer, sends: true, ...this.sendAgain(destination, from.again, keysInFlight), ...this.takeNew(destination, from, keysInFlight) }
   }
 
   private flown({ partition }: Destination, deliveryId: string): Delivery | undefined {
     return this.tenant.flights.get(flightKey(partition, flightOf(deliveryId)))?.first.find((each) => each.deliveryId === deliveryId)
   }
 
-  /** Counts the next attempt of deliveries that wait. Returns those that their client may not see. */
-  private sendAgain(destination: Destination, deliveryIds: ReadonlyArray<string>, keysInFlight: ReadonlySet<string>): ReadonlyArray<string> {
-    const unseen: Array<string> = []
+  /** Counts the next attempt of deliveries that wait. */
+  private sendAgain(destination: Destination, deliveryIds: ReadonlyArray<string>, keysInFlight: ReadonlySet<string>): Pick<TakenFrom, "unseenDeliveries" | "earlier"> {
+    const unseenDeliveries: Array<string> = []
+    const earlier = new Map<string, WaitingDelivery>()
     for (const deliveryId of deliveryIds) {
       const delivery = destination.unsettled.get(deliveryId)
       if (delivery?.state !== "waiting") continue
       if (delivery.entries.some((entry) => !this.rows.sees(destination, entry))) {
-        unseen.push(deliveryId)
+        unseenDeliveries.push(deliveryId)
         continue
       }
-      if (delivery.keys.some((key) => keysInFlight.has(key)) || hasToWait(destination, delivery)) continue
+      const others = inFrontOf(destination, delivery)
+      const [oldest] = others.filter(({ state }) => state === "waiting").sort((a, b) => compareText(a.deliveryId, b.deliveryId))
+      if (oldest !== undefined && !deliveryIds.includes(oldest.deliveryId)) earlier.set(oldest.deliveryId, { deliveryId: oldest.deliveryId, dueAt: oldest.dueAt! })
+      if (delivery.keys.some((key) => keysInFlight.has(key)) || others.length > 0) continue
       this.rows.write(destination, delivery, "sending", this.now)
       this.journal.set(delivery, "attempt", delivery.attempt + 1)
       this.journal.set(delivery, "tries", delivery.tries + 1)
       this.again.push(delivery)
     }
-    return unseen
+    return { unseenDeliveries, earlier: [...earlier.values()] }
   }
 
   private takeNew(destination: Destination, { after, batches, bytes }: TakeFrom, keysInFlight: ReadonlySet<string>): Pick<TakenFrom, "after" | "more" | "blocked" | "unseenKeys"> {
@@ -151,8 +154,8 @@ export class Take {
 }
 
 /** Deliveries that share a key are sent one after the other, the older one first. */
-const hasToWait = (destination: Destination, delivery: Delivery): boolean =>
-  [...destination.unsettled.values()].some((other) =>
+const inFrontOf = (destination: Destination, delivery: Delivery): ReadonlyArray<Delivery> =>
+  [...destination.unsettled.values()].filter((other) =>
     other !== delivery && (other.state === "sending" || compareText(other.deliveryId, delivery.deliveryId) < 0) && other.keys.some((key) => delivery.keys.includes(key)))
 
 const takenOf = ({ attempt, deliveryId, destinationId, entries, keys, sentAt, traceparent, tries }: Delivery, flight: string): TakenDelivery => ({

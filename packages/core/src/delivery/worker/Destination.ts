@@ -196,11 +196,12 @@ const leftOutMillis = 1000
  */
 export const foundBy = (
   destination: Destination,
-  { asked, found, now, since, taken }: {
+  { asked, found, now, since, storeAhead, taken }: {
     readonly asked: TakeFrom | undefined
     readonly found: TakenFrom
     readonly now: number
     readonly since: number
+    readonly storeAhead: number
     readonly taken: ReadonlySet<string>
   }
 ): void => {
@@ -214,6 +215,10 @@ export const foundBy = (
     const leftOut = destination.waiting.filter(({ deliveryId }) => named.has(deliveryId) && !taken.has(deliveryId) && !gone.has(deliveryId))
     destination.waiting = destination.waiting.filter(({ deliveryId }) => !named.has(deliveryId))
     for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: now + leftOutMillis, leftOut: true })
+    const { inFlight, settings } = destination
+    for (const { deliveryId, dueAt } of settings === undefined ? [] : found.earlier) {
+      if (!inFlight.has(deliveryId)) insertWaiting(destination, { deliveryId, dueAt: instantOf(dueAt, settings!, now, storeAhead), since: 0, leftOut: false })
+    }
     // if two takes did not return it, its outcome may be written already
     if (leftOut.some((each) => each.leftOut)) destination.stale = true
     if (destination.waiting.length === 0 && destination.moreWaiting) destination.stale = true
@@ -290,9 +295,6 @@ export const loadInto = (
 ): boolean => {
   if (since < destination.loadedAt) return false
   destination.loadedAt = since
-  // a later one than the policy permits was stored before the clock was set back
-  const latest = now + loaded.policy.maxBackoffSeconds * 1000
-  const instantOf = (stored: number) => Math.min(stored - storeAhead, latest)
   const before = destination.settings
   destination.settings = loaded
   const { inFlight } = destination
@@ -302,7 +304,7 @@ export const loadInto = (
   // one that ended during the load may be among them; a take leaves it out
   for (const { deliveryId, dueAt } of loaded.waiting) {
     const own = inFlight.get(deliveryId)
-    if (own === undefined) insertWaiting(destination, { deliveryId, dueAt: instantOf(dueAt), since: 0, leftOut: false })
+    if (own === undefined) insertWaiting(destination, { deliveryId, dueAt: instantOf(dueAt, loaded, now, storeAhead), since: 0, leftOut: false })
     else own.waits = true
   }
   destination.moreWaiting = loaded.moreWaiting
@@ -316,11 +318,15 @@ export const loadInto = (
   // outcomes of the old endpoint do not apply to the new one
   if (before === undefined || before.endpointUrl !== loaded.endpointUrl) {
     const { failures, openUntil } = loaded.breaker
-    destination.breaker = { failures, openUntil: openUntil === undefined ? undefined : instantOf(openUntil) }
+    destination.breaker = { failures, openUntil: openUntil === undefined ? undefined : instantOf(openUntil, loaded, now, storeAhead) }
     destination.window = firstWindow
   }
   return true
 }
+
+/** A stored instant until which a delivery or the breaker waits. A later one than the policy permits was stored before the clock was set back. */
+const instantOf = (stored: number, { policy }: LoadedDestination, now: number, storeAhead: number): number =>
+  Math.min(stored - storeAhead, now + policy.maxBackoffSeconds * 1000)
 
 /** Milliseconds until a destination is tried again whose secret this process cannot open: a version of the secret may expire in that time. */
 const unreadableMillis = 60_000

@@ -1,7 +1,7 @@
 /** Regression tests for errors that simulated schedules of crashes, lost responses and operators found. */
 import { assert, describe, it } from "@effect/vitest"
 import { StorageError } from "@waybill/core"
-import { type Taken, wrapCalls } from "@waybill/core/delivery"
+import { type Taken, waitingPerDestination, wrapCalls } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
@@ -77,6 +77,25 @@ describe("races", () => {
     assert.deepStrictEqual(ofA.map(({ at }, n) => n === 0 || at >= ofA[n - 1]!.at + 5000), [true, true, true])
     assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
   }, inEngine))
+
+  it.effect("recovered dead letters of one shipment are sent in order if they are more than a load returns, and the first one fails again", Effect.fnUntraced(function*() {
+    const count = waitingPerDestination + 1
+    const policy = { batchMaxSize: 1, initialBackoffSeconds: 1, rateLimitPerMinute: 6_000 }
+    const engine = yield* startEngine({ policy: { ...policy, maxAttempts: 1 }, answers: Receiver.fail(500) })
+    yield* engine.publish(...Array.from({ length: count }, () => "A"))
+    for (let minute = 0; minute < 5; minute++) yield* TestWaybill.pass("1 minute")
+    yield* engine.patch({ delivery: { ...policy, maxAttempts: 2, initialBackoffSeconds: 10 } })
+    // an accepted delivery closes the circuit breaker
+    yield* engine.receivers.script(hook, [Receiver.accept(), Receiver.fail(503), Receiver.accept()])
+    yield* engine.publish("B")
+    yield* TestWaybill.pass("10 seconds")
+    const before = (yield* engine.receivers.requests(hook)).length
+    assert.strictEqual(before, count + 1)
+    yield* engine.deliveries.recover(engine.tenant.tenantId, engine.subscription.id, { since: "1970-01-01T00:00:00Z" })
+    for (let second = 0; second < 30; second++) yield* TestWaybill.pass("1 second")
+    const again = (yield* engine.receivers.requests(hook)).slice(before).map(eventsOf)
+    assert.deepStrictEqual(again, [["A/1"], ...Array.from({ length: count }, (_, n) => [`A/${n + 1}`])])
+  }, inEngine), 30_000)
 
   for (const millis of [-86_400_000, -3_600_000, -5000, 5000, 3_600_000]) {
     it.effect(`a worker whose system clock is changed by ${millis} ms retries at the right time, with the right timestamps`, () =>

@@ -19,7 +19,7 @@ const ready = (loaded = makeLoaded()): Destination => {
 const waiting = (deliveryId: string, dueAt: number) => ({ deliveryId, dueAt })
 
 /** What a take found in a destination without entries. */
-const noEntries = { destinationId: "destination", version: 1, sends: true, after: undefined, more: false, blocked: false, unseenKeys: [], unseenDeliveries: [] }
+const noEntries = { destinationId: "destination", version: 1, sends: true, after: undefined, more: false, blocked: false, unseenKeys: [], unseenDeliveries: [], earlier: [] }
 
 /** Steps that happen without a call. */
 const course = ["publish", "publish", "publish", "ask", "ask", "ask", "hear", "run", "run", "answer", "answer", "answer", "answer", "accept", "accept", "fail", "pass"] as const
@@ -124,9 +124,19 @@ describe("a destination", () => {
       found: noEntries,
       now,
       since: 2,
+      storeAhead: 0,
       taken: new Set()
     })
     assert.deepStrictEqual(destination.waiting, [{ ...waiting("left", now + 1000), since: 0, leftOut: true }])
+  })
+
+  it("waits for an older delivery of which it did not know, until that is due", () => {
+    const destination = ready(makeLoaded({}, { waiting: [waiting("left", now)] }))
+    const asked = takeFromOf(destination, planOf(destination, now, 1), 1)
+    begun(destination, "sent", { lastKey: "A", first: false })
+    const earlier = [waiting("older", now + 5_100), waiting("sent", now)]
+    foundBy(destination, { asked, found: { ...noEntries, earlier }, now, since: 2, storeAhead: 100, taken: new Set() })
+    assert.deepStrictEqual(destination.waiting.map(({ deliveryId, dueAt }) => [deliveryId, dueAt - now]), [["left", 1_000], ["older", 5_000]])
   })
 
   it("takes retries that waited for another delivery as soon as a retry has ended, and those that are not due yet later", () => {
@@ -137,6 +147,7 @@ describe("a destination", () => {
       found: noEntries,
       now,
       since: 2,
+      storeAhead: 0,
       taken: new Set(["first"])
     })
     const due = () => planOf(destination, now, 10).again.map(({ deliveryId }) => deliveryId)
@@ -151,7 +162,7 @@ describe("a destination", () => {
   it("is loaded again when all named deliveries have ended and more wait", () => {
     const destination = ready(makeLoaded({}, { waiting: [waiting("only", now)], moreWaiting: true }))
     const asked = takeFromOf(destination, planOf(destination, now, 1), 1)
-    foundBy(destination, { asked, found: noEntries, now, since: 2, taken: new Set(["only"]) })
+    foundBy(destination, { asked, found: noEntries, now, since: 2, storeAhead: 0, taken: new Set(["only"]) })
     assert.isTrue(destination.stale)
   })
 })

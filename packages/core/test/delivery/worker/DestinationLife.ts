@@ -91,7 +91,7 @@ class PlainStore {
   take(from: TakeFrom | undefined): { readonly signals: ReadonlyArray<string | undefined>; readonly found: TakenFrom | undefined; readonly taken: ReadonlyArray<Delivery> } {
     if (from === undefined) return { signals: this.signals.splice(0), found: undefined, taken: [] }
     const signals: ReadonlyArray<string | undefined> = []
-    const base = { destinationId: "destination", version: this.version, unseenKeys: [], unseenDeliveries: [] }
+    const base = { destinationId: "destination", version: this.version, unseenKeys: [], unseenDeliveries: [], earlier: [] }
     if (!this.isActive) return { signals, found: { ...base, sends: false, after: from.after, more: false, blocked: false }, taken: [] }
     const named = from.inFlight.flatMap((id) => this.deliveries.get(id)!.keys)
     const again = from.again.flatMap((id) => this.sendAgain(id, named))
@@ -256,7 +256,7 @@ export class Life {
     if (answer === undefined) return
     const { found, signals, taken } = answer
     if (found !== undefined) {
-      foundBy(destination, { asked: from, found, now: this.now, since, taken: new Set(taken.map(({ id }) => id)) })
+      foundBy(destination, { asked: from, found, now: this.now, since, storeAhead: 0, taken: new Set(taken.map(({ id }) => id)) })
       if (destination.settings?.version !== found.version) destination.stale = true
     }
     for (const key of signals) signalled(destination, key, ++this.events)

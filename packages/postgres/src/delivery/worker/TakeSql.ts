@@ -1,6 +1,6 @@
 /** The first statement of a take: reads signals, destinations and what waits in them. It writes nothing, and decides nothing but access. */
 import { flightOf, partitionOf, type TakeRequest } from "@waybill/core/delivery"
-import { bool, bytea, type Column, float8, int4, int4Array, int8, int8Array, optional, row, text, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
+import { bool, bytea, type Column, float8, float8Array, int4, int4Array, int8, int8Array, optional, row, text, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, ofAnyLength, type Parameter, raw, type Statement, statement, tenant, value } from "../../client/SqlStatement.ts"
 import { accessOf, holdsUnsendable, seenOnce, unseenKeys } from "../DeliveryGateSql.ts"
 import { flownIn } from "../LookupSql.ts"
@@ -31,6 +31,8 @@ const ofDestination = {
   sends: optional(bool),
   again: optional(uuidArray),
   unseenAgain: optional(uuidArray),
+  earlier: optional(uuidArray),
+  earlierDue: optional(float8Array),
   more: optional(bool),
   keys: optional(textArray),
   sequences: optional(int8Array),
@@ -113,7 +115,7 @@ const waitingIn = (schema: Statement, sources: ReadonlyArray<PayloadSource>, req
   const own = tenant(request.tenantId)
   const repeats = request.from.some(({ again }) => again.length > 0)
   return statement`
-SELECT ${nulls(ofTake)}, d.destination_id, d.version, d.batch_max_size, d.sends, ${raw(repeats ? "r.again, r.unseen" : "NULL, NULL")}, e.*, v.keys
+SELECT ${nulls(ofTake)}, d.destination_id, d.version, d.batch_max_size, d.sends, ${raw(repeats ? "r.again, r.unseen, r.earlier, r.earlier_due" : "NULL, NULL, NULL, NULL")}, e.*, v.keys
 FROM (
   SELECT w.*, d.version, d.source, d.client, d.batch_max_size, a.sees_all, b.accounts, h.held, m.sends,
          CASE WHEN m.sends THEN least(${request.lookAt}::int4, w.batches * d.batch_max_size + 1 + CASE WHEN w.batches = 0 OR h.held IS NULL THEN 0 ELSE ${passedOver} END) ELSE 0 END AS most
@@ -189,17 +191,25 @@ const keysInFlight = (schema: Statement, tenantId: string, from: TakeRequest["fr
   ) AS u`
 }
 
-/** Deliveries that wait and that no other holds back, by whether their client may see all that is in them. */
+/** Deliveries that wait and that no other holds back, by whether their client may see all that is in them; and those that wait and hold back others. */
 const sentAgain = (schema: Statement, sources: ReadonlyArray<PayloadSource>, own: Parameter) => statement`
-  SELECT array_agg(r.delivery_id) FILTER (WHERE NOT r.unseen) AS again, array_agg(r.delivery_id) FILTER (WHERE r.unseen) AS unseen
+  SELECT array_agg(r.delivery_id) FILTER (WHERE NOT r.unseen) AS again, array_agg(r.delivery_id) FILTER (WHERE r.unseen) AS unseen,
+         array_agg(r.earlier) FILTER (WHERE r.earlier IS NOT NULL) AS earlier, array_agg(r.due) FILTER (WHERE r.earlier IS NOT NULL) AS earlier_due
   FROM (
-    SELECT u.delivery_id, ${raw(holdsUnsendable(schema.text, sources, "d", "u"))} AS unseen
+    SELECT u.delivery_id, CASE WHEN h.first IS NULL THEN ${raw(holdsUnsendable(schema.text, sources, "d", "u"))} END AS unseen,
+           o.delivery_id AS earlier, floor(extract(epoch FROM o.due_at) * 1000)::float8 AS due
     FROM unnest(d.again) AS g (delivery_id)
     CROSS JOIN LATERAL (
       SELECT u.* FROM ${schema}.deliveries AS u
       WHERE u.tenant_id = ${own} AND u.delivery_id = g.delivery_id AND u.destination_id = d.destination_id AND coalesce(u.state, '') = 'waiting'
       LIMIT 1
     ) AS u
-    WHERE d.sends AND NOT EXISTS (SELECT FROM unnest(u.keys) AS k (key) WHERE d.held ->> k.key <> u.delivery_id::text)
+    CROSS JOIN LATERAL (SELECT min(d.held ->> k.key) AS first FROM unnest(u.keys) AS k (key) WHERE d.held ->> k.key <> u.delivery_id::text) AS h
+    LEFT JOIN LATERAL (
+      SELECT o.delivery_id, o.due_at FROM ${schema}.deliveries AS o
+      WHERE o.tenant_id = ${own} AND o.delivery_id = nullif(h.first, '')::uuid AND o.delivery_id <> ALL (d.again) AND coalesce(o.state, '') = 'waiting'
+      LIMIT 1
+    ) AS o ON true
+    WHERE d.sends
     OFFSET 0
   ) AS r`
