@@ -103,7 +103,6 @@ export class DeliveryEngine {
   private get stop(): Effect.Effect<unknown> {
     const { attempts, options, outcomes, slots } = this.parts
     return Effect.gen({ self: this }, function*() {
-      this.parts.stopping = true
       // a part of it is for what the process writes afterwards
       const endsAt = (yield* monotonicMillis) + options.drainMillis + lastWritesMillis * 3 / 4
       const idle = Effect.gen({ self: this }, function*() {

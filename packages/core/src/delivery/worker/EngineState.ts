@@ -50,7 +50,6 @@ export class EngineState {
   private ahead: number | undefined
   /** Worker time until which this worker's leases last. */
   leasedUntil = -Infinity
-  stopping = false
 
   /** `context`: of the worker's fiber. */
   constructor(services: EngineServices, workerId: string, context: Context.Context<never>) {
