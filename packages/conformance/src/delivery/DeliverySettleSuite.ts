@@ -280,7 +280,7 @@ const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
     const { deliveries, found } = yield* takeFrom(worker, 1, { again: [newer.deliveryId] })
     assert.deepStrictEqual(deliveries, [], "not while the older one waits")
     const { dueAt } = yield* find(tenantId, older.deliveryId)
-    assert.deepStrictEqual(found!.earlier, [{ deliveryId: older.deliveryId, dueAt: dueAt! }])
+    assert.deepStrictEqual(found!.earlier, [{ deliveryId: older.deliveryId, dueAt: dueAt!, holds: newer.deliveryId }])
     const second = yield* takeFrom(worker, 1, { again: both })
     assert.deepStrictEqual([second.deliveries.map(({ deliveryId }) => deliveryId), second.found!.earlier], [[older.deliveryId], []])
     yield* end(worker, second.deliveries)

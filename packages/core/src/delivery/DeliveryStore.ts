@@ -184,8 +184,8 @@ export interface TakenFrom {
   /** Keys and deliveries with entries that its client may no longer see. They were not taken; `drop` them. */
   readonly unseenKeys: ReadonlyArray<string>
   readonly unseenDeliveries: ReadonlyArray<string>
-  /** Older waiting deliveries that have to end before some of `again` may be sent, and are not in `again`: a load returns a limited number by due time. */
-  readonly earlier: ReadonlyArray<WaitingDelivery>
+  /** Of deliveries in `again` that were not taken: the older waiting one that has to end before, unless it is in `again` too. A load may not have returned it. */
+  readonly earlier: ReadonlyArray<WaitingDelivery & { readonly holds: string }>
 }
 
 /** A destination has new entries or changes. */

@@ -1,6 +1,6 @@
 /** Takes entries out of destinations in memory, and freezes them as deliveries. */
 import { compareText } from "@waybill/core"
-import { deliveryIdOf, flightOf, partitionOf, pickEntries, type Signal, smallestOfEach, type TakeFrom, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest, type WaitingDelivery, type WaitingEntry } from "@waybill/core/delivery"
+import { deliveryIdOf, flightOf, partitionOf, pickEntries, type Signal, smallestOfEach, type TakeFrom, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest, type WaitingEntry } from "@waybill/core/delivery"
 import type { Journal } from "../shared/Journal.ts"
 import { type Delivery, type Destination, type DestinationRows, type Entry, flightKey, joinedPayloads, partitionsHeld, placeAfter, type Tenant } from "./DestinationTables.ts"
 
@@ -73,7 +73,7 @@ export class Take {
   /** Counts the next attempt of deliveries that wait. */
   private sendAgain(destination: Destination, deliveryIds: ReadonlyArray<string>, keysInFlight: ReadonlySet<string>): Pick<TakenFrom, "unseenDeliveries" | "earlier"> {
     const unseenDeliveries: Array<string> = []
-    const earlier = new Map<string, WaitingDelivery>()
+    const earlier: Array<TakenFrom["earlier"][number]> = []
     for (const deliveryId of deliveryIds) {
       const delivery = destination.unsettled.get(deliveryId)
       if (delivery?.state !== "waiting") continue
@@ -83,14 +83,14 @@ export class Take {
       }
       const others = inFrontOf(destination, delivery)
       const [oldest] = others.filter(({ state }) => state === "waiting").sort((a, b) => compareText(a.deliveryId, b.deliveryId))
-      if (oldest !== undefined && !deliveryIds.includes(oldest.deliveryId)) earlier.set(oldest.deliveryId, { deliveryId: oldest.deliveryId, dueAt: oldest.dueAt! })
+      if (oldest !== undefined && !deliveryIds.includes(oldest.deliveryId)) earlier.push({ deliveryId: oldest.deliveryId, dueAt: oldest.dueAt!, holds: deliveryId })
       if (delivery.keys.some((key) => keysInFlight.has(key)) || others.length > 0) continue
       this.rows.write(destination, delivery, "sending", this.now)
       this.journal.set(delivery, "attempt", delivery.attempt + 1)
       this.journal.set(delivery, "tries", delivery.tries + 1)
       this.again.push(delivery)
     }
-    return { unseenDeliveries, earlier: [...earlier.values()] }
+    return { unseenDeliveries, earlier }
   }
 
   private takeNew(destination: Destination, { after, batches, bytes }: TakeFrom, keysInFlight: ReadonlySet<string>): Pick<TakenFrom, "after" | "more" | "blocked" | "unseenKeys"> {

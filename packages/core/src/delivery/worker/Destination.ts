@@ -187,7 +187,7 @@ export const signalled = (destination: Destination, key: string | undefined, at:
   else destination.behind = true
 }
 
-/** Milliseconds until a retry is requested again that a take did not return because another delivery of its shipment is unfinished. */
+/** Milliseconds until a retry is requested again that a take did not return because another delivery of its shipment is unfinished; until that is due, if that is later. */
 const leftOutMillis = 1000
 
 /**
@@ -214,13 +214,16 @@ export const foundBy = (
     const named = new Set(asked.again)
     const leftOut = destination.waiting.filter(({ deliveryId }) => named.has(deliveryId) && !taken.has(deliveryId) && !gone.has(deliveryId))
     destination.waiting = destination.waiting.filter(({ deliveryId }) => !named.has(deliveryId))
-    for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: now + leftOutMillis, leftOut: true })
     const { inFlight, settings } = destination
-    for (const { deliveryId, dueAt } of settings === undefined ? [] : found.earlier) {
-      if (!inFlight.has(deliveryId)) insertWaiting(destination, { deliveryId, dueAt: instantOf(dueAt, settings!, now, storeAhead), since: 0, leftOut: false })
+    const heldUntil = new Map<string, number>()
+    for (const { deliveryId, dueAt, holds } of settings === undefined ? [] : found.earlier) {
+      const due = instantOf(dueAt, settings!, now, storeAhead)
+      heldUntil.set(holds, due)
+      if (!inFlight.has(deliveryId)) insertWaiting(destination, { deliveryId, dueAt: due, since: 0, leftOut: false })
     }
-    // if two takes did not return it, its outcome may be written already
-    if (leftOut.some((each) => each.leftOut)) destination.stale = true
+    for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: Math.max(now + leftOutMillis, heldUntil.get(each.deliveryId) ?? now), leftOut: true })
+    // if two takes did not return it without a reason, its outcome may be written already
+    if (leftOut.some(({ deliveryId, leftOut }) => leftOut && !heldUntil.has(deliveryId))) destination.stale = true
     if (destination.waiting.length === 0 && destination.moreWaiting) destination.stale = true
   }
   if (asked !== undefined && asked.batches === 0) return

@@ -81,7 +81,10 @@ describe("races", () => {
   it.effect("recovered dead letters of one shipment are sent in order if they are more than a load returns, and the first one fails again", Effect.fnUntraced(function*() {
     const count = waitingPerDestination + 1
     const policy = { batchMaxSize: 1, initialBackoffSeconds: 1, rateLimitPerMinute: 6_000 }
-    const engine = yield* startEngine({ policy: { ...policy, maxAttempts: 1 }, answers: Receiver.fail(500) })
+    const engine = yield* makeEngine({ policy: { ...policy, maxAttempts: 1 } })
+    yield* engine.receivers.script(hook, Receiver.fail(500))
+    let takes = 0
+    yield* workerOver((store) => ({ take: (request) => Effect.suspend(() => (takes += 1, store.take(request))) }))
     yield* engine.publish(...Array.from({ length: count }, () => "A"))
     for (let minute = 0; minute < 5; minute++) yield* TestWaybill.pass("1 minute")
     yield* engine.patch({ delivery: { ...policy, maxAttempts: 2, initialBackoffSeconds: 10 } })
@@ -92,6 +95,10 @@ describe("races", () => {
     const before = (yield* engine.receivers.requests(hook)).length
     assert.strictEqual(before, count + 1)
     yield* engine.deliveries.recover(engine.tenant.tenantId, engine.subscription.id, { since: "1970-01-01T00:00:00Z" })
+    yield* TestWaybill.pass("2 seconds")
+    takes = 0
+    for (let second = 0; second < 5; second++) yield* TestWaybill.pass("1 second")
+    assert.isAtMost(takes, 5, "until the first one is due again")
     for (let second = 0; second < 30; second++) yield* TestWaybill.pass("1 second")
     const again = (yield* engine.receivers.requests(hook)).slice(before).map(eventsOf)
     assert.deepStrictEqual(again, [["A/1"], ...Array.from({ length: count }, (_, n) => [`A/${n + 1}`])])

@@ -134,9 +134,10 @@ describe("a destination", () => {
     const destination = ready(makeLoaded({}, { waiting: [waiting("left", now)] }))
     const asked = takeFromOf(destination, planOf(destination, now, 1), 1)
     begun(destination, "sent", { lastKey: "A", first: false })
-    const earlier = [waiting("older", now + 5_100), waiting("sent", now)]
+    const earlier = [{ ...waiting("older", now + 5_100), holds: "left" }, { ...waiting("sent", now), holds: "other" }]
     foundBy(destination, { asked, found: { ...noEntries, earlier }, now, since: 2, storeAhead: 100, taken: new Set() })
-    assert.deepStrictEqual(destination.waiting.map(({ deliveryId, dueAt }) => [deliveryId, dueAt - now]), [["left", 1_000], ["older", 5_000]])
+    assert.deepStrictEqual(destination.waiting.map(({ deliveryId, dueAt }) => [deliveryId, dueAt - now]), [["older", 5_000], ["left", 5_000]])
+    assert.isFalse(destination.stale)
   })
 
   it("takes retries that waited for another delivery as soon as a retry has ended, and those that are not due yet later", () => {

@@ -33,6 +33,7 @@ const ofDestination = {
   unseenAgain: optional(uuidArray),
   earlier: optional(uuidArray),
   earlierDue: optional(float8Array),
+  held: optional(uuidArray),
   more: optional(bool),
   keys: optional(textArray),
   sequences: optional(int8Array),
@@ -115,7 +116,7 @@ const waitingIn = (schema: Statement, sources: ReadonlyArray<PayloadSource>, req
   const own = tenant(request.tenantId)
   const repeats = request.from.some(({ again }) => again.length > 0)
   return statement`
-SELECT ${nulls(ofTake)}, d.destination_id, d.version, d.batch_max_size, d.sends, ${raw(repeats ? "r.again, r.unseen, r.earlier, r.earlier_due" : "NULL, NULL, NULL, NULL")}, e.*, v.keys
+SELECT ${nulls(ofTake)}, d.destination_id, d.version, d.batch_max_size, d.sends, ${raw(repeats ? "r.again, r.unseen, r.earlier, r.earlier_due, r.held" : "NULL, NULL, NULL, NULL, NULL")}, e.*, v.keys
 FROM (
   SELECT w.*, d.version, d.source, d.client, d.batch_max_size, a.sees_all, b.accounts, h.held, m.sends,
          CASE WHEN m.sends THEN least(${request.lookAt}::int4, w.batches * d.batch_max_size + 1 + CASE WHEN w.batches = 0 OR h.held IS NULL THEN 0 ELSE ${passedOver} END) ELSE 0 END AS most
@@ -194,7 +195,8 @@ const keysInFlight = (schema: Statement, tenantId: string, from: TakeRequest["fr
 /** Deliveries that wait and that no other holds back, by whether their client may see all that is in them; and those that wait and hold back others. */
 const sentAgain = (schema: Statement, sources: ReadonlyArray<PayloadSource>, own: Parameter) => statement`
   SELECT array_agg(r.delivery_id) FILTER (WHERE NOT r.unseen) AS again, array_agg(r.delivery_id) FILTER (WHERE r.unseen) AS unseen,
-         array_agg(r.earlier) FILTER (WHERE r.earlier IS NOT NULL) AS earlier, array_agg(r.due) FILTER (WHERE r.earlier IS NOT NULL) AS earlier_due
+         array_agg(r.earlier) FILTER (WHERE r.earlier IS NOT NULL) AS earlier, array_agg(r.due) FILTER (WHERE r.earlier IS NOT NULL) AS earlier_due,
+         array_agg(r.delivery_id) FILTER (WHERE r.earlier IS NOT NULL) AS held
   FROM (
     SELECT u.delivery_id, CASE WHEN h.first IS NULL THEN ${raw(holdsUnsendable(schema.text, sources, "d", "u"))} END AS unseen,
            o.delivery_id AS earlier, floor(extract(epoch FROM o.due_at) * 1000)::float8 AS due
