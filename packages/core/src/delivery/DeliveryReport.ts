@@ -11,6 +11,8 @@ import type { DeliveryOutcome } from "./DeliveryStore.ts"
 export interface Reported {
   readonly attempt: Attempt
   readonly verdict: Verdict
+  /** Whether it pauses the destination, which no other one did before. */
+  readonly pauses: boolean
 }
 
 /** A written outcome. `sent` is undefined if the delivery was taken and not sent. */
@@ -41,7 +43,7 @@ export const report = (tenantId: string, written: ReadonlyArray<Written>, lines:
       counts.set(record.outcome, (counts.get(record.outcome) ?? 0) + 1)
       if (state === "delivered") events += attempt.taken.events
       metrics.attemptSeconds.updateUnsafe(record.durationMillis / 1000, context)
-      if (pause === undefined) continue
+      if (!sent.pauses) continue
       pauses += 1
       yield* Effect.logWarning(`Subscription paused. ${pause}`).pipe(Effect.annotateLogs(fieldsOf(tenantId, each)))
     }

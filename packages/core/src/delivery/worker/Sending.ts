@@ -149,7 +149,9 @@ export class Sending {
     work.makeRoom()
     if (destination.owned.lost) return
     slots.unwritten += 1
-    outcomes.add({ destination, outcome: verdict, sent: { attempt, verdict } }, this.judge(destination, attempt, verdict))
+    const before = destination.pause
+    const isChanged = this.judge(destination, attempt, verdict)
+    outcomes.add({ destination, outcome: verdict, sent: { attempt, verdict, pauses: before === undefined && destination.pause !== undefined } }, isChanged)
   }
 
   /** Updates the health of the destination. Returns whether its breaker or a pause must be written. */

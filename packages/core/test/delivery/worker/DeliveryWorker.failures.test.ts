@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { StorageError } from "@waybill/core"
-import { Deliveries, DeliveryWorker, SecretStore } from "@waybill/core/delivery"
+import { Deliveries, DeliveryWorker, pausedDestinationsTotal, SecretStore } from "@waybill/core/delivery"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Receiver, type ReceivedRequest, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/conformance/suites"
-import { Effect, Logger, Option, References } from "effect"
+import { Effect, Logger, Metric, Option, References } from "effect"
 import * as Clock from "effect/Clock"
 import { account, eventsOf, hook, inEngine, inEngineWith, makeEngine, startEngine, workerOver } from "../Engine.ts"
 
@@ -301,6 +301,18 @@ describe("failures", () => {
       yield* TestWaybill.pass("1 minute")
       assert.deepStrictEqual((yield* engine.delivered()).toSorted(), ["A/1", "B/1"])
       assert.strictEqual((yield* engine.subscriptions.get(engine.customer, engine.subscription.id)).status, "active")
+    }, inEngine))
+
+    it.effect("counts no pause for an endpoint that was replaced", Effect.fnUntraced(function*() {
+      const counted = Effect.map(Metric.value(pausedDestinationsTotal), ({ count }) => count)
+      const before = yield* counted
+      const engine = yield* startEngine({ answers: Receiver.delay(2_000, Receiver.gone) })
+      yield* engine.publish("A")
+      yield* TestWaybill.pass(1_000)
+      yield* engine.patch({ endpointUrl: `${hook}/new` })
+      yield* TestWaybill.pass("1 minute")
+      assert.lengthOf(yield* engine.receivers.requests(`${hook}/new`), 1)
+      assert.strictEqual(yield* counted, before)
     }, inEngine))
   })
 
