@@ -36,7 +36,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
   mutant(destination, "a retry is not scheduled",
     "  if (waiting !== undefined) insertWaiting(destination, { ...waiting, since: at, leftOut: false })\n", ""),
   mutant(destination, "a retry that a take leaves out is forgotten",
-    "    for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: now + leftOutMillis, leftOut: true })\n", ""),
+    "    for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: Math.max(now + leftOutMillis, heldUntil.get(each.deliveryId) ?? now), leftOut: true })\n", ""),
   mutant(settling, "outcomes of a destination that another transaction has locked count as written",
     "kept.has(partition) && !locked.has(destinationId)", "kept.has(partition)"),
   mutant(settling, "a retry is sent at once",
