@@ -117,7 +117,7 @@ export class AccessStore extends Context.Service<AccessStore, {
   /**
    * Replaces the access that one source gives a client. Publishing reads it in its own transaction. For a token source it also records
    * that the client was seen now. If its accounts change, the owners of its destinations load them again, where their secrets belong to
-   * accounts. Returns whether the client was known and had no access before.
+   * accounts. Returns whether the client was known and had no access before, or may lose it before the transaction ends.
    */
   readonly putClientAccess: (tenantId: string, access: ClientAccess) => Effect.Effect<boolean, StorageError>
   /** The rows of one client, locked until the transaction ends. */

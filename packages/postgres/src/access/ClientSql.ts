@@ -5,9 +5,9 @@ import { type Statement, statement, tenant, value } from "../client/SqlStatement
 
 type Origin = ClientAccess["origin"]
 
-/** Whether a known client has no live source. */
+/** Whether a known client has no live source, or may have none before the transaction ends: a worker may find it without access until then. */
 export const clientIsHeld = (schema: Statement, tenantId: string, client: string) => statement`
-SELECT coalesce(NOT bool_or(live_until > now()), false) AS held FROM ${schema}.clients WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}`
+SELECT coalesce(NOT bool_or(live_until > now() + interval '10 minutes'), false) AS held FROM ${schema}.clients WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}`
 
 /** Stores one source's view of a client; a token also updates `last_seen_at`. */
 export const putClient = (schema: Statement, tenantId: string, { live, reviewAt, roles = [], seesAll, ...access }: ClientAccess) => {
