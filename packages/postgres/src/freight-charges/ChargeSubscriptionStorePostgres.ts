@@ -54,7 +54,8 @@ export const layer = storeLayer(ChargeSubscriptionStore, ({ lookup, schema, sql,
   return {
     accountsOf: (tenantId, client) =>
       Effect.andThen(sql.run(bills.holdAccess(schema, tenantId, client)), sql.rows(text, statements.accountsOf(schema, tenantId, client))),
-    hold: (tenantId, accounts) => takeLock(tenantId, bills.gate(tenantId, accounts, "exclusive")),
+    hold: (tenantId, accounts) =>
+      Effect.andThen(takeLock(tenantId, bills.gate(tenantId, accounts, "exclusive")), Effect.flatMap(sql.one(text, bills.readIsolation), bills.seesCommitted)),
     covered,
     insert: (tenantId, record) => sql.run(statements.insertSubscription(schema, tenantId, record)),
     addInFlight: (tenantId, id, inFlight) => sql.run(statements.addInFlight(schema, tenantId, id, inFlight)),

@@ -33,7 +33,7 @@ export const layer = storeLayer(FreightBillStore, ({ lookup, schema, sql }) => {
 
   return {
     lock,
-    gate: (tenantId, accounts) => Effect.map(sql.one(statements.gateRow, statements.gate(tenantId, accounts, "shared")), ({ now }) => now),
+    gate: (tenantId, accounts) => Effect.flatMap(sql.one(statements.gateRow, statements.gate(tenantId, accounts, "shared")), ({ isolation, now }) => Effect.as(statements.seesCommitted(isolation), now)),
     viewers: (tenantId, accounts) => {
       const grants = [...new Set(accounts)].map((grant) => ({ grant, account: accountOfGrant(grant) }))
       return sql.rows(statements.viewerRow, statements.viewers(schema, tenantId, grants))

@@ -1,7 +1,7 @@
 /** Transactions of the host that Waybill cannot use, or that Postgres ended: what the error says. */
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
-import { carrier, event, rejected, type Service, startService } from "./Service.ts"
+import { bill, carrier, customer, event, rejected, type Service, startService } from "./Service.ts"
 
 describe("within(tx) of a transaction", () => {
   let service: Service
@@ -73,6 +73,19 @@ describe("within(tx) of a transaction", () => {
     const error = await rejected(publish(client, "ser", "ser-3"))
     expect([error.code, error.message]).toEqual(repeat("could not serialize access due to concurrent update"))
     expect(error.cause).toMatchObject({ reason: { _tag: "SerializationError", cause: { code: "40001" } } })
+  })
+
+  it.each(["REPEATABLE READ", "SERIALIZABLE"])("that is %s neither publishes nor subscribes to charges, which would miss each other", async (level) => {
+    const { waybill } = service
+    const subscription = { webhookUrl: service.hook("/charges"), accounts: [level], dataOptions: {} }
+    const reader = { ...customer, accounts: [level] }
+    const begun = await Promise.all([open(`BEGIN ISOLATION LEVEL ${level}; SELECT 1`), open(`BEGIN ISOLATION LEVEL ${level}; SELECT 1`)])
+    const [publishing, subscribing] = begun.map((client) => waybill.within(client as never))
+    const message = `The transaction given to within(tx) is ${level}, in which charges and new subscriptions to them would miss each other. Begin it with READ COMMITTED.`
+    await waybill.chargeSubscriptions.create(reader, subscription)
+    expect(await refusal(publishing!.freightCharges.publish(carrier, [bill(`${level[0]}1`, level)]))).toEqual(["internal_error", message])
+    await waybill.freightCharges.publish(carrier, [bill(`${level[0]}2`, level)])
+    expect(await refusal(subscribing!.chargeSubscriptions.create({ ...reader, client: `other ${level}` }, subscription))).toEqual(["internal_error", message])
   })
 
   it.each([
