@@ -86,6 +86,16 @@ describe("access of an API key client", () => {
     }
   }, inService))
 
+  it.effect("creates nothing for a call that was authenticated before the removal", Effect.fnUntraced(function*() {
+    const { clients, customer, keys, subscriptions, url } = yield* setup
+    const principal = yield* keys.principalOf((yield* customer(["A"])).key)
+    yield* clients.remove("acme", "shipper")
+    const refused = yield* Effect.flip(subscriptions.create(principal, { endpointUrl: url, hmacSecretId: "main" }))
+    assert.strictEqual(refused._tag, "StorageError")
+    const next = yield* keys.principalOf((yield* customer(["B"])).key)
+    assert.strictEqual((yield* subscriptions.list(next, {})).totalCount, 0)
+  }, inService))
+
   it.effect("is removed in the background if the process stopped during the removal", Effect.fnUntraced(function*() {
     const { clients, customer, keys, standing, subscriptions, url } = yield* setup
     const key = yield* customer(["A"])
