@@ -36,6 +36,13 @@ export const storedCarrier = Effect.fnUntraced(function*(
   return yield* InvalidInput.of(fault(["DOT"], detail, "conflict"))
 })
 
+/**
+ * For a write of an invoice, or of documents, that were found before the transaction that locks them. If they are not there, a correction may have moved them
+ * meanwhile, and they are looked for again.
+ */
+export const findAgain = <A, E extends { readonly _tag: string }, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.retry(write, { times: 1, while: ({ _tag }) => _tag === "InvoiceNotFound" || _tag === "DocumentNotFound" })
+
 /** Locks one id of both carriers, always in the same order, so that two corrections cannot wait for each other. */
 export const lockBoth = (store: InvoiceStore["Service"], tenantId: string, carriers: readonly [from: InvoiceCarrier, to: InvoiceCarrier], id: string) =>
   Effect.gen(function*() {

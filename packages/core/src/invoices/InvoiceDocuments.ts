@@ -11,13 +11,14 @@ import { StorageError, Transaction } from "../shared/StoragePort.ts"
 import { mapPaced } from "../shared/Turns.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { ContentHash } from "./ContentHash.ts"
+import { findAgain } from "./CorrectedCarrier.ts"
 import { recordId } from "./DocumentAccess.ts"
 import { DocumentContents } from "./DocumentContents.ts"
 import { type DocumentFile, type DocumentRecord, DocumentStore } from "./DocumentStore.ts"
 import { beginUpload, bytesOf, type DocumentUpload, shownFile, type UploadAnswer } from "./DocumentUpload.ts"
 import { carrierFilter, type CarrierFilter, type FromCarrier, fromCarrier, makeCheckOwn, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
 import { DocumentNotFound, type FileFormatUnknown, type FileTooLarge, type InvoiceNotYours } from "./InvoiceErrors.ts"
-import { InvoiceStore, type InvoiceViewer } from "./InvoiceStore.ts"
+import { type InvoiceCarrier, InvoiceStore, type InvoiceViewer } from "./InvoiceStore.ts"
 import { ambiguous, readChanges } from "./Invoices.ts"
 import { cursorAt, readCursor } from "./ListCursor.ts"
 import { CarrierNumberText, type InvoiceComment, InvoiceNumber } from "./model/Invoice.ts"
@@ -218,30 +219,40 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
       return { data: yield* mapPaced(data, (record) => shown(principal.tenantId, record)), nextCursor: nextCursor ?? undefined }
     })
 
+    /** Runs in a transaction. Returns the number of deleted files. */
+    const erase = Effect.fnUntraced(function*(
+      { client, tenantId }: Principal,
+      carrier: InvoiceCarrier,
+      invoiceNumber: string,
+      fileIds: ReadonlyArray<string> | undefined,
+      comments: ReadonlyArray<InvoiceComment>
+    ) {
+      yield* invoices.lock(tenantId, carrier, recordId(invoiceNumber))
+      const files = yield* documents.remove(tenantId, carrier, invoiceNumber, fileIds)
+      if (files.length === 0) return yield* new DocumentNotFound({ invoiceNumber })
+      yield* invoices.record(tenantId, carrier, recordId(invoiceNumber), {
+        at: yield* Clock.currentTimeMillis,
+        client,
+        action: "documents deleted",
+        doc: JSON.stringify({ comments, files: files.map(shownFile) })
+      })
+      // after all other checks, because contents outside the database cannot be rolled back
+      yield* contents.remove(tenantId, files.map((each) => each.contentId))
+      yield* documents.changeStoredBytes(tenantId, -bytesOf(files))
+      return files.length
+    })
+
     const remove = Effect.fn("InvoiceDocuments.remove")(function*(principal: Principal, invoiceNumber: string, options?: unknown) {
       const viewer = yield* writerOf(principal)
       const { comments, fileIds, ...from } = yield* decodeRemoval(options ?? {})
       const commentList = yield* readComments(comments)
-      const { client, tenantId } = principal
-      const [found, other] = yield* named(tenantId, viewer, invoiceNumber, carrierFilter(from))
-      if (found === undefined) return yield* new DocumentNotFound({ invoiceNumber })
-      if (other !== undefined) return yield* ambiguous("invoiceNumber", "invoice of this number")
       // an empty list deletes nothing: only a missing `fileIds` means all files
       if (fileIds !== undefined && !fileIds.every((fileId) => isInvoiceNumber(fileId))) return yield* new DocumentNotFound({ invoiceNumber })
-      const removed = yield* transaction.run(Effect.gen(function*() {
-        yield* invoices.lock(tenantId, found.carrier, recordId(invoiceNumber))
-        const files = yield* documents.remove(tenantId, found.carrier, invoiceNumber, fileIds)
-        if (files.length === 0) return yield* new DocumentNotFound({ invoiceNumber })
-        yield* invoices.record(tenantId, found.carrier, recordId(invoiceNumber), {
-          at: yield* Clock.currentTimeMillis,
-          client,
-          action: "documents deleted",
-          doc: JSON.stringify({ comments: commentList, files: files.map(shownFile) })
-        })
-        // after all other checks, because contents outside the database cannot be rolled back
-        yield* contents.remove(tenantId, files.map((each) => each.contentId))
-        yield* documents.changeStoredBytes(tenantId, -bytesOf(files))
-        return files.length
+      const removed = yield* findAgain(Effect.gen(function*() {
+        const [found, other] = yield* named(principal.tenantId, viewer, invoiceNumber, carrierFilter(from))
+        if (found === undefined) return yield* new DocumentNotFound({ invoiceNumber })
+        if (other !== undefined) return yield* ambiguous("invoiceNumber", "invoice of this number")
+        return yield* transaction.run(erase(principal, found.carrier, invoiceNumber, fileIds, commentList))
       }))
       return { message: `${removed} ${removed === 1 ? "file was" : "files were"} deleted from invoice number ${invoiceNumber}.` }
     })

@@ -11,7 +11,7 @@ import { canonicalText } from "../shared/Json.ts"
 import { type StorageError, Transaction } from "../shared/StoragePort.ts"
 import type { StoredSince } from "../shared/StoredSince.ts"
 import { makePace, mapPaced } from "../shared/Turns.ts"
-import { isSameCarrier, lockBoth, moveDocuments, storedCarrier } from "./CorrectedCarrier.ts"
+import { findAgain, isSameCarrier, lockBoth, moveDocuments, storedCarrier } from "./CorrectedCarrier.ts"
 import { updateDocumentAccess } from "./DocumentAccess.ts"
 import { DocumentStore } from "./DocumentStore.ts"
 import { carrierFilter, type CarrierFilter, type FromCarrier, fromCarrier, makeCheckOwn, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
@@ -185,8 +185,8 @@ export class Invoices extends Context.Service<Invoices, {
         return yield* InvalidInput.of(fault(["uniqueID"], "The ids in path and body differ. Send the invoice under its own id.", "conflict"))
       }
       yield* checkOwn(principal, carrier)
-      const from = yield* storedCarrier(store, principal.tenantId, viewer, carrier, uniqueId)
-      yield* transaction.run(isSameCarrier(from, carrier) ? overwrite(principal, invoice, commentList) : correct(principal, invoice, from, commentList))
+      yield* findAgain(Effect.flatMap(storedCarrier(store, principal.tenantId, viewer, carrier, uniqueId), (from) =>
+        transaction.run(isSameCarrier(from, carrier) ? overwrite(principal, invoice, commentList) : correct(principal, invoice, from, commentList))))
       return { message: `Invoice ${uniqueId} was replaced.`, warnings: invoice.warnings }
     })
 
@@ -194,23 +194,24 @@ export class Invoices extends Context.Service<Invoices, {
     const named = (tenantId: string, viewer: InvoiceViewer, uniqueId: string, { dot, mc }: CarrierFilter) =>
       !isUniqueID(uniqueId) ? Effect.succeed([]) : store.list(tenantId, viewer, { uniqueId, dot, mc, shipmentId: undefined, invoiceNumber: undefined }, { after: undefined, limit: 2 })
 
+    /** Runs in a transaction. */
+    const erase = Effect.fnUntraced(function*({ client, tenantId }: Principal, carrier: InvoiceCarrier, uniqueID: string, comments: ReadonlyArray<InvoiceComment>) {
+      const known = yield* Effect.fromOption(yield* store.lock(tenantId, carrier, uniqueID), () => new InvoiceNotFound({ uniqueID }))
+      yield* store.remove(tenantId, carrier, uniqueID)
+      const doc = changeDoc(comments, [], decoder.decode(known.body))
+      yield* store.record(tenantId, carrier, uniqueID, { at: yield* Clock.currentTimeMillis, client, action: "deleted", doc })
+      yield* updateDocumentAccess({ invoices: store, documents }, tenantId, carrier, [known.invoiceNumber])
+    })
+
     const remove = Effect.fn("Invoices.remove")(function*(principal: Principal, uniqueID: string, options?: unknown) {
       const viewer = yield* writerOf(principal)
       const { comments, ...from } = yield* decodeRemoval(options ?? {})
       const commentList = yield* readComments(comments)
-      const [found, other] = yield* named(principal.tenantId, viewer, uniqueID, carrierFilter(from))
-      if (found === undefined) return yield* new InvoiceNotFound({ uniqueID })
-      if (other !== undefined) return yield* ambiguous("uniqueID", "invoice of this id")
-      yield* transaction.run(Effect.gen(function*() {
-        const known = yield* Effect.fromOption(yield* store.lock(principal.tenantId, found.carrier, uniqueID), () => new InvoiceNotFound({ uniqueID }))
-        yield* store.remove(principal.tenantId, found.carrier, uniqueID)
-        yield* store.record(principal.tenantId, found.carrier, uniqueID, {
-          at: yield* Clock.currentTimeMillis,
-          client: principal.client,
-          action: "deleted",
-          doc: changeDoc(commentList, [], decoder.decode(known.body))
-        })
-        yield* updateDocumentAccess({ invoices: store, documents }, principal.tenantId, found.carrier, [known.invoiceNumber])
+      yield* findAgain(Effect.gen(function*() {
+        const [found, other] = yield* named(principal.tenantId, viewer, uniqueID, carrierFilter(from))
+        if (found === undefined) return yield* new InvoiceNotFound({ uniqueID })
+        if (other !== undefined) return yield* ambiguous("uniqueID", "invoice of this id")
+        yield* transaction.run(erase(principal, found.carrier, uniqueID, commentList))
       }))
       return { message: `Invoice ${uniqueID} was deleted.` }
     })

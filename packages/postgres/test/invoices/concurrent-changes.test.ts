@@ -19,6 +19,10 @@ const setup = Effect.gen(function*() {
 const inTurn = <A, E, R, B, E2 extends { readonly _tag: string }, R2>(first: Effect.Effect<A, E, R>, second: Effect.Effect<B, E2, R2>) =>
   Effect.map(runBlocked(first, Effect.result(second)), ([, result]) => Result.match(result, { onSuccess: (answer): unknown => answer, onFailure: (error) => error._tag }))
 
+/** The message of a call's answer, or the tag of its error. */
+const messageOf = <E extends { readonly _tag: string }, R>(call: Effect.Effect<{ readonly message: string }, E, R>) =>
+  Effect.match(call, { onSuccess: ({ message }) => message, onFailure: ({ _tag }): string => _tag })
+
 layer(testService(testStorage(freshSchema())), { excludeTestServices: true })("two calls at the same time", (it) => {
   it.effect("find an invoice that is deleted meanwhile like an unknown one", Effect.fnUntraced(function*() {
     const { carrier, invoices } = yield* setup
@@ -29,6 +33,25 @@ layer(testService(testStorage(freshSchema())), { excludeTestServices: true })("t
     ]) {
       yield* invoices.create(carrier, invoiceSample({ DOT: "1", MC: "2" }))
       assert.strictEqual(yield* inTurn(invoices.remove(carrier, "INV-1"), second), "InvoiceNotFound")
+    }
+  }))
+
+  it.effect("find an invoice and its documents that a correction moves meanwhile", Effect.fnUntraced(function*() {
+    const { carrier, documents, invoices } = yield* setup
+    const correct = invoices.replace(carrier, "INV-1", invoiceSample({ DOT: "1", MC: "3" }))
+    const moved = [
+      // the answer to the first was lost
+      [messageOf(correct), "Invoice INV-1 was replaced."],
+      [messageOf(invoices.replace(carrier, "INV-1", invoiceSample({ DOT: "1", MC: "2" }))), "Invoice INV-1 was replaced."],
+      [messageOf(documents.remove(carrier, "4711")), "1 file was deleted from invoice number 4711."],
+      [messageOf(invoices.remove(carrier, "INV-1")), "Invoice INV-1 was deleted."]
+    ] as const
+    for (const [second, message] of moved) {
+      yield* invoices.create(carrier, invoiceSample({ DOT: "1", MC: "2" }))
+      yield* documents.upload(carrier, documentsSample({ DOT: "1", MC: "2" }))
+      assert.strictEqual((yield* runBlocked(correct, second))[1], message)
+      yield* Effect.ignore(invoices.remove(carrier, "INV-1"))
+      yield* Effect.ignore(documents.remove(carrier, "4711"))
     }
   }))
 
