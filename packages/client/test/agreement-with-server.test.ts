@@ -150,7 +150,7 @@ describe("Client and service agree", () => {
     const created = await shipper.charges.create(wanted)
     expect(created).toMatchObject({ ...wanted, dataOptions: { shipmentDataType: "revenue_impacts_only" }, frequency: "real_time", includeEventLog: true, status: "active" })
     expect(await shipper.charges.get(created.subscriptionId)).toEqual(created)
-    await expect(shipper.charges.create(wanted)).rejects.toMatchObject({ status: 409, code: "SUBSCRIPTION_CONFLICT", details: { accountId: "4711" } })
+    await expect(shipper.charges.create(wanted)).rejects.toMatchObject({ status: 409, code: "SUBSCRIPTION_CONFLICT", details: { accountId: "4711", subscriptionId: created.subscriptionId } })
     await expect(broker.charges.create(wanted)).rejects.toMatchObject({ status: 403, code: "FORBIDDEN" })
     await expect(broker.charges.get(created.subscriptionId)).rejects.toMatchObject({ status: 404, code: "NOT_FOUND", details: { value: created.subscriptionId } })
     await expect(shipper.charges.create({ ...wanted, accounts: [] })).rejects.toMatchObject({

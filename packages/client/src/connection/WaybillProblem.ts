@@ -39,7 +39,7 @@ export class WaybillProblem extends Error {
   readonly instance: string | undefined
   /** Every error of the request; empty when the response lists none. */
   readonly errors: ReadonlyArray<ProblemFault>
-  /** Machine-readable details of freight charges, such as `accountId` of a conflict. */
+  /** Machine-readable details of freight charges, such as `accountId` and `subscriptionId` of a conflict. */
   readonly details: Readonly<Record<string, unknown>> | undefined
   /** Seconds from the `Retry-After` header. */
   readonly retryAfterSeconds: number | undefined

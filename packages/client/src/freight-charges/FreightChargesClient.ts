@@ -17,7 +17,7 @@ export class FreightChargesClient {
 
   /**
    * Never retried. If the response was lost and the first call succeeded, the next call fails with 409; `details` of
-   * the error name the account.
+   * the error name the account and the `subscriptionId`.
    */
   create(subscription: ChargeSubscriptionCreate, options?: CallOptions): Promise<ChargeSubscription> {
     return this.#connection.ask({ method: "POST", path: subscriptions, body: subscription, repeatable: false }, options)

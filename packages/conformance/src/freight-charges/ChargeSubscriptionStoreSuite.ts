@@ -47,17 +47,17 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
 
   testDocuments(test, ({ cancel, documents }) => ({ documents, end: cancel }), (tenantId, n, client) => subscribeToCharges(tenantId, { n, client, accounts: [`A${n}`] }))
 
-  test("returns an account that the client's live subscriptions already cover", function*({ store, tenantId, transaction }) {
+  test("returns an account that the client's live subscriptions already cover, and the subscription", function*({ store, tenantId, transaction }) {
     yield* subscribeToCharges(tenantId, { n: 1, accounts: ["A", "B"] })
     yield* subscribeToCharges(tenantId, { n: 2, accounts: ["C"] })
     yield* subscribeToCharges(tenantId, { n: 3, client: "other", accounts: ["D"] })
     const covered = (accounts: ReadonlyArray<string> | undefined, client = "client") =>
       Effect.map(transaction.run(store.covered(tenantId, client, accounts)), Option.getOrUndefined)
-    assert.strictEqual(yield* covered(["X", "C", "Y"]), "C")
-    assert.isTrue(["A", "B"].includes((yield* covered(["B", "A"]))!))
+    assert.deepStrictEqual(yield* covered(["X", "C", "Y"]), { accountId: "C", subscriptionId: idOf(2) })
+    assert.deepInclude(["A", "B"].map((accountId) => ({ accountId, subscriptionId: idOf(1) })), yield* covered(["B", "A"]))
     assert.strictEqual(yield* covered(["D", "E"]), undefined)
     assert.strictEqual(yield* covered(["A"], "other"), undefined)
-    assert.isTrue(["A", "B", "C"].includes((yield* covered(undefined))!))
+    assert.deepInclude(["A", "B", "C"].map((accountId) => ({ accountId, subscriptionId: idOf(accountId === "C" ? 2 : 1) })), yield* covered(undefined))
     assert.strictEqual(yield* covered(undefined, "nobody"), undefined)
   })
 
@@ -78,7 +78,7 @@ export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionSto
     yield* subscribedClient(tenantId, { accounts: "all" })
     const covered = (accounts: ReadonlyArray<string> | undefined, client = "client") =>
       transaction.run(store.covered(tenantId, client, accounts))
-    assert.deepStrictEqual(yield* covered(["never heard of"]), Option.some("never heard of"))
+    assert.deepStrictEqual(yield* covered(["never heard of"]), Option.some({ accountId: "never heard of", subscriptionId: idOf(1) }))
     assert.isTrue(Option.isSome(yield* covered(undefined)))
     assert.isTrue(Option.isNone(yield* covered(["A"], "other")))
     yield* subscribeToCharges(tenantId, { n: 2, client: "nobody knows", accounts: "all" })

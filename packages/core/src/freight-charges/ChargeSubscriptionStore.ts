@@ -31,6 +31,12 @@ export interface InFlightBill {
   readonly accounts: ReadonlyArray<string>
 }
 
+/** An account that a live subscription covers already. */
+export interface CoveredAccount {
+  readonly accountId: string
+  readonly subscriptionId: string
+}
+
 /** Storage port: charge subscriptions, their in-flight lists, and the windows of hourly and daily ones. */
 export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionStore, {
   /**
@@ -41,14 +47,14 @@ export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionS
   /** Blocks calls that change bills of these accounts until the transaction ends, after waiting for those in progress. */
   readonly hold: (tenantId: string, accounts: ReadonlyArray<string>) => Effect.Effect<void, StorageError>
   /**
-   * Finds an account that a live subscription of the client already covers. A subscription to all accounts covers every account;
+   * Finds an account that a live subscription of the client already covers, and this subscription. A subscription to all accounts covers every account;
    * `undefined` asks for any live subscription. Serialises calls for the same client until the transaction ends.
    */
   readonly covered: (
     tenantId: string,
     client: string,
     accounts: ReadonlyArray<string> | undefined
-  ) => Effect.Effect<Option.Option<string>, StorageError>
+  ) => Effect.Effect<Option.Option<CoveredAccount>, StorageError>
   /** Stores a subscription, which matches from now on. The caller has already opened its destination. */
   readonly insert: (tenantId: string, record: ChargeSubscriptionRecord) => Effect.Effect<void, StorageError>
   /** Adds bills in flight to a new subscription, in the transaction of `insert`. */

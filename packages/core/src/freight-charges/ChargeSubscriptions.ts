@@ -137,7 +137,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         const accounts = accountsIn(grants)
         yield* store.hold(tenantId, accounts)
         const covered = yield* store.covered(tenantId, client, all ? undefined : accounts)
-        if (Option.isSome(covered)) return yield* new ChargeSubscriptionConflict({ accountId: covered.value })
+        if (Option.isSome(covered)) return yield* new ChargeSubscriptionConflict(covered.value)
         yield* openDestinationWithin(queue, quotas, "chargeSubscriptionsPerClient", tenantId, destinationOf(id, client, settings, "active"))
         const record = { id, client, doc: JSON.stringify(settings), webhookUrl: settings.webhookUrl, accounts: all ? undefined : accounts, createdAt: now }
         yield* store.insert(tenantId, record)

@@ -14,8 +14,10 @@ export class AccountsNotPermitted extends taggedFailure<AccountsNotPermitted>()(
 
 /** A live subscription of the caller already covers one of the accounts. SPEC-GAP-E12 */
 export class ChargeSubscriptionConflict extends taggedFailure<ChargeSubscriptionConflict>()("ChargeSubscriptionConflict", {
-  accountId: Schema.String
-}, ({ accountId }) => `A subscription of yours covers account ${accountId} already. Cancel it first, or leave the account out.`) {}
+  accountId: Schema.String,
+  /** The subscription that covers it, which the caller can get and cancel. */
+  subscriptionId: Schema.String
+}, ({ accountId, subscriptionId }) => `Your subscription ${subscriptionId} covers account ${accountId} already. Cancel it first, or leave the account out.`) {}
 
 /** The receiver did not accept the test notification. */
 export class WebhookTestFailed extends taggedFailure<WebhookTestFailed>()("WebhookTestFailed", {

@@ -66,7 +66,7 @@ describe("subscribing to freight charges", () => {
     const one = tenant.customer("one", ["A", "B", "C"])
     const first = yield* subscribe(one, { accounts: ["A", "B"] })
     const conflict = yield* Effect.flip(subscribe(one, { accounts: ["C", "B"] }))
-    assert.strictEqual(conflict._tag === "ChargeSubscriptionConflict" && conflict.accountId, "B")
+    assert.deepInclude(conflict, { _tag: "ChargeSubscriptionConflict", accountId: "B", subscriptionId: first.subscriptionId })
     assert.strictEqual(yield* tagOf(subscribe(one, { accounts: ["C"], billScope: "all_accounts" })), "ChargeSubscriptionConflict")
     yield* subscribe(one, { accounts: ["C"] })
     yield* subscribe(tenant.customer("two", ["A"]))

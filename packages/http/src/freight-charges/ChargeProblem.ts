@@ -12,7 +12,8 @@ export const ChargeProblem = Schema.Struct({
     errors: Schema.optionalKey(Schema.Array(Schema.Struct(Fault)).annotate({ description: "Every fault, where there are several." })),
     resource: Schema.optionalKey(Schema.String),
     value: Schema.optionalKey(Schema.String),
-    accountId: Schema.optionalKey(Schema.String)
+    accountId: Schema.optionalKey(Schema.String),
+    subscriptionId: Schema.optionalKey(Schema.String)
   }))
 }).annotate({ identifier: "ChargeProblem" })
 

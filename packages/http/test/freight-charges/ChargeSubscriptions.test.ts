@@ -86,12 +86,12 @@ describe("creating a subscription", () => {
     expect((await create(key, wish("A1"))).json).toMatchObject({ accounts: ["A1"], status: "active" })
   })
 
-  it("answers 409 with the account when another subscription of the caller covers it, until that is cancelled", async () => {
+  it("answers 409 with the account and the subscription of the caller that covers it, until that is cancelled", async () => {
     const key = await nextDebtor("B1", "B2", "B3")
     const { json: { subscriptionId } } = await create(key, wish("B1", "B2"))
     const conflict = await create(key, wish("B3", "B2"))
     expect(refusal(conflict)).toEqual([409, "application/json", "SUBSCRIPTION_CONFLICT"])
-    expect(conflict.json.details).toEqual({ accountId: "B2" })
+    expect(conflict.json.details).toEqual({ accountId: "B2", subscriptionId })
     expect((await create(await nextDebtor("B1", "B2"), wish("B1", "B2"))).status).toBe(201)
     await call("DELETE", `/v1/subscriptions/${subscriptionId}`, key)
     expect((await create(key, wish("B3", "B2"))).status).toBe(201)

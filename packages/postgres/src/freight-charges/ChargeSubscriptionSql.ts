@@ -12,6 +12,8 @@ SELECT pg_advisory_xact_lock(hashtext('waybill charge client ' || ${tenant(tenan
 export const accountsOf = (schema: Statement, tenantId: string, client: string) =>
   statement`SELECT DISTINCT account FROM ${schema}.client_accounts WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}`
 
+export const coveredRow = row({ accountId: text, subscriptionId: uuid })
+
 /** An account that a live subscription of the client has already; empty if both have all accounts. */
 export const coveredAccount = (schema: Statement, tenantId: string, client: string, wanted: ReadonlyArray<string> | undefined) => {
   const accounts = textArray(wanted)
@@ -21,7 +23,8 @@ SELECT coalesce(
           WHERE s.accounts IS NULL OR account = ANY (s.accounts)
           LIMIT 1),
          ''
-       ) AS account
+       ) AS account_id,
+       s.id AS subscription_id
 FROM ${schema}.freight_charge_subscriptions AS s
 WHERE s.tenant_id = ${tenant(tenantId)} AND s.client = ${client} AND s.cancelled_at IS NULL
   AND (${accounts} IS NULL OR s.accounts IS NULL OR s.accounts && ${accounts})

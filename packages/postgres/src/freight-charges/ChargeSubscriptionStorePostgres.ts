@@ -16,8 +16,8 @@ const lockMillis = 1_000
 export const layer = storeLayer(ChargeSubscriptionStore, ({ lookup, schema, sql, takeLock }) => {
   const covered = Effect.fnUntraced(function*(tenantId: string, client: string, accounts: ReadonlyArray<string> | undefined) {
     yield* takeLock(tenantId, statements.lockClient(tenantId, client))
-    const [account] = yield* sql.rows(text, statements.coveredAccount(schema, tenantId, client, accounts))
-    return Option.fromUndefinedOr(account)
+    const [found] = yield* sql.rows(statements.coveredRow, statements.coveredAccount(schema, tenantId, client, accounts))
+    return Option.fromUndefinedOr(found)
   })
 
   const find = (statement: Statement) => Effect.map(sql.rows(statements.subscriptionRow, statement), (rows) => rows.map(subscriptionOf))

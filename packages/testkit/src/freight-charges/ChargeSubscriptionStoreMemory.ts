@@ -1,6 +1,6 @@
 /** Charge subscriptions with their windows, in memory. */
 import { accountOfGrant, compareText, type ListRange } from "@waybill/core"
-import { ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "@waybill/core/freight-charges"
+import { ChargeSubscriptionStore, type CoveredAccount, type InFlightBill, type StoredChargeSubscription } from "@waybill/core/freight-charges"
 import { Option } from "effect"
 import { DestinationTables } from "../delivery/DestinationTables.ts"
 import { firstWithin } from "../shared/NewestFirst.ts"
@@ -87,11 +87,14 @@ const coveredOf = (
   tenantId: string,
   client: string,
   accounts: ReadonlyArray<string> | undefined
-): Option.Option<string> => {
-  const live = rows.liveOf(tenantId, client).map((each) => each.record)
-  if (accounts !== undefined) return Option.fromUndefinedOr(accounts.find((account) => live.some((record) => covers(record, account))))
-  // a subscription to all accounts of its client names none itself
-  return Option.map(Option.fromUndefinedOr(live[0]), (record) => (record.accounts ?? [...rows.accountsOf(tenantId, client)].flatMap((held) => accountOfGrant(held) ?? []))[0] ?? "")
+): Option.Option<CoveredAccount> => {
+  const held = [...rows.accountsOf(tenantId, client)].flatMap((grant) => accountOfGrant(grant) ?? [])
+  const found = rows.liveOf(tenantId, client).flatMap(({ record }) => {
+    // a subscription to all accounts of its client names none itself
+    const accountId = accounts === undefined ? (record.accounts ?? held)[0] ?? "" : accounts.find((account) => covers(record, account))
+    return accountId === undefined ? [] : [{ accountId, subscriptionId: record.id }]
+  })
+  return Option.fromUndefinedOr(found[0])
 }
 
 const windowsWith = (row: ChargeSubscriptionRow | undefined, billIds: ReadonlyArray<string>) => {
