@@ -47,6 +47,14 @@ export const suite = storeSuite("InvoiceStore", InvoiceStore, (test) => {
     assert.deepStrictEqual(yield* seen(tenantId, everything), ["I /2", "I 1/3", "I 2/"])
   })
 
+  test("moves an invoice to corrected numbers, and no other one of its id", function*({ store, tenantId, transaction }) {
+    const [corrected, other] = [{ dot: "1", mc: "3" }, { dot: "1", mc: "4" }]
+    yield* putInvoices(tenantId, invoiceRow("I", { accounts: ["A"] }), invoiceRow("I", { carrier: other, accounts: ["A"] }))
+    yield* transaction.run(store.put(tenantId, invoiceRow("I", { carrier: corrected, accounts: ["B"] }), acme))
+    assert.deepStrictEqual([yield* seen(tenantId, everything), yield* seen(tenantId, accountsOf("A")), yield* seen(tenantId, accountsOf("B"))], [["I 1/3", "I 1/4"], ["I 1/4"], ["I 1/3"]])
+    assert.isTrue(Option.isNone(yield* store.lock(tenantId, acme, "I")))
+  })
+
   test("replaces and removes the accounts of one carrier's invoice, and none of another carrier's with the same id", function*({ store, tenantId }) {
     const of = (dot: string, mc: string, account: string) => invoiceRow("I", { carrier: { dot, mc }, accounts: [account] })
     yield* putInvoices(tenantId, of("1", "2", "A"), of("1", "3", "B"), of("2", "2", "C"))

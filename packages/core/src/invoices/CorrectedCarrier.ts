@@ -3,9 +3,10 @@ import { Effect } from "effect"
 import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StoragePort.ts"
-import { type InvoiceStores, recordId } from "./DocumentAccess.ts"
+import { type InvoiceStores, recordId, updateDocumentAccess } from "./DocumentAccess.ts"
 import { InvoiceNotFound } from "./InvoiceErrors.ts"
-import type { InvoiceCarrier, InvoiceStore, InvoiceViewer } from "./InvoiceStore.ts"
+import type { InvoiceCarrier, InvoiceRow, InvoiceStore, InvoiceViewer } from "./InvoiceStore.ts"
+import type { ReadInvoice } from "./ReadInvoice.ts"
 
 /** Limit of carriers of one tenant that use the same id. */
 const maxCarriers = 100
@@ -52,6 +53,16 @@ export const lockBoth = (store: InvoiceStore["Service"], tenantId: string, carri
     return fromFirst ? { from: locked[0]!, to: locked[1]! } : { from: locked[1]!, to: locked[0]! }
   })
 
+/** Moves the history and the documents of an invoice to its corrected numbers. Call it in the transaction that has stored the invoice under them. */
+export const moveToCorrected = Effect.fnUntraced(function*(stores: InvoiceStores, tenantId: string, before: InvoiceRow, { members, row }: ReadInvoice) {
+  const [from, to] = [before.carrier, row.carrier]
+  // all numbers first and sorted, as a replacement locks them
+  for (const invoiceNumber of [...new Set([before.invoiceNumber, row.invoiceNumber])].sort()) yield* lockBoth(stores.invoices, tenantId, [from, to], recordId(invoiceNumber))
+  yield* stores.invoices.moveHistory(tenantId, row.uniqueId, from, to)
+  yield* moveDocuments(stores, tenantId, before.invoiceNumber, { from, to, members })
+  yield* updateDocumentAccess(stores, tenantId, from, [before.invoiceNumber])
+})
+
 interface CorrectedNumbers {
   readonly from: InvoiceCarrier
   readonly to: InvoiceCarrier
@@ -59,14 +70,13 @@ interface CorrectedNumbers {
   readonly members: { readonly DOT: string; readonly MC: string }
 }
 
-/** Moves the documents of an invoice number, unless another invoice of the previous numbers has it too. Call it in the invoice's transaction. */
-export const moveDocuments = Effect.fnUntraced(function*(
+/** Moves the documents of an invoice number, unless another invoice of the previous numbers has it too. */
+const moveDocuments = Effect.fnUntraced(function*(
   { documents, invoices }: InvoiceStores,
   tenantId: string,
   invoiceNumber: string,
   { from, members, to }: CorrectedNumbers
 ): Effect.fn.Return<void, StorageError> {
-  yield* lockBoth(invoices, tenantId, [from, to], recordId(invoiceNumber))
   const range = { after: undefined, limit: 1 }
   const everything = { _tag: "All" } as const
   const remaining = yield* invoices.list(tenantId, everything, { uniqueId: undefined, shipmentId: undefined, ...from, invoiceNumber }, range)

@@ -61,8 +61,8 @@ export interface ShipmentInvoiceEntry extends InvoiceHistoryEntry {
 export class InvoiceStore extends Context.Service<InvoiceStore, {
   /** Locks the carrier's invoice with this id, existing or not, until the transaction ends. */
   readonly lock: (tenantId: string, carrier: InvoiceCarrier, uniqueId: string) => Effect.Effect<Option.Option<InvoiceRow>, StorageError>
-  /** Creates or replaces the invoice, in the transaction of `lock`. */
-  readonly put: (tenantId: string, invoice: InvoiceRow) => Effect.Effect<void, StorageError>
+  /** Creates or replaces the invoice, in the transaction of `lock`. `from`: the numbers that it corrects, under which it is removed. */
+  readonly put: (tenantId: string, invoice: InvoiceRow, from?: InvoiceCarrier) => Effect.Effect<void, StorageError>
   readonly remove: (tenantId: string, carrier: InvoiceCarrier, uniqueId: string) => Effect.Effect<void, StorageError>
   /** Finds an invoice that the viewer may see. If several carriers have one with this id, the one written last. */
   readonly find: (tenantId: string, viewer: InvoiceViewer, uniqueId: string) => Effect.Effect<Option.Option<InvoiceRow>, StorageError>

@@ -11,7 +11,7 @@ import { canonicalText } from "../shared/Json.ts"
 import { type StorageError, Transaction } from "../shared/StoragePort.ts"
 import type { StoredSince } from "../shared/StoredSince.ts"
 import { makePace, mapPaced } from "../shared/Turns.ts"
-import { findAgain, isSameCarrier, lockBoth, moveDocuments, storedCarrier } from "./CorrectedCarrier.ts"
+import { findAgain, isSameCarrier, lockBoth, moveToCorrected, storedCarrier } from "./CorrectedCarrier.ts"
 import { updateDocumentAccess } from "./DocumentAccess.ts"
 import { DocumentStore } from "./DocumentStore.ts"
 import { carrierFilter, type CarrierFilter, type FromCarrier, fromCarrier, makeCheckOwn, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
@@ -124,14 +124,17 @@ export class Invoices extends Context.Service<Invoices, {
     const decodeQuery = decodeInput(InvoiceQuery, { closed: true })
     const decodeRemoval = decodeInput(RemoveOptions, { closed: true })
 
-    /** Runs in a transaction that holds the invoice's lock. */
+    /** Runs in a transaction that holds the invoice's lock, of both numbers if they are corrected. Shipments are locked before documents. */
     const put = Effect.fnUntraced(function*(
       { client, tenantId }: Principal,
-      { row, text, warnings }: ReadInvoice,
+      invoice: ReadInvoice,
       before: InvoiceRow | undefined,
       comments: ReadonlyArray<InvoiceComment>
     ) {
-      yield* store.put(tenantId, row)
+      const { row, text, warnings } = invoice
+      const isCorrected = before !== undefined && !isSameCarrier(before.carrier, row.carrier)
+      yield* store.put(tenantId, row, isCorrected ? before.carrier : undefined)
+      if (isCorrected) yield* moveToCorrected({ invoices: store, documents }, tenantId, before, invoice)
       yield* store.record(tenantId, row.carrier, row.uniqueId, {
         at: yield* Clock.currentTimeMillis,
         client,
@@ -164,16 +167,11 @@ export class Invoices extends Context.Service<Invoices, {
 
     /** Replaces an invoice of `from`, whose numbers the new content corrects. Runs in a transaction. */
     const correct = Effect.fnUntraced(function*(principal: Principal, invoice: ReadInvoice, from: InvoiceCarrier, comments: ReadonlyArray<InvoiceComment>) {
-      const { tenantId } = principal
-      const { members, row: { carrier, uniqueId } } = invoice
-      const known = yield* lockBoth(store, tenantId, [from, carrier], uniqueId)
+      const { carrier, uniqueId } = invoice.row
+      const known = yield* lockBoth(store, principal.tenantId, [from, carrier], uniqueId)
       const before = yield* Effect.fromOption(known.from, () => new InvoiceNotFound({ uniqueID: uniqueId }))
       if (Option.isSome(known.to)) return yield* new InvoiceExists({ uniqueID: uniqueId })
-      yield* store.remove(tenantId, from, uniqueId)
-      yield* store.moveHistory(tenantId, uniqueId, from, carrier)
-      yield* moveDocuments({ invoices: store, documents }, tenantId, before.invoiceNumber, { from, to: carrier, members })
       yield* put(principal, invoice, before, comments)
-      yield* updateDocumentAccess({ invoices: store, documents }, tenantId, from, [before.invoiceNumber])
     })
 
     const replace = Effect.fn("Invoices.replace")(function*(principal: Principal, uniqueID: string, input: unknown, comments?: unknown) {

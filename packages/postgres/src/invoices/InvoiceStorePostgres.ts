@@ -27,9 +27,10 @@ export const layer = storeLayer(InvoiceStore, ({ lookup, schema, settled, sql, t
     if (shipments.size > 0) yield* sql.run(lockShipments(schema, tenant(tenantId), textArray([...shipments])))
   })
 
-  const put = Effect.fnUntraced(function*(tenantId: string, invoice: InvoiceRow) {
+  const put = Effect.fnUntraced(function*(tenantId: string, invoice: InvoiceRow, from?: InvoiceCarrier) {
     const { accounts, carrier, shipmentId, uniqueId } = invoice
-    yield* lockInvoiced(tenantId, carrier, uniqueId, accounts.length === 0 ? [shipmentId] : [])
+    yield* lockInvoiced(tenantId, from ?? carrier, uniqueId, accounts.length === 0 ? [shipmentId] : [])
+    if (from !== undefined) yield* sql.run(statements.removeInvoice(schema, tenantId, from, uniqueId))
     yield* sql.run(statements.putInvoice(schema, tenantId, invoice))
     yield* sql.run(statements.placeInvoice(schema, tenantId, invoice))
   })

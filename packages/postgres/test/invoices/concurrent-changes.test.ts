@@ -4,8 +4,8 @@ import type { Principal } from "@waybill/core"
 import { InvoiceDocuments, Invoices } from "@waybill/core/invoices"
 import { fixtures } from "@waybill/conformance/suites"
 import { documentsSample, invoiceSample } from "@waybill/testkit"
-import { Effect, Result } from "effect"
-import { runBlocked } from "../OpenTransaction.ts"
+import { Effect, Fiber, Result } from "effect"
+import { openTransaction, runBlocked, untilOneIsBlocked } from "../OpenTransaction.ts"
 import { testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
@@ -53,6 +53,18 @@ layer(testService(testStorage(freshSchema())), { excludeTestServices: true })("t
       yield* Effect.ignore(invoices.remove(carrier, "INV-1"))
       yield* Effect.ignore(documents.remove(carrier, "4711"))
     }
+  }))
+
+  it.effect("lock a shipment before documents, so that a correction to it holds up no upload", Effect.fnUntraced(function*() {
+    const { carrier, documents, invoices } = yield* setup
+    yield* invoices.create(carrier, invoiceSample({ DOT: "1", MC: "2" }))
+    const commit = yield* openTransaction(fixtures.claim(carrier.tenantId, [{ shipmentId: "SHP-2", accounts: undefined }]))
+    const correction = yield* Effect.forkChild(invoices.replace(carrier, "INV-1", invoiceSample({ DOT: "1", MC: "3", shipmentID: "SHP-2" })))
+    yield* untilOneIsBlocked
+    yield* documents.upload(carrier, documentsSample({ DOT: "1", MC: "2" }))
+    yield* commit
+    yield* Fiber.join(correction)
+    assert.deepStrictEqual((yield* documents.list(carrier)).data.map(({ record }) => record["MC"]), ["3"])
   }))
 
   it.effect("overwrite no invoice that is created under the corrected numbers meanwhile", Effect.fnUntraced(function*() {

@@ -1,9 +1,9 @@
 /** Calls that read what they are about to change hold it until their transaction ends, so that another one decides by what they wrote. They lock rows in one order. */
 import { layer } from "@effect/vitest"
 import { fixtures, invoiceFixtures } from "@waybill/conformance/suites"
-import { AccessStore, type StoragePorts, type StoredApiKey } from "@waybill/core"
+import { AccessStore, type StoragePorts, type StoredApiKey, Transaction } from "@waybill/core"
 import { DeliveryQueue, SecretStore } from "@waybill/core/delivery"
-import { DocumentStore } from "@waybill/core/invoices"
+import { DocumentStore, InvoiceStore } from "@waybill/core/invoices"
 import { TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"
@@ -63,10 +63,13 @@ layer(testStorage(), { excludeTestServices: true })("locks of rows", (it) => {
   it.effect("are taken in the order of shipments by every call", Effect.fnUntraced(function*() {
     const tenantId = freshTenant()
     yield* letSee(tenantId, "client", ["A"])
+    const invoices = yield* InvoiceStore
     const invoice = (shipmentId: string) => putInvoices(tenantId, invoiceRow("I", { shipmentId }))
     yield* invoice("B")
     const claims = (...shipmentIds: ReadonlyArray<string>) => claim(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined })))
-    for (const both of [claims("B", "A"), subscribe(tenantId, { shipmentIds: ["B", "A"] }), invoice("A")]) yield* inOrder(claims("A"), both, claims("B"))
+    yield* putInvoices(tenantId, invoiceRow("J", { shipmentId: "B" }))
+    const correct = (yield* Transaction).run(invoices.put(tenantId, invoiceRow("J", { carrier: { dot: "1", mc: "3" }, shipmentId: "A" }), invoiceFixtures.acme))
+    for (const both of [claims("B", "A"), subscribe(tenantId, { shipmentIds: ["B", "A"] }), invoice("A"), correct]) yield* inOrder(claims("A"), both, claims("B"))
   }))
 
   it.effect("are taken in the order of destinations by a change of their secret", Effect.fnUntraced(function*() {

@@ -9,7 +9,11 @@ export const layer = storeLayer(InvoiceStore, { rows: InvoiceTables }, ({ journa
   // transactions are serialised, so no other one is writing it
   lock: (tenantId, carrier, uniqueId) =>
     operate(() => Option.map(Option.fromUndefinedOr(rows.of(tenantId).invoices.get(keyOf(uniqueId, carrier))), rowOf)),
-  put: (tenantId, invoice) => operate(() => rows.putInvoice(tenantId, invoice)),
+  put: (tenantId, invoice, from) =>
+    operate(() => {
+      if (from !== undefined) journal.drop(rows.of(tenantId).invoices, keyOf(invoice.uniqueId, from))
+      rows.putInvoice(tenantId, invoice)
+    }),
   remove: (tenantId, carrier, uniqueId) => operate(() => journal.drop(rows.of(tenantId).invoices, keyOf(uniqueId, carrier))),
   find: (tenantId, viewer, uniqueId) =>
     operate(() => {
