@@ -86,8 +86,6 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     "for (const partition of held.filter(({ leaving }) => !leaving).slice(0, Math.max(0, above))) partition.leaving = true", ""),
   mutant(owning, "an idle partition is never released",
     "else if ((partition.quietSince ??= now) + quietMillis <= now) partition.leaving = true", ""),
-  mutant(owning, "a partition is given back while the answer of a take is pending",
-    "if (!leaving || calls > 0) return false", "if (!leaving) return false"),
   mutant(owning, "a partition is released with attempts in flight",
     "for (const { inFlight, taking } of destinations.values()) if (taking || inFlight.size > 0) return false", ""),
   mutant(owning, "a worker that stops keeps its partitions",

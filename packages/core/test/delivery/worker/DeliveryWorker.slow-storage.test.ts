@@ -307,6 +307,30 @@ describe("a worker whose storage is slow", () => {
     assert.lengthOf(yield* delivered, 2)
   }, Effect.scoped, Effect.provide(TestWaybill.layer())))
 
+  it.effect("gives no partition to another worker while the answer of a take may name its deliveries", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const accounts = Array.from({ length: 32 }, (_, n) => `${n}`)
+    for (const account of accounts) yield* TestWaybill.subscribe(tenant, tenant.customer(account, [account]), { endpointUrl })
+    const publishToAll = Effect.flatMap(TransitEvents, (events) =>
+      Effect.orDie(events.append(tenant.carrier, accounts.map((account) => reportedEvent(account, { accounts: [account] })))))
+    let slowness = 0
+    let released = 0
+    yield* workerOver((store) => ({
+      take: (request) => Effect.tap(store.take(request), () => Effect.sleep(slowness)),
+      release: (...partitions) => Effect.suspend(() => (released += 1, store.release(...partitions)))
+    }))
+    yield* publishToAll
+    yield* TestWaybill.pass("1 second")
+    slowness = 9_000
+    yield* publishToAll
+    yield* TestWaybill.pass(100)
+    yield* workerOver(() => ({}))
+    yield* TestWaybill.pass("1 minute")
+    assert.isAtLeast(released, 1)
+    const attempts = (yield* (yield* Deliveries).list(tenant.tenantId, {})).data.map(({ attempts }) => attempts.map(({ attempt }) => attempt))
+    assert.deepStrictEqual(attempts, Array.from({ length: 2 * accounts.length }, () => [1]))
+  }, Effect.scoped, Effect.provide(TestWaybill.layer())))
+
   it.effect("times out calls without a response, and continues", Effect.fnUntraced(function*() {
     const tenant = yield* TestWaybill.tenant()
     yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
