@@ -59,7 +59,7 @@ describe.skipIf(noBrowser)("a dialog", { timeout: 60_000 }, () => {
     for (const json of [{}, null, "text"]) {
       api.override = ({ method }) => method === "POST" ? { status: 200, json } : undefined
       await page.getByRole("dialog").getByRole("button", { name: confirm, exact: true }).click()
-      await page.getByRole("alert").filter({ hasText: /^The server sent a response that this page does not understand\. .+ look at the data before you repeat it\.$/ }).waitFor()
+      await page.getByRole("alert").filter({ hasText: /^(The server sent a response that this page does not understand|The response is not from Waybill)\. .+ look at the data before you repeat it\.$/ }).waitFor()
     }
   })
 
