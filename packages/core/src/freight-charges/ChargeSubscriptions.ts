@@ -164,8 +164,8 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
 
     const inFlight = Effect.fn("ChargeSubscriptions.inFlight")(function*(principal: Principal, id: string) {
       yield* own(principal, id)
-      // a token may have lost accounts since the client's last call
-      yield* rememberAccess(principal)
+      // a token may have lost accounts since the client's last call; those of a key are stored with it, and a read locks nothing
+      if (principal.origin === "token") yield* rememberAccess(principal)
       const { client, tenantId } = principal
       const read = (after: string | undefined) => store.inFlight(tenantId, client, id, { after, limit: billsAtATime, bytes: inFlightBytesAtATime })
       // the first page is read before the answer starts, so that a storage failure can still become an error answer
