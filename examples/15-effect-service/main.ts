@@ -1,5 +1,5 @@
 /** A program with Effect that contains Waybill: its database, router, login, tracer, configuration and metrics. */
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { DeliveryReceiver, SeenInMemory } from "@waybill/client/receiver"
 import { Authenticator, type Principal, runBackground, Tenants, Unauthenticated, Waybill } from "@waybill/core"
 import { SigningSecrets } from "@waybill/core/delivery"

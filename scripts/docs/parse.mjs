@@ -1,5 +1,5 @@
 // Parses command lines with the real parser of `waybill`, without running the commands.
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { readFileSync } from "node:fs"

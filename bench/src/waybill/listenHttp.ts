@@ -1,5 +1,5 @@
 /** Serves the HTTP API on a free port of this machine, until the process ends. */
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { WaybillHttp } from "@waybill/http"
 import { Effect, Scope } from "effect"
 import { createServer } from "node:http"

@@ -1,5 +1,5 @@
 /** Uploads and downloads over real sockets: slow, interrupted, and refused half way. */
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ApiKeys, StorageError, Tenants } from "@waybill/core"
 import { DocumentContents, InvoiceDocuments } from "@waybill/core/invoices"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"

@@ -1,5 +1,5 @@
 /** The service on a real socket: cases that a web handler never sees. */
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ApiKeys, Tenants, TransitEventIntake } from "@waybill/core"
 import { SigningSecrets } from "@waybill/core/delivery"
 import { TransitEvents } from "@waybill/core/transit-events"

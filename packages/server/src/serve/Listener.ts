@@ -1,5 +1,5 @@
 /** The HTTP listener: accepts requests before the service is ready, and answers every request at shutdown. */
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { type App, createStartupBufferServer } from "@waybill/http"
 import { Effect, Exit, Schema, Scope } from "effect"
 import { HttpMiddleware } from "effect/http"
