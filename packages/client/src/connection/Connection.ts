@@ -1,12 +1,15 @@
 /** HTTP connection to a Waybill server: address, credentials, timeout and retries. */
 import { checkOptions, either, oneOf, type OptionKinds, optionKinds } from "../shared/CheckOptions.ts"
 import { isObject } from "../shared/ReceivedJson.ts"
-import { type Deadline, sleep, startDeadline, timerMillis } from "./Deadline.ts"
+import { type Deadline, sleep, startDeadline, timerMillis, unlessAborted } from "./Deadline.ts"
 import { defaultRetryPolicy, pauseBeforeRetry, type RetryPolicy } from "./RetryPolicy.ts"
 import { type SentBody, sentBodyOf, type SentPieces } from "./SentPieces.ts"
 import { type FailedCall, WaybillCallFailed, WaybillProblem } from "./WaybillProblem.ts"
 
-/** A key or token, or a function that returns one. The function is called before every attempt, so tokens can expire. */
+/**
+ * A key or token, or a function that returns one. The function is called before every attempt, so tokens can expire; an attempt waits
+ * `timeoutMillis` for it at most.
+ */
 export type Credential = string | (() => string | Promise<string>)
 
 /** Where the server is and how every call of a client is made. */
@@ -221,7 +224,7 @@ export class Connection {
 
   async #exchange(failedCall: FailedCall, call: Call, callerSignal: AbortSignal | undefined): Promise<Exchange> {
     callerSignal?.throwIfAborted()
-    const headers = await this.#headers(call)
+    const headers = await this.#headersInTime(failedCall, call, callerSignal)
     let deadline: Deadline | undefined
     const sent: SentBody | undefined = call.pieces && await sentBodyOf(call.pieces, () => deadline?.restart())
     // a signal does not tell a listener that comes after its abort
@@ -247,6 +250,20 @@ export class Connection {
     } catch (failure) {
       started.clear()
       throw failure
+    }
+  }
+
+  /** A credential's function may wait for a login service that hangs. */
+  async #headersInTime(failedCall: FailedCall, call: Call, callerSignal: AbortSignal | undefined): Promise<Record<string, string>> {
+    const deadline = startDeadline(this.#timeoutMillis, callerSignal)
+    try {
+      return await unlessAborted(deadline.signal, () => this.#headers(call))
+    } catch (failure) {
+      callerSignal?.throwIfAborted()
+      if (!deadline.expired()) throw failure
+      throw new WaybillCallFailed(failedCall, "timeout", `the function of apiKey or bearer returned no credential within ${this.#timeoutMillis} ms. Nothing was sent.`)
+    } finally {
+      deadline.clear()
     }
   }
 

@@ -46,6 +46,13 @@ export const startDeadline = (millis: number, outer: AbortSignal | undefined): D
   }
 }
 
+/** Settles as the work does, or rejects when the signal is aborted before. */
+export const unlessAborted = <A>(signal: AbortSignal, work: () => Promise<A>): Promise<A> =>
+  new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true })
+    work().then(resolve, reject)
+  })
+
 export const sleep = (millis: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)

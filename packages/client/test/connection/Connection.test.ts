@@ -225,6 +225,18 @@ describe("Connection", () => {
       expect(received).toEqual([])
     })
 
+    it("waits no longer for a credential than for an answer, and stops when the caller does", async () => {
+      const { connection, received } = connected(() => json({}), { bearer: () => new Promise<string>(() => {}), timeoutMillis: 1000, retry: false })
+      const late = failure(connection.send(list))
+      await vi.advanceTimersByTimeAsync(1000)
+      expect(await late).toMatchObject({ name: "WaybillCallFailed", reason: "timeout", message: expect.stringContaining("no credential within 1000 ms") })
+      const controller = new AbortController()
+      const stopped = failure(connection.send(list, { signal: controller.signal }))
+      controller.abort(new Error("shutting down"))
+      expect(await stopped).toEqual(new Error("shutting down"))
+      expect([received.length, vi.getTimerCount()]).toEqual([0, 0])
+    })
+
     it("waits as long as Retry-After says, in seconds or as a date", async () => {
       for (const retryAfter of [() => "3", () => new Date(Date.now() + 3_000).toUTCString()]) {
         vi.setSystemTime(new Date("2026-11-20T08:00:00Z"))
