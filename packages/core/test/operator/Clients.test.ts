@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AccessStore, ApiKeys, Clients, makeRememberAccess, NoticeStore, TenantRemoval, Tenants, tokenClient } from "@waybill/core"
-import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
+import { defaultPolicy, DeliveryQueue } from "@waybill/core/delivery"
+import { eventBatchEnvelope, TransitEvents, transitEventSource, TransitSubscriptions, TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -94,6 +95,21 @@ describe("access of an API key client", () => {
     assert.strictEqual(refused._tag, "StorageError")
     const next = yield* keys.principalOf((yield* customer(["B"])).key)
     assert.strictEqual((yield* subscriptions.list(next, {})).totalCount, 0)
+  }, inService))
+
+  it.effect("ends with a subscription that a process whose clock is ahead has created", Effect.fnUntraced(function*() {
+    const { clients, customer, subscriptions, url } = yield* setup
+    yield* customer(["A"])
+    const id = "7fffffff-ffff-7000-8000-000000000000"
+    const settings = { endpointUrl: url, hmacSecretId: "main" }
+    const client = "key:shipper"
+    yield* (yield* DeliveryQueue).openDestination("acme", {
+      ...settings, destinationId: id, client, source: transitEventSource, policy: defaultPolicy, envelope: eventBatchEnvelope, signing: "required", whenDead: "continue", state: "active"
+    })
+    yield* (yield* TransitSubscriptionStore).insert("acme", { id, client, doc: JSON.stringify(settings), createdAt: 0, updatedAt: 0, typeMask: 1, shipmentIds: undefined, matched: true })
+    yield* clients.remove("acme", "shipper")
+    yield* customer(["B"])
+    assert.strictEqual((yield* subscriptions.list({ tenantId: "acme", client, roles: ["customer"], accounts: ["B"], origin: "key" }, {})).totalCount, 0)
   }, inService))
 
   it.effect("is removed in the background if the process stopped during the removal", Effect.fnUntraced(function*() {
