@@ -156,7 +156,7 @@ export const print = (
   const statements = [
     `${keepSettings};`,
     `${onlyInTransaction(options.schema)};`,
-    `SELECT ${transactionSettings};`,
+    `${transactionSettings};`,
     `SELECT pg_advisory_xact_lock('${lockKey(options.schema)}');`,
     `-- fails and changes nothing if another transaction uses a table for longer than half a second; run it again\nSELECT ${lockTimeout};`,
     ...(after === 0 ? [`CREATE SCHEMA IF NOT EXISTS ${schema};`, `${createMigrationsTable(schema)};`] : [onlyAt(options.schema, after)]),
@@ -167,14 +167,15 @@ export const print = (
   return [...(transaction ? ["BEGIN;", ...statements, "COMMIT;"] : statements), ""].join("\n\n")
 }
 
-const settingNames = "unnest(ARRAY['search_path', 'lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout']) AS name"
+/** Those that the server has: `transaction_timeout` came with Postgres 17. */
+const settings = "pg_catalog.pg_settings\nWHERE name IN ('search_path', 'lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')"
 
 /** A migration tool may continue in the same transaction, for example to record the file. */
 const keepSettings = `SELECT set_config('waybill.' || name, current_setting(name), true)
-FROM ${settingNames}`
+FROM ${settings}`
 
 const restoreSettings = `SELECT set_config(name, current_setting('waybill.' || name), true)
-FROM ${settingNames}`
+FROM ${settings}`
 
 /** Outside a transaction the kept settings have ended with their own statement, and so would the lock. */
 const onlyInTransaction = (schema: string): string =>
@@ -260,7 +261,7 @@ export const lockedForMigration = <A, E>(
     const sql = yield* PgClient
     const run = (text: string) => sql.unsafe(text).unprepared
     return yield* sql.withTransaction(Effect.gen(function*() {
-      yield* run(`SELECT ${transactionSettings}`)
+      yield* run(transactionSettings)
       yield* run(`SELECT pg_advisory_xact_lock('${lockKey(schema)}')`)
       yield* run(`SELECT ${lockTimeout}`)
       return yield* effect
@@ -279,15 +280,15 @@ const appliedMigrations = (options: MigrationOptions) =>
     return yield* sql.rows(appliedRow, statement`SELECT ${appliedRow.columns()} FROM ${raw(schema)}.migrations ORDER BY id`)
   })
 
-/** A connection of `@effect/sql-pg` sends one statement at a time; a DO block carries several. */
-export const asOneStatement = (script: string): string =>
-  `DO $migration$ BEGIN EXECUTE '${script.replaceAll("'", "''")}'; END $migration$`
+/**
+ * A connection of `@effect/sql-pg` sends one statement at a time; a DO block carries several. Between dollar signs backslashes stand for themselves, also with
+ * `standard_conforming_strings` off.
+ */
+export const asOneStatement = (script: string): string => `DO $migration$ BEGIN EXECUTE $script$${script}$script$; END $migration$`
 
 /** An empty search path, and none of the timeouts for ordinary statements. */
-const transactionSettings = `set_config('search_path', '', true),
-       set_config('lock_timeout', '0', true),
-       set_config('statement_timeout', '0', true),
-       set_config('idle_in_transaction_session_timeout', '0', true)`
+const transactionSettings = `SELECT set_config(name, CASE name WHEN 'search_path' THEN '' ELSE '0' END, true)
+FROM ${settings}`
 
 /**
  * A migration that waits for a table lock blocks all later statements on the table, and could deadlock with writers of several tables.

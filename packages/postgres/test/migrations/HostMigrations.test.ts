@@ -4,6 +4,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest"
+import { print } from "../../src/migrations/Migrations.ts"
 import { applyMigrations, checkMigrations, migrate, migrations, pending, PgClient, printMigrations, StoragePostgres } from "../../src/index.ts"
 
 const schema = "freight_1"
@@ -144,6 +145,17 @@ describe("migrations that a host owns", () => {
     await client.end()
     expect(rows).toEqual([settings])
     expect(await checkMigrations({ url: other, schema })).toEqual([])
+  })
+
+  it("take longer than the timeouts of the host's sessions", async () => {
+    const other = await database()
+    const timeouts = await query(other, "SELECT name FROM pg_settings WHERE name IN ('statement_timeout', 'transaction_timeout')")
+    const pool = new pg.Pool({ connectionString: other, max: 1, options: timeouts.map(({ name }) => `-c ${name}=100ms`).join(" ") })
+    onTestFinished(() => pool.end())
+    const slow = [{ id: 1, name: "slow", breaking: false, up: () => "DO $$ BEGIN PERFORM pg_sleep(0.3); END $$" }]
+    expect(await Effect.runPromise(Effect.provide(migrate({ schema, migrations: slow }), PgClient.layerFromPool(pool)))).toEqual(slow)
+    await pool.query(print({ schema: "printed", migrations: slow }, { transaction: true }))
+    expect(await query(other, "SELECT name FROM printed.migrations")).toEqual([{ name: "slow" }])
   })
 
   it("run twice change nothing and fail", async () => {

@@ -17,8 +17,8 @@ const functions = () =>
          FROM pg_proc AS p WHERE p.pronamespace = to_regnamespace('"${service.schema}"') ORDER BY 1`)
 
 /** Opens another service on the schema. */
-const opened = async (options: { readonly sqlPublishing?: boolean; readonly migrate?: boolean }) => {
-  const { pool, schema } = service
+const opened = async (options: { readonly sqlPublishing?: boolean; readonly migrate?: boolean }, pool = service.pool) => {
+  const { schema } = service
   const waybill = createWaybill({ storage: postgresStorage({ pool, schema, listen: false, ...options }), sealingKeys: [new Uint8Array(32)], log: () => {} })
   try {
     await waybill.tenants.list()
@@ -57,6 +57,19 @@ describe("the function for publishing from SQL", () => {
     expect(await functions()).toEqual(installed)
     await opened({ sqlPublishing: true, migrate: false })
     expect(() => printMigrations("waybill", { include: ["nothing" as never] })).toThrow("There is no optional part nothing.")
+  })
+
+  it("is the same when it is installed by sessions in which backslashes escape", async () => {
+    await opened({ sqlPublishing: true })
+    const installed = await functions()
+    const pool = new pg.Pool({ connectionString: service.url, max: 2, options: "-c standard_conforming_strings=off" })
+    try {
+      await drop()
+      await opened({ sqlPublishing: true }, pool)
+      expect(await functions()).toEqual(installed)
+    } finally {
+      await pool.end()
+    }
   })
 
   it("is upgraded by every process that opens the storage, and a newer version stays", async () => {
