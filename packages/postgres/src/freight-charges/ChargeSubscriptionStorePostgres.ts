@@ -4,6 +4,7 @@ import { Effect, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { type Decoded, float8, int8, nullable, text, uuid } from "../client/SqlRow.ts"
 import { type Statement, statement } from "../client/SqlStatement.ts"
+import { seesCommitted } from "../shared/Isolation.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 import { makeDocuments } from "../subscriptions/SubscriptionDocuments.ts"
 import * as statements from "./ChargeSubscriptionSql.ts"
@@ -15,7 +16,7 @@ const lockMillis = 1_000
 
 export const layer = storeLayer(ChargeSubscriptionStore, ({ lookup, schema, sql, takeLock }) => {
   const covered = Effect.fnUntraced(function*(tenantId: string, client: string, accounts: ReadonlyArray<string> | undefined) {
-    yield* takeLock(tenantId, statements.lockClient(tenantId, client))
+    yield* takeLock(tenantId, text, statements.lockClient(tenantId, client))
     const [found] = yield* sql.rows(statements.coveredRow, statements.coveredAccount(schema, tenantId, client, accounts))
     return Option.fromUndefinedOr(found)
   })
@@ -55,7 +56,7 @@ export const layer = storeLayer(ChargeSubscriptionStore, ({ lookup, schema, sql,
     accountsOf: (tenantId, client) =>
       Effect.andThen(sql.run(bills.holdAccess(schema, tenantId, client)), sql.rows(text, statements.accountsOf(schema, tenantId, client))),
     hold: (tenantId, accounts) =>
-      Effect.andThen(takeLock(tenantId, bills.gate(tenantId, accounts, "exclusive")), Effect.flatMap(sql.one(text, bills.readIsolation), bills.seesCommitted)),
+      Effect.flatMap(takeLock(tenantId, bills.gateRow, bills.gate(tenantId, accounts, "exclusive")), ({ isolation }) => seesCommitted(isolation, bills.charges)),
     covered,
     insert: (tenantId, record) => sql.run(statements.insertSubscription(schema, tenantId, record)),
     addInFlight: (tenantId, id, inFlight) => sql.run(statements.addInFlight(schema, tenantId, id, inFlight)),

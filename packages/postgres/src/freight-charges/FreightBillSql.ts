@@ -1,13 +1,11 @@
 /** SQL statements for freight bills. */
 import type { BillChanges, BillRow, BillState, WindowTimes } from "@waybill/core/freight-charges"
-import { Effect } from "effect"
-import type { SqlError } from "effect/sql/SqlError"
 import type { PgArray } from "../client/PgBulk.ts"
-import { refusal } from "../client/PgErrors.ts"
 import { byteaArray, int4, int4Array, int8, only, row, text, textArray, timestamptz, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { given, textLists } from "../shared/GivenRows.ts"
+import { isolation } from "../shared/Isolation.ts"
 
 /** The condition differs from that of the live index by client on purpose: with that index Postgres would read the whole tenant to find a few ids. */
 const isLive = statement`coalesce(s.cancelled_at, 'infinity') = 'infinity'`
@@ -32,7 +30,7 @@ export const gateRow = row({ held: int8, now: int8, isolation: text })
 
 /**
  * Takes advisory locks on the lock keys of the accounts, in order. Publishers take them shared and never wait for each other;
- * creating a subscription takes them exclusively. The clock is read after the locks are held. `isolation`: of the transaction, for `seesCommitted`.
+ * creating a subscription takes them exclusively. The clock is read after the locks are held.
  */
 export const gate = (tenantId: string, accounts: ReadonlyArray<string>, mode: "shared" | "exclusive") => statement`
 WITH held AS MATERIALIZED (
@@ -41,20 +39,10 @@ WITH held AS MATERIALIZED (
     SELECT DISTINCT hashtext(account) & ${lastGate} AS gate FROM unnest(${textArray(accounts)}) AS account ORDER BY gate
   ) AS g
 )
-SELECT (SELECT count(held) FROM held) AS held, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now, ${isolation} AS isolation`
+SELECT (SELECT count(held) FROM held) AS held, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now, ${isolation}`
 
-const isolation = raw("current_setting('transaction_isolation')")
-
-export const readIsolation = statement`SELECT ${isolation} AS isolation`
-
-/**
- * Fails in a host's transaction of a stricter level. It reads by a snapshot older than the lock keys, so a version and a subscription that were written at the same time would miss
- * each other, and no row that both write would fail.
- */
-export const seesCommitted = (isolation: string): Effect.Effect<void, SqlError> =>
-  isolation.startsWith("read ")
-    ? Effect.void
-    : Effect.fail(refusal(`The transaction given to within(tx) is ${isolation.toUpperCase()}, in which charges and new subscriptions to them would miss each other. Begin it with READ COMMITTED.`, "join"))
+/** What a stricter transaction misses. */
+export const charges = "charges and new subscriptions to them"
 
 /**
  * Locks the client's accounts until the transaction ends, for every origin. Otherwise a client that gets an account

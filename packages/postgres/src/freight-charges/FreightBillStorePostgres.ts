@@ -3,6 +3,7 @@ import { accountOfGrant } from "@waybill/core"
 import { type BillChanges, FreightBillStore } from "@waybill/core/freight-charges"
 import { Effect } from "effect"
 import { int8 } from "../client/SqlRow.ts"
+import { seesCommitted } from "../shared/Isolation.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 import * as statements from "./FreightBillSql.ts"
 import { pruneNotices, pruneWindows } from "./FreightChargePayloads.ts"
@@ -33,7 +34,8 @@ export const layer = storeLayer(FreightBillStore, ({ lookup, schema, sql }) => {
 
   return {
     lock,
-    gate: (tenantId, accounts) => Effect.flatMap(sql.one(statements.gateRow, statements.gate(tenantId, accounts, "shared")), ({ isolation, now }) => Effect.as(statements.seesCommitted(isolation), now)),
+    gate: (tenantId, accounts) => Effect.flatMap(sql.one(statements.gateRow, statements.gate(tenantId, accounts, "shared")), ({ isolation, now }) =>
+      Effect.as(seesCommitted(isolation, statements.charges), now)),
     viewers: (tenantId, accounts) => {
       const grants = [...new Set(accounts)].map((grant) => ({ grant, account: accountOfGrant(grant) }))
       return sql.rows(statements.viewerRow, statements.viewers(schema, tenantId, grants))

@@ -2,6 +2,7 @@
 import type { InvoiceCarrier, InvoiceFilter, InvoiceHistoryEntry, InvoiceRow, InvoiceViewer } from "@waybill/core/invoices"
 import type { BulkValue } from "../client/PgBulk.ts"
 import { bool, bytea, int8, only, row, text, textArray, timestamptz } from "../client/SqlRow.ts"
+import { isolation } from "../shared/Isolation.ts"
 import { replaceInvoiceAccounts } from "../shared/ShipmentSql.ts"
 import { type Between, isBetween } from "../shared/StoredSince.ts"
 import { concat, nothing, raw, type Statement, type StatementPart, statement, tenant, value } from "../client/SqlStatement.ts"
@@ -46,7 +47,9 @@ const isOfShipment = (schema: Statement, tenantId: string, accounts: StatementPa
 
 /** Serialises writers of one invoice, whether it exists or not. */
 export const lockInvoice = (tenantId: string, { dot, mc }: InvoiceCarrier, uniqueId: string) => statement`
-SELECT pg_advisory_xact_lock(hashtext('waybill invoice ' || ${tenant(tenantId)} || ' ' || ${dot} || ' ' || ${mc}), hashtext(${uniqueId}))::text AS held`
+SELECT pg_advisory_xact_lock(hashtext('waybill invoice ' || ${tenant(tenantId)} || ' ' || ${dot} || ' ' || ${mc}), hashtext(${uniqueId}))::text AS held, ${isolation}`
+
+export const lockRow = row({ held: text, isolation: text })
 
 export const invoiceRow = row({ uniqueId: text, dot: text, mc: text, shipmentId: text, invoiceNumber: text, accounts: textArray, body: bytea })
 

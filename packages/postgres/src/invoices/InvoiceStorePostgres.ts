@@ -4,6 +4,7 @@ import { type InvoiceCarrier, type InvoiceRow, InvoiceStore } from "@waybill/cor
 import { Effect, Option } from "effect"
 import { type Decoded, textArray } from "../client/SqlRow.ts"
 import { tenant } from "../client/SqlStatement.ts"
+import { seesCommitted } from "../shared/Isolation.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 import { lockInvoiced as lockShipments } from "../shared/ShipmentSql.ts"
 import { storedSince } from "../shared/StoredSince.ts"
@@ -13,7 +14,8 @@ export const layer = storeLayer(InvoiceStore, ({ lookup, schema, settled, sql, t
   const first = ([row]: ReadonlyArray<Decoded<typeof statements.invoiceRow>>) => Option.map(Option.fromUndefinedOr(row), invoiceOf)
 
   const lock = Effect.fnUntraced(function*(tenantId: string, carrier: InvoiceCarrier, uniqueId: string) {
-    yield* takeLock(tenantId, statements.lockInvoice(tenantId, carrier, uniqueId))
+    const { isolation } = yield* takeLock(tenantId, statements.lockRow, statements.lockInvoice(tenantId, carrier, uniqueId))
+    yield* seesCommitted(isolation, "invoices and their documents")
     return first(yield* sql.rows(statements.invoiceRow, statements.selectInvoice(schema, tenantId, carrier, uniqueId)))
   })
 

@@ -10,7 +10,7 @@ import {
 } from "@waybill/core/pickups"
 import { Effect, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
-import { type Decoded, int8, type StatementRunner } from "../client/SqlRow.ts"
+import { type Decoded, int8, type StatementRunner, text } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 import * as statements from "./PickupSql.ts"
@@ -20,7 +20,7 @@ export const layer = storeLayer(PickupStore, ({ lookup, schema, sql, takeLock })
     Effect.map(forUpdate ? sql.rows(statements.pickupRow, statement) : lookup((sql) => sql.rows(statements.pickupRow, statement)), ([row]) => Option.map(Option.fromUndefinedOr(row), pickupOf))
 
   const answered = Effect.fnUntraced(function*(tenantId: string, client: string, key: string) {
-    yield* takeLock(tenantId, statements.lockAnswer(tenantId, client, key))
+    yield* takeLock(tenantId, text, statements.lockAnswer(tenantId, client, key))
     const [answer] = yield* sql.rows(statements.answerRow, statements.selectAnswer(schema, tenantId, client, key))
     return Option.fromUndefinedOr(answer)
   })

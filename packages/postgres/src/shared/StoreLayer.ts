@@ -3,6 +3,7 @@ import { StorageError } from "@waybill/core"
 import { type Context, Effect, Layer } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { PgClient, type PgClientService } from "../client/PgClient.ts"
+import type { RowDecoder } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { type Lookup, ReadReplica } from "../replica/ReadReplica.ts"
 import { makeIsDistributed } from "./Citus.ts"
@@ -44,13 +45,13 @@ const storeParts = Effect.gen(function*() {
   const { name, schema, sql } = own
   const isDistributed = yield* makeIsDistributed(name)
   /**
-   * Runs a statement that takes an advisory lock until the transaction ends; Citus has it on the coordinator. A transaction of Citus has an id after its first
+   * Runs a statement that takes an advisory lock until the transaction ends, and returns its row; Citus has it on the coordinator. A transaction of Citus has an id after its first
    * statement on distributed tables. Its search for deadlocks takes all transactions without an id for one, and finds deadlocks among them that do not exist.
    * So such a statement precedes the lock.
    */
-  const takeLock = Effect.fnUntraced(function*(tenantId: string, lock: Statement) {
+  const takeLock = Effect.fnUntraced(function*<A>(tenantId: string, decoder: RowDecoder<A>, lock: Statement) {
     if (yield* isDistributed) yield* sql.run(statement`SELECT count(*) FROM ${schema}.tenants WHERE tenant_id = ${tenant(tenantId)}`)
-    yield* sql.run(lock)
+    return yield* sql.one(decoder, lock)
   })
   return { ...own, isDistributed, lookup: yield* makeLookup, settled: yield* makeSettled, takeLock }
 })

@@ -1,4 +1,5 @@
 /** Transactions of the host that Waybill cannot use, or that Postgres ended: what the error says. */
+import { documentsSample, invoiceSample } from "@waybill/testkit"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { bill, carrier, customer, event, rejected, type Service, startService } from "./Service.ts"
@@ -25,6 +26,9 @@ describe("within(tx) of a transaction", () => {
     return [code, message]
   }
   const secret = { anyClient: true } as const
+  const strict = ["REPEATABLE READ", "SERIALIZABLE"]
+  const missing = (level: string, writes: string) =>
+    ["internal_error", `The transaction given to within(tx) is ${level}, in which ${writes} would miss each other. Begin it with READ COMMITTED.`]
   const repeat = (reason: string) => ["unavailable", `The transaction given to within(tx) failed: ${reason}. Roll it back, and repeat it from its beginning.`]
 
   it("that is read-only says so, because a retry does not help", async () => {
@@ -75,17 +79,41 @@ describe("within(tx) of a transaction", () => {
     expect(error.cause).toMatchObject({ reason: { _tag: "SerializationError", cause: { code: "40001" } } })
   })
 
-  it.each(["REPEATABLE READ", "SERIALIZABLE"])("that is %s neither publishes nor subscribes to charges, which would miss each other", async (level) => {
+  it.each(strict)("that is %s neither publishes nor subscribes to charges, which would miss each other", async (level) => {
     const { waybill } = service
     const subscription = { webhookUrl: service.hook("/charges"), accounts: [level], dataOptions: {} }
     const reader = { ...customer, accounts: [level] }
     const begun = await Promise.all([open(`BEGIN ISOLATION LEVEL ${level}; SELECT 1`), open(`BEGIN ISOLATION LEVEL ${level}; SELECT 1`)])
     const [publishing, subscribing] = begun.map((client) => waybill.within(client as never))
-    const message = `The transaction given to within(tx) is ${level}, in which charges and new subscriptions to them would miss each other. Begin it with READ COMMITTED.`
+    const refused = missing(level, "charges and new subscriptions to them")
     await waybill.chargeSubscriptions.create(reader, subscription)
-    expect(await refusal(publishing!.freightCharges.publish(carrier, [bill(`${level[0]}1`, level)]))).toEqual(["internal_error", message])
+    expect(await refusal(publishing!.freightCharges.publish(carrier, [bill(`${level[0]}1`, level)]))).toEqual(refused)
     await waybill.freightCharges.publish(carrier, [bill(`${level[0]}2`, level)])
-    expect(await refusal(subscribing!.chargeSubscriptions.create({ ...reader, client: `other ${level}` }, subscription))).toEqual(["internal_error", message])
+    expect(await refusal(subscribing!.chargeSubscriptions.create({ ...reader, client: `other ${level}` }, subscription))).toEqual(refused)
+  })
+
+  it.each(strict)("that is %s writes neither invoices nor documents, whose accounts would miss each other", async (level) => {
+    const { waybill } = service
+    const { documents, invoices } = waybill.within(await open(`BEGIN ISOLATION LEVEL ${level}; SELECT 1`) as never)
+    const of = (number: string) => ({ uniqueID: number, shipmentID: number, invoiceNumber: number })
+    await waybill.documents.upload(carrier, documentsSample({ ...of(`${level[0]}1`), accounts: [] }) as never)
+    expect(await refusal(invoices.create(carrier, invoiceSample({ ...of(`${level[0]}1`), accounts: ["A"] }) as never))).toEqual(missing(level, "invoices and their documents"))
+    await waybill.invoices.create(carrier, invoiceSample({ ...of(`${level[0]}2`), accounts: ["A"] }) as never)
+    expect(await refusal(documents.upload(carrier, documentsSample({ ...of(`${level[0]}2`), accounts: [] }) as never))).toEqual(missing(level, "invoices and their documents"))
+  })
+
+  it.each(strict)("that is %s changes and deletes no secret, which would miss new subscriptions with it", async (level) => {
+    const { hook, waybill } = service
+    const { tenantId } = carrier
+    const [kept, deleted] = [`${level[0]}-kept`, `${level[0]}-deleted`]
+    for (const id of [kept, deleted]) await waybill.secrets.put(tenantId, id, secret)
+    const { secrets } = waybill.within(await open(`BEGIN ISOLATION LEVEL ${level}; SELECT 1`) as never)
+    for (const hmacSecretId of [kept, deleted]) await waybill.subscriptions.create({ ...customer, client: hmacSecretId }, { endpointUrl: hook("/events"), hmacSecretId })
+    const refused = missing(level, "changes of a secret and new subscriptions with it")
+    expect(await refusal(secrets.delete(tenantId, deleted))).toEqual(refused)
+    expect(await refusal(secrets.put(tenantId, kept, { overlapSeconds: 0 }))).toEqual(refused)
+    expect(await refusal(secrets.put(tenantId, "client:shop"))).toEqual(refused)
+    expect(await secrets.put(tenantId, `${level[0]}-new`, secret)).toMatchObject({ hmacSecretId: `${level[0]}-new` })
   })
 
   it.each([

@@ -1,19 +1,24 @@
 /** Sealed signing secrets on Postgres. */
-import { type FoundSecret, type ListedSecret, maxCountedUses, type SecretOwner, SecretStore } from "@waybill/core/delivery"
+import { clientOfSecret, type FoundSecret, type ListedSecret, maxCountedUses, type SecretOwner, SecretStore } from "@waybill/core/delivery"
 import { Effect, Option } from "effect"
-import { bool, type Decoded } from "../../client/SqlRow.ts"
+import { bool, type Decoded, text } from "../../client/SqlRow.ts"
 import type { Statement } from "../../client/SqlStatement.ts"
+import { readIsolation, seesCommitted } from "../../shared/Isolation.ts"
 import { storeLayer } from "../../shared/StoreLayer.ts"
 import * as statements from "./SecretSql.ts"
 
 export const layer = storeLayer(SecretStore, ({ schema, sql }) => {
   const isThere = (statement: Statement) => Effect.map(sql.rows(bool, statement), (rows) => rows.length > 0)
+  const seesSubscriptions = Effect.flatMap(sql.one(text, readIsolation), (level) => seesCommitted(level, "changes of a secret and new subscriptions with it"))
 
   return {
     find: Effect.fnUntraced(function*(tenantId, hmacSecretId, lock) {
       if (lock === "change") yield* sql.run(statements.lockSecretForPut(schema, tenantId, hmacSecretId))
       const [row] = yield* sql.rows(statements.secretRow, statements.findSecret(schema, tenantId, hmacSecretId, lock === "use" ? "FOR SHARE" : ""))
-      return row === undefined || row.sealed.length === 0 ? Option.none() : Option.some(secretOf(row))
+      const found = row === undefined || row.sealed.length === 0 ? Option.none() : Option.some(secretOf(row))
+      // nobody subscribes with a secret that is not stored, unless it is the client's own
+      if (lock === "change" && (Option.isSome(found) || clientOfSecret(hmacSecretId) !== undefined)) yield* seesSubscriptions
+      return found
     }),
     put: (tenantId, hmacSecretId, secret) =>
       sql.withTransaction(Effect.andThen(
@@ -25,6 +30,7 @@ export const layer = storeLayer(SecretStore, ({ schema, sql }) => {
     remove: (tenantId, hmacSecretId) =>
       sql.withTransaction(Effect.gen(function*() {
         if (!(yield* isThere(statements.lockSecret(schema, tenantId, hmacSecretId)))) return "unknown" as const
+        yield* seesSubscriptions
         return (yield* isThere(statements.removeSecret(schema, tenantId, hmacSecretId))) ? "removed" as const : "used" as const
       })),
     usableBy: (tenantId, hmacSecretId, client) => isThere(statements.usableSecret(schema, tenantId, hmacSecretId, client))
