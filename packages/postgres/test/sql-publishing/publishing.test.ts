@@ -162,6 +162,20 @@ describe("publishing from SQL", () => {
     await deliver(service)
   })
 
+  it("can be prepared for a two-phase commit without the notification, which Postgres refuses there", async () => {
+    await connected(async (client) => {
+      await client.query("BEGIN")
+      await publish(client, ofA("prepared"))
+      expect(await rejected(client.query("PREPARE TRANSACTION 'waybill-test-1'"))).toMatchObject({ code: "0A000" })
+      await client.query("BEGIN; SET LOCAL waybill.notify = 'off'")
+      const [{ event_id: id }] = await publish(client, ofA("prepared"))
+      await client.query("PREPARE TRANSACTION 'waybill-test-2'")
+      expect(await deliveredIds()).toEqual([])
+      await client.query("COMMIT PREPARED 'waybill-test-2'")
+      expect(await deliveredIds()).toEqual([id])
+    })
+  })
+
   it("writes an entry of the audit log with the database role", async () => {
     await publish(service.pool, reportedEvent("audited"))
     const { data: [entry] } = await service.waybill.audit.list({ tenant: tenantId, actor: "sql:postgres" })
