@@ -182,7 +182,7 @@ export const suite = storeSuite("windows of freight charges", ChargeSubscription
     assert.strictEqual(yield* closeDue(tenantId), 2)
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/2,C/1", "B/1,C/2"] })
     yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(-100) })
-    yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(-200) })
+    yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(-900) })
     assert.strictEqual(yield* closeDue(tenantId), 1)
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/4"] })
   })
