@@ -137,14 +137,16 @@ export const whyNotNotified = ({ known: { view }, outcome }: Applied): string =>
 /** Without a milestone there are no notifications, because lookups do not find the shipment yet. */
 const notificationsOf = (draft: Draft, milestone: Milestone): ReadonlyArray<StatusNotification> => {
   const { informations, movement, moves, exceptions, report, view } = draft
-  const terminal = report.terminal?.info === undefined ? {} : { terminalAddress: report.terminal.info }
-  // a movement without terminal status carries the first exception, so that one report causes one notification if possible
+  const { info, type } = report.terminal ?? {}
+  const terminal = { ...(type === undefined ? {} : { terminaltype: type }), ...(info === undefined ? {} : { terminalAddress: info }) }
+  // the first exception is in the notification of the movement unless that has a terminal status, so that one report causes one notification if possible
   const [first, ...others] = exceptions
-  const together = moves && movement.terminalStatus === undefined && first !== undefined
+  const together = movement.terminalStatus === undefined && first !== undefined
   const alone = together ? others : exceptions
+  const isOne = moves || together
   return [
-    ...(moves ? [movementOf(view, milestone, together ? { ...terminal, ...movement, terminalStatus: first } : movement, report.message)] : []),
-    ...alone.map((exception) => movementOf(view, milestone, { ...terminal, terminalStatus: exception }, moves ? undefined : report.message)),
+    ...(isOne ? [movementOf(view, milestone, { ...terminal, ...movement, ...(together ? { terminalStatus: first } : {}) }, report.message)] : []),
+    ...alone.map((exception) => movementOf(view, milestone, { ...terminal, terminalStatus: exception }, isOne ? undefined : report.message)),
     ...informations.map((information) => informationOf(view, information))
   ]
 }

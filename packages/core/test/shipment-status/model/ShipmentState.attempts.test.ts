@@ -127,6 +127,27 @@ describe("a partner carrier", () => {
   })
 })
 
+describe("the terminal of a report", () => {
+  const terminal = { type: "delivery", info: { TerminalID: "BOS" } } as const
+  const named = { terminaltype: "delivery", terminalAddress: { TerminalID: "BOS" } } as const
+
+  it("is named with an exception that was noted there, and so is the trailer", () => {
+    const { known } = play([reach(1, "In Transit")])
+    const { notifications } = applyReport(known, report(2, { exceptions: ["Damaged"], terminal, trailerNumber: "T-9" }))
+    assert.lengthOf(notifications, 1)
+    assert.deepInclude(notifications[0], { ...named, terminalStatus: "Damaged", trailerNumber: "T-9" })
+    // two exceptions of a posted shipment are two notifications
+    const both = applyReport(known, report(2, { exceptions: ["Damaged", "Short"], terminal })).notifications
+    for (const [at, terminalStatus] of (["Damaged", "Short"] as const).entries()) assert.deepInclude(both[at], { ...named, terminalStatus })
+  })
+
+  it("is named with a movement that has no terminal status", () => {
+    const { last } = play([reach(1, "Out for Delivery", { terminal })])
+    assert.deepInclude(last.notifications[0], named)
+    assert.notProperty(last.notifications[0], "terminalStatus")
+  })
+})
+
 describe("a delivery information", () => {
   it("has a UTC offset only if it is known", () => {
     const { last } = play([reach(1, "In Transit"), report(2, { information: [{ deliveryInformation_messages: "POD available" }] })])
