@@ -137,7 +137,7 @@ export const HandlingUnit = Schema.Struct({
 }).annotate({ identifier: "HandlingUnit" })
 
 const TimeText = Schema.String.check(
-  Schema.isPattern(/^\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?$/u, { message: "A time of day such as 08:30:00." })
+  Schema.isPattern(/^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?$/u, { message: "A time of day such as 08:30:00." })
 )
 
 /** When a time-critical delivery is due (area A, timeCriticalInfo). SPEC-GAP-A25 */

@@ -271,6 +271,12 @@ describe("a posted shipment", () => {
     for (const none of ["6", "CST", "America/Chicago", "-123", ""]) assert.isFalse(Schema.is(PostedShipment)(postedShipment("S", { TimeZoneOfShipment: none })), none)
   })
 
+  it("has times of day that exist in a time window (SPEC-GAP-A25)", () => {
+    const takes = (windowStart: string) => Schema.is(PostedShipment)(postedShipment("S", { TimeCriticalInfo: { windowStart } }))
+    for (const time of ["00:00", "08:30:00", "23:59:59.999", "08:30:00Z", "08:30:00-06:00"]) assert.isTrue(takes(time), time)
+    for (const time of ["24:00", "08:61", "08:30:60", "08:30:00+24:00", "8:30", "08:30:00-06:60", ""]) assert.isFalse(takes(time), time)
+  })
+
   it("has dates with or without a time, and no time without an offset (SPEC-GAP-A9)", () => {
     const takes = (EstimatedDeliveryDate: string) => Schema.is(PostedShipment)(postedShipment("S", { EstimatedDeliveryDate }))
     for (const date of ["2026-11-24", "2026-11-24T17:00:00-06:00", "2026-11-24T23:00:00Z", "2028-02-29"]) assert.isTrue(takes(date), date)
