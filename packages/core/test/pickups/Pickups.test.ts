@@ -205,6 +205,19 @@ describe("Pickups.visibility", () => {
     ])
   }, inService))
 
+  it.effect("shows what was measured where a member is 0, which is what nobody measured (SPEC-GAP-C10)", Effect.fnUntraced(function*() {
+    const { look, order } = yield* setup
+    const shown = Effect.fnUntraced(function*(shipment: object) {
+      const { carrierPickupNumber } = yield* order({ shipment: { ...shipment } })
+      const [first] = (yield* look(carrierPickupNumber!)).shipmentArray
+      return [first?.handlingUnitQuantity, first?.weight]
+    })
+    const units = [{ unitCount: 0, totalUnitCount: 3, weight: 40, totalWeight: 0 }, { unitCount: 2, totalUnitCount: 0, weight: 0, totalWeight: 100 }]
+    assert.deepStrictEqual(yield* shown({ handlingUnitCount: 0, grossShipmentWeight: 0, weight: 1200, handlingUnitDetails: units }), [5, 1200])
+    assert.deepStrictEqual(yield* shown({ handlingUnitCount: null, grossShipmentWeight: 0, weight: 0, handlingUnitDetails: units }), [5, 220])
+    assert.deepStrictEqual(yield* shown({ handlingUnitCount: 0, grossShipmentWeight: 0, weight: 0, handlingUnitDetails: null }), [null, null])
+  }, inService))
+
   it.effect("assigns destinations only if the assignment is unambiguous", Effect.fnUntraced(function*() {
     const { look, order } = yield* setup
     const zips = (...cneeZips: ReadonlyArray<string>) => cneeZips.map((cneeZip) => ({ cneeZip }))

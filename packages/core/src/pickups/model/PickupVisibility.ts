@@ -130,8 +130,8 @@ const requestedShipments = (request: PickupRequest): ReadonlyArray<VisibleShipme
 const requestedShipment = (request: PickupRequest, shipment: ShipmentDetail, at: number): VisibleShipment => ({
   proNumber: textOrNull(shipment.proNumber),
   ...destinationOf(request, at, request.shipmentDetails?.length ?? 0),
-  handlingUnitQuantity: shipment.handlingUnitCount ?? sumOf(shipment, countOf),
-  weight: shipment.grossShipmentWeight ?? shipment.weight ?? sumOf(shipment, weightOf),
+  handlingUnitQuantity: known(shipment.handlingUnitCount) ?? sumOf(shipment, countOf),
+  weight: known(shipment.grossShipmentWeight) ?? known(shipment.weight) ?? sumOf(shipment, weightOf),
   referenceNumbers: shipment.referenceNumbers?.map(({ referenceNumber, referenceType }) => ({
     referenceType: referenceType ?? null,
     referenceValue: referenceNumber ?? null
@@ -149,10 +149,15 @@ const destinationOf = (
   return { destinationPostalCode: textOrNull(address?.cneeZip), destinationCountry: given(address?.cneeCountry) ?? null }
 }
 
-const countOf = (unit: HandlingUnitDetail): number | null => unit.unitCount ?? unit.totalUnitCount ?? null
+/** 0 is what nobody measured, as in the rules about size. SPEC-GAP-C10 */
+const known = (size: number | null | undefined): number | null => (size ?? 0) > 0 ? size! : null
 
-const weightOf = (unit: HandlingUnitDetail): number | null =>
-  unit.totalWeight ?? (unit.weight === null || unit.weight === undefined ? null : unit.weight * (countOf(unit) ?? 1))
+const countOf = (unit: HandlingUnitDetail): number | null => known(unit.unitCount) ?? known(unit.totalUnitCount)
+
+const weightOf = (unit: HandlingUnitDetail): number | null => {
+  const weight = known(unit.weight)
+  return known(unit.totalWeight) ?? (weight === null ? null : weight * (countOf(unit) ?? 1))
+}
 
 const sumOf = (shipment: ShipmentDetail, measure: (unit: HandlingUnitDetail) => number | null): number | null => {
   const measures = (shipment.handlingUnitDetails ?? []).map(measure).filter((each) => each !== null)
