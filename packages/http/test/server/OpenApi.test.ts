@@ -158,6 +158,13 @@ describe("the OpenAPI documents", () => {
     })
   })
 
+  it("describe ids that exceed 32 bits as wide integers", () => {
+    const schemas = resolve(documents.get("/openapi/invoices.json")!, "#/components/schemas") as Record<string, { properties: Json }>
+    for (const [name, id] of [["Comment", "id"], ["Attribute", "id"], ["ItemCharge", "itemId"], ["HandlingUnitCharge", "handlingUnitId"]] as const) {
+      expect([name, schemas[name]!.properties[id]]).toEqual([name, { type: "integer", format: "int64" }])
+    }
+  })
+
   it("describe errors in each area's own format", () => {
     const formats = {
       "shipment-status": ["StatusProblem", "application/json"],

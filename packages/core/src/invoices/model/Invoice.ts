@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { ShipmentId } from "../../shared/Identifier.ts"
 import { parseInstant } from "../../shared/Instant.ts"
-import { Integer, listUpTo, textUpTo } from "../../shared/Members.ts"
+import { LargeInteger, listUpTo, textUpTo } from "../../shared/Members.ts"
 import { moneyText } from "./Money.ts"
 
 const short = textUpTo(200)
@@ -33,14 +33,14 @@ export const CalendarDate = Schema.String.annotate({ format: "date" }).check(
 )
 
 /** A comment on an invoice or a charge (area B, Comment). */
-export const InvoiceComment = Schema.Struct({ id: optional(Integer), commentText: optional(long) }).annotate({ identifier: "Comment" })
+export const InvoiceComment = Schema.Struct({ id: optional(LargeInteger), commentText: optional(long) }).annotate({ identifier: "Comment" })
 export type InvoiceComment = typeof InvoiceComment.Type
 
 /** At most 1,000 comments. */
 export const InvoiceComments = listUpTo(InvoiceComment, 1000)
 
 /** `type` is free text of the parties. Types that mean an account address the invoice to it. */
-export const InvoiceAttribute = Schema.Struct({ id: optional(Integer), type: optional(short), value: optional(long) }).annotate({
+export const InvoiceAttribute = Schema.Struct({ id: optional(LargeInteger), type: optional(short), value: optional(long) }).annotate({
   identifier: "Attribute"
 })
 export type InvoiceAttribute = typeof InvoiceAttribute.Type
@@ -131,7 +131,7 @@ const InvoiceCharge = Schema.Union([
   Schema.Struct({
     chargeType: Schema.Literal("ITEM_CHARGE"),
     ...anyCharge,
-    itemId: Integer,
+    itemId: LargeInteger,
     itemUUID: optional(short),
     itemDescription: optional(long),
     nmfcNumber: optional(short),
@@ -142,7 +142,7 @@ const InvoiceCharge = Schema.Union([
   Schema.Struct({
     chargeType: Schema.Literal("HANDLING_UNIT_CHARGE"),
     ...anyCharge,
-    handlingUnitId: Integer,
+    handlingUnitId: LargeInteger,
     handlingUnitUUID: optional(short),
     handlingUnitDescription: optional(long),
     handlingUnitPackageType: optional(short),
