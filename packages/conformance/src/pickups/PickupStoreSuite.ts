@@ -147,7 +147,7 @@ export const suite = storeSuite("PickupStore", PickupStore, (test) => {
     assert.deepStrictEqual([yield* carrying(tenantId, "all", "T", false), yield* carrying(tenantId, "all", "T", true)], [undefined, idOf(2)])
   })
 
-  test("finds the latest order of several with a PRO that the caller may see", function*({ store, tenantId }) {
+  test("finds the latest order of several with a PRO that the caller may see (SPEC-GAP-C39)", function*({ store, tenantId }) {
     yield* seed(
       tenantId,
       pickup(2, { pros: ["P"], createdAt: occurredAt + 20 }),

@@ -2,7 +2,7 @@
 import type { DeliveryPolicy } from "./DeliveryPolicy.ts"
 
 /**
- * Seconds until the next attempt after a failed one; undefined: none is left, the delivery is a dead letter. Doubles the backoff after every failed attempt, up to the maximum of the policy.
+ * Seconds until the next attempt after a failed one; undefined: none is left, the delivery is a dead letter. Doubles the backoff after every failed attempt, up to the maximum of the policy. SPEC-GAP-D28
  *
  * `attempt`: from 1. `jitter`: a random number from 0 to 1, which changes the pause by at most a fifth in either
  * direction, so that deliveries are not retried at the same time. SPEC-GAP-D24: `Retry-After` may lengthen the pause up to `maxBackoffSeconds`, never shorten it.

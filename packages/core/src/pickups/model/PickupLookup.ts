@@ -60,7 +60,7 @@ export const namedAccounts = ({ billToAddress, pickupAddress }: PickupRequest): 
 /** Test numbers, and only those, have this form, so a number alone shows whether it is a test. Digits, because the interface shows numbers as integers. SPEC-GAP-C14 */
 const testShape = /^9999\d{8,}$/u
 
-/** Whether a number is one of test pickups: `9999` and eight digits. SPEC-GAP-C14 */
+/** Whether a number is one of test pickups: `9999` and at least eight digits. SPEC-GAP-C14 */
 export const isTestNumber = (number: string): boolean => testShape.test(number)
 
 /** Nine digits, or a test number. */

@@ -17,7 +17,7 @@ const seconds = (...args: Parameters<typeof retrySeconds>): number => {
 }
 
 describe("retrySeconds", () => {
-  it("doubles from the initial to the maximum backoff", () => {
+  it("doubles from the initial to the maximum backoff (SPEC-GAP-D28)", () => {
     const pauses = Array.from({ length: 11 }, (_, n) => seconds(defaultPolicy, n + 1, 0.5))
     assert.deepStrictEqual(pauses, [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600])
   })
