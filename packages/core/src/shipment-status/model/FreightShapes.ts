@@ -62,6 +62,12 @@ export const plainOffset = (text: string): string => {
   return `${sign}${Number(hours ?? hoursTogether)}${rest === "00" ? "" : `:${rest}`}`
 }
 
+/** The place's offset in a date-time; `undefined` in one in UTC, which has no place, and in a date. */
+export const offsetIn = (text: string): string | undefined => {
+  const offset = text.slice(19).replace(/^\.\d+/u, "")
+  return offset !== "" && offsetShape.test(offset) && !noOffset.test(offset) ? plainOffset(offset) : undefined
+}
+
 /** Numbers of a shipment (area A). Every member is present, `null` if unknown. SPEC-GAP-A25 */
 export const ReferenceNumbers = Schema.Struct({
   bolNumber: orNull(plainText(100)),

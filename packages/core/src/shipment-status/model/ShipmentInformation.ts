@@ -1,7 +1,7 @@
 /** Applies information other than movement, and decides which of it causes a notification. */
 import { canonicalText } from "../../shared/Json.ts"
 import { type CrossBorderStatus, type CustomsStatus, unstatedDelay } from "./CodeLists.ts"
-import { localDate, plainOffset } from "./FreightShapes.ts"
+import { localDate, offsetIn, plainOffset } from "./FreightShapes.ts"
 import { isOverdue, judgeLate } from "./Lateness.ts"
 import { type Draft, isNewest } from "./ShipmentDraft.ts"
 import { isFinal } from "./ShipmentMilestone.ts"
@@ -67,8 +67,8 @@ const informAppointment = (draft: Draft, information: Information): void => {
   }
   if (view.AppointmentDate === null && information.appointmentDate !== undefined) view.AppointmentDate = information.appointmentDate
   const { utcOffset, ...rest } = information
-  // a rescheduled time needs the place's offset, even if the sender leaves it out
-  const zone = utcOffset ?? (information.appointmentStatus === "appointment rescheduled" ? view.TimeZoneOfShipment : null)
+  // a rescheduled time needs the place's offset, even if the sender leaves it out; the freight may still be in another zone
+  const zone = utcOffset ?? (information.appointmentStatus === "appointment rescheduled" ? offsetIn(information.appointmentDate ?? "") ?? view.TimeZoneOfShipment : null)
   draft.informations.push({ ...rest, ...(zone === null ? {} : { utcOffset: plainOffset(zone) }) })
 }
 

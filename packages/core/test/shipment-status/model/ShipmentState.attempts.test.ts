@@ -11,6 +11,7 @@ import {
 } from "@waybill/core/shipment-status"
 import { postedShipment } from "@waybill/testkit"
 import { Schema } from "effect"
+import { withoutUndefined } from "../../../src/shared/Json.ts"
 
 const start = Date.UTC(2026, 10, 20, 14)
 const hour = 3_600_000
@@ -145,6 +146,23 @@ describe("the terminal of a report", () => {
     const { last } = play([reach(1, "Out for Delivery", { terminal })])
     assert.deepInclude(last.notifications[0], named)
     assert.notProperty(last.notifications[0], "terminalStatus")
+  })
+})
+
+describe("a rescheduled appointment", () => {
+  const rescheduled = (appointmentDate: string | undefined, utcOffset?: string) => {
+    const information = { deliveryInformation_messages: "Appointment Update", appointmentStatus: "appointment rescheduled", appointmentDate, utcOffset } as const
+    const { last } = play([reach(1, "In Transit", { timeZone: "-6" }), report(2, { information: [withoutUndefined(information) as NonNullable<StatusReport["information"]>[number]] })])
+    assert.isTrue(Schema.is(DeliveryInformation)(last.notifications[0]), appointmentDate)
+    return (last.notifications[0] as DeliveryInformation).utcOffset
+  }
+
+  it("has the offset that is reported, else that of its date, else that of the freight's place", () => {
+    assert.strictEqual(rescheduled("2026-11-27T09:00:00-05:00", "UTC-04:00"), "-4")
+    for (const date of ["2026-11-27T09:00:00-05:00", "2026-11-27T09:00:00.5-05:00"]) assert.strictEqual(rescheduled(date), "-5", date)
+    assert.strictEqual(rescheduled("2026-11-27T09:00:00+05:30"), "+5:30")
+    // these have no place
+    for (const date of [undefined, "2026-11-27", "2026-11-27T14:00:00Z", "2026-11-27T14:00:00+00:00", "2026-11-27T14:00:00+23:59"]) assert.strictEqual(rescheduled(date), "-6", date)
   })
 })
 
