@@ -21,7 +21,7 @@ export const postedShipment = (shipmentId: string, overrides: Partial<PostedShip
     ReferenceNumbers: { bolNumber: `BOL-${ProNumber}`, QuoteID: null, ShipmentID: null, MasterBOL: null, poNumber: `PO-${ProNumber}`, AdditionalReferences: null, trailerNumber: null },
     UniqueID: `${ProNumber}WAYB20261120`,
     PayType: "Prepaid",
-    ShipType: "LTL",
+    ShipType: "Shipper",
     PickupAddress: origin,
     BillToAddress: origin,
     BillToAccountNumber: "A",
