@@ -136,6 +136,22 @@ describe("the filters of a subscription", () => {
 })
 
 describe("patching a subscription", () => {
+  it.effect("changes what is queued from then on, not what waits (SPEC-GAP-D14)", Effect.fnUntraced(function*() {
+    const { customer, subscriptions, tenant } = yield* setup
+    const events = yield* TransitEvents
+    const publish = (type: "DELAY" | "DELIVERED", eventId: string) => events.append(tenant.carrier, [reportedEvent("S", { type, eventId, accounts: ["A"] })])
+    yield* publish("DELAY", "before")
+    const { id } = yield* subscriptions.create(customer, { ...wanted, filters: { eventTypes: ["DELIVERED"], shipmentIds: ["S"] } })
+    yield* subscriptions.patch(customer, id, { status: "paused" })
+    yield* publish("DELIVERED", "waits")
+    yield* subscriptions.patch(customer, id, { filters: { eventTypes: ["DELAY"] }, status: "active" })
+    yield* publish("DELIVERED", "not matched")
+    yield* publish("DELAY", "matched")
+    yield* (yield* DeliveryWorker).drain
+    const received = yield* Effect.flatMap(ScriptedReceivers, (receivers) => receivers.deliveredEvents(wanted.endpointUrl))
+    assert.deepStrictEqual(received.map(({ eventId }) => eventId), ["waits", "matched"])
+  }, inService))
+
   it.effect("changes only the named members, and keeps the status (SPEC-GAP-D10)", Effect.fnUntraced(function*() {
     const { customer, subscriptions } = yield* setup
     const { id } = yield* subscriptions.create(customer, { ...wanted, filters: { eventTypes: ["DELIVERED"], shipmentIds: ["S"] }, delivery: { batchMaxSize: 5 } })
