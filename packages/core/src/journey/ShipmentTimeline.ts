@@ -9,7 +9,7 @@ import type { PickupEvent } from "../pickups/model/PickupRecord.ts"
 import { type FollowedPickup, type PickupHistoryEntry, type PickupRow, PickupStore } from "../pickups/PickupStore.ts"
 import type { StorageError } from "../shared/StoragePort.ts"
 import { mapPaced } from "../shared/Turns.ts"
-import type { ShipmentState } from "../shipment-status/model/ShipmentState.ts"
+import { furtherReferences, type ShipmentState } from "../shipment-status/model/ShipmentState.ts"
 import { plainNumber } from "../shipment-status/model/LookupKey.ts"
 import type { ShipmentView } from "../shipment-status/model/VerifiedShipment.ts"
 import { ShipmentStatusStore, type StoredStatus } from "../shipment-status/ShipmentStatusStore.ts"
@@ -94,7 +94,7 @@ export const makeShipmentTimelines = Effect.gen(function*() {
 export const statusOf = (stored: StoredStatus) => {
   const view = JSON.parse(decoder.decode(stored.verified)) as ShipmentView
   const state = JSON.parse(stored.state) as ShipmentState
-  const further = state.references.filter(({ type }) => plainNumber(type) === "PRO").map(({ value }) => value)
+  const further = furtherReferences(state).filter(({ type }) => plainNumber(type) === "PRO").map(({ value }) => value)
   return { view, state, pros: [view.ProNumber, view.UpdatedPro, ...further] }
 }
 

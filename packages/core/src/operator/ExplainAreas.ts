@@ -14,6 +14,7 @@ import type { PickupRow } from "../pickups/PickupStore.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import type { StorageError } from "../shared/StoragePort.ts"
 import { plainNumber, referencesOf } from "../shipment-status/model/LookupKey.ts"
+import { furtherReferences } from "../shipment-status/model/ShipmentState.ts"
 import { ShipmentStatusStore } from "../shipment-status/ShipmentStatusStore.ts"
 import type { SubscribeRequest } from "../shipment-status/StatusSubscriptions.ts"
 import { StatusSubscriptionStore } from "../shipment-status/StatusSubscriptionStore.ts"
@@ -112,7 +113,7 @@ export const makeExplainAreas = Effect.gen(function*() {
     if (records.length === 0) return decided("not_matched", reason("status", "a status of the shipment", "none"))
     const matching = records.filter((record) => {
       const { state, view } = statusOf(record)
-      return referencesOf({ ...view, shipmentId: record.shipmentId, references: state.references }).some((reference) => wanted.has(reference))
+      return referencesOf({ ...view, shipmentId: record.shipmentId, references: furtherReferences(state) }).some((reference) => wanted.has(reference))
     })
     if (matching.length === 0) return decided("not_matched", reason("referenceNumbers", named([...wanted]), named(shipmentIds)))
     const hidden = yield* isVisible(tenantId, destination, matching.map(({ shipmentId }) => shipmentId))

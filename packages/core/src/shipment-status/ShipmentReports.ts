@@ -11,7 +11,7 @@ import { isDateOnly } from "./model/FreightShapes.ts"
 import { type KeyedShipment, keysOf, keyOf, referencesOf } from "./model/LookupKey.ts"
 import type { PostedShipment } from "./model/PostedShipment.ts"
 import { registerAgain, registerShipment, type Registered } from "./model/Registration.ts"
-import { applyReport, type KnownShipment, whyNotNotified } from "./model/ShipmentState.ts"
+import { applyReport, furtherReferences, type KnownShipment, whyNotNotified } from "./model/ShipmentState.ts"
 import { type StatusNotification, wordOf } from "./model/StatusNotification.ts"
 import { ignoreFarFutureTime, type ReportOutcome, type StatusReport } from "./model/StatusReport.ts"
 import { answerOf, publicOf } from "./model/VerifiedShipment.ts"
@@ -229,7 +229,7 @@ const writeOf = (known: KnownShipment, before: KnownShipment | undefined): Statu
   }
 }
 
-const keyedOf = ({ state, view }: KnownShipment): KeyedShipment => ({ ...view, shipmentId: state.shipmentId, references: state.references })
+const keyedOf = ({ state, view }: KnownShipment): KeyedShipment => ({ ...view, shipmentId: state.shipmentId, references: furtherReferences(state) })
 
 const sameTexts = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean => a.length === b.length && a.every((text, at) => text === b[at])
 

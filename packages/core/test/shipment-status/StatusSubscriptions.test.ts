@@ -38,6 +38,22 @@ describe("subscribing to shipment status", () => {
     assert.strictEqual((yield* statuses.verified(customer, { kind: "pro", proNumber: "Partner7" }))._tag, "Verified")
   }, inService))
 
+  it.effect("knows a shipment by the PROs that it had in transit before, until the carrier withdraws them (SPEC-GAP-A34)", Effect.fnUntraced(function*() {
+    const { customer, follow, post, statuses, notified, update } = yield* makeCarrier
+    const tagsOf = (...pros: ReadonlyArray<string>) =>
+      Effect.forEach(pros, (proNumber) => Effect.match(statuses.verified(customer, { kind: "pro", proNumber }), { onFailure: ({ _tag }) => _tag, onSuccess: ({ _tag }) => _tag }))
+    yield* follow("new-1")
+    yield* post("S1", { ShipmentMilestoneStatus: "In Transit" })
+    yield* update({ shipmentId: "S1", shipmentMilestoneStatus: "In Transit", terminalStatus: "Reconsigned", UpdatedPro: "NEW-1" })
+    yield* update({ shipmentId: "S1", shipmentMilestoneStatus: "Interline", UpdatedPro: "PARTNER 7", PartnerCarrierName: "Other Lines", PartnerCarrierSCAC: "OTHR" })
+    yield* update({ proNumber: "new 1", shipmentMilestoneStatus: "Out for Delivery" })
+    assert.deepStrictEqual((yield* notified).map(wordOf), ["Reconsigned", "Interline", "Out for Delivery"])
+    assert.deepStrictEqual(yield* tagsOf("S1", "NEW1", "PARTNER7"), ["Verified", "Verified", "Verified"])
+    yield* post("S1", { UpdatedPro: "PARTNER 7" })
+    yield* post("S1", { UpdatedPro: null })
+    assert.deepStrictEqual(yield* tagsOf("S1", "NEW1", "PARTNER7"), ["Verified", "ShipmentNotFound", "ShipmentNotFound"])
+  }, inService))
+
   it.effect("notifies each subscription once, even if several references match", Effect.fnUntraced(function*() {
     const { follow, post, notified } = yield* makeCarrier
     yield* follow("S1", "s-1", "PO-S1", "BOL-S1")

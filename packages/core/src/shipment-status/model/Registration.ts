@@ -88,6 +88,7 @@ const blankState = (posted: PostedShipment, now: number): ShipmentState => ({
   shipmentId: posted.shipmentId,
   posted,
   references: posted.references ?? [],
+  formerPros: [],
   registeredAt: now,
   pickedUpAt: null,
   deliveredAt: null,
@@ -134,7 +135,10 @@ const overlaid = (known: KnownShipment, before: PostedShipment | undefined, next
   const state: Mutable<ShipmentState> = { ...known.state }
   if (changed("ShipmentMilestoneStatusLong")) view.ShipmentMilestoneStatusLong = next.ShipmentMilestoneStatusLong ?? null
   if (changed("TimeZoneOfShipment")) view.TimeZoneOfShipment = next.TimeZoneOfShipment == null ? null : plainOffset(next.TimeZoneOfShipment)
-  if (changed("UpdatedPro") && next.UpdatedPro === null) view.UpdatedPro = null
+  if (changed("UpdatedPro") && next.UpdatedPro === null) {
+    view.UpdatedPro = null
+    state.formerPros = []
+  }
   const terminalReported = before === undefined && view.ShipmentTerminalInfo.TerminalStatus != null
   if (changed("ShipmentTerminalInfo") && next.ShipmentTerminalInfo?.TerminalStatus == null && !terminalReported) {
     view.ShipmentTerminalInfo = { TerminalID: null, ...next.ShipmentTerminalInfo }

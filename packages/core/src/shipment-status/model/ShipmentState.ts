@@ -18,6 +18,8 @@ export interface ShipmentState {
   /** The latest post of this shipment. */
   readonly posted: PostedShipment
   readonly references: ReadonlyArray<ExtraReference>
+  /** PROs that `UpdatedPro` had before, under which customers and partners still know the shipment. The latest last. SPEC-GAP-A34 */
+  readonly formerPros: ReadonlyArray<string>
   readonly registeredAt: number
   readonly pickedUpAt: number | null
   readonly deliveredAt: number | null
@@ -43,6 +45,10 @@ export interface ShipmentState {
   /** Position of the last history entry. */
   readonly reports: number
 }
+
+/** The numbers of a shipment that its answers do not show. */
+export const furtherReferences = ({ formerPros, references }: ShipmentState): ReadonlyArray<ExtraReference> =>
+  [...references, ...formerPros.map((value) => ({ type: "PRO", value }))]
 
 /** A shipment: what answers show, and what later reports are compared with. */
 export interface KnownShipment {
@@ -224,10 +230,14 @@ const countStops = (draft: Draft, stopsAway: number): void => {
   draft.moves = true
 }
 
+/** More handovers than a shipment has, so that no sender can make its state grow. */
+const mostFormerPros = 20
+
 /** The freight has another carrier or another PRO number. */
 const changeCarrier = (draft: Draft): void => {
-  const { movement, report, view } = draft
+  const { movement, report, state, view } = draft
   if (report.updatedPro !== undefined && report.updatedPro !== view.UpdatedPro) {
+    if (view.UpdatedPro !== null) state.formerPros = [...state.formerPros, view.UpdatedPro].slice(-mostFormerPros)
     view.UpdatedPro = report.updatedPro
     movement.UpdatedPro = report.updatedPro
     draft.moves = true
