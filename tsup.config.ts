@@ -2,13 +2,22 @@ import { readFileSync } from "node:fs"
 import { defineConfig } from "tsup"
 
 // of the package that is built
-const { engines } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly engines: { readonly node: string } }
+const { bin = {}, engines, exports, sideEffects } = JSON.parse(readFileSync("package.json", "utf8")) as {
+  readonly bin?: Readonly<Record<string, string>>
+  readonly engines: { readonly node: string }
+  readonly exports: Readonly<Record<string, string | { readonly "@waybill/source"?: string }>>
+  readonly sideEffects: false | ReadonlyArray<string>
+}
 
-// One configuration for every package: `tsup --config ../../tsup.config.ts` runs inside the package. Every file is an
-// entry, so that every module stays a file: importers leave out what they do not use file by file. Schemas and services are
-// created by calls, so a bundler could not remove one big file that contains a single used one.
+// Node takes longer to find and read hundreds of files than to run them (docs/decisions/0157): only what can be imported from outside has a file
+const entries = [
+  ...Object.values(exports).flatMap((entry) => typeof entry === "string" ? [] : entry["@waybill/source"] ?? []),
+  ...Object.values(bin).map((program) => program.replace("./dist/", "./src/").replace(/\.js$/, ".ts")),
+  ...(sideEffects || []).filter((file) => file.startsWith("./src/"))
+].map((file) => file.replace("./", ""))
+
 export default defineConfig({
-  entry: ["src/**/*.ts"],
+  entry: entries,
   format: ["esm"],
   // the oldest Node that the package supports, such as node22.19
   target: `node${engines.node.replace(">=", "")}`,
