@@ -20,6 +20,7 @@ export const contentNotThere = (contentId: string) =>
 
 /** Contents that were stored or deleted in this fiber's transaction. */
 interface PendingChanges {
+  isWorkDone: boolean
   readonly kept: Array<TenantContents>
   readonly removed: Array<TenantContents>
 }
@@ -30,8 +31,8 @@ interface TenantContents {
 }
 
 /**
- * If the transaction fails, the contents that it stored are deleted. If it succeeds, the contents that it removed are deleted.
- * A crash in between leaves unused bytes, never a document without its bytes.
+ * If the work of the transaction fails, the contents that it stored are deleted. If the transaction succeeds, the contents that it removed are deleted.
+ * A crash in between leaves unused bytes, never a document without its bytes. So does a failure after the work: the transaction may have committed.
  */
 export const externalDocumentContents = <E, R>(
   contents: Layer.Layer<DocumentContents, E, R>
@@ -53,8 +54,10 @@ const transactional = Layer.effectContext(Effect.gen(function*() {
 
   const complete = (pending: PendingChanges, outer: PendingChanges | undefined, exit: Exit.Exit<unknown, unknown>) =>
     Effect.flatMap(HostTransaction, (host) => {
-      if (Exit.isFailure(exit)) return removeAll(pending.kept)
+      if (!pending.isWorkDone) return removeAll(pending.kept)
       outer?.kept.push(...pending.kept)
+      // the answer to the commit was lost, or the caller left meanwhile
+      if (Exit.isFailure(exit)) return Effect.void
       outer?.removed.push(...pending.removed)
       // in a host's transaction the outcome is unknown here: keep unused bytes rather than lose bytes of a document
       return outer === undefined && host === undefined ? removeAll(pending.removed) : Effect.void
@@ -64,8 +67,9 @@ const transactional = Layer.effectContext(Effect.gen(function*() {
     handle: database.handle,
     run: (effect) =>
       Effect.flatMap(CurrentTransaction, (outer) => {
-        const pending: PendingChanges = { kept: [], removed: [] }
-        return Effect.onExit(database.run(Effect.provideService(effect, CurrentTransaction, pending)), (exit) => complete(pending, outer, exit))
+        const pending: PendingChanges = { isWorkDone: false, kept: [], removed: [] }
+        const work = Effect.tap(Effect.provideService(effect, CurrentTransaction, pending), () => Effect.sync(() => void (pending.isWorkDone = true)))
+        return Effect.onExit(database.run(work), (exit) => complete(pending, outer, exit))
       })
   })
 
