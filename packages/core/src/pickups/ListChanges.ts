@@ -2,8 +2,9 @@
 import { Effect } from "effect"
 import { carriersOnly } from "../access/Callers.ts"
 import type { Principal } from "../access/model/Principal.ts"
+import { fault } from "../shared/Fault.ts"
 import { parseInstant } from "../shared/Instant.ts"
-import { decodeInput } from "../shared/InvalidInput.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, maxPageSize } from "../shared/ListPage.ts"
 import { PickupChangeQuery } from "./model/PickupChange.ts"
 import { readPickupStatus } from "./model/PickupStatus.ts"
@@ -20,6 +21,10 @@ export interface PickupChangePage {
 
 /** Reads of one page, while nothing matches. After them the page is empty and its cursor continues. */
 const readsPerPage = 10
+
+/** The numbers up to such a cursor are given again, so a poller that goes on at it would miss orders. */
+const cursorAhead = Effect.suspend(() =>
+  Effect.fail(InvalidInput.of(fault(["cursor"], "cursor is beyond the end of the work list: the database was restored from a backup. Start again without it."))))
 
 const decodeQuery = decodeInput(PickupChangeQuery, { closed: true })
 
@@ -38,6 +43,7 @@ export const makeListChanges = (store: (typeof PickupStore)["Service"]) =>
     let after = Number(cursor)
     for (let reads = 1;; reads++) {
       const { entries, more, through } = yield* store.changes(principal.tenantId, { ...range, after })
+      if (through < after) return yield* cursorAhead
       const page: PickupChangePage = { data: entries.map(({ body }) => body), nextCursor: String(entries.at(-1)?.changeNo ?? through) }
       if (entries.length > 0 || !more || reads === readsPerPage) return page
       after = through

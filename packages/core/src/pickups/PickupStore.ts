@@ -82,7 +82,7 @@ export interface PickupChangeRange {
 /** A page of the work list as the store returns it. */
 export interface PickupChangeRows {
   readonly entries: ReadonlyArray<PickupChangeRow>
-  /** All entries up to here are returned or do not match, if nothing is returned. */
+  /** All entries up to here are returned or do not match, if nothing is returned. Below `after` if the list ends before it. */
   readonly through: number
   /** Whether the read ended before the end of the list without a match. */
   readonly more: boolean

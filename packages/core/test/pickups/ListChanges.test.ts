@@ -32,6 +32,11 @@ describe("a page of the work list", () => {
     assert.deepStrictEqual(found, { reads: Array.from({ length: 10 }, (_, n) => 5 + 10 * n), numbers: [], nextCursor: "105" })
   }))
 
+  it.effect("is refused beyond the end of the list, whose next entries a poller would miss", Effect.fnUntraced(function*() {
+    const error = yield* Effect.flip(pageOf(() => ({ entries: [], through: 4, more: false }), "5"))
+    assert.match(error._tag === "InvalidInput" ? error.faults[0]!.detail : error._tag, /^cursor is beyond the end of the work list/)
+  }))
+
   it.effect("starts at a cursor of up to fifteen digits, written as this service writes it", Effect.fnUntraced(function*() {
     const from = (cursor: string) => pageOf((after) => ({ entries: [], through: after, more: false }), cursor)
     assert.deepStrictEqual((yield* from("123456789012345")).reads, [123_456_789_012_345])

@@ -240,7 +240,7 @@ entries AS (
   WHERE m.bytes <= ${int8(bytes)} OR m.change_no = (SELECT min(change_no) FROM matching)
 )
 SELECT e.change_no, e.body,
-       COALESCE(r.last, greatest(${int8(after)}, (SELECT f.last FROM ${schema}.pickup_feeds AS f WHERE f.tenant_id = ${own}))) AS through,
+       COALESCE(r.last, (SELECT f.last FROM ${schema}.pickup_feeds AS f WHERE f.tenant_id = ${own}), 0) AS through,
        r.scanned
 FROM (SELECT count(*) AS scanned, max(change_no) AS last FROM scanned) AS r
 LEFT JOIN entries AS e ON true

@@ -150,7 +150,7 @@ class PickupRows extends AreaRows<TenantPickups> {
       size += body.length
       return index === 0 || size <= bytes
     }).map(({ body, changeNo }) => ({ changeNo, body }))
-    const through = scanned.at(-1)?.changeNo ?? Math.max(after, feed.last)
+    const through = scanned.at(-1)?.changeNo ?? feed.last
     return { entries, through, more: entries.length === 0 && scanned.length === changesPerRead }
   }
 
