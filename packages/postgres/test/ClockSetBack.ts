@@ -70,7 +70,7 @@ export const mailsSetBack = (schema: string, options: TestStorageOptions = {}): 
       const tenantId = fixtures.freshTenant()
       yield* Effect.flatMap(AccessStore, (access) => access.putTenant({ tenantId, name: "Acme", hosts: [] }))
       for (const id of ["taken", "waiting"]) {
-        yield* store.put(tenantId, { ...mail, id })
+        yield* store.put(tenantId, "key:shop", { ...mail, id })
         if (id === "taken") yield* store.take(tenantId, 1, leaseMillis)
       }
       yield* rows(

@@ -5,13 +5,15 @@ import { Effect } from "effect"
 import { eventually, freshTenant } from "../StorageFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
+const client = "key:shipper"
+
 const mailOf = (id: string): Mail => ({ id, to: "edi@shipper.example", subject: `Subject of ${id}`, text: "First line\nsecond line\n" })
 
 /** Only tenants that exist get their mails sent. */
 const tenantWithMail = Effect.fnUntraced(function*(...ids: ReadonlyArray<string>) {
   const tenantId = freshTenant()
   yield* Effect.flatMap(AccessStore, (access) => access.putTenant({ tenantId, name: "Acme", hosts: [] }))
-  for (const id of ids) yield* Effect.flatMap(MailStore, (store) => store.put(tenantId, mailOf(id)))
+  for (const id of ids) yield* Effect.flatMap(MailStore, (store) => store.put(tenantId, client, mailOf(id)))
   return tenantId
 })
 
@@ -75,7 +77,7 @@ export const suite = storeSuite("MailStore", MailStore, (test) => {
     const tenantId = yield* tenantWithMail("a.1", "a.1")
     assert.deepStrictEqual(yield* store.take(freshTenant(), 5, minute), [])
     assert.strictEqual((yield* store.take(tenantId, 5, minute)).length, 1)
-    assert.isTrue(yield* store.put(tenantId, { ...mailOf("a.1"), subject: "Another" }))
+    assert.isTrue(yield* store.put(tenantId, client, { ...mailOf("a.1"), subject: "Another" }))
     assert.deepStrictEqual(yield* store.take(tenantId, 5, minute), [])
   })
 
@@ -84,7 +86,7 @@ export const suite = storeSuite("MailStore", MailStore, (test) => {
     yield* store.take(tenantId, 5, minute)
     yield* store.postpone(tenantId, "a.1", minute)
     yield* store.remove(tenantId, "a.1")
-    yield* store.put(tenantId, mailOf("a.1"))
+    yield* store.put(tenantId, client, mailOf("a.1"))
     yield* store.prune(tenantId, Date.now() + 60 * minute)
     assert.deepStrictEqual((yield* store.take(other, 5, minute)).map(({ attempt, id }) => [id, attempt]), [["a.1", 1]])
   })
@@ -119,16 +121,20 @@ export const suite = storeSuite("MailStore", MailStore, (test) => {
 
   test("keeps nothing of a transaction that failed", function*({ store, transaction }) {
     const tenantId = yield* tenantWithMail()
-    yield* Effect.flip(transaction.run(Effect.andThen(store.put(tenantId, mailOf("a.1")), Effect.fail("refused"))))
+    yield* Effect.flip(transaction.run(Effect.andThen(store.put(tenantId, client, mailOf("a.1")), Effect.fail("refused"))))
     assert.deepStrictEqual(yield* store.take(tenantId, 5, minute), [])
   })
 
-  test("refuses mails of a tenant that has too many, and removes old ones in steps", function*({ store, transaction }) {
+  test("gives a client as many places as it leaves free for others, refuses mails beyond, and removes old ones in steps", function*({ store, transaction }) {
     const tenantId = yield* tenantWithMail()
-    yield* transaction.run(Effect.forEach(Array.from({ length: mailsPerTenant }, (_, n) => `a.${n}`), (id) => store.put(tenantId, mailOf(id)), { discard: true }))
-    assert.isFalse(yield* store.put(tenantId, mailOf("one.more")))
+    const kept = (of: string) => transaction.run(Effect.gen(function*() {
+      for (let n = 0;; n++) {
+        if (!(yield* store.put(tenantId, of, mailOf(`${of}.${n}`)))) return n
+      }
+    }))
+    assert.deepStrictEqual([yield* kept("one"), yield* kept("another"), yield* kept("third")], [1_000, 500, 250])
     assert.strictEqual(yield* store.prune(tenantId, Date.now() - 3_600_000), 0)
     assert.strictEqual(yield* store.prune(tenantId, Date.now() + 3_600_000), 1_000)
-    assert.isTrue(yield* store.put(tenantId, mailOf("one.more")))
+    assert.isTrue(yield* store.put(tenantId, "one", mailOf("one.more")))
   })
 })

@@ -30,8 +30,8 @@ const keepMillis = 86_400_000
 export class MailOutbox extends Context.Service<MailOutbox, {
   /** Whether this service sends e-mail at all. */
   readonly sends: boolean
-  /** Keeps a mail until it is sent, in the caller's transaction. False when it will not be sent: there is no mail server, or too many mails wait. */
-  readonly put: (tenantId: string, mail: Mail) => Effect.Effect<boolean, StorageError>
+  /** Keeps a mail that a client causes until it is sent, in the caller's transaction. False when it will not be sent: there is no mail server, or too many mails wait. */
+  readonly put: (tenantId: string, client: string, mail: Mail) => Effect.Effect<boolean, StorageError>
   /** Sends the mails that are due. Returns how many a mail server accepted. */
   readonly sweep: Effect.Effect<number, StorageError>
   /** Sweeps every few seconds until interrupted. Several processes may run it. */

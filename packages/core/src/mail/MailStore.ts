@@ -4,7 +4,7 @@ import type { ListRange } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StoragePort.ts"
 import type { Mail } from "./model/Mail.ts"
 
-/** Mails of a tenant that wait at the same time, at most. */
+/** Mails of a tenant that wait at the same time, at most. Those of one client take no more places than are left free. */
 export const mailsPerTenant = 2_000
 
 /** Mails that one call of `prune` removes, at most. */
@@ -20,8 +20,8 @@ export interface WaitingMail extends Mail {
 
 /** Storage port: mails that wait for a mail server. */
 export class MailStore extends Context.Service<MailStore, {
-  /** Keeps a mail, in the caller's transaction; it is due at once. The same id again changes nothing. False when `mailsPerTenant` wait. */
-  readonly put: (tenantId: string, mail: Mail) => Effect.Effect<boolean, StorageError>
+  /** Keeps a mail that a client causes, in the caller's transaction; it is due at once. The same id again changes nothing. False when no place of `mailsPerTenant` is left for the client. */
+  readonly put: (tenantId: string, client: string, mail: Mail) => Effect.Effect<boolean, StorageError>
   /** Tenants that have due mails, or mails whose time was set before the store's clock was set back, in the order of their ids. */
   readonly tenants: (range: ListRange) => Effect.Effect<ReadonlyArray<string>, StorageError>
   /**

@@ -97,9 +97,10 @@ export class EndpointNotices extends Context.Service<EndpointNotices, {
           yield* store.queue(tenantId, { webhookId, subscriptionId: destinationId, noticeId, body: webhookBodyOf(notice, noticeId, now), traceparent })
           yield* wakeups.wake(tenantId)
         }
-        if (sendsMail) yield* outbox.put(tenantId, { id: noticeId, to: email, ...mailOf(notice) })
-        return true
-      }))
+        const isKept = sendsMail && (yield* outbox.put(tenantId, client, { id: noticeId, to: email, ...mailOf(notice) }))
+        // without the claim, a later sweep tries again
+        return isKept || webhookId !== undefined ? true : yield* Effect.fail(outboxFull)
+      })).pipe(Effect.catch((error) => error === outboxFull ? Effect.succeed(false) : Effect.fail(error)))
     })
 
     /** Unhealthy destinations by tenant, as of the last sweep. */
@@ -130,5 +131,7 @@ export class EndpointNotices extends Context.Service<EndpointNotices, {
     return EndpointNotices.of({ contact, setContact, sweep: Effect.withSpan(sweep.sweep, "EndpointNotices.sweep"), run: sweep.run(Effect.succeed(sweepMillis)) })
   }))
 }
+
+const outboxFull = "outbox full" as const
 
 const isWanted = (kinds: ReadonlyArray<NoticeKind> | undefined, { kind }: Notice): boolean => kinds === undefined || kinds.includes(kind)

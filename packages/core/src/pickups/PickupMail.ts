@@ -32,7 +32,7 @@ export const makePickupMail = (outbox: (typeof MailOutbox)["Service"]) => {
 
   const put = Effect.fnUntraced(function*(key: PickupMailKey, to: string, what: "answer" | "cancelled", mail: MailText) {
     if (!outbox.sends || limiter.admit(key, yield* monotonicMillis) > 0) return false
-    return yield* outbox.put(key.tenantId, { id: `pickup.${key.pickupId}.${key.entry}.${what}`, to, ...mail })
+    return yield* outbox.put(key.tenantId, key.client, { id: `pickup.${key.pickupId}.${key.entry}.${what}`, to, ...mail })
   })
 
   /** Sends an answer to the address of its request. Returns it with a message that says whether it is sent. */

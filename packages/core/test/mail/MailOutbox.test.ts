@@ -5,6 +5,8 @@ import { TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 
+const client = "key:shipper"
+
 const mail: Mail = { id: "a.1", to: "edi@shipper.example", subject: "Subject", text: "Text\n" }
 
 /** A mail server and processes that send to it. */
@@ -25,7 +27,7 @@ describe("the outbox of e-mails", () => {
   it.effect("sends a mail once, also with several processes", Effect.fnUntraced(function*() {
     yield* TestWaybill.tenant("acme")
     const { mails, process, sweep } = makeServer()
-    assert.isTrue(yield* process((outbox) => outbox.put("acme", mail)))
+    assert.isTrue(yield* process((outbox) => outbox.put("acme", client, mail)))
     assert.deepStrictEqual((yield* Effect.all([sweep, sweep, sweep], { concurrency: "unbounded" })).toSorted(), [0, 0, 1])
     assert.deepStrictEqual(mails, [mail])
     yield* TestClock.adjust("1 day")
@@ -35,7 +37,7 @@ describe("the outbox of e-mails", () => {
   it.effect("tries again after one, two, four minutes and so on, and removes a mail that failed for a day", Effect.fnUntraced(function*() {
     yield* TestWaybill.tenant("acme")
     const { mails, process, server, sweep } = makeServer()
-    yield* process((outbox) => outbox.put("acme", mail))
+    yield* process((outbox) => outbox.put("acme", client, mail))
     let attempts = 0
     server.answer = Effect.andThen(Effect.sync(() => void attempts++), fails)
     const attemptsAfter = (time: "59 seconds" | "1 second" | "2 minutes") => Effect.andThen(TestClock.adjust(time), Effect.map(sweep, () => attempts))
@@ -59,7 +61,7 @@ describe("the outbox of e-mails", () => {
   it.effect("sends a mail again ten minutes after a process was killed while it sent it", Effect.fnUntraced(function*() {
     yield* TestWaybill.tenant("acme")
     const { mails, process, server, sweep } = makeServer()
-    yield* process((outbox) => outbox.put("acme", mail))
+    yield* process((outbox) => outbox.put("acme", client, mail))
     server.answer = Effect.never
     const killed = yield* Effect.forkChild(sweep)
     yield* TestClock.adjust("1 second")
@@ -77,7 +79,7 @@ describe("the outbox of e-mails", () => {
       yield* TestWaybill.tenant("acme")
       const { mails, process, server, sweep } = makeServer()
       yield* TestClock.setTime(Date.UTC(2026, 0, 1, 3))
-      yield* process((outbox) => outbox.put("acme", mail))
+      yield* process((outbox) => outbox.put("acme", client, mail))
       server.answer = fate === "postponed" ? fails : Effect.never
       if (fate !== "put") {
         const sweeping = yield* Effect.forkChild(sweep)
@@ -100,8 +102,8 @@ describe("the outbox of e-mails", () => {
   it.effect("gives up on a mail server that does not answer, and goes on with other mails", Effect.fnUntraced(function*() {
     yield* TestWaybill.tenant("acme")
     const { mails, process, server, sweep } = makeServer()
-    yield* process((outbox) => outbox.put("acme", mail))
-    yield* process((outbox) => outbox.put("acme", { ...mail, id: "a.2" }))
+    yield* process((outbox) => outbox.put("acme", client, mail))
+    yield* process((outbox) => outbox.put("acme", client, { ...mail, id: "a.2" }))
     server.answer = Effect.suspend(() => {
       server.answer = Effect.void
       return Effect.never
@@ -120,7 +122,7 @@ describe("the outbox of e-mails", () => {
     for (const tenantId of tenants) {
       yield* TestWaybill.tenant(tenantId)
       const ids = Array.from({ length: tenantId === "quiet" ? 1 : 50 }, (_, n) => `${tenantId} ${n}`)
-      yield* process((outbox) => Effect.forEach(ids, (id) => outbox.put(tenantId, { ...mail, id })))
+      yield* process((outbox) => Effect.forEach(ids, (id) => outbox.put(tenantId, client, { ...mail, id })))
     }
     assert.strictEqual(yield* sweep, 201)
     assert.isBelow(mails.findIndex(({ id }) => id === "quiet 0"), 40)
@@ -130,7 +132,7 @@ describe("the outbox of e-mails", () => {
     const { mails, process } = makeServer()
     const broken = Array.from({ length: 100 }, (_, n) => `broken-${n}`)
     for (const tenantId of [...broken, "healthy"]) yield* TestWaybill.tenant(tenantId)
-    yield* process((outbox) => Effect.forEach([...broken, "healthy"], (tenantId) => outbox.put(tenantId, mail)))
+    yield* process((outbox) => Effect.forEach([...broken, "healthy"], (tenantId) => outbox.put(tenantId, client, mail)))
     const failing = Layer.effect(MailStore, Effect.map(MailStore, (store) => MailStore.of({
       ...store,
       take: (tenantId, ...rest) => tenantId.startsWith("broken") ? Effect.fail(new StorageError({ operation: "MailStore.take", cause: "broken" })) : store.take(tenantId, ...rest)
@@ -144,7 +146,7 @@ describe("the outbox of e-mails", () => {
     yield* TestWaybill.tenant("acme")
     const outbox = yield* MailOutbox
     assert.isFalse(outbox.sends)
-    assert.isFalse(yield* outbox.put("acme", mail))
+    assert.isFalse(yield* outbox.put("acme", client, mail))
     assert.deepStrictEqual(yield* (yield* MailStore).take("acme", 5, 0), [])
   }, within))
 })

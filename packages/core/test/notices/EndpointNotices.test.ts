@@ -1,6 +1,6 @@
 /** Customers are told once a day of an endpoint that fails for long, and of a pause by the service. */
 import { assert, describe, it } from "@effect/vitest"
-import { EndpointNotices, type Mail, Mailer, MailOutbox, type NoticeContact, NoticeOptions, Subscriptions } from "@waybill/core"
+import { EndpointNotices, type Mail, Mailer, MailOutbox, mailsPerTenant, MailStore, type NoticeContact, NoticeOptions, Subscriptions } from "@waybill/core"
 import { DeliveryControl, DeliveryQueue } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
@@ -117,6 +117,17 @@ describe("notices of failing endpoints", () => {
     yield* engine.patch({ status: "active" })
     yield* engine.patch({ status: "paused" })
     assert.strictEqual(yield* sweep, 0)
+  }, inEngine))
+
+  it.effect("are sent later when too many mails wait at first", Effect.fnUntraced(function*() {
+    const { engine, mails, sweep } = yield* makeNotices()
+    const store = yield* MailStore
+    yield* pausedByGone(engine)
+    const { client, tenantId } = engine.customer
+    yield* Effect.forEach(Array.from({ length: mailsPerTenant / 2 }, (_, n) => `other.${n}`), (id) => store.put(tenantId, client, { id, to: "other@shipper.example", subject: "Subject", text: "Text" }), { discard: true })
+    assert.strictEqual(yield* sweep, 0)
+    assert.strictEqual(yield* sweep, 1)
+    assert.strictEqual(mails.at(-1)!.subject, "Your webhook is paused")
   }, inEngine))
 
   it.effect("say before the last attempt when it is made, and what follows", Effect.fnUntraced(function*() {

@@ -7,10 +7,10 @@ import { pruneRows } from "../shared/PruneRows.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 
 /** Returns a row unless too many wait, also for an id that is there. */
-const putMail = (schema: Statement, tenantId: string, mail: Mail) => statement`
-INSERT INTO ${schema}.mails (tenant_id, id, recipient, subject, body)
-SELECT ${tenant(tenantId)}, ${text(mail.id)}, ${text(mail.to)}, ${text(mail.subject)}, ${text(mail.text)}
-WHERE (SELECT count(*) FROM (SELECT FROM ${schema}.mails WHERE tenant_id = ${tenant(tenantId)} LIMIT ${int8(mailsPerTenant)}) AS waiting) < ${int8(mailsPerTenant)}
+const putMail = (schema: Statement, tenantId: string, client: string, mail: Mail) => statement`
+INSERT INTO ${schema}.mails (tenant_id, id, client, recipient, subject, body)
+SELECT ${tenant(tenantId)}, ${text(mail.id)}, ${text(client)}, ${text(mail.to)}, ${text(mail.subject)}, ${text(mail.text)}
+WHERE (SELECT count(*) + count(*) FILTER (WHERE waiting.client = ${text(client)}) FROM (SELECT m.client FROM ${schema}.mails AS m WHERE m.tenant_id = ${tenant(tenantId)} LIMIT ${int8(mailsPerTenant)}) AS waiting) < ${int8(mailsPerTenant)}
 ON CONFLICT (tenant_id, id) DO UPDATE SET attempts = mails.attempts
 RETURNING id`
 
@@ -65,7 +65,7 @@ const pruneMails = (schema: Statement, tenantId: string, before: number) =>
   pruneRows(schema, tenantId, { table: "mails", key: ["id"], which: statement`created_at < ${timestamptz(before)} LIMIT ${int8(mailsPerPrune)}` })
 
 export const layer = storeLayer(MailStore, ({ schema, sql }) => ({
-  put: (tenantId, mail) => Effect.map(sql.rows(text, putMail(schema, tenantId, mail)), (rows) => rows.length > 0),
+  put: (tenantId, client, mail) => Effect.map(sql.rows(text, putMail(schema, tenantId, client, mail)), (rows) => rows.length > 0),
   tenants: (range) => sql.rows(text, tenantsWithMail(schema, range)),
   take: (tenantId, limit, leaseMillis) => sql.rows(takenRow, takeMails(schema, tenantId, limit, leaseMillis)),
   lagMillis: sql.one(float8, mailLag(schema)),

@@ -42,6 +42,7 @@ CREATE INDEX endpoint_notices_age ON ${schema}.endpoint_notices (tenant_id, day)
 CREATE TABLE ${schema}.mails (
   tenant_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
+  client text COLLATE "C" NOT NULL,
   recipient text NOT NULL,
   subject text NOT NULL,
   body text NOT NULL,

@@ -13,7 +13,7 @@ const schema = freshSchema()
 const twoMails = Effect.gen(function*() {
   const [store, tenantId] = [yield* MailStore, fixtures.freshTenant()]
   yield* (yield* AccessStore).putTenant({ tenantId, name: "Acme", hosts: [] })
-  for (const id of ["one", "other"]) yield* store.put(tenantId, { id, to: "edi@shipper.example", subject: "Subject", text: "Text" })
+  for (const id of ["one", "other"]) yield* store.put(tenantId, "key:shop", { id, to: "edi@shipper.example", subject: "Subject", text: "Text" })
   return { tenantId, take: (limit: number) => store.take(tenantId, limit, 60_000) }
 })
 

@@ -70,7 +70,7 @@ const makePrunes = Effect.fnUntraced(function*(tenantId: string) {
   const [audit, contents, ids, mails, notices, statistics] =
     [yield* AuditStore, yield* DocumentContents, yield* UniqueIds, yield* MailStore, yield* NoticeStore, yield* StatisticsStore]
   for (const n of [1, 2]) {
-    yield* mails.put(tenantId, { id: `mail ${n}`, to: "edi@shipper.example", subject: "Subject", text: "Text" })
+    yield* mails.put(tenantId, "key:shop", { id: `mail ${n}`, to: "edi@shipper.example", subject: "Subject", text: "Text" })
     yield* notices.claim(tenantId, { subscriptionId: idOf(n), kind: "failing", day: 1 })
     yield* statistics.add(tenantId, [{ destinationId: idOf(n), at: long, deliveries: 1, failures: 0, latencyMillis: 1, maxLatencyMillis: 1 }])
     yield* audit.put([auditEntry({ id: ids.nextAt(long), at: long, tenantId })])

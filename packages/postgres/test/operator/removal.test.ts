@@ -57,7 +57,7 @@ const begin = Effect.fnUntraced(function*(tenantId: string) {
   yield* (yield* PickupSubscriptions).create(carrier, { topics: ["pickups"], endpointUrl: webhookUrl, hmacSecretId: tenant.hmacSecretId })
   const id = yield* (yield* UniqueIds).next
   yield* (yield* StatisticsStore).add(tenantId, [{ destinationId: all.id, at: Date.now(), deliveries: 1, failures: 0, latencyMillis: 1, maxLatencyMillis: 1 }])
-  yield* (yield* MailStore).put(tenantId, { id: "a.1", to: "edi@shipper.example", subject: "Subject", text: "Text" })
+  yield* (yield* MailStore).put(tenantId, "key:shop", { id: "a.1", to: "edi@shipper.example", subject: "Subject", text: "Text" })
   const notices = yield* EndpointNotices
   const { webhook } = yield* notices.setContact(customer, { email: "edi@shipper.example", webhook: { endpointUrl: webhookUrl, hmacSecretId: tenant.hmacSecretId } })
   yield* (yield* NoticeStore).queue(tenantId, { webhookId: webhook!.subscriptionId, subscriptionId: all.id, noticeId: "a.1", body: new Uint8Array([123, 125]), traceparent: undefined })

@@ -5,6 +5,7 @@ import { storeLayer } from "../shared/StoreLayer.ts"
 import { TenantRows } from "../shared/TenantRows.ts"
 
 interface MailRow {
+  readonly client: string
   readonly mail: Mail
   readonly attempts: number
   readonly dueAt: number
@@ -24,11 +25,12 @@ export const layer = storeLayer(MailStore, { access: AccessTables }, ({ access: 
     [...rows.values()].filter(({ dueAt }) => dueAt <= now).sort((one, other) => one.dueAt - other.dueAt)
 
   return {
-    put: (tenantId, mail) =>
+    put: (tenantId, client, mail) =>
       operate((now) => {
         const own = tenants.of(tenantId)
-        if (own.size >= mailsPerTenant) return false
-        if (!own.has(mail.id)) journal.put(own, mail.id, { mail, attempts: 0, dueAt: now, scheduledAt: now, createdAt: now })
+        const ofClient = [...own.values()].filter((row) => row.client === client).length
+        if (own.size + ofClient >= mailsPerTenant) return false
+        if (!own.has(mail.id)) journal.put(own, mail.id, { client, mail, attempts: 0, dueAt: now, scheduledAt: now, createdAt: now })
         return true
       }),
     tenants: ({ after = "", limit }) =>
@@ -42,8 +44,8 @@ export const layer = storeLayer(MailStore, { access: AccessTables }, ({ access: 
         for (const row of own.values()) {
           if (row.dueAt > now && isAhead(row, now)) journal.put(own, row.mail.id, { ...row, dueAt: now + row.dueAt - row.scheduledAt, scheduledAt: now })
         }
-        return taken.map(({ attempts, createdAt, mail }) => {
-          journal.put(own, mail.id, { mail, attempts: attempts + 1, dueAt: now + leaseMillis, scheduledAt: now, createdAt })
+        return taken.map(({ attempts, client, createdAt, mail }) => {
+          journal.put(own, mail.id, { client, mail, attempts: attempts + 1, dueAt: now + leaseMillis, scheduledAt: now, createdAt })
           return { ...mail, attempt: attempts + 1, waitedMillis: now - createdAt }
         })
       }),
