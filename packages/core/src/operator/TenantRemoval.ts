@@ -17,6 +17,9 @@ const noFilter = { documentTypes: undefined, dot: undefined, invoiceNumber: unde
 /** Records whose documents a step removes. Their contents may be in a store that takes a second for each. */
 const recordsPerStep = 10
 
+/** Former contents of moved documents that a step removes. */
+const contentsPerStep = 100
+
 /** How long a deleted tenant's id stays reserved, because calls and transactions that began before the deletion may still write. */
 const graceMillis = 60_000
 
@@ -44,12 +47,20 @@ export class TenantRemoval extends Context.Service<TenantRemoval, {
       return records.length > 0
     })
 
+    /** Removes what a move of documents has left behind. Returns whether there was any. */
+    const removeDiscarded = Effect.fnUntraced(function*(tenantId: string) {
+      const contentIds = yield* documents.claimDiscarded(tenantId, 0, contentsPerStep)
+      yield* contents.remove(tenantId, contentIds)
+      yield* documents.forgetDiscarded(tenantId, contentIds)
+      return contentIds.length > 0
+    })
+
     /** Tenants whose documents are removed, and whose other data is being removed. */
     const withoutDocuments = new Set<string>()
 
     const step = Effect.fnUntraced(function*(tenantId: string) {
       if (!withoutDocuments.has(tenantId)) {
-        if (yield* removeDocuments(tenantId)) return { done: 0, more: true }
+        if ((yield* removeDocuments(tenantId)) || (yield* removeDiscarded(tenantId))) return { done: 0, more: true }
         if ((yield* contents.sweep(tenantId, yield* Clock.currentTimeMillis)) > 0) return { done: 0, more: true }
         withoutDocuments.add(tenantId)
       }

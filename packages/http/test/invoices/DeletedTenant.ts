@@ -1,6 +1,6 @@
 /** Deletes a tenant with documents during an upload, next to another tenant that stays. */
 import { type StoragePorts, TenantRemoval, Waybill } from "@waybill/core"
-import { DocumentContents, InvoiceDocuments } from "@waybill/core/invoices"
+import { DocumentContents, DocumentStore, InvoiceDocuments } from "@waybill/core/invoices"
 import { ContentHashNode, documentsSample, fileSample, HmacNode, SealerNode, TestWaybill, WebhookSenderScripted } from "@waybill/testkit"
 import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Layer } from "effect"
@@ -22,8 +22,17 @@ export const deleteTenantWithDocuments = (storage: Layer.Layer<StoragePorts, unk
         yield* documents.upload(carrier, documentsSample({ invoiceNumber: `N${n}`, documents: [{ documentType: "POD", files: [fileSample("PDF", 1000 + n)] }] }))
       }
     }
+    const contents = yield* DocumentContents
+    // a move was killed between the copy and its record
     yield* Effect.scoped(Effect.gen(function*() {
-      const writer = yield* (yield* DocumentContents).open("gone")
+      const copy = yield* contents.open("gone")
+      yield* copy.write(fileSample("PDF", 20))
+      yield* copy.finish
+      yield* Effect.flatMap(DocumentStore, (store) => store.discard("gone", copy.contentId))
+      yield* contents.keep("gone", [copy.contentId])
+    }))
+    yield* Effect.scoped(Effect.gen(function*() {
+      const writer = yield* contents.open("gone")
       yield* writer.write(fileSample("PDF", 10))
       before()
       yield* removal.remove("gone")

@@ -43,7 +43,7 @@ describe("DocumentContentsDirectory", () => {
     const folders = (name: string) => filesIn("deleted").filter((path) => path.includes(`/${name}/`)).length
     return deleteTenantWithDocuments(
       layerIn("deleted"),
-      () => assert.deepStrictEqual([folders("gone"), folders("stays")], [4, 1]),
+      () => assert.deepStrictEqual([folders("gone"), folders("stays")], [5, 1]),
       () => assert.deepStrictEqual([folders("gone"), folders("stays")], [0, 1])
     )
   })
