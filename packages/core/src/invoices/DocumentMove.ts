@@ -91,9 +91,20 @@ export const makeDocumentMove = Effect.fnUntraced(function*({ source, target }: 
     return (yield* documents.moveContent(tenantId, record, { from, to })) ? "moved" : "deleted"
   }, Effect.scoped)
 
-  const move = Effect.fnUntraced(function*(tenantId: string, record: DocumentRecord, file: DocumentFile): Effect.fn.Return<DocumentMoveOutcome, StorageError> {
+  const tryMove = Effect.fnUntraced(function*(tenantId: string, record: DocumentRecord, file: DocumentFile): Effect.fn.Return<DocumentMoveOutcome, StorageError> {
     if ((yield* source.read(tenantId, file.contentId, 0)) !== undefined) return yield* copy(tenantId, record, file)
     return (yield* target.read(tenantId, file.contentId, 0)) === undefined ? "missing" : "there"
+  })
+
+  /** Bytes also vanish when the file is deleted, or moved by another run, since its record was read. */
+  const move = Effect.fnUntraced(function*(tenantId: string, record: DocumentRecord, file: DocumentFile): Effect.fn.Return<DocumentMoveOutcome, StorageError> {
+    const outcome = yield* tryMove(tenantId, record, file)
+    if (outcome !== "missing" && outcome !== "damaged") return outcome
+    const { carrier, invoiceNumber } = record
+    const [now] = yield* documents.list(tenantId, { _tag: "All" }, { ...everyRecord, ...carrier, invoiceNumber }, { after: undefined, limit: 1 })
+    const found = now?.files.find(({ fileId }) => fileId === file.fileId)
+    if (found === undefined) return "deleted"
+    return found.contentId === file.contentId ? outcome : "there"
   })
 
   const files: DocumentMove["files"] = (tenantId, onFile) =>

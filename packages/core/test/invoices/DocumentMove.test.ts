@@ -119,9 +119,21 @@ describe("moving documents", () => {
     const target = otherStore(() => Effect.asVoid(remove))
     const { carrier, documents, files, move, run, tenantId } = yield* begin(target)
     remove = Effect.ignore(documents.remove(carrier, "4711"))
-    assert.deepStrictEqual((yield* run).filter((each) => each === "moved"), ["moved"])
+    assert.deepStrictEqual(yield* run, ["deleted", "deleted", "moved"])
     assert.strictEqual(yield* move.clear(tenantId, 0), 0)
     assert.deepStrictEqual([...target.kept.keys()], (yield* files).map(({ contentId }) => contentId))
+  }, inService))
+
+  it.effect("calls no file missing or damaged that another run has moved meanwhile", Effect.fnUntraced(function*() {
+    let other: Effect.Effect<unknown, StorageError> = Effect.void
+    const target = otherStore(() => Effect.suspend(() => {
+      const now = other
+      other = Effect.void
+      return Effect.asVoid(now)
+    }))
+    const { move, run, tenantId } = yield* begin(target)
+    other = Effect.andThen(run, move.clear(tenantId, 0))
+    assert.deepStrictEqual(yield* run, ["there", "there", "there"])
   }, inService))
 
   it.effect("tells of a file whose bytes are in neither store", Effect.fnUntraced(function*() {
