@@ -1,4 +1,5 @@
 /** Document contents in S3 or a compatible store, with the S3 client of the host. */
+import { StorageError } from "@waybill/core"
 import { type ContentWriter, DocumentContents } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
@@ -6,6 +7,14 @@ import { attempt, chunkBytes, contentNotThere, externalDocumentContents, isConte
 
 /** Minimum part size of S3, except for the last part; each upload in progress uses this much memory. */
 const partBytes = 5 * 1024 * 1024
+
+/** How long a call may take, its retries by the client included. Clients of S3 wait for an answer without a limit by default. */
+const answerMillis = 60_000
+
+/** Options of a call. */
+interface CallOptions {
+  readonly abortSignal: AbortSignal
+}
 
 interface At {
   readonly Bucket: string
@@ -23,18 +32,18 @@ interface Part {
 
 /** The used methods of `S3` from `@aws-sdk/client-s3`. */
 export interface S3Calls {
-  createMultipartUpload(input: At & { readonly ContentType?: string }): Promise<{ readonly UploadId?: string | undefined }>
-  uploadPart(input: Upload & { readonly PartNumber: number; readonly Body: Uint8Array }): Promise<{ readonly ETag?: string | undefined }>
-  completeMultipartUpload(input: Upload & { readonly MultipartUpload: { readonly Parts: Array<{ PartNumber: number; ETag: string | undefined }> } }): Promise<unknown>
-  abortMultipartUpload(input: Upload): Promise<unknown>
-  listMultipartUploads(input: { readonly Bucket: string; readonly Prefix: string; readonly KeyMarker?: string; readonly UploadIdMarker?: string }): Promise<{
+  createMultipartUpload(input: At & { readonly ContentType?: string }, options?: CallOptions): Promise<{ readonly UploadId?: string | undefined }>
+  uploadPart(input: Upload & { readonly PartNumber: number; readonly Body: Uint8Array }, options?: CallOptions): Promise<{ readonly ETag?: string | undefined }>
+  completeMultipartUpload(input: Upload & { readonly MultipartUpload: { readonly Parts: Array<{ PartNumber: number; ETag: string | undefined }> } }, options?: CallOptions): Promise<unknown>
+  abortMultipartUpload(input: Upload, options?: CallOptions): Promise<unknown>
+  listMultipartUploads(input: { readonly Bucket: string; readonly Prefix: string; readonly KeyMarker?: string; readonly UploadIdMarker?: string }, options?: CallOptions): Promise<{
     readonly Uploads?: ReadonlyArray<{ readonly Key?: string | undefined; readonly UploadId?: string | undefined; readonly Initiated?: Date | undefined }> | undefined
     readonly IsTruncated?: boolean | undefined
     readonly NextKeyMarker?: string | undefined
     readonly NextUploadIdMarker?: string | undefined
   }>
-  getObject(input: At & { readonly Range: string }): Promise<{ readonly Body?: { transformToByteArray(): Promise<Uint8Array> } | undefined }>
-  deleteObject(input: At): Promise<unknown>
+  getObject(input: At & { readonly Range: string }, options?: CallOptions): Promise<{ readonly Body?: { transformToByteArray(): Promise<Uint8Array> } | undefined }>
+  deleteObject(input: At, options?: CallOptions): Promise<unknown>
 }
 
 /** Where files of documents are. */
@@ -59,13 +68,13 @@ const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): Docum
   const finished = new Map<string, { readonly upload: Upload; readonly parts: Array<Part>; kept: boolean }>()
 
   const begin = (at: At) =>
-    attempt("open", async (): Promise<Upload> => {
-      const { UploadId } = await client.createMultipartUpload({ ...at, ContentType: "application/octet-stream" })
+    answered("open", async (options): Promise<Upload> => {
+      const { UploadId } = await client.createMultipartUpload({ ...at, ContentType: "application/octet-stream" }, options)
       if (UploadId === undefined) throw new Error("The answer has no UploadId.")
       return { ...at, UploadId }
     })
 
-  const abort = (upload: Upload) => attempt("abort", () => unlessAbsent(client.abortMultipartUpload(upload)))
+  const abort = (upload: Upload) => answered("abort", (options) => unlessAbsent(client.abortMultipartUpload(upload, options)))
 
   const open = Effect.fnUntraced(function*(tenantId: string) {
     const contentId = randomUUID()
@@ -79,9 +88,9 @@ const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): Docum
     let part = new Uint8Array(0)
     let length = 0
 
-    const send = attempt("write", async () => {
+    const send = answered("write", async (options) => {
       const PartNumber = parts.length + 1
-      const { ETag } = await client.uploadPart({ ...upload, PartNumber, Body: part.subarray(0, length) })
+      const { ETag } = await client.uploadPart({ ...upload, PartNumber, Body: part.subarray(0, length) }, options)
       parts.push({ PartNumber, ETag })
       length = 0
     })
@@ -111,31 +120,31 @@ const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): Docum
     const written = finished.get(Key)
     if (written === undefined) return yield* contentNotThere(contentId)
     if (written.kept) return
-    yield* attempt("keep", () => client.completeMultipartUpload({ ...written.upload, MultipartUpload: { Parts: written.parts } }))
+    yield* answered("keep", (options) => client.completeMultipartUpload({ ...written.upload, MultipartUpload: { Parts: written.parts } }, options))
     written.kept = true
   })
 
-  const remove = (at: At): Promise<unknown> => {
+  const remove = (at: At, options: CallOptions): Promise<unknown> => {
     // a rolled back transaction removes what it kept, and its writer may try again
     finished.delete(at.Key)
-    return client.deleteObject(at)
+    return client.deleteObject(at, options)
   }
 
-  const read = async (at: At, chunk: number): Promise<Uint8Array | undefined> => {
+  const read = async (at: At, chunk: number, options: CallOptions): Promise<Uint8Array | undefined> => {
     const from = chunk * chunkBytes
-    const found = await unlessAbsent(client.getObject({ ...at, Range: `bytes=${from}-${from + chunkBytes - 1}` }))
+    const found = await unlessAbsent(client.getObject({ ...at, Range: `bytes=${from}-${from + chunkBytes - 1}` }, options))
     const bytes = await found?.Body?.transformToByteArray()
     return bytes === undefined || bytes.length === 0 ? undefined : bytes
   }
 
-  const sweep = async (tenantId: string, writtenBefore: number): Promise<number> => {
+  const sweep = async (tenantId: string, writtenBefore: number, options: CallOptions): Promise<number> => {
     let swept = 0
     let after: { readonly KeyMarker?: string; readonly UploadIdMarker?: string } | undefined = {}
     while (after !== undefined) {
-      const page = await client.listMultipartUploads({ Bucket: bucket, Prefix: folderOf(tenantId), ...after })
+      const page = await client.listMultipartUploads({ Bucket: bucket, Prefix: folderOf(tenantId), ...after }, options)
       for (const { Initiated, Key, UploadId } of page.Uploads ?? []) {
         if (Key === undefined || UploadId === undefined || Initiated === undefined || Initiated.getTime() >= writtenBefore) continue
-        await unlessAbsent(client.abortMultipartUpload({ Bucket: bucket, Key, UploadId }))
+        await unlessAbsent(client.abortMultipartUpload({ Bucket: bucket, Key, UploadId }, options))
         swept += 1
       }
       after = page.IsTruncated === true && page.NextKeyMarker !== undefined
@@ -148,16 +157,23 @@ const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): Docum
   return DocumentContents.of({
     open,
     keep: (tenantId, contentIds) => Effect.forEach(contentIds, (contentId) => keep(tenantId, contentId), { concurrency: 8, discard: true }),
-    read: (tenantId, contentId, chunk) => isContentId(contentId) ? attempt("read", () => read(placeOf(tenantId, contentId), chunk)) : Effect.undefined,
+    read: (tenantId, contentId, chunk) => isContentId(contentId) ? answered("read", (options) => read(placeOf(tenantId, contentId), chunk, options)) : Effect.undefined,
     remove: (tenantId, contentIds) =>
       Effect.forEach(
         contentIds.filter(isContentId),
-        (contentId) => attempt("remove", () => remove(placeOf(tenantId, contentId))),
+        (contentId) => answered("remove", (options) => remove(placeOf(tenantId, contentId), options)),
         { concurrency: 8, discard: true }
       ),
-    sweep: (tenantId, writtenBefore) => attempt("sweep", () => sweep(tenantId, writtenBefore))
+    sweep: (tenantId, writtenBefore) => attempt("sweep", (abortSignal) => sweep(tenantId, writtenBefore, { abortSignal }))
   })
 }
+
+/** A call that ends in time: a store that is gone without a word must keep neither callers waiting nor the connection of their transaction. */
+const answered = <A>(operation: string, call: (options: CallOptions) => Promise<A>): Effect.Effect<A, StorageError> =>
+  Effect.timeoutOrElse(attempt(operation, (abortSignal) => call({ abortSignal })), {
+    duration: answerMillis,
+    orElse: () => Effect.fail(new StorageError({ operation: `DocumentContents.${operation}`, cause: new Error(`No answer within ${answerMillis / 1000} seconds.`) }))
+  })
 
 /** Grows on demand, so that a small file needs little memory. */
 const roomFor = (part: Uint8Array<ArrayBuffer>, used: number, needed: number): Uint8Array<ArrayBuffer> => {

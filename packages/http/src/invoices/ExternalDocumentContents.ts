@@ -10,8 +10,8 @@ export const isContentId = (contentId: string): boolean => /^[0-9a-f]{8}(?:-[0-9
 /** Bytes per read. */
 export const chunkBytes = 256 * 1024
 
-/** A call of the store, which is named in its failure. */
-export const attempt = <A>(operation: string, call: () => Promise<A>): Effect.Effect<A, StorageError> =>
+/** A call of the store, which is named in its failure. `signal` aborts when the call is interrupted. */
+export const attempt = <A>(operation: string, call: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, StorageError> =>
   Effect.tryPromise({ try: call, catch: (cause) => new StorageError({ operation: `DocumentContents.${operation}`, cause }) })
 
 /** `keep` was called for a content that its tenant has not written, or that was removed. */

@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { StoragePorts } from "@waybill/core"
+import { type StoragePorts, Transaction } from "@waybill/core"
 import { DocumentContents } from "@waybill/core/invoices"
 import { fileSample, StorageMemory } from "@waybill/testkit"
 import { DocumentContentsSuite } from "@waybill/conformance/suites"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer, Logger } from "effect"
+import { TestClock } from "effect/testing"
 import { afterAll } from "vitest"
 import { DocumentContentsS3, type S3Calls } from "../../src/s3.ts"
 import { deleteTenantWithDocuments } from "./DeletedTenant.ts"
@@ -62,6 +63,42 @@ describe("DocumentContentsS3", () => {
     const error = yield* Effect.flip(Effect.scoped(contents.open("acme")))
     assert.deepStrictEqual([error._tag, error.operation], ["StorageError", "DocumentContents.open"])
   }, Effect.provide(over(Object.assign(new S3Double(), { createMultipartUpload: () => Promise.reject(new Error("no")) })))))
+})
+
+describe("a bucket that does not answer", () => {
+  const never = () => new Promise<never>(() => {})
+
+  it.effect("ends reads and uploads after a minute, and aborts their calls", () => {
+    const aborted: Array<string> = []
+    const silent = (name: string) => (_: unknown, { abortSignal }: { readonly abortSignal: AbortSignal }) => {
+      abortSignal.addEventListener("abort", () => aborted.push(name))
+      return never()
+    }
+    const bucket = Object.assign(new S3Double(), { getObject: silent("read"), uploadPart: silent("write") })
+    return Effect.gen(function*() {
+      const contents = yield* DocumentContents
+      const upload = Effect.scoped(Effect.gen(function*() {
+        const writer = yield* contents.open("acme")
+        yield* writer.write(fileSample("PDF", 1000))
+        return yield* writer.finish
+      }))
+      const calls = yield* Effect.forkChild(Effect.all([Effect.flip(contents.read("acme", crypto.randomUUID(), 0)), Effect.flip(upload)], { concurrency: 2 }))
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual((yield* Fiber.join(calls)).map(({ operation }) => operation), ["DocumentContents.read", "DocumentContents.write"])
+      assert.deepStrictEqual([aborted.toSorted(), bucket.uploads.size], [["read", "write"], 0])
+    }).pipe(Effect.provide(over(bucket)))
+  })
+
+  it.effect("delays the end of an upload, and the answer to a deletion, by a minute at most", () => {
+    const bucket = Object.assign(new S3Double(), { abortMultipartUpload: never, deleteObject: never })
+    return Effect.gen(function*() {
+      const contents = yield* DocumentContents
+      const removal = Effect.flatMap(Transaction, (transaction) => transaction.run(contents.remove("acme", [crypto.randomUUID()])))
+      const calls = yield* Effect.forkChild(Effect.all([Effect.scoped(contents.open("acme")), removal], { concurrency: 2 }))
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(calls)
+    }).pipe(Effect.provide(over(bucket)), Effect.provide(Logger.layer([])))
+  })
 })
 
 /** The host installs this package. */
