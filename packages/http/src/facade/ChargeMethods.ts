@@ -25,6 +25,7 @@ export interface ChargeMethods {
 }
 
 export interface ChargeSubscriptionMethods {
+  /** Stores the open bills of the accounts for `inFlight`, and sends every later change. Rejects with `subscription_conflict` if a subscription of the caller covers one of the accounts. */
   readonly create: (principal: HostPrincipal, subscription: charges.ChargeSubscriptionCreate) => Promise<charges.ChargeSubscription>
   /** A cancelled subscription is inactive. */
   readonly get: (principal: HostPrincipal, subscriptionId: string) => Promise<charges.ChargeSubscription>
@@ -37,7 +38,7 @@ export interface ChargeSubscriptionMethods {
 export type WebhookTestRequest = typeof charges.WebhookTest.Encoded
 
 export interface WebhookTestMethods {
-  /** Sends a sample. If it is accepted, the principal's suspended subscriptions with this address resume. */
+  /** Sends a sample. If it is accepted, the principal's suspended subscriptions with this address resume; otherwise rejects with `webhook_test_failed`. */
   readonly testWebhook: (
     principal: HostPrincipal,
     test: WebhookTestRequest

@@ -53,6 +53,7 @@ export interface InvoiceWriteMethods {
     invoice: invoices.Invoice,
     comments?: InvoiceComments
   ) => Promise<invoices.InvoiceAnswer>
+  /** Rejects with `invoice_not_found`, also if several carriers have the id and `options` names none. The history stays. */
   readonly remove: (
     principal: HostPrincipal,
     uniqueID: string,
@@ -63,6 +64,7 @@ export interface InvoiceWriteMethods {
 export interface InvoiceReadMethods {
   /** Invoices that the principal has access to, by uniqueID; all filters must match. */
   readonly list: (principal: HostPrincipal, query?: InvoiceListQuery) => Promise<InvoicesPage>
+  /** The latest invoice with this id that the principal has access to. Rejects with `invoice_not_found`. */
   readonly get: (
     principal: HostPrincipal,
     uniqueID: string,
@@ -79,6 +81,7 @@ export type DocumentListQuery = typeof invoices.DocumentQuery.Encoded
 
 export interface DocumentFileView {
   readonly id: string
+  /** Bytes. */
   readonly size: number
   /** Hexadecimal. */
   readonly sha256: string
@@ -118,6 +121,7 @@ export interface DocumentWriteMethods {
 export interface DocumentReadMethods {
   /** Documents that the principal has access to, by invoice number; all filters must match. */
   readonly list: (principal: HostPrincipal, query?: DocumentListQuery) => Promise<DocumentsPage>
+  /** Rejects with `document_not_found`. */
   readonly get: (principal: HostPrincipal, invoiceNumber: string, from?: FromCarrier) => Promise<DocumentsView>
   /** The history of the documents, oldest first; for carriers; of more than 8 MB the newest part. Once all are deleted, give DOT and MC. */
   readonly history: (principal: HostPrincipal, invoiceNumber: string, from?: FromCarrier) => Promise<ReadonlyArray<invoices.DocumentChange>>

@@ -159,7 +159,7 @@ export interface AllSubscriptionsMethods {
   readonly edit: (tenantId: string, subscriptionId: string, change: SubscriptionChange) => Promise<core.SubscriptionView>
   /** Stops sending until `resume`. Its client can read the reason and cannot resume it. */
   readonly pause: (tenantId: string, subscriptionId: string, reason: string) => Promise<core.SubscriptionView>
-  /** Resumes a subscription that its client, the engine or an operator paused. For freight charges, deliveries that were not accepted since the pause are sent again first. */
+  /** Resumes a subscription that its client, the service or an operator paused. For freight charges, deliveries that were not accepted since the pause are sent again first. */
   readonly resume: (tenantId: string, subscriptionId: string) => Promise<core.SubscriptionView>
   /** Drops waiting entries. Returns their number. */
   readonly purge: (tenantId: string, subscriptionId: string) => Promise<number>
@@ -222,6 +222,7 @@ export interface TenantMethods extends HealthMethods {
   readonly list: (query?: PageQuery) => Promise<core.ListPage<core.Tenant>>
   /** Refuses all its callers with `tenant_suspended` and sends nothing, in every process at once. */
   readonly suspend: (tenantId: string) => Promise<core.Tenant>
+  /** Serves it again; waiting entries are sent. */
   readonly resume: (tenantId: string) => Promise<core.Tenant>
   /**
    * Deletes the tenant and all its data. Callers are refused at once; a started process
@@ -237,9 +238,11 @@ export interface CreatedApiKey {
 }
 
 export interface ApiKeyMethods {
+  /** Keys with the same name are one client, which sees what they see together. */
   readonly create: (tenantId: string, request: core.ApiKeyRequest) => Promise<CreatedApiKey>
   /** Never returns a key's value. */
   readonly list: (tenantId: string, query?: PageQuery) => Promise<core.ListPage<core.ApiKeyView>>
+  /** Takes effect in every process at once. Rejects with `api_key_not_found`. */
   readonly revoke: (tenantId: string, id: string) => Promise<void>
 }
 
@@ -253,8 +256,9 @@ export interface ReplayRange {
 export interface DeliveryMethods {
   /** Newest first by default. A page may be short, or empty, with a `nextCursor`. */
   readonly list: (tenantId: string, query?: DeliveriesQuery) => Promise<core.CountedPage<delivery.DeliveryView>>
+  /** The delivery with its attempts and its exact body. Rejects with `delivery_not_found`. */
   readonly get: (tenantId: string, deliveryId: string) => Promise<delivery.DeliveryBodyView>
-  /** Sends the same bytes with the same id again. */
+  /** Sends the same bytes with the same id again, with a full series of attempts. Rejects with `delivery_not_retryable`. */
   readonly retry: (tenantId: string, deliveryId: string) => Promise<void>
   /** Dismisses a dead letter: it is no longer counted or recovered. It can still be retried. */
   readonly dismiss: (tenantId: string, deliveryId: string) => Promise<void>

@@ -35,11 +35,11 @@ export interface PickupMethods {
   ) => Promise<ReadonlyArray<pickups.PickupAnswer>>
   /** Replaces the whole request. Until the carrier accepts it, the previous agreement stays valid. */
   readonly update: (principal: HostPrincipal, carrierPickupNumber: string, request: pickups.PickupInput) => Promise<ReadonlyArray<pickups.PickupAnswer>>
-  /** Possible until the driver has arrived. Can be repeated. */
+  /** Possible until the driver has arrived, then rejects with `pickup_final`. Can be repeated. */
   readonly cancel: (principal: HostPrincipal, carrierPickupNumber: string) => Promise<void>
   /** Reports the progress of a pickup, for carriers; by its number, or by its `pickupId` until it has one. */
   readonly report: (principal: HostPrincipal, pickupId: string, report: pickups.PickupReportInput) => Promise<pickups.PickupReportResult>
-  /** Decides on an order, or on a change of it, that waits for a decision, for carriers. */
+  /** Decides on an order, or on a change of it, that waits for a decision, for carriers. Rejects with `pickup_decided` if nothing waits. */
   readonly decide: (principal: HostPrincipal, pickupId: string, decision: pickups.CarrierDecisionInput) => Promise<pickups.PickupReportResult>
 }
 
@@ -61,6 +61,7 @@ export interface PickupSubscriptionMethods {
 }
 
 export interface PickupReadMethods {
+  /** The status of a pickup that the carrier has accepted, by number or PRO. Rejects with `pickup_not_found` for all others. */
   readonly visibility: (principal: HostPrincipal, query: pickups.PickupQuery) => Promise<pickups.PickupVisibility>
   /** The work list, for carriers: every order, change, cancellation, decision and report once, in commit order. */
   readonly changes: (principal: HostPrincipal, query?: pickups.PickupChangeQueryInput) => Promise<PickupChanges>

@@ -69,5 +69,6 @@ export interface LookupMethods {
 export interface StatusSubscriptionMethods {
   /** The referenced shipments need not exist yet. */
   readonly subscribe: (principal: HostPrincipal, subscription: status.SubscribeRequest) => Promise<status.SubscriptionResult>
+  /** Ends the subscription; nothing more is sent. Rejects with `subscription_not_found`. */
   readonly unsubscribe: (principal: HostPrincipal, transactionId: string) => Promise<status.SubscriptionResult>
 }
