@@ -187,6 +187,7 @@ export const lateWaitingMillis = 300_000
 
 /** Storage port of operators' changes. */
 export class DeliveryControl extends Context.Service<DeliveryControl, {
+  /** Pauses a destination in the states that `pause` says. A paused one gets the new reason and pauser, and keeps its `since`. */
   readonly pause: (tenantId: string, destinationId: string, pause: Pause) => Effect.Effect<DestinationChanged, StorageError>
   /**
    * Makes a paused destination active; one that its client had made inactive becomes inactive again. Other pauses than `pauses` stay, concurrent

@@ -51,6 +51,7 @@ export const pickupKeyMillis = 30 * 86_400_000
 
 /** Pickups (area C): order, change, cancel, look up; for carriers: report, decide, list changes. */
 export class Pickups extends Context.Service<Pickups, {
+  /** Orders a pickup, once per idempotency key. Answers one entry; with a desk that waits, after the carrier's decision or `waitMillis`. */
   readonly create: (
     principal: Principal,
     input: typeof PickupRequest.Encoded,
@@ -67,6 +68,7 @@ export class Pickups extends Context.Service<Pickups, {
     principal: Principal,
     number: string
   ) => Effect.Effect<void, PickupNotFound | PickupFinal | PickupDeskFailed | NotPermitted | StorageError>
+  /** The status of a pickup that the carrier has accepted, by number or PRO. */
   readonly visibility: (principal: Principal, query: typeof PickupQuery.Encoded) => Effect.Effect<PickupVisibility, PickupNotFound | Failure>
   /** For carriers: reports progress of a pickup, by its number, or by Waybill's id while it has no number. */
   readonly report: (principal: Principal, pickupId: string, body: typeof PickupReport.Encoded) => Effect.Effect<PickupReportResult, PickupNotFound | Failure>

@@ -38,6 +38,7 @@ type Failure = InvalidInput | NotPermitted | StorageError
 
 /** Subscriptions to events (area D): create, list, read, patch, delete. */
 export class TransitSubscriptions extends Context.Service<TransitSubscriptions, {
+  /** With `filters.shipmentIds`, the stored events of these shipments are sent first; without, it begins with the next event. */
   readonly create: (principal: Principal, input: typeof SubscriptionCreate.Encoded) => Effect.Effect<TransitSubscription, QuotaExceeded | Failure>
   /** Lists the caller's own subscriptions with one status (default active), in the order of their ids. */
   readonly list: (principal: Principal, query?: typeof TransitSubscriptionQuery.Encoded) => Effect.Effect<Page<TransitSubscription>, Failure>
