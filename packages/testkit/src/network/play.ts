@@ -116,7 +116,7 @@ export const play = async (network: Iterable<NetworkCall>, target: StartedTestWa
 /** Limits concurrency, and runs the calls of each shipment one after the other. */
 class ShipmentLines {
   readonly #most: number
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inFlight = new Set<Promise<void>>()
   readonly #last = new Map<string, Promise<void>>()
 
   constructor(most: number) {
@@ -125,18 +125,18 @@ class ShipmentLines {
 
   /** Waits for a free slot. `work` never rejects. */
   async begin(shipmentId: string, work: () => Promise<void>): Promise<void> {
-    while (this.#underWay.size >= this.#most) await Promise.race(this.#underWay)
+    while (this.#inFlight.size >= this.#most) await Promise.race(this.#inFlight)
     const working = (this.#last.get(shipmentId) ?? Promise.resolve()).then(work)
     this.#last.set(shipmentId, working)
     const tracked = working.then(() => {
-      this.#underWay.delete(tracked)
+      this.#inFlight.delete(tracked)
       if (this.#last.get(shipmentId) === working) this.#last.delete(shipmentId)
     })
-    this.#underWay.add(tracked)
+    this.#inFlight.add(tracked)
   }
 
   async ended(): Promise<void> {
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#inFlight)
   }
 }
 
