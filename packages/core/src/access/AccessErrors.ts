@@ -57,7 +57,7 @@ export class ClientNotFound extends taggedFailure<ClientNotFound>()("ClientNotFo
 
 /** No valid API key has this id in the tenant. */
 export class ApiKeyNotFound extends taggedFailure<ApiKeyNotFound>()("ApiKeyNotFound", { id: Schema.String }, ({ id }) =>
-  `No valid API key ${id} in this tenant. It may have been revoked already.`) {}
+  `No valid API key ${id} in this tenant. It may have been revoked already: take an id from the list of keys.`) {}
 
 /** A quota on stored items is used up. Items must be removed, or the operator must raise the quota. */
 export class QuotaExceeded extends taggedFailure<QuotaExceeded>()("QuotaExceeded", {
@@ -74,8 +74,3 @@ export class RateExceeded extends taggedFailure<RateExceeded>()("RateExceeded", 
   retryAfterSeconds: Schema.Int
 }, ({ limit, quota, retryAfterSeconds }) =>
   `The quota ${quota} of ${limit} is used up for now. Try again in ${retryAfterSeconds} second${retryAfterSeconds === 1 ? "" : "s"}.`) {}
-
-/** A client ran more webhook tests than it may per minute. */
-export class TooManyCalls extends taggedFailure<TooManyCalls>()("TooManyCalls", {
-  retryAfterSeconds: Schema.Int
-}, ({ retryAfterSeconds }) => `Too many calls. Try again in ${retryAfterSeconds} second${retryAfterSeconds === 1 ? "" : "s"}.`) {}

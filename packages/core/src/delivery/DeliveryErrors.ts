@@ -1,4 +1,4 @@
-/** Errors of operators' calls about deliveries and secrets. */
+/** Errors of calls about deliveries, subscriptions, secrets and webhook tests. */
 import { Schema } from "effect"
 import { taggedFailure } from "../shared/TaggedFailure.ts"
 
@@ -32,7 +32,7 @@ export class SubscriptionPausedByOperator extends taggedFailure<SubscriptionPaus
 
 /** No destination, and so no subscription, of this id in the tenant. */
 export class DestinationNotFound extends taggedFailure<DestinationNotFound>()("DestinationNotFound", { destinationId: Schema.String }, ({ destinationId }) =>
-  `No subscription ${destinationId}. It may have been deleted.`) {}
+  `No subscription ${destinationId}. It may have been deleted: take an id from the list of subscriptions.`) {}
 
 /** Whether a client reads the message: it cannot do what an operator can. */
 const forClient = Schema.optionalKey(Schema.Boolean)
@@ -62,3 +62,9 @@ export class SecretUnreadable extends taggedFailure<SecretUnreadable>()("SecretU
   forClient === true
     ? `Secret ${hmacSecretId} cannot be read, so it was not rotated. Ask the operator to register it again.`
     : `Secret ${hmacSecretId} was sealed with a key this process does not have. Start it with the key that sealed it (WAYBILL_SEALING_KEY, or the option sealingKeys).`) {}
+
+/** A client ran more webhook tests than it may per minute. */
+export class TooManyWebhookTests extends taggedFailure<TooManyWebhookTests>()("TooManyWebhookTests", {
+  limit: Schema.Int,
+  retryAfterSeconds: Schema.Int
+}, ({ limit, retryAfterSeconds }) => `A client may test webhooks ${limit} times a minute. Try again in ${retryAfterSeconds} second${retryAfterSeconds === 1 ? "" : "s"}.`) {}

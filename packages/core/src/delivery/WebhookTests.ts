@@ -1,11 +1,11 @@
 /** Sends a test to a receiver, with the signature, deadline and address check of a delivery. */
 import { Clock, Context, Effect, Layer, Option } from "effect"
-import { TooManyCalls } from "../access/AccessErrors.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { ClientLimiter } from "../shared/ClientLimiter.ts"
 import { monotonicMillis } from "../shared/MonotonicTime.ts"
 import type { StorageError } from "../shared/StoragePort.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
+import { TooManyWebhookTests } from "./DeliveryErrors.ts"
 import { DeliveryOptions } from "./DeliveryOptions.ts"
 import { Hmac } from "./secrets/Hmac.ts"
 import type { RequestBody } from "./model/RequestBody.ts"
@@ -43,7 +43,7 @@ export interface WebhookTestOutcome {
 /** Tests of the receivers of a client. */
 export class WebhookTests extends Context.Service<WebhookTests, {
   /** Counts one test of the client, or fails beyond 10 in a minute, so that tests cannot be used to send many requests to others. */
-  readonly allow: (principal: Principal) => Effect.Effect<void, TooManyCalls>
+  readonly allow: (principal: Principal) => Effect.Effect<void, TooManyWebhookTests>
   /** Sends the test; every failure at the receiver is an outcome. */
   readonly send: (request: WebhookTestRequest) => Effect.Effect<WebhookTestOutcome, StorageError>
 }>()("@waybill/core/delivery/WebhookTests") {
@@ -58,7 +58,7 @@ export class WebhookTests extends Context.Service<WebhookTests, {
 
     const allow = Effect.fn("WebhookTests.allow")(function*(principal: Principal) {
       const waitMillis = limiter.admit(principal, yield* monotonicMillis)
-      if (waitMillis > 0) return yield* new TooManyCalls({ retryAfterSeconds: Math.ceil(waitMillis / 1000) })
+      if (waitMillis > 0) return yield* new TooManyWebhookTests({ limit: testsPerMinute, retryAfterSeconds: Math.ceil(waitMillis / 1000) })
     })
 
     const send = Effect.fn("WebhookTests.send")(function*({ body, client, hmacSecretId, mustSign, tenantId, url }: WebhookTestRequest) {

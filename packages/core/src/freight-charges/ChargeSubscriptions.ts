@@ -1,11 +1,11 @@
 /** Freight charge subscriptions: create, read bills in flight, cancel, test a receiver, and resume after a suspension. */
 import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
-import type { NotPermitted, QuotaExceeded, TooManyCalls } from "../access/AccessErrors.ts"
+import type { NotPermitted, QuotaExceeded } from "../access/AccessErrors.ts"
 import { carriersAndCustomers } from "../access/Callers.ts"
 import { makeRememberAccess } from "../access/ClientAccess.ts"
 import { accountOfGrant, accountWithin } from "../access/model/CarrierNumbers.ts"
 import { carrierOf, type Principal } from "../access/model/Principal.ts"
-import { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
+import { SubscriptionPausedByOperator, type TooManyWebhookTests } from "../delivery/DeliveryErrors.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
 import { DeliveryQueue, type DestinationSettings, type DestinationState } from "../delivery/DeliveryQueue.ts"
 import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
@@ -76,7 +76,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
     input: typeof WebhookTest.Encoded
   ) => Effect.Effect<
     WebhookTestResult,
-    InvalidInput | NotPermitted | TooManyCalls | WebhookTestFailed | SubscriptionPausedByOperator | StorageError
+    InvalidInput | NotPermitted | TooManyWebhookTests | WebhookTestFailed | SubscriptionPausedByOperator | StorageError
   >
 }>()("@waybill/core/freight-charges/ChargeSubscriptions") {
   static readonly layer = Layer.effect(ChargeSubscriptions, Effect.gen(function*() {

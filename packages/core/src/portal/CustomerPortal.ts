@@ -1,6 +1,6 @@
 /** The calls of a customer's portal: its own subscriptions, deliveries and secrets. */
 import { Clock, Context, Effect, Layer, type Redacted, Schema } from "effect"
-import type { NotPermitted, TenantNotFound, TooManyCalls } from "../access/AccessErrors.ts"
+import type { NotPermitted, TenantNotFound } from "../access/AccessErrors.ts"
 import { carriersAndCustomers } from "../access/Callers.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { Deliveries, DeliveryListQuery, DeliveryView } from "../delivery/Deliveries.ts"
@@ -11,7 +11,8 @@ import {
   SecretNotFound,
   SecretNotUsable,
   SecretUnreadable,
-  type SubscriptionPausedByOperator
+  type SubscriptionPausedByOperator,
+  type TooManyWebhookTests
 } from "../delivery/DeliveryErrors.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
 import { type SecretListQuery, type SecretRotation, type SecretView, SigningSecrets } from "../delivery/secrets/SigningSecrets.ts"
@@ -80,7 +81,7 @@ export class CustomerPortal extends Context.Service<CustomerPortal, {
   readonly test: (
     principal: Principal,
     subscriptionId: string
-  ) => Effect.Effect<PortalTestResult, NoSubscription | SecretNotUsable | TooManyCalls>
+  ) => Effect.Effect<PortalTestResult, NoSubscription | SecretNotUsable | TooManyWebhookTests>
   /** Excludes deliveries of deleted subscriptions. */
   readonly deliveries: (
     principal: Principal,

@@ -47,7 +47,7 @@ const sharedFailures = {
   SubscriptionPausedByOperator: [409, "subscription_paused_by_operator", ({ subscriptionId }: delivery.SubscriptionPausedByOperator) => ({ about: { resource: "subscriptionId", value: subscriptionId } })],
   TenantBeingRemoved: [409, "tenant_being_removed"],
   RateExceeded: [429, "rate_exceeded", ({ quota, retryAfterSeconds }: core.RateExceeded) => ({ about: { resource: "quota", value: quota }, headers: { "retry-after": String(retryAfterSeconds) } })],
-  TooManyCalls: [429, "too_many_calls", ({ retryAfterSeconds }: core.TooManyCalls) => ({ headers: { "retry-after": String(retryAfterSeconds) } })],
+  TooManyWebhookTests: [429, "too_many_webhook_tests", ({ retryAfterSeconds }: delivery.TooManyWebhookTests) => ({ headers: { "retry-after": String(retryAfterSeconds) } })],
   AuthenticationUnavailable: [503, "authentication_unavailable", () => ({
     // The unavailable dependency is only logged.
     detail: "The credentials could not be checked right now. Try again.",
