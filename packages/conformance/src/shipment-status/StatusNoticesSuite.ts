@@ -68,14 +68,14 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
   test("match subscriptions by the latest references, and keep these when a call names none", function*({ tenantId }) {
     yield* followingClient(tenantId, { n: 1, references: ["first"] })
     yield* follow(tenantId, { n: 2, references: ["second"] })
-    const tell = (sequence: number, references?: ReadonlyArray<string>) =>
+    const notify = (sequence: number, references?: ReadonlyArray<string>) =>
       report(tenantId, [{ shipmentId: "S", references }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence }] })
-    yield* tell(1)
-    yield* tell(2, ["first"])
-    yield* tell(3)
-    yield* tell(4, ["second"])
+    yield* notify(1)
+    yield* notify(2, ["first"])
+    yield* notify(3)
+    yield* notify(4, ["second"])
     yield* report(tenantId, [], { notices: [{ shipmentId: "S", sequence: 5 }] })
-    yield* tell(6, [])
+    yield* notify(6, [])
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/2", "S/3"], 2: ["S/4", "S/5"] })
   })
 
@@ -90,18 +90,18 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
   })
 
   withFollower("check access by the current accounts, whichever area set them", function*({ tenantId }) {
-    const tell = (sequence: number, accounts?: ReadonlyArray<string>) =>
+    const notify = (sequence: number, accounts?: ReadonlyArray<string>) =>
       report(tenantId, [{ shipmentId: "S", references: ["r"] }], {
         ...(accounts === undefined ? {} : { accounts }),
         notices: [{ shipmentId: "S", sequence }]
       })
-    yield* tell(1)
-    yield* tell(2, ["A"])
-    yield* tell(3, ["B"])
+    yield* notify(1)
+    yield* notify(2, ["A"])
+    yield* notify(3, ["B"])
     yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-    yield* tell(4)
+    yield* notify(4)
     yield* letSee(tenantId, "client", ["Z"])
-    yield* tell(5)
+    yield* notify(5)
     yield* letSee(tenantId, "client", ["A"])
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/2", "S/4"] })
   })
@@ -123,8 +123,8 @@ export const suite = storeSuite("notices of shipment statuses", ShipmentStatusSt
   })
 
   withFollower("are rolled back with their report", function*({ tenantId }) {
-    const told = report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
-    yield* rolledBack(told)
+    const reported = report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
+    yield* rolledBack(reported)
     assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
     assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
   })

@@ -8,15 +8,15 @@ import { drainedBodies } from "../WorkerFixtures.ts"
 import { follow, followingClient, report } from "./StatusFixtures.ts"
 import { storeSuite } from "../StoreSuite.ts"
 
-const tell = (tenantId: string, shipmentId: string, sequence: number, references: ReadonlyArray<string> = ["r"]) =>
+const notify = (tenantId: string, shipmentId: string, sequence: number, references: ReadonlyArray<string> = ["r"]) =>
   report(tenantId, [{ shipmentId, references }], { accounts: ["A"], notices: [{ shipmentId, sequence }] })
 
 export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionStore, (test) => {
   test("matches new notices, and not earlier ones", function*({ tenantId }) {
     yield* letSee(tenantId, "client", ["A"])
-    yield* tell(tenantId, "S", 1)
+    yield* notify(tenantId, "S", 1)
     yield* follow(tenantId, { references: ["r"] })
-    yield* tell(tenantId, "S", 2)
+    yield* notify(tenantId, "S", 2)
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/2"] })
   })
 
@@ -24,7 +24,7 @@ export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionSto
     const odd = ["A,B", "{C}", "\"D\"", "\\E", "NULL", "Ä 船 😀", "%", "'"]
     yield* followingClient(tenantId, { n: 1, references: odd })
     for (const [at, reference] of odd.entries()) yield* follow(tenantId, { n: at + 2, references: [reference] })
-    for (const [at, reference] of odd.entries()) yield* tell(tenantId, `S${at}`, 1, [reference])
+    for (const [at, reference] of odd.entries()) yield* notify(tenantId, `S${at}`, 1, [reference])
     assert.deepStrictEqual(yield* drainedBodies(tenantId), {
       1: odd.map((_, at) => `S${at}/1`),
       ...Object.fromEntries(odd.map((_, at) => [at + 2, [`S${at}/1`]]))
@@ -39,8 +39,8 @@ export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionSto
 
   test("accepts the maximum number of references", function*({ tenantId }) {
     yield* followingClient(tenantId, { references: Array.from({ length: 1000 }, (_, n) => `reference ${n}`) })
-    yield* tell(tenantId, "S", 1, ["reference 7"])
-    yield* tell(tenantId, "T", 1, ["reference 999"])
+    yield* notify(tenantId, "S", 1, ["reference 7"])
+    yield* notify(tenantId, "T", 1, ["reference 999"])
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1", "T/1"] })
   })
 
@@ -64,10 +64,10 @@ export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionSto
     yield* followingClient(tenantId, { n: 1, references: ["r", "q"] })
     yield* follow(tenantId, { n: 2, references: ["r"] })
     assert.isFalse(yield* store.remove(tenantId, "somebody else", idOf(1)))
-    yield* tell(tenantId, "S", 1)
+    yield* notify(tenantId, "S", 1)
     assert.isTrue(yield* store.remove(tenantId, "client", idOf(1)))
     assert.isFalse(yield* store.remove(tenantId, "client", idOf(1)))
-    yield* tell(tenantId, "S", 2, ["r", "q"])
+    yield* notify(tenantId, "S", 2, ["r", "q"])
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"], 2: ["S/1", "S/2"] })
   })
 
@@ -90,7 +90,7 @@ export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionSto
       yield* follow(tenantId, { n: 2, references: ["r"] })
       yield* store.remove(tenantId, "client", idOf(1))
     }))
-    yield* tell(tenantId, "S", 1)
+    yield* notify(tenantId, "S", 1)
     assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"] })
     assert.isFalse(yield* store.remove(tenantId, "client", idOf(2)))
   })
@@ -102,7 +102,7 @@ export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionSto
     yield* store.insert(other, { id: idOf(1), client: "client", doc: "{}", references: ["r"], createdAt: occurredAt })
     assert.isTrue(yield* store.remove(other, "client", idOf(1)))
     assert.strictEqual((yield* store.documents(one, [idOf(1)])).size, 1)
-    yield* tell(one, "S", 1)
+    yield* notify(one, "S", 1)
     assert.deepStrictEqual(yield* drainedBodies(one), { 1: ["S/1"] })
   })
 })

@@ -193,7 +193,7 @@ export class CustomerPortal extends Context.Service<CustomerPortal, {
 const decodeSubscriptions = decodeInput(PortalSubscriptionQuery, { closed: true })
 const decodeDeliveries = decodeInput(PortalDeliveryQuery, { closed: true })
 
-/** What operators are told to do is not what a client can do. */
+/** The advice to operators names calls that a client does not have. */
 const inWordsForClients = <A, E, R>(effect: Effect.Effect<A, E | SecretNotUsable, R>) =>
   Effect.mapError(effect, (error) => error instanceof SecretNotUsable ? new SecretNotUsable({ hmacSecretId: error.hmacSecretId, client: error.client, forClient: true }) : error)
 

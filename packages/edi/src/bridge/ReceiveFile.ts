@@ -209,7 +209,7 @@ class FileReceiving {
     }
     for (const { faults, read, results, set } of pending) {
       await this.turn()
-      await this.#tell(set, read, faults, results)
+      await this.#reportSet(set, read, faults, results)
     }
   }
 
@@ -235,7 +235,7 @@ class FileReceiving {
     }
   }
 
-  async #tell(set: TransactionSet, read: ReadItems, faults: ReadonlyArray<EdiFault>, results: Pending["results"]): Promise<void> {
+  async #reportSet(set: TransactionSet, read: ReadItems, faults: ReadonlyArray<EdiFault>, results: Pending["results"]): Promise<void> {
     this.#group?.add(set, faults)
     this.#refusal ??= faults[0]
     const outcome = faults.length > 0 ? "refused" : results.every((result) => result === "duplicate") ? "duplicate" : "accepted"

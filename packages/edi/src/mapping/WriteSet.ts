@@ -46,8 +46,8 @@ export const writeSet = (mapping: Mapping, record: unknown, partner: PartnerProf
   return { set: { id: mapping.set, segments }, lost: [...writing.lost, ...unwritten] }
 }
 
-const isWithin = (path: string, told: ReadonlySet<string>): boolean => {
-  for (let end = path.length; end > 0; end = path.lastIndexOf(".", end - 1)) if (told.has(path.slice(0, end))) return true
+const isWithin = (path: string, paths: ReadonlySet<string>): boolean => {
+  for (let end = path.length; end > 0; end = path.lastIndexOf(".", end - 1)) if (paths.has(path.slice(0, end))) return true
   return false
 }
 

@@ -14,8 +14,8 @@ import { WaybillSchema } from "../shared/Schema.ts"
  */
 const coalesceMillis = 20
 
-/** Pauses between knocks after an event was published inside a host's transaction. */
-const knocks = [5, 20, 75, 300]
+/** Pauses in milliseconds before each wake-up after a publication inside a host's transaction. */
+const wakePauses = [5, 20, 75, 300]
 
 /** The channel of a schema; `schema` is unquoted. A payload is `<sender>:<tenant>`. */
 export const wakeChannel = (schema: string): string => `waybill_${createHash("sha256").update(schema).digest("hex").slice(0, 16)}`
@@ -28,32 +28,32 @@ export const layer = (options: { readonly listen: boolean }) =>
       const { name } = yield* WaybillSchema
       const channel = wakeChannel(name)
       const self = randomUUID().slice(0, 8)
-      let heard = new Set<string>()
-      const hearing = Latch.makeUnsafe(false)
-      let untold = new Set<string>()
-      const telling = Latch.makeUnsafe(false)
+      let woken = new Set<string>()
+      const hasWoken = Latch.makeUnsafe(false)
+      let toNotify = new Set<string>()
+      const hasToNotify = Latch.makeUnsafe(false)
       const workers = new Set<(tenantId: string) => Effect.Effect<boolean>>()
 
-      const hear = (tenantId: string) => {
-        heard.add(tenantId)
-        hearing.openUnsafe()
+      const wakeHere = (tenantId: string) => {
+        woken.add(tenantId)
+        hasWoken.openUnsafe()
       }
 
       /** Whether other processes have workers that could serve the tenant. */
       const concernsOthers = (tenantId: string) =>
         Effect.map(Effect.filter(workers, (servesAlone) => servesAlone(tenantId)), (alone) => alone.length === 0)
 
-      const tell = Effect.gen(function*() {
-        yield* telling.await
-        telling.closeUnsafe()
-        const woken = untold
-        untold = new Set()
-        const tenants = yield* Effect.filter(woken, concernsOthers)
+      const notify = Effect.gen(function*() {
+        yield* hasToNotify.await
+        hasToNotify.closeUnsafe()
+        const waiting = toNotify
+        toNotify = new Set()
+        const tenants = yield* Effect.filter(waiting, concernsOthers)
         if (tenants.length === 0) return
-        yield* Effect.ignore(sql.run(statement`SELECT pg_notify(${channel}, ${self} || ':' || tenant) AS told FROM unnest(${textArray(tenants)}) AS tenant`))
+        yield* Effect.ignore(sql.run(statement`SELECT pg_notify(${channel}, ${self} || ':' || tenant) AS sent FROM unnest(${textArray(tenants)}) AS tenant`))
         yield* Effect.sleep(coalesceMillis)
       })
-      yield* Effect.forkScoped(Effect.forever(tell))
+      yield* Effect.forkScoped(Effect.forever(notify))
 
       if (options.listen) {
         const listen = Stream.runForEach(sql.listen(channel), (payload) =>
@@ -61,35 +61,35 @@ export const layer = (options: { readonly listen: boolean }) =>
             // an empty payload means that the connection was opened again; polling replaces hints that were lost before
             if (payload === "") return
             const [from, tenantId] = payload.split(":")
-            if (from !== self && tenantId !== undefined) hear(tenantId)
+            if (from !== self && tenantId !== undefined) wakeHere(tenantId)
           }))
         yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(listen), Effect.sleep(1000))))
       }
 
       const wake = (tenantId: string) =>
         Effect.sync(() => {
-          hear(tenantId)
-          untold.add(tenantId)
-          telling.openUnsafe()
+          wakeHere(tenantId)
+          toNotify.add(tenantId)
+          hasToNotify.openUnsafe()
         })
       const scope = yield* Effect.scope
 
       return Wakeups.of({
-        // a host's commit is not observable: knock a few times, then leave it to polling. Other transactions wake when they commit.
+        // a host's commit is not observable: wake a few times, then leave it to polling. Other transactions wake when they commit.
         wake: (tenantId) =>
           Effect.flatMap(HostTransaction, (host) =>
             host !== undefined
               ? Effect.asVoid(Effect.forkIn(
-                Effect.forEach(knocks, (millis) => Effect.andThen(Effect.sleep(millis), wake(tenantId)), { discard: true }),
+                Effect.forEach(wakePauses, (millis) => Effect.andThen(Effect.sleep(millis), wake(tenantId)), { discard: true }),
                 scope
               ))
               : sql.afterCommit(wake(tenantId))),
         serve: (servesAlone) =>
           Effect.asVoid(Effect.acquireRelease(Effect.sync(() => workers.add(servesAlone)), () => Effect.sync(() => workers.delete(servesAlone)))),
-        next: Effect.map(hearing.await, () => {
-          hearing.closeUnsafe()
-          const tenants = heard
-          heard = new Set()
+        next: Effect.map(hasWoken.await, () => {
+          hasWoken.closeUnsafe()
+          const tenants = woken
+          woken = new Set()
           return tenants
         })
       })

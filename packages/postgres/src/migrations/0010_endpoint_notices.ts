@@ -1,4 +1,4 @@
-/** Where customers want to be told of failing endpoints, what they were told, and e-mails that wait to be sent. */
+/** Addresses for notices of failing endpoints, the notices that were sent, and e-mails that wait to be sent. */
 import type { Migration } from "./Migrations.ts"
 
 export const endpointNotices: Migration = {

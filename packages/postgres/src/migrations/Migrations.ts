@@ -149,7 +149,7 @@ export const print = (
 ): string => {
   const schema = quoteSchema(options.schema)
   const known = inOrder(options)
-  if (after !== 0 && !known.some(({ id }) => id === after)) throw new RangeError(`There is no migration ${after}.`)
+  if (after !== 0 && !known.some(({ id }) => id === after)) throw new RangeError(`There is no migration ${after}; the newest is ${known.at(-1)?.id}.`)
   const steps = known.filter(({ id }) => id > after).map((migration) =>
     `-- ${migration.id} ${migration.name}\n${migration.up(schema).trim().replace(/;?$/, ";")}\n${record(schema, migration)};`
   )

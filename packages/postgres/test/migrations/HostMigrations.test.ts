@@ -110,7 +110,7 @@ describe("migrations that a host owns", () => {
       await expect(query(other, rest)).rejects.toThrow(`Schema ${schema} is not at version ${id}; nothing was changed.`)
       expect(await catalogue(other)).toEqual(expected)
     }
-    expect(() => printMigrations(schema, { after: 99 })).toThrow("There is no migration 99.")
+    expect(() => printMigrations(schema, { after: 99 })).toThrow(`There is no migration 99; the newest is ${migrations.at(-1)!.id}.`)
   })
 
   it("are printed without BEGIN and COMMIT, and with them on request", async () => {

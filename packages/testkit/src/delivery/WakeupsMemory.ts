@@ -7,7 +7,7 @@ export const layer = storeLayer(Wakeups, {}, ({ atCommit }) => {
   /** When each tenant was last hinted at; the order of insertion is the order of hints. */
   const hints = new Map<string, number>()
   /** The last hint that each waiting fiber received. */
-  const told = new WeakMap<Fiber.Fiber<unknown, unknown>, number>()
+  const received = new WeakMap<Fiber.Fiber<unknown, unknown>, number>()
   const waiting = new Set<Latch.Latch>()
   let latest = 0
 
@@ -23,15 +23,15 @@ export const layer = storeLayer(Wakeups, {}, ({ atCommit }) => {
     serve: () => Effect.void,
     next: Effect.withFiber((fiber) =>
       Effect.suspend(() => {
-        const seen = told.get(fiber) ?? 0
+        const seen = received.get(fiber) ?? 0
         if (latest > seen) return Effect.void
         const latch = Latch.makeUnsafe(false)
         waiting.add(latch)
         return Effect.ensuring(latch.await, Effect.sync(() => waiting.delete(latch)))
       }).pipe(Effect.andThen(Effect.sync(() => {
-        const news = since(told.get(fiber) ?? 0)
-        told.set(fiber, latest)
-        return news
+        const tenants = since(received.get(fiber) ?? 0)
+        received.set(fiber, latest)
+        return tenants
       })))
     )
   }

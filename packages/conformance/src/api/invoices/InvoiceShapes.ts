@@ -77,7 +77,7 @@ export const documentsBody = (context: RuleContext, invoiceNumber = `CHECK-${uni
   documents: [{ documentType: "BOL", files: [fileContent("bill of lading")] }, { documentType: "POD", files: [fileContent("proof of delivery")] }]
 })
 
-/** Calls as the carrier unless told otherwise. */
+/** Calls as the carrier by default. */
 export const billing = (context: RuleContext, method: string, path: string, options: CallOptions = {}): Promise<Exchange> =>
   context.call("b", method, path, { as: "carrier", ...options })
 

@@ -56,7 +56,7 @@ export interface KnownShipment {
   readonly state: ShipmentState
 }
 
-/** A shipment after a report, and what subscribers are told. */
+/** A shipment after a report, and the notifications to its subscribers. */
 export interface Applied {
   readonly known: KnownShipment
   readonly notifications: ReadonlyArray<StatusNotification>

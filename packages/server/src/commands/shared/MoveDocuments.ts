@@ -30,7 +30,7 @@ export const moveDocuments = Effect.fnUntraced(function*(
   config: ServerConfig,
   from: DocumentsPlace,
   olderThanMillis: number,
-  tell: (progress: MoveProgress) => Effect.Effect<void>
+  report: (progress: MoveProgress) => Effect.Effect<void>
 ) {
   const url = yield* openDatabase(config)
   const storage = StoragePostgres.layer({ schema: config.schema, migrate: false, listen: false }).pipe(Layer.provide(poolLayer(config, url)))
@@ -47,7 +47,7 @@ export const moveDocuments = Effect.fnUntraced(function*(
         const { file: { size }, outcome } = moved
         done += 1
         totals = { ...totals, [outcome]: totals[outcome] + 1, bytes: totals.bytes + (outcome === "moved" ? size : 0) }
-        return tell({ ...moved, tenantId, done, of: Math.max(of, done) })
+        return report({ ...moved, tenantId, done, of: Math.max(of, done) })
       })
       totals = { ...totals, left: totals.left + (yield* move.clear(tenantId, olderThanMillis)) }
     }
