@@ -1,4 +1,5 @@
 /** Codecs of references and of the ids of parties. */
+import { type EdiFault, segmentFaults } from "../x12/EdiFault.ts"
 import { coded, type Codec, identifier, named } from "./Codec.ts"
 
 /** Element 128, L11-02. */
@@ -23,6 +24,10 @@ export const referenceType: Codec = {
     missing: "has no qualifier; name one in the partner profile, codes.references"
   })
 }
+
+/** The fault of a set without a reference that the partner profile requires. */
+export const missingReference = (type: string): EdiFault =>
+  ({ level: "segment", code: segmentFaults.missing, segment: "L11", position: 3, detail: `The partner profile requires a reference of type ${type}.` })
 
 const writeAssigned: Codec["write"] = ([id], context) => {
   const written = identifier(80).write([id], context)

@@ -2,6 +2,7 @@
 import type { PickupInput } from "@waybill/core/pickups"
 import type { Mapping } from "../mapping/Mapping.ts"
 import { own } from "../mapping/Members.ts"
+import { missingReference } from "../mapping/References.ts"
 import { finish, type ReadOne, type ReadRecord, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults, segmentFaults, setFaults } from "../x12/EdiFault.ts"
@@ -153,8 +154,7 @@ const faultsIn = (order: OrderSet, tender: Tender, { requiredReferences = [] }: 
   }
   const types = typesOfReferences(tender)
   return [
-    ...requiredReferences.filter((type) => !types.has(type))
-      .map((type) => ({ level: "segment" as const, code: segmentFaults.missing, segment: "L11", position: 3, detail: `The partner profile requires a reference of type ${type}.` })),
+    ...requiredReferences.filter((type) => !types.has(type)).map(missingReference),
     ...sizeOf(tender, "weight") === undefined
       ? [{ level: "element" as const, code: elementFaults.missing, segment: weight, position: 3, element: order === "204" ? 1 : order === "211" ? 5 : 4, detail: order === "204" ? "The order has no weight: neither L3-01, nor S5-03 of every stop to load at." : "The order has no weight." }]
       : [],

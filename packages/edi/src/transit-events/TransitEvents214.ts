@@ -1,10 +1,11 @@
 /** 214 and transit events, in both directions. */
 import type { ReportedEvent } from "@waybill/core/transit-events"
 import { member, own } from "../mapping/Members.ts"
+import { missingReference } from "../mapping/References.ts"
 import { finish, type ReadRecord, readSetInSteps, type SetFindings, type Steps } from "../mapping/ReadSet.ts"
 import { type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
-import { type EdiFault, elementFaults, segmentFaults } from "../x12/EdiFault.ts"
+import { type EdiFault, elementFaults } from "../x12/EdiFault.ts"
 import { keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
 import { mapping214 } from "./Mapping214.ts"
 import { ladingExceptions, statusCodes } from "./StatusCodes.ts"
@@ -89,7 +90,7 @@ const missingIn = (record: unknown, shipmentId: string | undefined, partner: Par
       element: 1,
       detail: `The set names no shipment: it has no reference of type ${(partner.shipmentId ?? ["PRO", "SID"]).join(" or ")}.`
     }],
-    ...missing.map((type) => ({ level: "segment" as const, code: segmentFaults.missing, segment: "L11", position: 3, detail: `The partner profile requires a reference of type ${type}.` }))
+    ...missing.map(missingReference)
   ]
 }
 
