@@ -51,12 +51,13 @@ export const toNodeHandler = (waybill: Pick<Waybill, "handler">, options: NodeHa
       return writeLost(res)
     }
     const isDecoded = body instanceof Uint8Array && Number(req.headers["content-length"] ?? body.byteLength) !== body.byteLength
-    const request = webRequestOf(req, { target: req.originalUrl ?? req.url, body, isDecoded, signal: abortSignalOf(res) })
+    const target = req.originalUrl ?? req.url
+    const request = webRequestOf(req, { target, body, isDecoded, signal: abortSignalOf(res) })
     if (request === undefined) {
       res.writeHead(405, { allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", "content-length": 0 }).end()
       return
     }
-    const reached = { mountPath: mountPath ?? req.baseUrl ?? "", remoteAddress: req.ip ?? req.socket.remoteAddress, host: req }
+    const reached = { mountPath: mountPath ?? req.baseUrl ?? "", remoteAddress: req.ip ?? req.socket.remoteAddress, host: req, target: unresolvedTargetOf(target) }
     // a handler of the host's own may throw, or answer without a promise
     const answered = async () => waybill.handler(request, reached)
     answered().then((response) => write(res, response)).catch((error: unknown) => {
@@ -135,13 +136,22 @@ export const streamOnDemand = (req: Readable): ReadableStream<Uint8Array> => {
 }
 
 /** Other forms of targets are left to Node's parser and to the service's 404. */
-const pathOf = (target: string | undefined): string => {
+export const pathOf = (target: string | undefined): string => {
   if (target === undefined || target === "*") return "/"
   return target.startsWith("/") ? target : target.replace(/^[a-z]+:\/\/[^/?#]*/i, "") || "/"
 }
 
 const headersOf = (req: IncomingMessage, target: string | undefined): Headers => {
   const headers = new Headers()
+/**
+ * A target whose path a `Request` would change: its URL resolves dot segments and reads a backslash as a slash. The host's router has done neither, so a guard
+ * of the host for one path could be passed by another path that becomes the same.
+ */
+export const unresolvedTargetOf = (target: string | undefined): string | undefined => {
+  const path = pathOf(target)
+  return /\\|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path.split(/[?#]/, 1)[0]!) ? path : undefined
+}
+
   for (const [name, value] of Object.entries(req.headers)) {
     // HTTP/2 puts method and target into pseudo-headers.
     if (name.startsWith(":")) continue

@@ -187,15 +187,17 @@ const build = async (layer: Layer.Layer<Services, StorageError>, signal: AbortSi
 }
 
 /** For requests that arrived through the host's own server or router. */
-const reachedBy = ({ host, mountPath = "", remoteAddress }: HandlerOptions, app: App): App => {
+const reachedBy = ({ host, mountPath = "", remoteAddress, target }: HandlerOptions, app: App): App => {
   const mount = mountPath.replace(/\/+$/, "")
   const withHost = host === undefined ? app : Effect.provideService(app, HostRequest, host)
-  if (mount === "" && remoteAddress === undefined) return withHost
-  return Effect.updateService(withHost, HttpServerRequest.HttpServerRequest, (request) =>
-    request.modify({
-      ...(mount !== "" && request.url.startsWith(`${mount}/`) ? { url: request.url.slice(mount.length) } : {}),
+  if (mount === "" && remoteAddress === undefined && target === undefined) return withHost
+  return Effect.updateService(withHost, HttpServerRequest.HttpServerRequest, (request) => {
+    const url = target ?? request.url
+    return request.modify({
+      url: mount !== "" && url.startsWith(`${mount}/`) ? url.slice(mount.length) : url,
       ...(remoteAddress === undefined ? {} : { remoteAddress: Option.some(remoteAddress) })
-    }))
+    })
+  })
 }
 
 const unavailable = failureProblemOf(new StorageError({ operation: "createWaybill", cause: undefined }))

@@ -96,6 +96,8 @@ export interface HandlerOptions {
   readonly mountPath?: string
   /** The remote address of the connection; public lookups are counted by it. */
   readonly remoteAddress?: string | undefined
+  /** Path and query as they arrived, where the URL of the `Request` differs: it has no dot segments, which the host's router took for names. */
+  readonly target?: string | undefined
   /** The framework's own request or context; the second argument of `authenticate`. */
   readonly host?: unknown
 }

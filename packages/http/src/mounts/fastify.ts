@@ -1,7 +1,7 @@
 /** The service as a Fastify plugin. Bodies stay unparsed for its routes only. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Readable } from "node:stream"
-import { abortSignalOf, hasBody, streamOnDemand, wasRead, webRequestOf } from "../facade/NodeHandler.ts"
+import { abortSignalOf, hasBody, pathOf, streamOnDemand, unresolvedTargetOf, wasRead, webRequestOf } from "../facade/NodeHandler.ts"
 import type { Waybill } from "../facade/Waybill.ts"
 import { checkMount, mountPathOf } from "./MountPath.ts"
 
@@ -55,8 +55,8 @@ const addTo = async (scope: FastifyScope, waybill: Pick<Waybill, "handler">): Pr
       const unread = hasBody(call.raw) ? payload : undefined
       if (unread !== undefined && wasRead(unread)) throw Object.assign(new Error(streamWasRead), { statusCode: 500, code: "body_already_read" })
       const request = webRequestOf(call.raw, { target: call.url, body: unread && streamOnDemand(unread), isDecoded: unread !== undefined && unread !== call.raw, signal: abortSignalOf(reply.raw) })!
-      const mountPath = mountPathOf(call.url, scope.prefix)
-      const response = await waybill.handler(request, { mountPath, remoteAddress: call.ip, host: call })
+      const mountPath = mountPathOf(pathOf(call.url), scope.prefix)
+      const response = await waybill.handler(request, { mountPath, remoteAddress: call.ip, host: call, target: unresolvedTargetOf(call.url) })
       // HTTP/2 has no such header, and Node refuses to send it.
       if (call.raw.httpVersionMajor > 1) response.headers.delete("connection")
       return response

@@ -47,14 +47,27 @@ export const publishCompressed = (mount: string) =>
     body: gzipSync(JSON.stringify({ events: [reportedEvent("S-gzip", { eventId: "e-gzip", accounts: ["A"] })] }))
   })
 
-/** Node keeps the first of two Host headers and ignores the other. */
-const statusOfTwoHosts = async (mount: string): Promise<number> => {
-  const { pathname, port } = new URL(mount)
-  const socket = connect(Number(port), "127.0.0.1")
-  socket.end(`GET ${pathname}/in-transit/v1/shipment/pro/1/public HTTP/1.1\r\nhost: a.example\r\nhost: b.example\r\nconnection: close\r\n\r\n`)
+/** The target and the headers as written, which `fetch` would change. */
+const statusOfTarget = async (mount: string, target: string, ...headers: ReadonlyArray<string>): Promise<number> => {
+  const socket = connect(Number(new URL(mount).port), "127.0.0.1")
+  socket.end([`GET ${target} HTTP/1.1`, ...headers, "connection: close", "", ""].join("\r\n"))
   let text = ""
   for await (const chunk of socket) text += String(chunk)
   return Number(text.split(" ")[1])
+}
+
+const statusOf = (mount: string, path: string, ...headers: ReadonlyArray<string>) =>
+  statusOfTarget(mount, `${new URL(mount).pathname.replace(/\/$/, "")}${path}`, ...headers)
+
+/** Node keeps the first of two Host headers and ignores the other. */
+const statusOfTwoHosts = (mount: string) => statusOf(mount, "/in-transit/v1/shipment/pro/1/public", "host: a.example", "host: b.example")
+
+/** For a host whose guard answers 403 to every path below `/operator`: no other spelling of such a path reaches the operator's calls. */
+export const expectGuarded = async (mount: string): Promise<void> => {
+  const answers = async (...paths: ReadonlyArray<string>) => new Set(await Promise.all(paths.map((path) => statusOf(mount, path, "host: x", "authorization: Bearer operator"))))
+  expect(await answers("/operator/v1/health")).toEqual(new Set([403]))
+  expect(await answers("/x/../operator/v1/health", "/./operator/v1/health", "/%2E/operator/v1/health", "/x/.%2e/operator/v1/health", "/x\\..\\operator/v1/health", "/\\operator/v1/health"))
+    .toEqual(new Set([404]))
 }
 
 /** Responses keep the prefix, and every method and status passes. A parser in front refuses invalid JSON itself. */
@@ -91,6 +104,8 @@ export const expectService = async (mount: string, { behindParser = false } = {}
   const text = await fetch(`${mount}/intake/v1/transit-events`, { method: "POST", headers: { ...bearer("carrier"), "content-type": "text/plain" }, body: "x" })
   expect([text.status, await text.json()]).toMatchObject([415, { code: "unsupported_media_type" }])
   if (behindParser) return
+  const { host, pathname } = new URL(mount)
+  expect(await statusOfTarget(mount, `http://${host}${pathname.replace(/\/$/, "")}/healthz`, `host: ${host}`)).toBe(200)
   const broken = await fetch(`${mount}/intake/v1/transit-events`, { method: "POST", headers: { ...bearer("carrier"), "content-type": "application/json" }, body: "{" })
   expect([broken.status, await broken.json()]).toMatchObject([400, { code: "invalid_json" }])
 }

@@ -3,7 +3,7 @@ import { createRequire } from "node:module"
 import { describe, expect, it } from "vitest"
 import { toNodeHandler } from "../../src/index.ts"
 import { listening } from "../listening.ts"
-import { expectDocuments, expectMounted, expectService, publish, publishCompressed, remembering, startWaybill, upload, userNamed } from "./Mounted.ts"
+import { expectDocuments, expectGuarded, expectMounted, expectService, publish, publishCompressed, remembering, startWaybill, upload, userNamed } from "./Mounted.ts"
 
 // It has no types.
 const express = createRequire(import.meta.url)("express")
@@ -41,6 +41,11 @@ describe("Express", () => {
     const url = await listen(app)
     await fetch(`${url}/tenants/a%20b/freight/healthz?x=1`)
     expect(service.reached.map(({ mountPath, request }) => [mountPath, request.url])).toEqual([["/tenants/a%20b/freight", `${url}/tenants/a%20b/freight/healthz?x=1`]])
+  })
+
+  it("is behind the guards of the host, however a path is written", async () => {
+    const { mount } = await started((req: any, res: any, next: () => void) => req.path.startsWith("/freight/operator") ? res.status(403).end() : next())
+    await expectGuarded(mount)
   })
 
   it("says which mountPath is missing where the route does not say it", async () => {

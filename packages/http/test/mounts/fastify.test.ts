@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest"
 import type { Waybill } from "../../src/index.ts"
 import { toFastifyPlugin } from "../../src/mounts/fastify.ts"
 import { endAfterwards } from "../endAfterwards.ts"
-import { type User, expectDocuments, expectMounted, expectService, publish, publishCompressed, remembering, startWaybill, userNamed, users } from "./Mounted.ts"
+import { type User, expectDocuments, expectGuarded, expectMounted, expectService, publish, publishCompressed, remembering, startWaybill, userNamed, users } from "./Mounted.ts"
 import { reportedEvent } from "../TestService.ts"
 
 type LoggedIn = FastifyRequest & { user?: User | undefined }
@@ -47,6 +47,10 @@ describe("Fastify", () => {
     await expectService(url)
     expect(await (await fetch(`${url}/orders`)).text()).toBe("orders")
     expect((await fetch(`${url}/nothing`)).status).toBe(404)
+  })
+
+  it("is behind the guards of the host, however a path is written", async () => {
+    await expectGuarded(await started((app) => void app.all("/freight/operator/*", async (_request, reply) => reply.code(403).send())))
   })
 
   it("applies neither the host's body limit nor its parsers, and does not change them", async () => {

@@ -25,10 +25,10 @@ const targetOf = (url: string): string => url.replace(/^[a-z]+:\/\/[^/]*/, "").s
 
 /** The three handlers of a service, checked against its description. */
 export const describedHandlers = <W extends WaybillHandlers>(waybill: W, description: ApiDescription): W => {
-  const described = (handler: WaybillHandlers["handler"]): WaybillHandlers["handler"] => async (request, options?: { readonly mountPath?: string }) => {
+  const described = (handler: WaybillHandlers["handler"]): WaybillHandlers["handler"] => async (request, options?: { readonly mountPath?: string; readonly target?: string }) => {
     const sent = recorded(request)
     const response = await handler(sent.request, options as never)
-    const target = targetOf(request.url)
+    const target = options?.target ?? targetOf(request.url)
     const mount = options?.mountPath?.replace(/\/$/, "") ?? ""
     await check(description, { method: request.method, target: target.startsWith(mount) ? target.slice(mount.length) : target, sent: sent.json }, response)
     return response
