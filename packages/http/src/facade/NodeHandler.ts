@@ -131,6 +131,8 @@ export const streamOnDemand = (req: Readable): ReadableStream<Uint8Array> => {
     },
     cancel: async () => {
       await chunks?.return?.()
+      // Node discards the rest only of a body that nobody began to read, and reads no further request of the connection before its end
+      req.resume()
     }
   }, { highWaterMark: 0 })
 }

@@ -28,6 +28,15 @@ const publish = (url: string) =>
     body: JSON.stringify({ events: [reportedEvent("S1")] })
   })
 
+/** Writes the bytes, and returns all that comes until the connection ends. */
+const raw = (url: string, text: string) =>
+  new Promise<string>((resolve) => {
+    let answer = ""
+    const socket = connect(Number(new URL(url).port), "127.0.0.1")
+    socket.setEncoding("utf8").on("data", (chunk: string) => void (answer += chunk)).on("close", () => resolve(answer)).on("error", () => {})
+    socket.write(text)
+  })
+
 /** Like express.json(): reads the body, parses it, and calls the next handler. */
 const parseBody = async (req: IncomingMessage, keep: boolean) => {
   const chunks: Array<Buffer> = []
@@ -121,19 +130,18 @@ describe("toNodeHandler", () => {
 
   it("answers requests that cannot become a `Request`, and refuses large bodies without reading them", async () => {
     const url = await serve(toNodeHandler(waybill))
-    const port = Number(new URL(url).port)
-    const raw = (text: string) =>
-      new Promise<string>((resolve) => {
-        let answer = ""
-        const socket = connect(port, "127.0.0.1")
-        socket.setEncoding("utf8").on("data", (chunk: string) => void (answer += chunk)).on("close", () => resolve(answer)).on("error", () => {})
-        socket.write(text)
-      })
-    expect(await raw("TRACE / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 405 /)
-    expect(await raw("OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 404 /)
-    expect(await raw("GET /healthz HTTP/1.1\r\nhost: a b\r\nconnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 (200|400) /)
-    expect(await raw("POST /visibility/v1/subscriptions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: 999999999\r\n\r\n{"))
+    expect(await raw(url, "TRACE / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 405 /)
+    expect(await raw(url, "OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 404 /)
+    expect(await raw(url, "GET /healthz HTTP/1.1\r\nhost: a b\r\nconnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 (200|400) /)
+    expect(await raw(url, "POST /visibility/v1/subscriptions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: 999999999\r\n\r\n{"))
       .toMatch(/^HTTP\/1\.1 413 /)
+  })
+
+  it("answers the next request of a connection after a body that was too large for the call", async () => {
+    const url = await serve(toNodeHandler(waybill))
+    const chunk = `10000\r\n${" ".repeat(65_536)}\r\n`
+    const answer = await raw(url, `POST /visibility/v1/subscriptions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(20)}0\r\n\r\nGET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+    expect([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(["413", "200"])
   })
 
   it("aborts the service's request when the caller disconnects", async () => {
