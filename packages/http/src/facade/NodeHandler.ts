@@ -143,8 +143,6 @@ export const pathOf = (target: string | undefined): string => {
   return target.startsWith("/") ? target : target.replace(/^[a-z]+:\/\/[^/?#]*/i, "") || "/"
 }
 
-const headersOf = (req: IncomingMessage, target: string | undefined): Headers => {
-  const headers = new Headers()
 /**
  * A target whose path a `Request` would change: its URL resolves dot segments and reads a backslash as a slash. The host's router has done neither, so a guard
  * of the host for one path could be passed by another path that becomes the same.
@@ -154,14 +152,18 @@ export const unresolvedTargetOf = (target: string | undefined): string | undefin
   return /\\|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path.split(/[?#]/, 1)[0]!) ? path : undefined
 }
 
+const headersOf = (req: IncomingMessage, target: string | undefined): Headers => {
+  const headers = new Headers()
   for (const [name, value] of Object.entries(req.headers)) {
     // HTTP/2 puts method and target into pseudo-headers.
     if (name.startsWith(":")) continue
     for (const each of Array.isArray(value) ? value : [value]) if (each !== undefined) headers.append(name, each)
   }
-  // As a list, which the service refuses: Node keeps the first Host header and ignores the others.
+  // As lists, which the service refuses: Node keeps the first of these headers and ignores the others, which a proxy may have checked.
   const hosts = hostsNamed(req, target)
   if (hosts.length > 1) headers.set("host", hosts.join(", "))
+  const credentials = req.headersDistinct?.["authorization"] ?? []
+  if (credentials.length > 1) headers.set("authorization", credentials.join(", "))
   return headers
 }
 

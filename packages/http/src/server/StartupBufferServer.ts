@@ -45,7 +45,8 @@ class StartupBufferServer extends Server {
 
   constructor(options: ServerOptions) {
     // Node answers a request without a host, and one with another expectation, without a body.
-    super({ ...options, requireHostHeader: false })
+    // It would also keep the first of two `Authorization` headers, where a proxy may have checked the other.
+    super({ ...options, requireHostHeader: false, joinDuplicateHeaders: true })
     super.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => void refuse(response, expectationFailed))
     super.on("newListener", (event: string) => {
       // The listener is attached right after this event.

@@ -144,6 +144,19 @@ describe("toNodeHandler", () => {
     expect([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(["413", "200"])
   })
 
+  it("passes on both of two Authorization headers, which the service refuses", async () => {
+    const requests: Array<string | null> = []
+    const url = await serve(toNodeHandler({
+      handler: async ({ headers }) => {
+        requests.push(headers.get("authorization"))
+        return new Response()
+      }
+    }))
+    await raw(url, "GET / HTTP/1.1\r\nhost: x\r\nauthorization: Bearer a\r\nauthorization: Bearer b\r\nconnection: close\r\n\r\n")
+    await raw(url, "GET / HTTP/1.1\r\nhost: x\r\nauthorization: Bearer a\r\nconnection: close\r\n\r\n")
+    expect(requests).toEqual(["Bearer a, Bearer b", "Bearer a"])
+  })
+
   it("aborts the service's request when the caller disconnects", async () => {
     let signal: AbortSignal | undefined
     const hanging = toNodeHandler({

@@ -109,6 +109,12 @@ describe("a request over a socket", () => {
     }
   })
 
+  it("with two Authorization headers is refused, although the first one is valid", async () => {
+    const ask = async (...keys: ReadonlyArray<string>) =>
+      statusOf(await raw(server.port, `GET /visibility/v1/events HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${keys.map((key) => `authorization: Bearer ${key}\r\n`).join("")}\r\n`))
+    expect([await ask(server.key), await ask(server.key, "another"), await ask(server.key, server.key)]).toEqual([200, 401, 401])
+  })
+
   it("that is too large is refused while it arrives, with and without Content-Length", async () => {
     const head = `POST /visibility/v1/subscriptions HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-api-key: ${server.key}\r\ncontent-type: application/json\r\n`
     const declared = await raw(server.port, `${head}content-length: 99999999\r\n\r\n{`)
