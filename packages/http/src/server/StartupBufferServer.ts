@@ -27,7 +27,12 @@ const unreadMillis = 10_000
 /** What a connection asked for while an earlier request of it is answered: all at once, the answers would fill memory although nobody reads them. */
 interface Pipeline {
   isAnswering: boolean
+  /** What is answered, or was answered last. */
+  request: IncomingMessage
+  response: ServerResponse
   readonly ahead: Array<() => void>
+  /** The bytes behind the requests are none. */
+  isBroken: boolean
 }
 
 /** Pass it to the code that attaches a `request` listener. `close()` starts the shutdown: requests in flight finish, new ones get 503. */
@@ -52,7 +57,7 @@ class StartupBufferServer extends Server {
       // The listener is attached right after this event.
       if (event === "request") setImmediate(() => this.#release())
     })
-    super.on("clientError", answerBrokenRequest)
+    super.on("clientError", (error: BrokenRequest, socket: Socket) => this.#answerBroken(error, socket))
     super.on("connection", (socket: Socket) => {
       socket.once("close", () => this.#silent.delete(socket))
       this.#addSilent(socket)
@@ -104,7 +109,7 @@ class StartupBufferServer extends Server {
    */
   #beginFirst(event: string, request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request
-    const pipeline: Pipeline = { isAnswering: true, ahead: [] }
+    const pipeline: Pipeline = { isAnswering: true, request, response, ahead: [], isBroken: false }
     this.#pipelines.set(socket, pipeline)
     // Node reads on whenever it has discarded the body of a request that was answered
     socket.on("resume", () => {
@@ -120,6 +125,8 @@ class StartupBufferServer extends Server {
     const { socket } = request
     this.#silent.delete(socket)
     pipeline.isAnswering = true
+    pipeline.request = request
+    pipeline.response = response
     response.once("close", () => {
       this.#running.delete(response)
       pipeline.isAnswering = false
@@ -130,6 +137,20 @@ class StartupBufferServer extends Server {
       next?.()
     })
     return this.#answer(event, request, response)
+  }
+
+  /** After the answers to the requests before it: in the middle of one, its bytes would be taken for those of the other. */
+  #answerBroken(error: BrokenRequest, socket: Socket): void {
+    const pipeline = this.#pipelines.get(socket)
+    if (!socket.writable || error.code === "ECONNRESET" || pipeline?.isAnswering !== true) return answerBrokenRequest(error, socket)
+    if (!pipeline.request.complete) {
+      // what is broken is the body of the request itself
+      if (pipeline.response.headersSent) socket.destroy(error)
+      else answerBrokenRequest(error, socket)
+    } else if (!pipeline.isBroken) {
+      pipeline.isBroken = true
+      pipeline.ahead.push(() => answerBrokenRequest(error, socket))
+    }
   }
 
   #answer(event: string, request: IncomingMessage, response: ServerResponse): boolean {
@@ -175,7 +196,9 @@ const refuse = (response: ServerResponse, { problem }: Refused): true => {
 }
 
 /** Malformed requests do not get past Node's parser. */
-const answerBrokenRequest = (error: Error & { readonly code?: string }, socket: Socket): void => {
+type BrokenRequest = Error & { readonly code?: string }
+
+const answerBrokenRequest = (error: BrokenRequest, socket: Socket): void => {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy(error)
     return

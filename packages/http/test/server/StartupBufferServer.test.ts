@@ -265,6 +265,44 @@ it.each([
   server.close()
 })
 
+it.each([
+  ["at once with it", 0],
+  ["while it is answered", 1]
+])("answers a whole request before it refuses the bytes behind it, which arrive %s", async (_when, turns) => {
+  const server = createStartupBufferServer()
+  let finish = () => {}
+  server.on("request", (_request, response) => {
+    response.writeHead(200, { "content-length": 20 }).write("0123456789")
+    finish = () => response.end("abcdefghij")
+  })
+  const socket = connect(await listen(server), "127.0.0.1")
+  const answered = socket.toArray()
+  const bytes = ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "hello\r\n\r\n"]
+  for (const part of turns === 0 ? [bytes.join("")] : bytes) {
+    socket.write(part)
+    await arrived(server, 1)
+  }
+  finish()
+  const [, first, refusal] = Buffer.concat(await answered).toString().split("\r\n\r\n")
+  expect([first?.slice(0, 20), first?.slice(20, 32), refusal]).toEqual(["0123456789abcdefghij", "HTTP/1.1 400", expect.stringContaining("malformed_request")])
+  server.close()
+})
+
+it("ends a connection whose request breaks off while it is answered", async () => {
+  const server = createStartupBufferServer()
+  server.on("request", (_request, response) => void response.writeHead(200, { "content-length": 20 }).write("0123456789"))
+  const socket = connect(await listen(server), "127.0.0.1")
+  const answered = socket.on("error", () => {}).toArray().catch(() => [])
+  let text = ""
+  socket.on("data", (bytes) => void (text += String(bytes)))
+  socket.write("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+  await arrived(server, 1)
+  socket.write("hello\r\n")
+  await answered
+  expect(text.split("\r\n\r\n")[1]).toBe("0123456789")
+  server.close()
+})
+
 it("serves HTTP/1.0 without a host", async () => {
   const server = createStartupBufferServer()
   server.on("request", (_request, response) => response.end("reached"))
