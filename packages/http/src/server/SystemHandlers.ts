@@ -45,7 +45,8 @@ export const makeSystemHandlers = Effect.gen(function*() {
   const { checks: ownChecks, isStopping } = yield* Readiness
   const lines = new LineLimiter()
   const checks = [storageCheck(yield* AccessStore), ...ownChecks]
-  const checked = Effect.suspend(() => isStopping() ? Effect.succeed(stoppingReadiness) : runChecks(checks, lines))
+  const running = yield* oneAtATime(runChecks(checks, lines))
+  const checked = Effect.suspend(() => isStopping() ? Effect.succeed(stoppingReadiness) : running)
 
   const readDepth = queue.depth.pipe(
     Effect.timeout(3_000),
@@ -75,13 +76,15 @@ export const makeSystemHandlers = Effect.gen(function*() {
       Effect.as(lines.log("Metrics of unhealthy subscriptions", Effect.logWarning("Metrics of unhealthy subscriptions not available.", cause)), noUnhealthy))
   )
 
+  const readings = yield* oneAtATime(Effect.all([readUnhealthy, readDepth, readMailLag], { concurrency: 3 }))
+
   /** Public metrics name no tenant, because customers may reach them. */
   return (documents: Documents, { namesTenants }: { readonly namesTenants: boolean }): Handlers => ({
     health: () => Effect.succeed(json({ status: "ok" })),
     readiness: () => Effect.map(checked, (asked) => json(asked, { status: asked.status === "ready" ? 200 : 503 })),
     metrics: () =>
       Effect.gen(function*() {
-        const [troubles] = yield* Effect.all([readUnhealthy, readDepth, readMailLag], { concurrency: 3 })
+        const [troubles] = yield* readings
         const text = yield* PrometheusMetrics.format()
         return HttpServerResponse.text(namesTenants ? `${text}${text.endsWith("\n") ? "" : "\n"}${namedSeries(troubles)}` : text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
       }),
@@ -98,6 +101,15 @@ export const makeSystemHandlers = Effect.gen(function*() {
       }))
   })
 })
+
+/** Shares a run with all callers that ask before it ends, and remembers nothing. Anybody may ask, and each run takes connections to the database. */
+const oneAtATime = <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<Effect.Effect<A, E, R>> =>
+  Effect.gen(function*() {
+    let forget: Effect.Effect<void> = Effect.void
+    const [shared, invalidate] = yield* Effect.cachedInvalidateWithTTL(Effect.ensuring(run, Effect.suspend(() => forget)), Infinity)
+    forget = invalidate
+    return shared
+  })
 
 /** The URL that every path of the documents follows. */
 const serverOf = ({ urlOf }: Site): string => urlOf("") || "/"

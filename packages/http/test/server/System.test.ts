@@ -1,5 +1,5 @@
 import { DeliveryControl } from "@waybill/core/delivery"
-import { Effect } from "effect"
+import { Effect, Latch } from "effect"
 import { describe, expect, it } from "vitest"
 import { operatorKey, readOnlyKey, reportedEvent, runningService } from "../TestService.ts"
 
@@ -33,6 +33,39 @@ describe("probes", () => {
     const before = service.log.length
     await service.send("GET", "/healthz")
     expect(service.log.slice(before).map(({ level }) => level)).toEqual(["DEBUG"])
+  })
+})
+
+describe("reading the database without credentials", () => {
+  it.each(["/readyz", "/metrics"])("happens once for all that ask %s at the same time, and again for the next one", async (path) => {
+    const latch = Latch.makeUnsafe()
+    let reads = 0
+    const read = <A>(answer: A) => Effect.suspend(() => {
+      reads += 1
+      return Effect.as(latch.await, answer)
+    })
+    const open = await runningService({ publicMetrics: true, readiness: path === "/readyz" ? [{ name: "migrations", check: read(undefined) }] : [] })
+    if (path === "/metrics") Object.assign(await open.run(DeliveryControl), { troubles: read({ now: 0, sources: [], destinations: [] }) })
+    const asked = Array.from({ length: 50 }, () => open.send("GET", path))
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
+    expect(reads).toBe(1)
+    latch.openUnsafe()
+    expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]))
+    expect((await open.send("GET", path)).status).toBe(200)
+    expect(reads).toBe(2)
+  })
+
+  it("goes on for others when the first that asked leaves", async () => {
+    const latch = Latch.makeUnsafe()
+    const open = await runningService({ readiness: [{ name: "migrations", check: latch.await }] })
+    const leaving = new AbortController()
+    const first = open.respond(new Request("http://waybill.test/readyz", { signal: leaving.signal }))
+    const second = open.send("GET", "/readyz")
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+    leaving.abort()
+    await first
+    latch.openUnsafe()
+    expect((await second).status).toBe(200)
   })
 })
 
