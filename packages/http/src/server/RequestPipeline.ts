@@ -7,11 +7,12 @@ import { Cause, Effect, Exit, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpBody, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { clientAddressOf, type ClientAddressOptions, anonymousClientOf } from "../access/ClientAddress.ts"
+import { hasKeyOrToken, isCrossSiteWrite } from "../access/CrossSiteWrite.ts"
 import { FailedCredentials, countedCredentials } from "../access/FailedCredentials.ts"
 import { makePublicTenant } from "../access/PublicTenant.ts"
 import { RefusalLog } from "../access/RefusalLog.ts"
 import { AcceptsUndescribed, SecuritySchemes, type SecuritySchemesByName, withChallenge } from "../access/SecuritySchemes.ts"
-import { isCrossSiteWrite, PortalCaller } from "../portal/PortalCaller.ts"
+import { PortalCaller } from "../portal/PortalCaller.ts"
 import { makePortalTokens } from "../portal/PortalTokens.ts"
 import { type ContractSpec, type EndpointSpec, type MountedContract, shapeOf, type AnonymousCaller } from "../shared/Contract.ts"
 import { correlationIdOf, instanceOf } from "../shared/CorrelationId.ts"
@@ -150,26 +151,33 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
   ): Effect.Effect<Principal | undefined, Failure> => {
     if (access === "public") return Effect.undefined
     const { headers, method, url } = request
-    if (access === "portal" && isCrossSiteWrite(request, hostOf(request, options))) return Effect.fail(crossSiteWrite)
     const token = access === "portal" ? portalTokens.presented(headers) : undefined
-    const found = token === undefined
-      ? Effect.flatMap(PortalCaller, (caller) =>
-        caller === undefined || access !== "portal" ? authenticator.authenticate({ method, url, headers }) : portalAccess.customerOf(caller.tenantId, caller.client))
-      : Effect.map(portalTokens.verify(token), ({ grant, principal }) => {
+    if (token !== undefined) {
+      return counted(request, exchange, Effect.map(portalTokens.verify(token), ({ grant, principal }) => {
         exchange.link = grant
         return principal
-      })
-    // A cookie may mean anything, so only the credential headers must be valid.
-    if (headers["authorization"] === undefined && headers["x-api-key"] === undefined) {
-      return access === "anonymous" ? Effect.catchTag(found, "Unauthenticated", () => Effect.undefined) : found
+      }))
     }
-    return Effect.flatMap(countedCredentials(exchange.address(), headers), (presented) =>
+    return Effect.flatMap(PortalCaller, (caller) => {
+      const customer = access === "portal" ? caller : undefined
+      if (isBrowsers(access) && (customer !== undefined || !hasKeyOrToken(headers)) && isCrossSiteWrite(request, hostOf(request, options))) return Effect.fail(crossSiteWrite)
+      // The host has authenticated it, so the credential headers are not read.
+      if (customer !== undefined) return portalAccess.customerOf(customer.tenantId, customer.client)
+      const found = authenticator.authenticate({ method, url, headers })
+      // A cookie may mean anything, so only the credential headers must be valid.
+      if (headers["authorization"] !== undefined || headers["x-api-key"] !== undefined) return counted(request, exchange, found)
+      return access === "anonymous" ? Effect.catchTag(found, "Unauthenticated", () => Effect.undefined) : found
+    })
+  }
+
+  /** Checks the credential headers, unless too many have failed. */
+  const counted = ({ headers }: HttpServerRequest.HttpServerRequest, exchange: Exchange, found: Effect.Effect<Principal, Failure>): Effect.Effect<Principal, Failure> =>
+    Effect.flatMap(countedCredentials(exchange.address(), headers), (presented) =>
       failures.admit(presented, exchange.startedAt).pipe(
         Effect.andThen(found),
         Effect.tap(() => Effect.sync(() => failures.succeeded(presented))),
         Effect.tapErrorTag("Unauthenticated", () => Effect.sync(() => failures.failed(presented, exchange.startedAt)))
       ))
-  }
 
   const anonymousOf = (request: HttpServerRequest.HttpServerRequest, principal: Principal | undefined): Effect.Effect<AnonymousCaller, Failure> => {
     if (principal === undefined) {
@@ -222,6 +230,9 @@ const refusalTo = (principal: Principal | undefined, { access, method, showsBodi
   if (method !== "GET") return new OperatorReadOnly({ refused: "write" })
   return showsBodies === true ? new OperatorReadOnly({ refused: "body" }) : undefined
 }
+
+/** Calls that browsers make with the cookies of a session: some of their writes have no body, which a form of any page can send. */
+const isBrowsers = (access: EndpointSpec["access"]): boolean => access === "portal" || access === "operator"
 
 const noHeaders = {}
 

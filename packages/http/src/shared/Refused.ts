@@ -38,7 +38,7 @@ export const wrongTransferCoding = refused(501, "transfer_coding_not_supported",
 
 export const severalHosts = refused(400, "ambiguous_host", "The request names more than one host. Send one Host header that agrees with the address.")
 
-export const crossSiteWrite = refused(403, "cross_site", "A page of another site sent this request. Use the portal's own page, or send credentials in a header.")
+export const crossSiteWrite = refused(403, "cross_site", "A page of another site sent this request. Send it from a page of this site, or with a key or a token in a header.")
 
 export const methodNotAllowed = (method: string, allow: string) =>
   refused(405, "method_not_allowed", `This path does not take ${method.slice(0, 20)}. It takes ${allow}.`, { headers: { allow } })
