@@ -14,12 +14,11 @@ export interface ClientAddressOptions {
 /** Cannot collide with a client: names have no leading or trailing spaces. Callers without a known address share one limit. */
 export const anonymousClientNamed = (name: string): string => ` ${name}`
 
-export const anonymousClientOf = (request: HttpServerRequest.HttpServerRequest, options: ClientAddressOptions): string =>
-  anonymousClientNamed(clientAddressOf(request, options) ?? "")
-
-/** The caller's address, with IPv6 as its /64 network, or the name from the host; `undefined` when unknown. */
+/** The caller's address, with IPv6 as its /64 network, or the name from the host; `undefined` when unknown. Throws what the host's function throws. */
 export const clientAddressOf = (request: HttpServerRequest.HttpServerRequest, options: ClientAddressOptions): string | undefined => {
-  const stated = options.clientAddress?.(request)
+  const stated: unknown = options.clientAddress?.(request)
+  // for hosts without types
+  if (stated !== undefined && typeof stated !== "string") throw new TypeError("clientAddress returns a text or undefined, without a promise.")
   // The host may return a name instead of an address.
   const address = stated === undefined ? networkOf(seenAddress(request, options)) : networkOf(stated) || stated.slice(0, 100)
   return address === "" ? undefined : address

@@ -6,7 +6,7 @@ import { Authenticator, CallingClient, isObject, isOperator, LineLimiter, monoto
 import { Cause, Effect, Exit, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpBody, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { clientAddressOf, type ClientAddressOptions, anonymousClientOf } from "../access/ClientAddress.ts"
+import { clientAddressOf, type ClientAddressOptions, anonymousClientNamed } from "../access/ClientAddress.ts"
 import { hasKeyOrToken, isCrossSiteWrite } from "../access/CrossSiteWrite.ts"
 import { FailedCredentials, countedCredentials } from "../access/FailedCredentials.ts"
 import { makePublicTenant } from "../access/PublicTenant.ts"
@@ -53,6 +53,8 @@ export interface Exchange {
   readonly startedAt: number
   /** Address that refusals are counted by; `undefined` when unknown. */
   readonly address: () => string | undefined
+  /** What the host's own function for the address threw. */
+  addressFailure: { readonly error: unknown } | undefined
   /** Base and path with placeholders, never the values sent for them. */
   template: string
   contract: ContractSpec | undefined
@@ -119,7 +121,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     if (client !== undefined) yield* Effect.andThen(quotas.admit(client), responseBytes.admit(client.key))
     const refusal = refusalTo(exchange.principal, endpoint)
     if (refusal !== undefined) return yield* refusal
-    if (endpoint.access === "anonymous") exchange.anonymous = yield* anonymousOf(request, exchange.principal)
+    if (endpoint.access === "anonymous") exchange.anonymous = yield* anonymousOf(request, exchange)
     // health checkers may add their own parameters
     const query = readQuery(endpoint.query ?? {}, endpoint.access === "public" ? "" : search, ignoredParameters)
     if (query.faults.length > 0) return yield* badQuery(query.faults)
@@ -179,9 +181,9 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
         Effect.tapErrorTag("Unauthenticated", () => Effect.sync(() => failures.failed(presented, exchange.startedAt)))
       ))
 
-  const anonymousOf = (request: HttpServerRequest.HttpServerRequest, principal: Principal | undefined): Effect.Effect<AnonymousCaller, Failure> => {
+  const anonymousOf = (request: HttpServerRequest.HttpServerRequest, { address, principal }: Exchange): Effect.Effect<AnonymousCaller, Failure> => {
     if (principal === undefined) {
-      return Effect.map(publicTenantOf(hostOf(request, options)), (tenantId) => ({ tenantId, client: anonymousClientOf(request, options), principal }))
+      return Effect.map(publicTenantOf(hostOf(request, options)), (tenantId) => ({ tenantId, client: anonymousClientNamed(address() ?? ""), principal }))
     }
     const { client, tenantId } = principal
     return isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "customer or carrier" })) : Effect.succeed({ tenantId, client, principal })
@@ -195,7 +197,15 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
         method: request.method,
         receivedAt,
         startedAt: monotonicMillisUnsafe(clock),
-        address: () => clientAddressOf(request, options),
+        address: () => {
+          try {
+            return clientAddressOf(request, options)
+          } catch (error) {
+            exchange.addressFailure = { error }
+            return undefined
+          }
+        },
+        addressFailure: undefined,
         template: "(none)",
         contract: undefined,
         principal: undefined,
@@ -310,6 +320,8 @@ const conclude = Effect.fnUntraced(function*(
   const reason = Exit.isFailure(exit) ? refusalReason(exit.cause, status) : undefined
   const { fields } = yield* logRequest(exchange, status, yield* monotonicMillis, reason !== undefined)
   if (reason !== undefined) yield* refusals.log({ address: exchange.address(), reason, status, fields }, exchange.startedAt)
+  const { addressFailure } = exchange
+  if (addressFailure !== undefined) yield* errors.log("clientAddress", Effect.logError("clientAddress of the host failed. The caller counts as one without an address.", addressFailure.error))
   return HttpServerResponse.setHeaders(response, {
     ...lengthOf(exchange, response),
     "x-request-id": exchange.correlationId,
