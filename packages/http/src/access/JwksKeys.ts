@@ -15,6 +15,9 @@ interface Outage {
   retryAt: number
 }
 
+/** The keys cannot be fetched, and none that is known can decide. */
+export class KeysUnavailable extends Error {}
+
 /** The beginning of an outage, with the end of the known keys; or its end. */
 export type JwksEvent = { readonly error: unknown; readonly knownUntil: Date } | "fetched again"
 
@@ -30,16 +33,21 @@ export class JwksKeys {
     this.remote = createRemoteJWKSet(new URL(url), { timeoutDuration: 5_000, cooldownDuration: Infinity, cacheMaxAge: Infinity })
   }
 
-  /** The key of a token. Fails with one of jose's token errors, or with the reason why keys cannot be fetched. */
+  /** The key of a token. Fails with `KeysUnavailable`, or with the reason why the token names no key that can be used. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     if (this.outage !== undefined && this.age() < keptMillis) return await this.findKnown(this.outage, header, token)
+    if (this.age() >= freshMillis) {
+      try {
+        await this.fetch()
+      } catch (error) {
+        return await this.findKnown(this.failed(error), header, token)
+      }
+    }
     try {
-      if (this.age() >= freshMillis) await this.fetch()
       return await this.remote(header, token)
     } catch (error) {
       if (error instanceof errors.JWKSNoMatchingKey && this.age() >= pauseMillis) return await this.findAdded(header, token)
-      if (isTokenError(error)) throw error
-      return await this.findKnown(this.failed(error), header, token)
+      throw error
     }
   }
 
@@ -67,7 +75,7 @@ export class JwksKeys {
     try {
       await this.fetch()
     } catch (error) {
-      throw this.failed(error).error
+      throw unavailable(this.failed(error).error)
     }
     return await this.remote(header, token)
   }
@@ -75,7 +83,7 @@ export class JwksKeys {
   private findKnown(outage: Outage, ...[header, token]: Parameters<JWTVerifyGetKey>) {
     if (performance.now() >= outage.retryAt) this.fetchAgain(outage)
     // the provider may have a new key
-    return this.remote(header, token).catch((error: unknown) => Promise.reject(error instanceof errors.JWKSNoMatchingKey ? outage.error : error))
+    return this.remote(header, token).catch((error: unknown) => Promise.reject(error instanceof errors.JWKSNoMatchingKey ? unavailable(outage.error) : error))
   }
 
   /** Calls do not wait for a provider that may take seconds to fail. */
@@ -89,7 +97,7 @@ export class JwksKeys {
   /** Throws if no key is known, or the known ones are too old. */
   private failed(error: unknown): Outage {
     const left = keptMillis - this.age()
-    if (!(left > 0)) throw error
+    if (!(left > 0)) throw unavailable(error)
     if (this.outage === undefined) {
       this.outage = { error, retryAt: performance.now() + pauseMillis }
       this.event = { error, knownUntil: new Date(Date.now() + left) }
@@ -98,7 +106,4 @@ export class JwksKeys {
   }
 }
 
-/** Whether the token is invalid. All other errors, such as failures to fetch keys, are on this side. */
-export const isTokenError = (error: unknown): error is errors.JOSEError =>
-  error instanceof errors.JOSEError && error.constructor !== errors.JOSEError &&
-  !(error instanceof errors.JWKSTimeout) && !(error instanceof errors.JWKSInvalid)
+const unavailable = (cause: unknown) => new KeysUnavailable("The keys cannot be fetched.", { cause })

@@ -3,7 +3,7 @@ import { AccountNumber, AuthenticationUnavailable, CarrierNumber, checkOptions, 
 import { Effect, Exit, Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose"
-import { isTokenError, type JwksEvent, JwksKeys } from "./JwksKeys.ts"
+import { type JwksEvent, JwksKeys, KeysUnavailable } from "./JwksKeys.ts"
 import { operatorNamed } from "./OperatorKeys.ts"
 import { invalidCredentials } from "./PresentedCredentials.ts"
 
@@ -116,8 +116,9 @@ export const makeJwtVerifier = (options: JwtOptions) => {
       // A token without a key id may match several keys.
       for await (const key of error) {
         const verified = await jwtVerify(token, key, settings).catch((inner: unknown) => {
-          if (inner instanceof errors.JWSSignatureVerificationFailed) return undefined
-          throw inner
+          // another key may be the one, unless this one has signed what it says
+          if (inner instanceof errors.JWTClaimValidationFailed || inner instanceof errors.JWTExpired) throw inner
+          return undefined
         })
         if (verified !== undefined) return verified.payload
       }
@@ -132,7 +133,7 @@ export const makeJwtVerifier = (options: JwtOptions) => {
     const now = yield* Clock.currentTimeMillis
     const payload = yield* Effect.tryPromise({
       try: () => verify(text, now),
-      catch: (error) => isTokenError(error) ? invalidCredentials(reasonOf(error)) : new AuthenticationUnavailable({ operation: "JWKS fetch", cause: error })
+      catch: (error) => error instanceof KeysUnavailable ? new AuthenticationUnavailable({ operation: "JWKS fetch", cause: error.cause }) : invalidCredentials(reasonOf(error))
     }).pipe(Effect.ensuring(Effect.suspend(() => logged(keys.takeEvent()))))
     const claims = yield* Effect.mapError(decodeClaims(payload), () => invalidCredentials(claimsReason(payload)))
     return yield* principalOf(claims, payload.iss!)
@@ -165,13 +166,14 @@ const principalOf = (claims: typeof Claims.Type, issuer: string): Effect.Effect<
 }
 
 /** Why a token is invalid, for the log. Contains no part of the token. */
-const reasonOf = (error: errors.JOSEError): string => {
+const reasonOf = (error: unknown): string => {
   if (error instanceof errors.JWTExpired) return "JWT expired"
   if (error instanceof errors.JWTClaimValidationFailed) return claimReasons[error.claim] ?? "JWT claims cannot be used"
   if (error instanceof errors.JWSSignatureVerificationFailed) return "JWT signature is wrong"
   if (error instanceof errors.JWKSNoMatchingKey) return "JWT signed with an unknown key"
   if (error instanceof errors.JOSEAlgNotAllowed) return algorithmRefused
-  return "malformed JWT"
+  // such as an RSA key of less than 2048 bits, or one without its numbers
+  return error instanceof errors.JOSEError ? "malformed JWT" : "JWT signed with a key that cannot be used"
 }
 
 const claimReasons: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { AccessStore } from "@waybill/core"
 import { Effect } from "effect"
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose"
+import { generateKeyPairSync } from "node:crypto"
 import { createServer } from "node:http"
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest"
 import { listening } from "../listening.ts"
@@ -34,6 +35,11 @@ const startKeys = async () => {
       keys.push({ ...(await exportJWK(publicKey)), kid, alg: "ES256", use: "sig" })
       return privateKey
     },
+    /** Adds an RSA key without its numbers, and one that is too short, in front of the others. */
+    addUnusable: (): void => void keys.unshift(
+      { kty: "RSA", kid: "empty", use: "sig" },
+      { n: generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey.export({ format: "jwk" }).n!, e: "AQAB", kty: "RSA", kid: "short", use: "sig" }
+    ),
     remove: (kid: string): void => void keys.splice(keys.findIndex((key) => key.kid === kid), 1),
     key: pairs[0]!.privateKey,
     rsa: rsa.privateKey
@@ -224,6 +230,19 @@ describe("tokens", () => {
     const [head, , signature] = (await token()).split(".")
     const forged = `${head}.${Buffer.from(JSON.stringify({ ...claims, tenant: "acme" })).toString("base64url")}.${signature}`
     expect((await list(forged)).status).toBe(401)
+  })
+
+  it("of a key that cannot be used get 401, and others are checked with the keys that can", async () => {
+    const set = await startKeys()
+    set.addUnusable()
+    const mixed = await runningService({ standard: { jwt: { jwksUrl: set.url, allowHttpHosts: ["127.0.0.1"], issuer, audience } } })
+    await mixed.tenant("acme")
+    const listWith = async (header: { readonly kid?: string | undefined }) =>
+      (await mixed.send("GET", "/visibility/v1/events", { headers: { authorization: `Bearer ${await token({ key: set.rsa, header: { alg: "RS256", ...header } as TokenOptions["header"] & object })}` } })).status
+    for (const kid of ["empty", "short"]) expect(await listWith({ kid })).toBe(401)
+    expect(await listWith({ kid: undefined })).toBe(200)
+    const messages = mixed.log.filter(({ level }) => level !== "DEBUG" && level !== "INFO").map(({ message }) => String(message))
+    expect(messages).toEqual(Array(2).fill("Access refused: JWT signed with a key that cannot be used."))
   })
 
   it("that are junk cause no fetch from the provider", async () => {
