@@ -64,8 +64,8 @@ function withoutSources(dist) {
   for (const file of readdirSync(dist, { recursive: true }).filter((name) => name.endsWith(".js.map")).map((name) => join(dist, name))) {
     const { sourcesContent, ...map } = JSON.parse(readFileSync(file, "utf8"))
     // bundled packages bring no sources
-    const isOwn = map.sources.every((source) => !source.includes("node_modules"))
-    writeFileSync(file, JSON.stringify(isOwn ? map : { ...map, sourcesContent }))
+    const kept = map.sources.map((source, n) => source.includes("node_modules") ? sourcesContent[n] : null)
+    writeFileSync(file, JSON.stringify(kept.every((content) => content === null) ? map : { ...map, sourcesContent: kept }))
   }
 }
 
