@@ -49,6 +49,7 @@ export class SettleAudit {
     const named: Array<LedgerDelivery> = []
     const gone = new Set<LedgerDestination>()
     const judged = new Set<LedgerDestination>()
+    const written = new Set<string>()
     for (const outcome of request.outcomes) {
       const delivery = this.ledger.deliveries.get(outcome.deliveryId)
       if (delivery === undefined) {
@@ -58,6 +59,7 @@ export class SettleAudit {
       named.push(delivery)
       this.compare(who, delivery, outcome, outcomes)
       if (!this.apply(delivery, outcome, outcomes, fenced)) continue
+      written.add(delivery.id)
       const { destination } = delivery
       const name = outcome.record?.outcome
       const isHere = outcomes.get(permitOf(delivery.id, outcome.attempt))?.url === destination.settings.endpointUrl
@@ -72,7 +74,8 @@ export class SettleAudit {
     for (const change of request.destinations) {
       const destination = this.ledger.destination(tenantId, change.destinationId)
       if (destination === undefined || !destination.open || !fenced.includes(destination.partition)) continue
-      this.changed(who, destination, change, { late, gone: gone.delete(destination), dead: dead.has(change.destinationId) })
+      const pause = change.cause === undefined || written.has(change.cause) ? change.pause : undefined
+      this.changed(who, destination, { ...change, pause }, { late, gone: gone.delete(destination), dead: dead.has(change.destinationId) })
       judged.delete(destination)
     }
     this.compareUnchanged(gone, judged, late)
@@ -177,12 +180,13 @@ export class SettleAudit {
   private changed(
     who: string,
     destination: LedgerDestination,
-    { always, breaker, endpointUrl, pause }: DestinationChange,
+    { always, breaker, cause, endpointUrl, pause }: DestinationChange,
     { dead, gone, late }: { readonly late: boolean; readonly gone: boolean; readonly dead: boolean }
   ): void {
     const { simulation } = this
     const isReplaced = endpointUrl !== destination.settings.endpointUrl
     if (pause !== undefined && always && !dead) simulation.violate("Only a dead letter pauses a subscription after its endpoint has changed", `${who}: ${destination.name}`)
+    if (pause !== undefined && !always && cause !== undefined && !isReplaced && !gone) simulation.violate("410 pauses nothing after the endpoint has changed", `${who}: ${destination.name}`)
     if (pause !== undefined && destination.state === "active" && (always || !isReplaced)) this.ledger.turn(destination, "paused", "service")
     if (isReplaced) return
     destination.breaker = breaker

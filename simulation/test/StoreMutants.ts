@@ -64,6 +64,8 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     `if (notCounted) this.journal.set(delivery, "tries", delivery.tries - 1)`, ""),
   mutant(store, "outcomes of the old endpoint count for the new one",
     "const isSame = destination.settings.endpointUrl === endpointUrl", "const isSame = true"),
+  mutant(store, "a pause that is written again undoes a resume",
+    "cause !== undefined && !written.has(cause) || ", ""),
   mutant(tables, "a dead letter disappears",
     "else this.journal.drop(destination.unsettled, deliveryId)\n", `else this.journal.drop(destination.unsettled, deliveryId)\n    if (written === "dead") this.journal.drop(deliveries, deliveryId)\n`),
   mutant(tables, "a retry after a removal waits forever",

@@ -1,5 +1,5 @@
 /** Conformance of `DeliveryStore`: outcomes, retries and drops. */
-import { type DeliveryOutcome, type DeliveryState, DeliveryStore, purgeStep } from "@waybill/core/delivery"
+import { type DeliveryOutcome, type DeliveryState, DeliveryStore, purgeStep, type TakenDelivery } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, occurredAt, publish, seed, single, subscribe, textOf } from "../StorageFixtures.ts"
@@ -128,6 +128,27 @@ const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
     yield* queue.changeDestination(tenantId, destinationSettings({ state: "inactive" }))
     yield* settle(worker, { destinations: [changeOf(1, { pause: "again", always: true })] })
     assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "inactive")
+  })
+
+  test("pauses by an outcome once, not when that is written again after a resume", function*({ queue, tenantId }) {
+    const worker = yield* seededWorker(tenantId, { S: 1, T: 1 }, single)
+    const state = Effect.map(queue.destinationStatus(tenantId, idOf(1)), (status) => Option.getOrThrow(status).state)
+    const resume = queue.changeDestination(tenantId, destinationSettings(single))
+    const { deliveries: [first, other] } = yield* takeFrom(worker)
+    const gone = (delivery: TakenDelivery, beside: ReadonlyArray<DeliveryOutcome> = []) =>
+      ({ outcomes: [outcomeOf(delivery, { state: "waiting" }), ...beside], destinations: [changeOf(1, { pause: "The receiver answered 410 Gone.", cause: delivery.deliveryId })] })
+    yield* settle(worker, gone(first!))
+    assert.strictEqual(yield* state, "paused")
+    yield* resume
+    yield* settle(worker, gone(first!))
+    yield* settle(worker, gone(first!, [outcomeOf(other!)]))
+    assert.deepStrictEqual([yield* state, yield* stateOf(tenantId, other!.deliveryId)], ["active", "delivered"])
+    const [again] = yield* takeAgain(worker, [first!.deliveryId])
+    yield* settle(worker, gone(again!))
+    assert.strictEqual(yield* state, "paused")
+    yield* resume
+    yield* settle(worker, gone(again!))
+    assert.strictEqual(yield* state, "active")
   })
 
   withDelivery("writes the breakers of several destinations, each to its own", function*({ tenantId, worker }) {

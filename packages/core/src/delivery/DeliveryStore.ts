@@ -235,6 +235,11 @@ export interface DestinationChange {
   /** Reason for a pause; undefined: no pause. */
   readonly pause: string | undefined
   readonly always: boolean
+  /**
+   * The delivery whose outcome is the cause of the pause, if there is one. The pause is written only together with that outcome: a settlement that is sent again
+   * must not pause a destination that was resumed since.
+   */
+  readonly cause?: string | undefined
 }
 
 /** Outcomes and changes of destinations to write. */

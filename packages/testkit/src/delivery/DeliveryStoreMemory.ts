@@ -77,30 +77,31 @@ class Writes {
   settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): Settled {
     const tenant = this.rows.of(tenantId)
     const held = partitionsHeld(tenant, owned)
-    for (const each of outcomes) if (held.has(partitionOf(each.destinationId))) this.end(tenant, each, now)
+    const written = new Set(outcomes.filter((each) => held.has(partitionOf(each.destinationId)) && this.end(tenant, each, now)).map(({ deliveryId }) => deliveryId))
     for (const { flight, partition } of ended) if (held.has(partition)) this.journal.drop(tenant.flights, flightKey(partition, flight))
     for (const each of destinations) {
       const destination = tenant.destinations.get(each.destinationId)
-      if (destination !== undefined && held.has(destination.partition)) this.change(destination, each, now)
+      if (destination !== undefined && held.has(destination.partition)) this.change(destination, each, written, now)
     }
     return { owned: [...held], locked: [] }
   }
 
-  /** Writes an outcome unless one was written for this attempt. */
-  private end(tenant: Tenant, outcome: DeliveryOutcome, now: number): void {
+  /** Writes an outcome unless one was written for this attempt. Returns whether it did. */
+  private end(tenant: Tenant, outcome: DeliveryOutcome, now: number): boolean {
     const { attempt, deliveryId, destinationId, dueInMillis, flight, record, state, notCounted } = outcome
     const flown = tenant.flights.get(flightKey(partitionOf(destinationId), flight))
     const delivery = tenant.deliveries.get(deliveryId) ?? flown?.first.find((each) => each.deliveryId === deliveryId)
-    if (delivery === undefined || delivery.state !== "sending" || delivery.attempt !== attempt) return
+    if (delivery === undefined || delivery.state !== "sending" || delivery.attempt !== attempt) return false
     if (record !== undefined) this.journal.set(delivery, "records", [...delivery.records, record])
     if (notCounted) this.journal.set(delivery, "tries", delivery.tries - 1)
     this.rows.write(this.rows.destinationOf(tenant, delivery), delivery, state, now, now + dueInMillis)
+    return true
   }
 
-  private change(destination: Destination, { always, breaker, endpointUrl, pause }: DestinationChange, now: number): void {
+  private change(destination: Destination, { always, breaker, cause, endpointUrl, pause }: DestinationChange, written: ReadonlySet<string>, now: number): void {
     const isSame = destination.settings.endpointUrl === endpointUrl
     if (isSame) this.journal.set(destination, "breaker", breaker)
-    if (pause === undefined || !isSame && !always || destination.status.state !== "active") return
+    if (pause === undefined || !isSame && !always || cause !== undefined && !written.has(cause) || destination.status.state !== "active") return
     this.rows.setStatus(destination, { state: "paused", reason: pause, pausedBy: "service", since: now })
   }
 

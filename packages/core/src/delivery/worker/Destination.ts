@@ -46,6 +46,8 @@ export interface PendingPause {
   readonly reason: string
   /** Whether it applies even if the endpoint has changed. */
   readonly always: boolean
+  /** The delivery whose outcome is its cause. */
+  readonly cause?: string
 }
 
 /** A destination in its worker's memory. */
@@ -265,9 +267,9 @@ const forgetWaiting = (destination: Destination, deliveryId: string): void => {
   if (at >= 0) destination.waiting.splice(at, 1)
 }
 
-/** Pauses the destination: nothing is taken until the pause is written. `always`: by a dead letter, for any endpoint. One that is not adds nothing to it. */
-export const pause = (destination: Destination, reason: string, always: boolean): void => {
-  if (always || destination.pause?.always !== true) destination.pause = { reason, always }
+/** Pauses the destination: nothing is taken until the pause is written. One for the current endpoint only adds nothing to one for any endpoint. */
+export const pause = (destination: Destination, pending: PendingPause): void => {
+  if (pending.always || destination.pause?.always !== true) destination.pause = pending
 }
 
 /** Applies a written pause. From now on the store decides whether the destination may send. */
@@ -323,6 +325,7 @@ export const loadInto = (
     const { failures, openUntil } = loaded.breaker
     destination.breaker = { failures, openUntil: openUntil === undefined ? undefined : instantOf(openUntil, loaded, now, storeAhead) }
     destination.window = firstWindow
+    if (destination.pause?.always === false) destination.pause = undefined
   }
   return true
 }

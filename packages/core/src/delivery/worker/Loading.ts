@@ -37,7 +37,7 @@ export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknow
         if (settings.secretRefused && settings.isActive) {
           const reason = pausedBySecret(settings.hmacSecretId)
           if (destination.pause === undefined) yield* reportPaused(tenant.tenantId, destination.destinationId, reason)
-          pause(destination, reason, false)
+          pause(destination, { reason, always: false })
           outcomes.change(destination)
         }
         work.touch(destination)

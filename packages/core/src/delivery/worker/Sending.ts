@@ -124,7 +124,7 @@ export class Sending {
     const pauses = destination.settings?.whenDead === "pause"
     const isFirst = pauses && destination.pause === undefined
     const reason = pausedByDeadLetter(maxAttempts)
-    if (pauses) pause(destination, reason, true)
+    if (pauses) pause(destination, { reason, always: true, cause: delivery.deliveryId })
     this.parts.outcomes.add({ destination, outcome: unsent(delivery, "dead"), sent: undefined }, pauses)
     return isFirst ? reportPaused(destination.owned.tenantId, destination.destinationId, reason) : Effect.void
   }
@@ -159,7 +159,7 @@ export class Sending {
     const elsewhere = attempt.destination.endpointUrl !== destination.settings?.endpointUrl
     // a dead letter pauses the destination for any endpoint; other outcomes of an old endpoint do not apply to the new one
     const pauses = verdict.pause !== undefined && (verdict.state === "dead" || !elsewhere)
-    if (pauses) pause(destination, verdict.pause!, verdict.state === "dead")
+    if (pauses) pause(destination, { reason: verdict.pause!, always: verdict.state === "dead", cause: verdict.deliveryId })
     if (elsewhere) return pauses
     const before = destination.breaker
     if (verdict.health === "up") succeeded(destination, this.parts.options.destinationConcurrency)

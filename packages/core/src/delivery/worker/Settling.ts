@@ -146,7 +146,8 @@ const changeOf = (parts: EngineState, { breaker: { failures, openUntil }, destin
   endpointUrl: settings?.endpointUrl ?? "",
   breaker: { failures, openUntil: openUntil === undefined ? undefined : parts.storeTime(openUntil) },
   pause: pause?.reason,
-  always: pause?.always ?? false
+  always: pause?.always ?? false,
+  cause: pause?.cause
 })
 
 const waitingOf = (outcome: Ended["outcome"], now: number): WaitingDelivery | undefined =>

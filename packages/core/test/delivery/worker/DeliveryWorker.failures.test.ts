@@ -303,6 +303,33 @@ describe("failures", () => {
       assert.strictEqual((yield* engine.subscriptions.get(engine.customer, engine.subscription.id)).status, "active")
     }, inEngine))
 
+    for (const [event, change, states] of [
+      ["replaces the endpoint", { endpointUrl: `${hook}/new` }, ["active", "active"]],
+      ["resumes the subscription", { status: "active" }, ["paused", "active"]]
+    ] as const) {
+      it.effect(`pauses nothing when its outcome is written after the customer ${event}`, () =>
+        inEngine(Effect.scoped(Effect.gen(function*() {
+          const engine = yield* makeEngine()
+          const status = Effect.map(engine.subscriptions.get(engine.customer, engine.subscription.id), (each) => each.status)
+          const failure = Effect.fail(new StorageError({ operation: "DeliveryStore.settle", cause: "connection lost" }))
+          let isLost = true
+          // a replaced endpoint meets an outcome that did not reach the store, a resume one whose answer was lost
+          yield* workerOver((store) => ({
+            settle: (request) => Effect.suspend(() => !isLost ? store.settle(request) : states[0] === "active" ? failure : Effect.andThen(store.settle(request), failure))
+          }))
+          yield* engine.receivers.script(hook, [Receiver.gone, Receiver.accept()])
+          yield* engine.publish("A")
+          yield* TestWaybill.pass(100)
+          assert.strictEqual(yield* status, states[0])
+          yield* engine.patch(change)
+          yield* TestWaybill.pass(100)
+          isLost = false
+          yield* TestWaybill.pass("1 minute")
+          assert.strictEqual(yield* status, states[1])
+          assert.lengthOf(yield* engine.list({ state: "delivered" }), 1)
+        }))))
+    }
+
     it.effect("counts no pause for an endpoint that was replaced", Effect.fnUntraced(function*() {
       const counted = Effect.map(Metric.value(pausedDestinationsTotal), ({ count }) => count)
       const before = yield* counted

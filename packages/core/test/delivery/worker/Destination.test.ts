@@ -194,13 +194,27 @@ describe("keys", () => {
 describe("a pause by an answer 410", () => {
   it("is not for any endpoint after one by a dead letter was written", () => {
     const destination = ready()
-    pause(destination, "dead", true)
+    pause(destination, { reason: "dead", always: true })
     const written = destination.pause
-    pause(destination, "gone", false)
+    pause(destination, { reason: "gone", always: false })
     changeWritten(destination, written)
     assert.isNotTrue(destination.pause?.always)
-    pause(destination, "gone", false)
+    pause(destination, { reason: "gone", always: false })
     assert.deepStrictEqual(destination.pause, { reason: "gone", always: false })
+  })
+})
+
+describe("a load with another endpoint", () => {
+  it("discards a pause that the one before caused, unless a dead letter did", () => {
+    for (const always of [false, true]) {
+      const destination = ready()
+      const pending = { reason: "The receiver answered 410 Gone.", always }
+      for (const [since, endpointUrl] of [[2, makeLoaded().endpointUrl], [3, "https://new.example/"]] as const) {
+        pause(destination, pending)
+        loadInto(destination, makeLoaded({}, { endpointUrl }), { since, now, storeAhead: 0 })
+        assert.strictEqual(destination.pause, since === 2 || always ? pending : undefined)
+      }
+    }
   })
 })
 

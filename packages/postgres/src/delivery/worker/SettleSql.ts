@@ -42,7 +42,7 @@ ${locks ? statement`,${freeDestinations(schema, tenantId, statement`unnest(${ofA
 ${first.length === 0 ? nothing : statement`,${endFirst(schema, tenantId, first, { isRepeated, locks })}`}
 ${again.length === 0 ? nothing : statement`,${endAgain(schema, tenantId, again, locks)}`}
 ${ended.length === 0 ? nothing : statement`,${removeFlights(schema, tenantId, ended, locks ? outcomes.filter(({ destinationId }) => named.has(destinationId)) : [])}`}
-${destinations.length === 0 ? nothing : statement`,${changeDestinations(schema, tenantId, destinations)}`}
+${destinations.length === 0 ? nothing : statement`,${changeDestinations(schema, tenantId, destinations, writtenBy({ first, again }))}`}
 SELECT f.partition, NULL::uuid AS locked FROM fence AS f ${locks ? raw("UNION ALL SELECT NULL, b.destination_id FROM busy AS b") : nothing}`
 }
 
@@ -86,6 +86,7 @@ first AS (
   WHERE d.delivery_id IS NOT NULL AND d.destination_id IS NOT NULL ${isFree("d.destination_id", locks)}
   ORDER BY d.delivery_id
   ${isRepeated ? raw("ON CONFLICT DO NOTHING") : nothing}
+  RETURNING delivery_id
 )`
 }
 
@@ -113,6 +114,7 @@ again AS (
   WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ANY (${ids}) AND coalesce(d.state, '') = 'sending'
     AND d.attempt = (${attempts})[width_bucket(d.delivery_id, ${ids})]
     AND ${raw(partitionOfSql("d.destination_id"))} IN (SELECT f.partition FROM fence AS f) ${isFree("d.destination_id", locks)}
+  RETURNING d.delivery_id
 )`
 }
 
@@ -134,8 +136,12 @@ landed AS (
 )`
 }
 
-/** Outcomes of a replaced endpoint do not apply to the new one. */
-const changeDestinations = (schema: Statement, tenantId: string, changes: ReadonlyArray<DestinationChange>) => {
+/** The deliveries whose outcomes this settlement writes, and no earlier one has. */
+const writtenBy = (outcomes: Readonly<Record<"first" | "again", ReadonlyArray<DeliveryOutcome>>>) =>
+  raw(Object.entries(outcomes).map(([part, { length }]) => length === 0 ? "SELECT NULL::uuid" : `SELECT w.delivery_id FROM ${part} AS w`).join(" UNION ALL "))
+
+/** Outcomes of a replaced endpoint do not apply to the new one. A pause goes with the outcome that is its cause. */
+const changeDestinations = (schema: Statement, tenantId: string, changes: ReadonlyArray<DestinationChange>, written: Statement) => {
   const isSame = raw("l.endpoint_url = r.endpoint_url")
   const pauses = statement`(r.pause IS NOT NULL AND l.state = 'active' AND (${isSame} OR r.always))`
   return statement`
@@ -149,11 +155,14 @@ changed AS (
       paused_by = CASE WHEN ${pauses} THEN 'service' ELSE l.paused_by END,
       resumes_as = CASE WHEN ${pauses} THEN NULL ELSE l.resumes_as END,
       version = l.version + ${pauses}::int4
-  FROM unnest(
-    ${ofAnyLength(uuidArray(changes.map(({ destinationId }) => destinationId)))}, ${textArray(changes.map(({ endpointUrl }) => endpointUrl))},
-    ${int4Array(changes.map(({ breaker }) => breaker.failures))}, ${float8Array(changes.map(({ breaker }) => breaker.openUntil ?? null))},
-    ${textArray(changes.map(({ pause }) => pause ?? null))}, ${boolArray(changes.map(({ always }) => always))}
-  ) AS r (destination_id, endpoint_url, failures, open_until, pause, always)
+  FROM (
+    SELECT n.destination_id, n.endpoint_url, n.failures, n.open_until, CASE WHEN n.cause IS NULL OR n.cause IN (${written}) THEN n.pause END AS pause, n.always
+    FROM unnest(
+      ${ofAnyLength(uuidArray(changes.map(({ destinationId }) => destinationId)))}, ${textArray(changes.map(({ endpointUrl }) => endpointUrl))},
+      ${int4Array(changes.map(({ breaker }) => breaker.failures))}, ${float8Array(changes.map(({ breaker }) => breaker.openUntil ?? null))},
+      ${textArray(changes.map(({ pause }) => pause ?? null))}, ${boolArray(changes.map(({ always }) => always))}, ${uuidArray(changes.map(({ cause }) => cause ?? null))}
+    ) AS n (destination_id, endpoint_url, failures, open_until, pause, always, cause)
+  ) AS r
   CROSS JOIN (SELECT now() AS now) AS clock
   WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = r.destination_id
     AND l.destination_id = ANY (ARRAY(
