@@ -19,11 +19,11 @@ export class OwnershipAudit {
     this.onlyReceiversFail = onlyReceiversFail
   }
 
-  renewed(who: string, { leaseMillis, workerId }: WorkerLease, { active, now, owned, workers }: Answer<"renew">): void {
+  renewed(who: string, worker: WorkerLease, { active, now, owned, workers }: Answer<"renew">): void {
     const { ledger: { partitions }, simulation } = this
-    partitions.renew(workerId, now, leaseMillis)
+    partitions.renew(worker, now)
     partitions.shortenAhead(now)
-    const own = partitions.ownedBy(workerId)
+    const own = partitions.ownedBy(worker.workerId)
     const expected = own.map(({ epoch, name }) => `${name} by ${epoch}`).sort().join()
     const answered = owned.map(({ epoch, partition, tenantId }) => `${tenantId}/${partition} by ${epoch}`).sort().join()
     if (answered !== expected) simulation.violate("A renewal extends the leases of its worker, and no others", `${who}: ${answered} instead of ${expected}`)

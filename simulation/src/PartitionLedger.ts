@@ -1,5 +1,5 @@
 /** The reference model of partitions: their owners, epochs, leases and flights. */
-import { type OwnedPartition, partitionOf, type WrittenOutcome } from "@waybill/core/delivery"
+import { type OwnedPartition, partitionOf, type WorkerLease, type WrittenOutcome } from "@waybill/core/delivery"
 import type { LedgerDelivery } from "./Ledger.ts"
 
 export interface LedgerPartition {
@@ -64,9 +64,9 @@ export class PartitionLedger {
     partition.leaseEnds.set(partition.ownership, partition.leasedUntil)
   }
 
-  /** A renewal: the worker is alive, and its partitions stay its own. */
-  renew(workerId: string, now: number, leaseMillis: number): void {
-    this.workers.set(workerId, { until: now + leaseMillis, leaseMillis })
+  /** A renewal: the worker is alive, unless it is stopping, and its partitions stay its own. */
+  renew({ isStopping = false, leaseMillis, workerId }: WorkerLease, now: number): void {
+    this.workers.set(workerId, { until: isStopping ? now : now + leaseMillis, leaseMillis })
     for (const partition of this.ownedBy(workerId)) this.lease(partition, now, leaseMillis)
   }
 

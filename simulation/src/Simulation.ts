@@ -234,7 +234,7 @@ export class Simulation {
     const { leaseMillis } = this.shape.options
     this.simulation.note("store", `has its clock set back by an hour since the last renewal of ${victim.name}`)
     return this.store.runAhead(hourMillis, this.store.delivery.renew({ workerId, leaseMillis }), () =>
-      this.ledger.partitions.renew(workerId, this.simulation.storeNow + hourMillis, leaseMillis))
+      this.ledger.partitions.renew({ workerId, leaseMillis }, this.simulation.storeNow + hourMillis))
   }
 
   /** The store crashes and is unavailable for some time. */

@@ -40,6 +40,8 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     "each.aliveUntil > now && !isAhead(each.aliveUntil, each, now)", "each.aliveUntil > now"),
   mutant(ownership, "flights are lost at a takeover",
     "      this.interrupt(tenant, flight, now)\n      this.journal.drop(tenant.flights, key)", "      this.journal.drop(tenant.flights, key)"),
+  mutant(ownership, "a stopping worker counts as alive",
+    "aliveUntil: isStopping ? now : now + leaseMillis", "aliveUntil: now + leaseMillis"),
   mutant(ownership, "flights are left at a takeover",
     "      this.interruptAll(tenant, partition, now)\n", ""),
   mutant(ownership, "a takeover is reported as a handover",

@@ -149,6 +149,17 @@ const leases = storeSuite("DeliveryStore, partitions", DeliveryStore, (test) => 
     assert.isAtLeast((yield* store.renew({ workerId: other, leaseMillis: 600_000 })).workers, workers)
   })
 
+  test("does not count a worker that is stopping, and extends its leases", function*({ store, tenantId }) {
+    const lease = { workerId: workerId(), leaseMillis: 600_000 }
+    const { workers } = yield* store.renew(lease)
+    yield* acquire(tenantId, { worker: lease.workerId, leaseMillis: 5000 })
+    const stopping = yield* store.renew({ ...lease, isStopping: true })
+    assert.isBelow(stopping.workers, workers)
+    assert.lengthOf(stopping.owned, everyPartition.length)
+    assert.deepStrictEqual((yield* acquire(tenantId)).owned, [])
+    assert.isAtLeast((yield* store.renew(lease)).workers, workers)
+  })
+
   test("returns no partition that was released as idle, until it has new work", function*({ store, tenantId }) {
     const worker = yield* seededWorker(tenantId, { S: 1 })
     const { deliveries } = yield* take(worker, { unrequested: 1 })

@@ -298,12 +298,14 @@ export const withdrawnReason = "Its client may no longer see everything in it, o
 export interface WorkerLease {
   readonly workerId: string
   readonly leaseMillis: number
+  /** It takes nothing more, so that it does not count as alive. Its leases last until its attempts have ended. */
+  readonly isStopping?: boolean
 }
 
 /** Storage port of delivery workers. A conflict of owners is a result, not an error. */
 export class DeliveryStore extends Context.Service<DeliveryStore, {
   /**
-   * Registers the worker as alive and extends its leases. Returns the partitions that it still owns, the number of live workers, this one included, and
+   * Registers the worker as alive, unless it is stopping, and extends its leases. Returns the partitions that it still owns, the number of live workers, this one included, and
    * the number of partitions with an owner.
    *
    * A lease that ends later than twice its duration from now was granted before the clock was set back. It is shortened to one duration: a live owner renews it

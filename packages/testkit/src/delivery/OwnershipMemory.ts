@@ -29,8 +29,8 @@ export class Ownership {
       [...tenant.leases].map(([partition, lease]) => ({ tenantId: tenant.tenantId, partition, tenant, lease })))
   }
 
-  renew({ leaseMillis, workerId }: WorkerLease, now: number): Answer<"renew"> {
-    this.journal.put(this.rows.workers, workerId, { aliveUntil: now + leaseMillis, leaseMillis })
+  renew({ isStopping = false, leaseMillis, workerId }: WorkerLease, now: number): Answer<"renew"> {
+    this.journal.put(this.rows.workers, workerId, { aliveUntil: isStopping ? now : now + leaseMillis, leaseMillis })
     const own = this.leases().filter(({ lease }) => lease.workerId === workerId && lease.leasedUntil !== -Infinity)
     for (const { partition, tenant } of own) this.journal.put(tenant.leases, partition, { workerId, leasedUntil: now + leaseMillis, leaseMillis })
     for (const { lease, partition, tenant } of this.leases()) {

@@ -99,7 +99,7 @@ export class DeliveryEngine {
     }))
   }
 
-  /** Waits up to `drainMillis` for attempts in flight, writes outcomes, and releases all partitions. */
+  /** Waits up to `drainMillis` for attempts in flight, writes outcomes, and releases all partitions, those without attempts at once. */
   private get stop(): Effect.Effect<unknown> {
     const { attempts, options, outcomes, slots } = this.parts
     return Effect.gen({ self: this }, function*() {
@@ -111,7 +111,8 @@ export class DeliveryEngine {
           yield* Effect.ignore(this.settling.turn)
         }
       })
-      yield* Effect.raceFirst(Effect.interruptible(idle), Effect.interruptible(Effect.sleep(options.drainMillis)))
+      const handingOver = this.runWithRestart(this.owning.handOver, this.owning.until)
+      if (slots.used > 0) yield* Effect.raceAllFirst([idle, handingOver, Effect.sleep(options.drainMillis)].map((each) => Effect.interruptible(each)))
       attempts.interruptAll()
       // a tenant whose writes fail or are blocked does not keep the partitions of the others
       yield* completeAll([this.settling.turn, ...this.owning.leave].map((step) => withinHalf(endsAt, step))).pipe(Effect.catchTag("StorageError", (error) =>

@@ -39,6 +39,7 @@ export class Owning {
   private renewedAt = -Infinity
   private workers = 1
   private active = 0
+  private isStopping = false
 
   constructor(parts: EngineState) {
     this.parts = parts
@@ -98,6 +99,21 @@ export class Owning {
     })
   }
 
+  /** For a stop with attempts in flight: others take the share of this worker, which releases each partition once its attempts have ended, and keeps the leases of the others. */
+  get handOver(): Effect.Effect<void, StorageError> {
+    const { work } = this.parts
+    return Effect.gen({ self: this }, function*() {
+      this.workAvailable.closeUnsafe()
+      if (!this.isStopping) this.nextRenewal = -Infinity
+      this.isStopping = true
+      this.nextLook = Infinity
+      for (const partition of work.partitions) partition.leaving = true
+      // others that are woken by a release must not count this worker
+      if ((yield* monotonicMillis) >= this.nextRenewal) yield* this.renew
+      yield* this.giveBack((partition) => isDone(partition))
+    })
+  }
+
   /** For a stop: releases all partitions, then ends the worker's registration. Others count it until then, and take fewer partitions; what could not be released is free from then on. */
   get leave(): ReadonlyArray<Effect.Effect<void, StorageError>> {
     const { parts } = this
@@ -112,7 +128,7 @@ export class Owning {
     return Effect.gen({ self: this }, function*() {
       const asked = yield* monotonicMillis
       this.nextRenewal = this.renewedAt = asked
-      const { active, now, owned, workers } = yield* store.renew(worker)
+      const { active, now, owned, workers } = yield* store.renew({ ...worker, isStopping: this.isStopping })
       const answered = yield* monotonicMillis
       yield* this.parts.learnTime(now, asked, answered)
       const kept = new Map(owned.map((each) => [`${each.tenantId} ${each.partition}`, each.epoch]))

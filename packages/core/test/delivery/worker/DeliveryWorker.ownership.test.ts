@@ -15,12 +15,12 @@ const takeover = 25_000
 const makeTenantOf = Effect.fnUntraced(function*(least: number) {
   const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
   const urls: Array<string> = []
-  const partitions = new Set<number>()
-  while (partitions.size < partitionsPerTenant || urls.length < least) {
+  const partitions: Array<number> = []
+  while (new Set(partitions).size < partitionsPerTenant || urls.length < least) {
     const endpointUrl = `https://receiver-${urls.length}.example/`
     const { id } = yield* TestWaybill.subscribe(engine.tenant, engine.tenant.customer(`client ${urls.length}`, [account]), { endpointUrl, delivery: { batchMaxSize: 1 } })
     urls.push(endpointUrl)
-    partitions.add(partitionOf(id))
+    partitions.push(partitionOf(id))
   }
   let published = 0
   const publish = Effect.suspend(() => engine.publish(`S${published++ % 3}`))
@@ -33,7 +33,7 @@ const makeTenantOf = Effect.fnUntraced(function*(least: number) {
       assert.deepStrictEqual(outOfOrder(names), [])
     }
   })
-  return { ...engine, urls, publish, arrived }
+  return { ...engine, urls, partitions, publish, arrived }
 })
 
 const makeTenant = makeTenantOf(partitionsPerTenant)
@@ -202,6 +202,29 @@ describe("workers that share a tenant's partitions", () => {
       yield* publish
       yield* TestWaybill.pass(100)
       assert.strictEqual(second.owned.size, partitionsPerTenant)
+      yield* arrived("once")
+    }))))
+
+  it.effect("serve partitions of a stopping worker at once, except those with attempts in flight, whose leases last", () =>
+    inEngineWith({ ...options, drainMillis: 30_000 })(Effect.scoped(Effect.gen(function*() {
+      const { arrived, delivered, partitions, publish, receivers, urls } = yield* makeTenant
+      const [first, second] = [yield* startWorker(), yield* startWorker()]
+      yield* publishEverySecond(publish, 26)
+      const busy = [...first.owned][0]!
+      const others = urls.filter((_, n) => partitions[n] !== busy)
+      const slow = urls.find((_, n) => partitions[n] === busy)!
+      yield* receivers.script(slow, [Receiver.delay(14_900), Receiver.accept()])
+      yield* publish
+      yield* TestWaybill.pass(100)
+      const stopping = yield* Effect.forkChild(first.stop)
+      yield* TestWaybill.pass(100)
+      yield* publish
+      yield* TestWaybill.pass(500)
+      for (const url of others) assert.lengthOf(yield* delivered(url), 28)
+      assert.deepStrictEqual([[...first.owned], second.owned.size], [[busy], partitionsPerTenant - 1])
+      yield* TestWaybill.pass(16_000)
+      assert.isDefined(stopping.pollUnsafe(), "it has stopped")
+      yield* TestWaybill.pass(1_000)
       yield* arrived("once")
     }))))
 

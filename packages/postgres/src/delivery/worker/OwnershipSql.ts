@@ -26,7 +26,7 @@ export const keepAlive = (schema: Statement, worker: WorkerLease) => statement`
 WITH forgotten AS (
   DELETE FROM ${schema}.delivery_workers WHERE alive_until < now() - interval '1 hour' AND worker_id <> ${text(worker.workerId)}
 )
-INSERT INTO ${schema}.delivery_workers (worker_id, alive_until, lease) VALUES (${text(worker.workerId)}, ${until(worker)}, ${leaseOf(worker)})
+INSERT INTO ${schema}.delivery_workers (worker_id, alive_until, lease) VALUES (${text(worker.workerId)}, ${worker.isStopping === true ? raw("now()") : until(worker)}, ${leaseOf(worker)})
 ON CONFLICT (worker_id) DO UPDATE SET alive_until = EXCLUDED.alive_until, lease = EXCLUDED.lease`
 
 export const ownedRow = row({ tenantId: text, partition: int4, epoch: int8 })
