@@ -128,14 +128,16 @@ export class Owning {
     return Effect.gen({ self: this }, function*() {
       const asked = yield* monotonicMillis
       this.nextRenewal = this.renewedAt = asked
+      const before = new Map(work.partitions.map((each) => [each, each.epoch]))
       const { active, now, owned, workers } = yield* store.renew({ ...worker, isStopping: this.isStopping })
       const answered = yield* monotonicMillis
       yield* this.parts.learnTime(now, asked, answered)
       const kept = new Map(owned.map((each) => [`${each.tenantId} ${each.partition}`, each.epoch]))
-      // a later epoch is from an acquisition that timed out, or from a reclaim without a response
-      const lost = work.partitions.filter(({ epoch, partition, tenant }) => {
+      // a later epoch is from an acquisition that timed out, or from a reclaim without a response; one that a reclaim raised meanwhile may not be answered
+      const lost = work.partitions.filter((each) => {
+        const { epoch, partition, tenant } = each
         const answeredEpoch = kept.get(`${tenant.tenantId} ${partition}`) ?? -1
-        return answeredEpoch < epoch || answeredEpoch > epoch && tenant.lostFlights.size === 0
+        return answeredEpoch < before.get(each)! || answeredEpoch > epoch && tenant.lostFlights.size === 0
       })
       for (const each of lost) work.lose(each)
       const hadRunOut = answered >= this.parts.leasedUntil

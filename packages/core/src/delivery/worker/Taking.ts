@@ -393,10 +393,16 @@ export class Taking {
         if (held !== undefined) held.epoch = Math.max(held.epoch, epoch)
       }
       work.found(tenant.tenantId, destinations)
+      // the take may have consumed the signal that they may send again, and the store names only those with work
+      work.found(tenant.tenantId, withoutSending(tenant))
       return Effect.asVoid(this.keepOwned(tenant, asked, owned.map(({ partition }) => partition)))
     }), Effect.sync(answered))
   }
 }
+
+/** Destinations that do not send, by the last take. */
+const withoutSending = ({ partitions }: OwnedTenant): ReadonlyArray<string> =>
+  Array.from(partitions.values()).flatMap(({ destinations }) => Array.from(destinations.values()).flatMap(({ destinationId, sends }) => sends ? [] : [destinationId]))
 
 /** Those of these destinations that may send, by client. A tenant may have thousands more. */
 const readyAmong = ({ ready }: OwnedTenant, among: Iterable<Destination>): ReadonlyMap<string, ReadonlySet<Destination>> => {

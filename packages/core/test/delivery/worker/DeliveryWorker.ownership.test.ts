@@ -415,6 +415,53 @@ describe("a lost response", () => {
       }))))
   }
 
+  it.effect("to a take leaves the partition with its worker if a renewal that was sent before the reclaim is answered after it", () =>
+    inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
+      const { delivered, publish, receivers } = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+      yield* receivers.script(hook, [Receiver.delay(12_000), Receiver.accept()])
+      let [isSlow, isLost] = [false, false]
+      yield* startWorker((store) => ({
+        renew: (worker) => Effect.tap(store.renew(worker), () => isSlow ? Effect.sleep(1_000) : Effect.void),
+        take: (request) => Effect.tap(store.take(request), ({ signals }) => {
+          if (!isLost || signals.length === 0) return Effect.void
+          isLost = false
+          return Effect.fail(new StorageError({ operation: "DeliveryStore.take", cause: "connection lost" }))
+        })
+      }))
+      yield* publish("A")
+      yield* TestWaybill.pass(6_000)
+      isSlow = isLost = true
+      // the second renewal comes after a third of 20 seconds
+      yield* TestWaybill.pass(800)
+      yield* publish("B")
+      yield* TestWaybill.pass(2_000)
+      isSlow = false
+      yield* TestWaybill.pass(18_000)
+      assert.isFalse(isLost)
+      assert.deepStrictEqual(yield* delivered(), ["B/1", "A/1"])
+    }))))
+
+  it.effect("to the take that consumed the signal of a resume does not leave the subscription without deliveries", () =>
+    inEngineWith({ ...options, concurrency: 16, attemptTimeoutMillis: 50_000, leaseMillis: 60_000 })(Effect.scoped(Effect.gen(function*() {
+      const { delivered, events, patch, publish, receivers, tenant } = yield* makeEngine()
+      const { faults, run } = yield* TestWaybill.worker()
+      // a tenant with more than an eighth of the slots in use gets nothing that its worker did not request
+      for (const name of ["b", "c"]) {
+        yield* TestWaybill.subscribe(tenant, tenant.customer(name, ["B"]), { endpointUrl: `https://${name}.example/`, delivery: { batchMaxSize: 1 } })
+        yield* receivers.script(`https://${name}.example/`, Receiver.hang)
+      }
+      yield* run
+      yield* events.append(tenant.carrier, ["S", "T"].map((shipmentId) => reportedEvent(shipmentId, { accounts: ["B"] })))
+      yield* patch({ status: "paused" })
+      yield* TestWaybill.pass(2_000)
+      yield* faults.break("take", "after", 1)
+      yield* patch({ status: "active" })
+      yield* TestWaybill.pass(2_000)
+      yield* publish("A")
+      yield* TestWaybill.pass(2_000)
+      assert.deepStrictEqual(yield* delivered(), ["A/1"])
+    }))))
+
   it.effect("to an acquisition leaves the partition with the worker that requested it", () =>
     inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
       const { arrived, publish } = yield* makeTenant
