@@ -104,14 +104,14 @@ GROUP BY ${raw(partitionOfSql("d.destination_id"))}
 RETURNING partition::int4 AS partition, entries`
 }
 
-export const flownRow = row({ ordinal: int4, refs: int8Array })
+export const flownRow = row({ partition: int4, ordinal: optional(int4), refs: int8Array })
 
-/** The new deliveries of a take as they were stored. */
+/** The deliveries of a take as they were stored; those that are sent again have no ordinal. */
 export const flownOf = (schema: Statement, { flight, owned, tenantId }: TakeRequest) => statement`
-SELECT u.ordinal, u.refs
+SELECT f.partition::int4 AS partition, u.ordinal, u.refs
 FROM ${schema}.delivery_flights AS f
 CROSS JOIN LATERAL unnest(f.deliveries) AS u
-WHERE f.tenant_id = ${tenant(tenantId)} AND f.partition = ANY (${int4Array(owned.map(({ partition }) => partition))}) AND f.flight = ${uuid(flight)} AND u.delivery_id IS NULL`
+WHERE f.tenant_id = ${tenant(tenantId)} AND f.partition = ANY (${int4Array(owned.map(({ partition }) => partition))}) AND f.flight = ${uuid(flight)}`
 
 export const againRow = row({
   destinationId: uuid,

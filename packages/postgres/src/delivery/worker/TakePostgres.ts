@@ -58,8 +58,11 @@ export const takeWith = (sql: PgClient, schema: Statement, sources: ReadonlyArra
   })
 
   const onlyWritten = Effect.fnUntraced(function*(request: TakeRequest, { again, deliveries, from, owned, signals }: FoundForTake) {
-    const held = new Set(yield* sql.rows(int4, lockFence(schema, request.tenantId, request.owned)))
-    const refs = new Map((yield* sql.rows(flownRow, flownOf(schema, request))).map((each) => [each.ordinal, new Set(each.refs)]))
+    const owning = yield* sql.rows(int4, lockFence(schema, request.tenantId, request.owned))
+    const flown = yield* sql.rows(flownRow, flownOf(schema, request))
+    const refs = new Map(flown.map((each) => [each.ordinal, new Set(each.refs)]))
+    // another owner removes the flight; a reclaim of another take raises the epoch as well, and leaves it
+    const held = new Set([...owning, ...flown.map(({ partition }) => partition)])
     const isHeld = ({ destinationId }: { readonly destinationId: string }) => held.has(partitionOf(destinationId))
     return {
       owned: owned.filter((partition) => held.has(partition)),

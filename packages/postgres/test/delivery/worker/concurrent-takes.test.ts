@@ -4,7 +4,7 @@ import { DeliveryControl, DeliveryQueue, DeliveryStore, partitionOf } from "@way
 import { fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"
-import { openTransaction, runBlocked, untilOneIsBlocked } from "../../OpenTransaction.ts"
+import { openTransaction, runBlocked, untilBlocked, untilOneIsBlocked } from "../../OpenTransaction.ts"
 import { rowsIn } from "../../TestService.ts"
 import { freshSchema, testStorage } from "../../TestStorage.ts"
 
@@ -82,6 +82,22 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
     const removal = rows("DELETE FROM @delivery_entries WHERE tenant_id = $1", [tenantId])
     const [, { deliveries }] = yield* runBlocked(removal, takeFrom(worker, 1, { again: [deliveryId] }))
     assert.deepStrictEqual(deliveries.map((each) => [each.deliveryId, each.attempt]), [[deliveryId, 2]])
+  }))
+
+  it.effect("sends what it took although some was removed meanwhile and its worker raised the epoch to reclaim another take", Effect.fnUntraced(function*() {
+    const store = yield* DeliveryStore
+    const { deliveryId, tenantId, worker } = yield* failedOnce
+    yield* publish(tenantId, ["T", "U"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
+    const commit = yield* openTransaction(rows("DELETE FROM @delivery_entries WHERE tenant_id = $1 AND key = 'U'", [tenantId]))
+    const taking = yield* Effect.forkChild(takeFrom(worker, 1, { again: [deliveryId] }))
+    yield* untilBlocked(1)
+    const reclaiming = yield* Effect.forkChild(store.reclaim(tenantId, worker.owned, idOf(999)))
+    yield* untilBlocked(2)
+    yield* commit
+    assert.deepStrictEqual((yield* Fiber.join(taking)).deliveries.map(eventIdsOf).toSorted(), [["S/1"], ["T/1"]])
+    const { owned } = yield* Fiber.join(reclaiming)
+    assert.lengthOf(owned, worker.owned.length)
+    assert.strictEqual(yield* left("delivery_flights", tenantId), 1)
   }))
 
   it.effect("sends no delivery that is cancelled after the take has found it", Effect.fnUntraced(function*() {
