@@ -62,9 +62,10 @@ export class WebhookTests extends Context.Service<WebhookTests, {
     })
 
     const send = Effect.fn("WebhookTests.send")(function*({ body, client, hmacSecretId, mustSign, tenantId, url }: WebhookTestRequest) {
-      const now = yield* Clock.currentTimeMillis
-      const deliveryId = ids.nextAt(now)
       const stored = Option.getOrUndefined(yield* secrets.find(tenantId, hmacSecretId))
+      // as for deliveries: receivers refuse a signed time that differs by minutes, and the clock of this process may be wrong
+      const now = stored?.now ?? (yield* Clock.currentTimeMillis)
+      const deliveryId = ids.nextAt(now)
       const keys = yield* Effect.forEach(stored?.versions ?? [], ({ sealed }) => sealer.open(placeOfSecret(tenantId, hmacSecretId), sealed)).pipe(
         Effect.catchTag("SecretUnreadable", (error) => Effect.as(Effect.logError(error.message), undefined))
       )
