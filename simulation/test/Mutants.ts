@@ -33,8 +33,6 @@ const engineMutants: ReadonlyArray<Mutant> = [
     "if (destination.settings?.version !== found.version) destination.stale = true", ""),
   mutant(work, "what waits at a takeover is lost",
     "for (const destinationId of destinationIds) {", "for (const destinationId of new Set<string>()) {"),
-  mutant(destination, "410 of an old endpoint pauses the new one",
-    "    if (destination.pause?.always === false) destination.pause = undefined\n", ""),
   mutant(destination, "a retry is not scheduled",
     "  if (waiting !== undefined) insertWaiting(destination, { ...waiting, since: at, leftOut: false })\n", ""),
   mutant(destination, "a retry that a take leaves out is forgotten",
