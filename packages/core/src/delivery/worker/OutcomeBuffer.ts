@@ -104,7 +104,7 @@ export class OutcomeBuffer {
   }
 
   /** Puts outcomes back whose write failed. */
-  putBack({ changed, ended }: ReturnType<OutcomeBuffer["take"]>): void {
+  putBack({ changed, ended }: { readonly ended: ReadonlyArray<Ended>; readonly changed: Iterable<Destination> }): void {
     this.ended = [...ended, ...this.ended]
     for (const destination of changed) this.changed.add(destination)
     this.failed.openUnsafe()

@@ -14,7 +14,11 @@ const tenantsAtOnce = 4
 
 interface OfTenant {
   readonly ended: Array<Ended>
-  readonly changed: Set<Destination>
+  /**
+   * With the pause to write. It is fixed when the outcomes leave the buffer: it is written with the outcome that is its cause, and a later attempt may request another
+   * one before the write begins.
+   */
+  readonly changed: Map<Destination, PendingPause | undefined>
 }
 
 /** The loop that writes outcomes. */
@@ -35,7 +39,7 @@ export class Settling {
       const { changed, ended } = outcomes.take()
       const tenants = new Map<OwnedTenant, OfTenant>()
       const of = ({ owned: { tenant } }: Destination): OfTenant => {
-        const own = tenants.get(tenant) ?? { ended: [], changed: new Set() }
+        const own = tenants.get(tenant) ?? { ended: [], changed: new Map() }
         tenants.set(tenant, own)
         return own
       }
@@ -44,7 +48,7 @@ export class Settling {
         if (each.destination.owned.lost) this.forget([each])
         else of(each.destination).ended.push(each)
       }
-      for (const destination of changed) if (!destination.owned.lost) of(destination).changed.add(destination)
+      for (const destination of changed) if (!destination.owned.lost) of(destination).changed.set(destination, destination.pause)
       const left = new Map(tenants)
       const write = ([tenant, own]: readonly [OwnedTenant, OfTenant]) => Effect.suspend(() => {
         left.delete(tenant)
@@ -52,9 +56,13 @@ export class Settling {
       })
       yield* completeAll(Array.from(tenants, write), tenantsAtOnce).pipe(Effect.onError(() => Effect.sync(() => {
         // those that did not begin before an interruption
-        for (const own of left.values()) outcomes.putBack(own)
+        for (const own of left.values()) this.putBack(own)
       })))
     })
+  }
+
+  private putBack({ changed, ended }: OfTenant): void {
+    this.parts.outcomes.putBack({ ended, changed: changed.keys() })
   }
 
   private forget(ended: ReadonlyArray<Ended>): void {
@@ -64,15 +72,14 @@ export class Settling {
   }
 
   private ofTenant(tenant: OwnedTenant, own: OfTenant): Effect.Effect<void, StorageError> {
-    const { outcomes, store } = this.parts
+    const { store } = this.parts
     const owned = ownershipOf(partitionsOf(own))
-    const pauses = new Map(Array.from(own.changed, (destination) => [destination, destination.pause]))
     return Effect.uninterruptibleMask((restore) => Effect.gen({ self: this }, function*() {
       const asked = yield* monotonicMillis
-      const answer = yield* restore(store.settle(requestOf(this.parts, tenant.tenantId, own, owned))).pipe(Effect.onError(() => Effect.sync(() => outcomes.putBack(own))))
+      const answer = yield* restore(store.settle(requestOf(this.parts, tenant.tenantId, own, owned))).pipe(Effect.onError(() => Effect.sync(() => this.putBack(own))))
       const answered = yield* monotonicMillis
       this.writeMillis += (answered - asked - this.writeMillis) / 4
-      const written = this.keep(tenant, own, { owned, pauses }, answer)
+      const written = this.keep(own, owned, answer)
       this.forget(written)
       for (const { destination, outcome } of written) {
         settled(destination, outcome.deliveryId, waitingOf(outcome, answered), this.parts.work.nextEvent())
@@ -88,18 +95,13 @@ export class Settling {
   }
 
   /** Returns the written outcomes. Others are written again, unless their partition has another owner. */
-  private keep(
-    tenant: OwnedTenant,
-    own: OfTenant,
-    { owned, pauses }: { readonly owned: ReadonlyArray<OwnedPartition>; readonly pauses: ReadonlyMap<Destination, PendingPause | undefined> },
-    answer: Settled
-  ): Array<Ended> {
+  private keep(own: OfTenant, owned: ReadonlyArray<OwnedPartition>, answer: Settled): Array<Ended> {
     const { outcomes, work } = this.parts
     const [kept, locked] = [new Set(answer.owned), new Set(answer.locked)]
     const isWritten = ({ destinationId, owned: { partition } }: Destination) => kept.has(partition) && !locked.has(destinationId)
     work.loseRefused(owned.filter(({ partition }) => !kept.has(partition)))
     const written: Array<Ended> = []
-    const again: OfTenant = { ended: [], changed: new Set() }
+    const again = { ended: new Array<Ended>(), changed: new Set<Destination>() }
     for (const each of own.ended) {
       const { destination } = each
       if (isWritten(destination)) {
@@ -110,9 +112,9 @@ export class Settling {
       } else if (destination.owned.lost) this.forget([each])
       else again.ended.push(each)
     }
-    for (const destination of own.changed) {
+    for (const [destination, pause] of own.changed) {
       if (isWritten(destination)) {
-        changeWritten(destination, pauses.get(destination))
+        changeWritten(destination, pause)
         work.touch(destination)
       } else if (!destination.owned.lost) again.changed.add(destination)
     }
@@ -122,7 +124,7 @@ export class Settling {
 }
 
 const partitionsOf = ({ changed, ended }: OfTenant): ReadonlySet<OwnedPartitionState> =>
-  new Set([...ended.map(({ destination }) => destination.owned), ...Array.from(changed, ({ owned }) => owned)])
+  new Set([...ended.map(({ destination }) => destination.owned), ...Array.from(changed.keys(), ({ owned }) => owned)])
 
 const requestOf = (parts: EngineState, tenantId: string, { changed, ended }: OfTenant, owned: ReadonlyArray<OwnedPartition>): SettleRequest => {
   const counts = new Map<OpenFlight, number>()
@@ -135,13 +137,14 @@ const requestOf = (parts: EngineState, tenantId: string, { changed, ended }: OfT
     owned,
     outcomes: ended.map(({ outcome }) => outcome),
     ended: Array.from(counts).flatMap(([{ flight, left, partition }, count]) => left === count ? [{ partition, flight }] : []),
-    destinations: Array.from(changed, (destination) => changeOf(parts, destination))
+    // a load of another endpoint clears a pause for the one before
+    destinations: Array.from(changed, ([destination, pause]) => changeOf(parts, destination, destination.pause && pause))
   }
 }
 
 const flightOf = ({ destination: { owned }, outcome: { flight } }: Ended): OpenFlight | undefined => owned.flights.get(flight)
 
-const changeOf = (parts: EngineState, { breaker: { failures, openUntil }, destinationId, pause, settings }: Destination): DestinationChange => ({
+const changeOf = (parts: EngineState, { breaker: { failures, openUntil }, destinationId, settings }: Destination, pause: PendingPause | undefined): DestinationChange => ({
   destinationId,
   endpointUrl: settings?.endpointUrl ?? "",
   breaker: { failures, openUntil: openUntil === undefined ? undefined : parts.storeTime(openUntil) },

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { settledWithout } from "@waybill/conformance/fixtures"
 import { Deliveries, partitionOf, type TakeRequest, wrapCalls } from "@waybill/core/delivery"
-import { TransitEvents } from "@waybill/core/transit-events"
+import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { Receiver, reportedEvent, ScriptedReceivers, type SeededTenant, type StoreCall, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
@@ -450,4 +450,24 @@ describe("a worker whose storage is slow", () => {
       assert.lengthOf(requests, 2)
     }, Effect.scoped, Effect.provide(TestWaybill.layer())))
   }
+
+  it.effect("writes a pause with the outcome that caused it, if another attempt ends before the write begins", Effect.fnUntraced(function*() {
+    const events = yield* TransitEvents
+    const receivers = yield* ScriptedReceivers
+    const subscriptions = yield* TransitSubscriptions
+    const tenants = yield* Effect.forEach(["a", "b", "c", "d", "e", "f"], TestWaybill.tenant)
+    yield* receivers.script(healthy, Receiver.delay(100))
+    for (const tenant of tenants) yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["A"]), { endpointUrl: healthy })
+    const closed = yield* TestWaybill.tenant("closed")
+    const customer = closed.customer("shipper", ["A"])
+    const { id } = yield* TestWaybill.subscribe(closed, customer, { endpointUrl, delivery: { batchMaxSize: 1 } })
+    yield* receivers.script(endpointUrl, [Receiver.delay(100, Receiver.gone), Receiver.delay(7_000, Receiver.gone)])
+    // the outcomes of four tenants are written at a time: those of the first one from 100 ms on, of the next four from 5,100, of the others from 10,100
+    yield* workerOver((store) => ({ settle: (request) => Effect.tap(store.settle(request), () => Effect.sleep(5_000)) }))
+    for (const tenant of tenants) yield* publish(tenant, "S", 1)
+    yield* Effect.orDie(events.append(closed.carrier, ["S", "T"].map((shipmentId) => reportedEvent(shipmentId, { accounts: ["A"] }))))
+    yield* TestWaybill.pass("1 minute")
+    assert.lengthOf(yield* receivers.requests(endpointUrl), 2)
+    assert.strictEqual((yield* subscriptions.get(customer, id)).status, "paused")
+  }, Effect.scoped, Effect.provide(TestWaybill.layer())))
 })
