@@ -30,6 +30,11 @@ interface Part {
   readonly ETag: string | undefined
 }
 
+interface PageStart {
+  readonly KeyMarker?: string
+  readonly UploadIdMarker?: string
+}
+
 /** The used methods of `S3` from `@aws-sdk/client-s3`. */
 export interface S3Calls {
   createMultipartUpload(input: At & { readonly ContentType?: string }, options?: CallOptions): Promise<{ readonly UploadId?: string | undefined }>
@@ -137,14 +142,15 @@ const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): Docum
     return bytes === undefined || bytes.length === 0 ? undefined : bytes
   }
 
-  const sweep = async (tenantId: string, writtenBefore: number, options: CallOptions): Promise<number> => {
+  const sweep = Effect.fnUntraced(function*(tenantId: string, writtenBefore: number) {
     let swept = 0
-    let after: { readonly KeyMarker?: string; readonly UploadIdMarker?: string } | undefined = {}
+    let after: PageStart | undefined = {}
     while (after !== undefined) {
-      const page = await client.listMultipartUploads({ Bucket: bucket, Prefix: folderOf(tenantId), ...after }, options)
+      const from: PageStart = after
+      const page = yield* answered("sweep", (options) => client.listMultipartUploads({ Bucket: bucket, Prefix: folderOf(tenantId), ...from }, options))
       for (const { Initiated, Key, UploadId } of page.Uploads ?? []) {
         if (Key === undefined || UploadId === undefined || Initiated === undefined || Initiated.getTime() >= writtenBefore) continue
-        await unlessAbsent(client.abortMultipartUpload({ Bucket: bucket, Key, UploadId }, options))
+        yield* answered("sweep", (options) => unlessAbsent(client.abortMultipartUpload({ Bucket: bucket, Key, UploadId }, options)))
         swept += 1
       }
       after = page.IsTruncated === true && page.NextKeyMarker !== undefined
@@ -152,7 +158,7 @@ const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): Docum
         : undefined
     }
     return swept
-  }
+  })
 
   return DocumentContents.of({
     open,
@@ -164,7 +170,7 @@ const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): Docum
         (contentId) => answered("remove", (options) => remove(placeOf(tenantId, contentId), options)),
         { concurrency: 8, discard: true }
       ),
-    sweep: (tenantId, writtenBefore) => attempt("sweep", (abortSignal) => sweep(tenantId, writtenBefore, { abortSignal }))
+    sweep
   })
 }
 

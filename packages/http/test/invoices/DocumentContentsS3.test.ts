@@ -89,6 +89,14 @@ describe("a bucket that does not answer", () => {
     }).pipe(Effect.provide(over(bucket)))
   })
 
+  it.effect("ends a sweep", () =>
+    Effect.gen(function*() {
+      const contents = yield* DocumentContents
+      const sweep = yield* Effect.forkChild(Effect.flip(contents.sweep("acme", Date.now())))
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual((yield* Fiber.join(sweep)).operation, "DocumentContents.sweep")
+    }).pipe(Effect.provide(over(Object.assign(new S3Double(), { listMultipartUploads: never })))))
+
   it.effect("delays the end of an upload, and the answer to a deletion, by a minute at most", () => {
     const bucket = Object.assign(new S3Double(), { abortMultipartUpload: never, deleteObject: never })
     return Effect.gen(function*() {
