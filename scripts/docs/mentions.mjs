@@ -63,7 +63,7 @@ export const checkLogLines = (pages) => {
 }
 
 /** Internal errors that are always caught. */
-const inward = new Set(["ConnectFailure", "NotAccepted", "PortInUse", "Refused", "ReplicaNotUsed", "WriteFailed"])
+const inward = new Set(["ConnectFailure", "KeysUnavailable", "NotAccepted", "PortInUse", "Refused", "ReplicaNotUsed", "WriteFailed"])
 
 /** Rows of problems: `| status | code |`, or `| error | status | code |`. */
 const rowOf = ({ code, name, status }) => new RegExp(`^\\| ${name === undefined ? "" : `\`${name}\` \\| `}${status}[^|]*\\| \`${code}\``, "m")
