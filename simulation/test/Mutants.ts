@@ -80,7 +80,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
     "return keys.map((key) => `v1", "return keys.slice(0, 1).map((key) => `v1"),
   // outcomes
   mutant(settling, "outcomes that could not be written are lost",
-    "Effect.onError(() => Effect.sync(() => outcomes.putBack(own)))", "Effect.onError(() => Effect.void)"),
+    "Effect.onError(() => Effect.sync(() => this.putBack(own)))", "Effect.onError(() => Effect.void)"),
   mutant(settling, "a flight is removed before all its deliveries have outcomes",
     "left === count ?", "left > 0 ?"),
   mutant(settling, "flights are never removed",
