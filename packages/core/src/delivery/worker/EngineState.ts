@@ -48,6 +48,9 @@ export class EngineState {
   readonly attempts: AttemptsInFlight
   /** Difference between the store's clock and the worker's time, from the last responses. */
   private ahead: number | undefined
+  /** Bounds of this difference: a slow response alone says little of it. */
+  private least = -Infinity
+  private most = Infinity
   /** Worker time until which this worker's leases last. */
   leasedUntil = -Infinity
 
@@ -73,9 +76,12 @@ export class EngineState {
 
   /** Updates the clock difference from a response with `storeNow`, with the worker's times of request and response. Reports a changed clock. */
   learnTime(storeNow: number, asked: number, answered: number): Effect.Effect<void> {
-    const before = this.ahead ?? storeNow - answered
-    this.ahead = Math.min(Math.max(before, storeNow - answered), storeNow - asked)
-    const change = this.ahead - before
+    const least = storeNow - answered
+    const most = storeNow - asked
+    this.ahead = Math.min(Math.max(this.ahead ?? least, least), most)
+    const change = Math.max(least - this.most, 0) + Math.min(most - this.least, 0)
+    this.least = change === 0 ? Math.max(this.least, least) : least
+    this.most = change === 0 ? Math.min(this.most, most) : most
     if (Math.abs(change) < leastClockChangeMillis) return Effect.void
     return reportClockChange(change)
   }

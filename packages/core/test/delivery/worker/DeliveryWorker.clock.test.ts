@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DeliveryStore, partitionsPerTenant, wrapCalls } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Logger, References } from "effect"
 import * as Clock from "effect/Clock"
-import { clockAhead, hook, inEngine, makeEngine, workerOn } from "../Engine.ts"
+import { clockAhead, hook, inEngine, makeEngine, workerOn, workerOver } from "../Engine.ts"
 
 const hour = 3_600_000
 
@@ -22,7 +22,33 @@ const storeWithOwnClock = Effect.gen(function*() {
   }
 })
 
+/** The log lines of `run` about a changed clock. */
+const reportedChanges = Effect.fnUntraced(function*<E, R>(run: Effect.Effect<unknown, E, R>) {
+  const seconds: Array<unknown> = []
+  const logger = Logger.make(({ fiber, message }) => {
+    if (String(message).startsWith("Database clock changed.")) seconds.push(fiber.getRef(References.CurrentLogAnnotations)["seconds"])
+  })
+  yield* run.pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Warn"))
+  return seconds
+})
+
 describe("when the store's clock is set", () => {
+  it.effect("the change is logged, and slow responses are not logged as one", Effect.fnUntraced(function*() {
+    const store = yield* storeWithOwnClock
+    let slow = 3_000
+    const responds = <A, E>(answer: Effect.Effect<A, E>) => Effect.tap(answer, () => Effect.sleep(slow))
+    const engine = yield* makeEngine()
+    const changes = yield* reportedChanges(Effect.gen(function*() {
+      yield* workerOver((each) => ({ renew: (lease) => responds(store.run(each.renew(lease))), take: (request) => responds(store.run(each.take(request))) }))
+      yield* TestWaybill.pass("30 seconds")
+      slow = 0
+      yield* TestWaybill.pass("30 seconds")
+      yield* store.set(-5_000)
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("30 seconds")
+    }))
+    assert.deepStrictEqual(changes, [-5])
+  }, Effect.scoped, inEngine))
 
   for (const [name, before, after] of [["back", 3 * hour, 0], ["forward", 0, 3 * hour]] as const) {
     it.effect(`${name}, entries are sent at once`, Effect.fnUntraced(function*() {
