@@ -29,6 +29,7 @@ import * as payloads from "../src/freight-charges/FreightChargePayloads.ts"
 import * as documentStatements from "../src/invoices/DocumentSql.ts"
 import * as invoices from "../src/invoices/InvoiceSql.ts"
 import * as pickups from "../src/pickups/PickupSql.ts"
+import * as seeing from "../src/shared/InvoiceAccountsSql.ts"
 import * as shipments from "../src/shared/ShipmentSql.ts"
 import * as statuses from "../src/shipment-status/ShipmentStatusSql.ts"
 import * as statusSubscriptions from "../src/shipment-status/StatusSubscriptionSql.ts"
@@ -60,6 +61,7 @@ const pickupChange = { body: new Uint8Array(), traceparent: undefined }
 const pickupEntry = { pickupId: id, position: 1, at: 0, doc: "{}" }
 const invoice = { uniqueId: "U", carrier, shipmentId: "S", invoiceNumber: "N", accounts: [], body: new Uint8Array() }
 const anyInvoice = { uniqueId: undefined, shipmentId: undefined, invoiceNumber: undefined, dot: undefined, mc: undefined }
+const anyDocuments = { invoiceNumber: undefined, dot: undefined, mc: undefined, documentTypes: undefined }
 const documents = { invoiceNumber: "N", carrier, shipmentId: "S", accounts: [], doc: "{}", files: [] }
 
 /** The values are any that a caller may have. */
@@ -76,8 +78,9 @@ const statementsIn = (quoted: string) => {
     "lock shipments and take numbers": shipments.lockShipments(schema, claims),
     "append": events.append(schema, events.appendedEvents("t", [], undefined)),
     "replace accounts": shipments.replaceAccounts(schema, own, none),
-    "replace accounts of invoices": shipments.replaceInvoiceAccounts(schema, own, { shipmentIds: Sql.textArray(["S"]) }),
-    "lock shipments of invoices": shipments.lockInvoiced(schema, own, none),
+    "replace accounts of invoices": seeing.replaceSeeing(schema, own, seeing.invoices, { shipmentIds: Sql.textArray(["S"]) }),
+    "replace accounts of documents": seeing.replaceSeeing(schema, own, seeing.documents, { shipmentIds: Sql.textArray(["S"]) }),
+    "lock shipments of invoices": seeing.lockInvoiced(schema, own, none),
     "lock shipments": subscriptions.lockShipments(schema, "t", []),
     "page of transit subscriptions": subscriptions.pageSubscriptions(schema, "t", "c", "active", { skip: 0, limit: 1 }),
     "number of transit subscriptions": subscriptions.countSubscriptions(schema, "t", "c", "active"),
@@ -130,10 +133,14 @@ const statementsIn = (quoted: string) => {
     "list the invoices of accounts": invoices.listInvoices(schema, "t", { _tag: "Accounts", accounts: ["A"] }, anyInvoice, { after: undefined, limit: 1 }),
     "list the invoices of a shipment": invoices.listInvoices(schema, "t", { _tag: "Accounts", accounts: ["A"] }, { ...anyInvoice, shipmentId: "S" }, { after: undefined, limit: 1 }),
     "put invoice": invoices.putInvoice(schema, "t", invoice),
-    "place invoice": invoices.placeInvoice(schema, "t", invoice),
-    "shipment of an invoice": invoices.shipmentOfInvoice(schema, "t", carrier, "U"),
+    "replace accounts of an invoice": seeing.replaceSeeing(schema, own, seeing.invoices, invoices.keyOf(carrier, "U")),
+    "shipment of an invoice": seeing.shipmentOf(schema, own, seeing.invoices, invoices.keyOf(carrier, "U")),
     "move invoice history": invoices.moveHistory(schema, "t", "U", carrier, { dot: "9", mc: "9" }),
     "remove invoice": invoices.removeInvoice(schema, "t", carrier, "U"),
+    "list the documents of accounts": documentStatements.selectRecords(schema, "t", { _tag: "Accounts", accounts: ["A"] }, anyDocuments, { after: undefined, limit: 1, newestFirst: false }),
+    "documents of a number": documentStatements.selectRecords(schema, "t", { _tag: "Accounts", accounts: ["A"] }, { ...anyDocuments, invoiceNumber: "N" }, { after: undefined, limit: 1, newestFirst: true }),
+    "replace accounts of a record": seeing.replaceSeeing(schema, own, seeing.documents, invoices.keyOf(carrier, "N")),
+    "shipment of a record": seeing.shipmentOf(schema, own, seeing.documents, invoices.keyOf(carrier, "N")),
     "add documents": documentStatements.addDocuments(schema, "t", documents),
     "move a document": documentStatements.moveContent(schema, "t", { carrier, invoiceNumber: "N" }, { from: id, to: id }),
     "remember contents": documentStatements.discardContent(schema, "t", id),

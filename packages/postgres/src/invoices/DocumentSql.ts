@@ -1,9 +1,10 @@
 /** SQL statements for documents. */
 import type { DocumentFilter, DocumentRecord, InvoiceCarrier, InvoiceViewer } from "@waybill/core/invoices"
 import { float8, int8, int8Array, row, text, textArray, uuid, uuidArray } from "../client/SqlRow.ts"
-import { nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
+import { concat, nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { addBytes, type ByteCount, sumBytes } from "../shared/ByteCountSql.ts"
 import { given } from "../shared/GivenRows.ts"
+import { documents, seenByAccounts } from "../shared/InvoiceAccountsSql.ts"
 import { matching, seenBy } from "./InvoiceSql.ts"
 
 /** The files of a record are arrays of the same length. */
@@ -40,21 +41,31 @@ export const selectRecords = (
   { after, limit, newestFirst }: DocumentRange
 ) => {
   const ofTypes = documentTypes === undefined ? nothing : statement`AND f.document_type = ANY (${textArray(documentTypes)})`
+  // OFFSET keeps it a lookup for each record: a join may read all files of the tenant
+  const hasFile = statement`AND EXISTS (
+      SELECT FROM ${schema}.document_files AS f
+      WHERE f.tenant_id = ${tenant(tenantId)} AND f.invoice_number = t.invoice_number AND f.dot = t.dot AND f.mc = t.mc ${ofTypes}
+      OFFSET 0
+    )`
+  const most = int8(limit)
+  const range = concat([
+    matching({ dot, mc }),
+    after === undefined ? nothing : statement`AND (t.invoice_number, t.dot, t.mc) > (${after.invoiceNumber}, ${after.carrier.dot}, ${after.carrier.mc})`,
+    hasFile
+  ])
+  // few carriers have the same number, and it has an index
+  const from = viewer._tag === "Accounts" && invoiceNumber === undefined
+    ? seenByAccounts(schema, tenantId, documents, viewer.accounts, range, most)
+    : statement`${schema}.document_records AS t
+  WHERE t.tenant_id = ${tenant(tenantId)} ${seenBy(schema, tenantId, viewer)} ${matching({ invoice_number: invoiceNumber })} ${range}`
   const order = newestFirst ? statement`t.written_at DESC, t.invoice_number, t.dot, t.mc` : statement`t.invoice_number, t.dot, t.mc`
   return statement`
 SELECT t.invoice_number, t.dot, t.mc, t.shipment_id, t.accounts, t.doc,
        f.file_ids, f.document_types, f.content_ids, f.sizes, f.sha256s, f.media_types
 FROM (
-  SELECT t.*
-  FROM ${schema}.document_records AS t
-  WHERE t.tenant_id = ${tenant(tenantId)} ${seenBy(schema, tenantId, viewer)} ${matching({ invoice_number: invoiceNumber, dot, mc })}
-    ${after === undefined ? nothing : statement`AND (t.invoice_number, t.dot, t.mc) > (${after.invoiceNumber}, ${after.carrier.dot}, ${after.carrier.mc})`}
-    AND EXISTS (
-      SELECT FROM ${schema}.document_files AS f
-      WHERE f.tenant_id = ${tenant(tenantId)} AND f.invoice_number = t.invoice_number AND f.dot = t.dot AND f.mc = t.mc ${ofTypes}
-    )
+  SELECT t.* FROM ${from}
   ORDER BY ${order}
-  LIMIT ${int8(limit)}
+  LIMIT ${most}
 ) AS t
 CROSS JOIN LATERAL (
   SELECT array_agg(f.file_id ORDER BY f.file_no) AS file_ids,

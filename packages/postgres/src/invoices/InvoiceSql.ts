@@ -1,9 +1,9 @@
 /** SQL statements for invoices. */
 import type { InvoiceCarrier, InvoiceFilter, InvoiceHistoryEntry, InvoiceRow, InvoiceViewer } from "@waybill/core/invoices"
 import type { BulkValue } from "../client/PgBulk.ts"
-import { bool, bytea, int8, only, row, text, textArray, timestamptz } from "../client/SqlRow.ts"
+import { bytea, int8, only, row, text, textArray, timestamptz } from "../client/SqlRow.ts"
 import { isolation } from "../shared/Isolation.ts"
-import { replaceInvoiceAccounts } from "../shared/ShipmentSql.ts"
+import { invoices, removeSeeing, type SeenRowKey, seenByAccounts } from "../shared/InvoiceAccountsSql.ts"
 import { type Between, isBetween } from "../shared/StoredSince.ts"
 import { concat, nothing, raw, type Statement, type StatementPart, statement, tenant, value } from "../client/SqlStatement.ts"
 
@@ -70,20 +70,6 @@ interface InvoiceRange {
   readonly limit: number
 }
 
-/** The first invoices that accounts may see, in the order of a list: the first of each account, by index. */
-const addressedTo = (schema: Statement, tenantId: string, accounts: ReadonlyArray<string>, range: Statement, limit: StatementPart): Statement => statement`(
-  SELECT DISTINCT t.unique_id, t.dot, t.mc FROM unnest(${textArray(accounts)}) AS g (account) CROSS JOIN LATERAL (
-    SELECT t.unique_id, t.dot, t.mc FROM ${schema}.invoice_accounts AS t WHERE t.tenant_id = ${tenant(tenantId)} AND t.account = g.account ${range}
-    ORDER BY t.unique_id, t.dot, t.mc LIMIT ${limit}
-  ) AS t
-  ORDER BY t.unique_id, t.dot, t.mc LIMIT ${limit}
-) AS mine
-CROSS JOIN LATERAL (
-  SELECT t.* FROM ${schema}.invoices AS t
-  WHERE t.tenant_id = ${tenant(tenantId)} AND t.unique_id = mine.unique_id AND t.dot = mine.dot AND t.mc = mine.mc
-  OFFSET 0
-) AS t`
-
 export const listInvoices = (
   schema: Statement,
   tenantId: string,
@@ -99,7 +85,7 @@ export const listInvoices = (
   // each of these has few invoices, and an index
   const isNamed = uniqueId !== undefined || shipmentId !== undefined || invoiceNumber !== undefined
   const from = viewer._tag === "Accounts" && !isNamed
-    ? addressedTo(schema, tenantId, viewer.accounts, range, most)
+    ? seenByAccounts(schema, tenantId, invoices, viewer.accounts, range, most)
     : statement`${schema}.invoices AS t WHERE t.tenant_id = ${tenant(tenantId)} ${seenBy(schema, tenantId, viewer)}
   ${matching({ unique_id: uniqueId, shipment_id: shipmentId, invoice_number: invoiceNumber })} ${range}`
   return statement`
@@ -119,13 +105,7 @@ ORDER BY t.unique_id, t.dot, t.mc
 LIMIT ${int8(limit)}`
 }
 
-const identifiedBy = ({ dot, mc }: InvoiceCarrier, uniqueId: string) => ({ uniqueId: value(uniqueId), dot: value(dot), mc: value(mc) })
-
-export const shipmentRow = row({ shipmentId: text, isAddressed: bool })
-
-export const shipmentOfInvoice = (schema: Statement, tenantId: string, { dot, mc }: InvoiceCarrier, uniqueId: string) => statement`
-SELECT i.shipment_id, i.accounts <> '{}' AS addressed FROM ${schema}.invoices AS i
-WHERE i.tenant_id = ${tenant(tenantId)} AND i.unique_id = ${uniqueId} AND i.dot = ${dot} AND i.mc = ${mc}`
+export const keyOf = ({ dot, mc }: InvoiceCarrier, uniqueId: string): SeenRowKey => ({ id: value(uniqueId), dot: value(dot), mc: value(mc) })
 
 export const putInvoice = (schema: Statement, tenantId: string, { accounts, body, carrier, invoiceNumber, shipmentId, uniqueId }: InvoiceRow) => statement`
 INSERT INTO ${schema}.invoices (tenant_id, unique_id, dot, mc, shipment_id, invoice_number, accounts, body)
@@ -134,18 +114,12 @@ ON CONFLICT (tenant_id, unique_id, dot, mc) DO UPDATE
 SET shipment_id = EXCLUDED.shipment_id, invoice_number = EXCLUDED.invoice_number, accounts = EXCLUDED.accounts,
     body = EXCLUDED.body, written_at = EXCLUDED.written_at, xid = EXCLUDED.xid`
 
-/** The accounts that may see an invoice as it is stored. */
-export const placeInvoice = (schema: Statement, tenantId: string, { carrier, uniqueId }: InvoiceRow) =>
-  replaceInvoiceAccounts(schema, tenant(tenantId), identifiedBy(carrier, uniqueId))
-
 export const removeInvoice = (schema: Statement, tenantId: string, carrier: InvoiceCarrier, id: string) => {
-  const { dot, mc, uniqueId } = identifiedBy(carrier, id)
+  const key = keyOf(carrier, id)
   return statement`
 WITH removed AS (
-  DELETE FROM ${schema}.invoices WHERE tenant_id = ${tenant(tenantId)} AND unique_id = ${uniqueId} AND dot = ${dot} AND mc = ${mc}
-)
-DELETE FROM ${schema}.invoice_accounts
-WHERE tenant_id = ${tenant(tenantId)} AND unique_id = ${uniqueId} AND dot = ${dot} AND mc = ${mc}`
+  DELETE FROM ${schema}.invoices WHERE tenant_id = ${tenant(tenantId)} AND unique_id = ${key.id} AND dot = ${key.dot} AND mc = ${key.mc}
+)${removeSeeing(schema, tenant(tenantId), invoices, key)}`
 }
 
 export const addHistory = (

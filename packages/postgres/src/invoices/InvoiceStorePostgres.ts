@@ -2,13 +2,14 @@
 import { maxHistoryBytes } from "@waybill/core"
 import { type InvoiceCarrier, type InvoiceRow, InvoiceStore } from "@waybill/core/invoices"
 import { Effect, Option } from "effect"
-import { type Decoded, textArray } from "../client/SqlRow.ts"
+import type { Decoded } from "../client/SqlRow.ts"
 import { tenant } from "../client/SqlStatement.ts"
+import { invoices, replaceSeeing } from "../shared/InvoiceAccountsSql.ts"
 import { seesCommitted } from "../shared/Isolation.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
-import { lockInvoiced as lockShipments } from "../shared/ShipmentSql.ts"
 import { storedSince } from "../shared/StoredSince.ts"
 import * as statements from "./InvoiceSql.ts"
+import { makeLockShipmentsOf } from "./SeeingAccounts.ts"
 
 export const layer = storeLayer(InvoiceStore, ({ lookup, schema, settled, sql, takeLock }) => {
   const first = ([row]: ReadonlyArray<Decoded<typeof statements.invoiceRow>>) => Option.map(Option.fromUndefinedOr(row), invoiceOf)
@@ -19,26 +20,18 @@ export const layer = storeLayer(InvoiceStore, ({ lookup, schema, settled, sql, t
     return first(yield* sql.rows(statements.invoiceRow, statements.selectInvoice(schema, tenantId, carrier, uniqueId)))
   })
 
-  /**
-   * A change of a shipment's accounts also replaces those that may see its invoices. Without the lock, either could miss what the other has
-   * not committed. `next`: the shipment whose accounts see the invoice from now on.
-   */
-  const lockInvoiced = Effect.fnUntraced(function*(tenantId: string, carrier: InvoiceCarrier, uniqueId: string, next: ReadonlyArray<string>) {
-    const before = yield* sql.rows(statements.shipmentRow, statements.shipmentOfInvoice(schema, tenantId, carrier, uniqueId))
-    const shipments = new Set([...before.filter(({ isAddressed }) => !isAddressed).map(({ shipmentId }) => shipmentId), ...next])
-    if (shipments.size > 0) yield* sql.run(lockShipments(schema, tenant(tenantId), textArray([...shipments])))
-  })
+  const lockShipments = makeLockShipmentsOf(sql, schema, invoices)
 
   const put = Effect.fnUntraced(function*(tenantId: string, invoice: InvoiceRow, from?: InvoiceCarrier) {
     const { accounts, carrier, shipmentId, uniqueId } = invoice
-    yield* lockInvoiced(tenantId, from ?? carrier, uniqueId, accounts.length === 0 ? [shipmentId] : [])
+    yield* lockShipments(tenantId, statements.keyOf(from ?? carrier, uniqueId), accounts.length === 0 ? [shipmentId] : [])
     if (from !== undefined) yield* sql.run(statements.removeInvoice(schema, tenantId, from, uniqueId))
     yield* sql.run(statements.putInvoice(schema, tenantId, invoice))
-    yield* sql.run(statements.placeInvoice(schema, tenantId, invoice))
+    yield* sql.run(replaceSeeing(schema, tenant(tenantId), invoices, statements.keyOf(carrier, uniqueId)))
   })
 
   const remove = Effect.fnUntraced(function*(tenantId: string, carrier: InvoiceCarrier, uniqueId: string) {
-    yield* lockInvoiced(tenantId, carrier, uniqueId, [])
+    yield* lockShipments(tenantId, statements.keyOf(carrier, uniqueId), [])
     yield* sql.run(statements.removeInvoice(schema, tenantId, carrier, uniqueId))
   })
 

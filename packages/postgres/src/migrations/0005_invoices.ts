@@ -39,7 +39,7 @@ CREATE TABLE ${schema}.invoice_accounts (
 );
 CREATE INDEX invoice_accounts_invoice ON ${schema}.invoice_accounts (tenant_id, unique_id, dot, mc);
 
--- whether an invoice that names no account was ever stored for it, so that only then a change of its accounts concerns invoices
+-- whether an invoice or a record of documents that names no account was ever stored for it, so that only then a change of its accounts concerns these
 ALTER TABLE ${schema}.shipments ADD COLUMN invoiced boolean NOT NULL DEFAULT false;
 
 -- entries are only added; a corrected DOT or MC moves them
@@ -68,7 +68,21 @@ CREATE TABLE ${schema}.document_records (
   PRIMARY KEY (tenant_id, invoice_number, dot, mc)
 );
 CREATE INDEX document_records_shipment ON ${schema}.document_records (tenant_id, shipment_id);
-CREATE INDEX document_records_accounts ON ${schema}.document_records USING gin (accounts);
+-- those that name no account belong to the accounts of their shipment
+CREATE INDEX document_records_unaddressed ON ${schema}.document_records (tenant_id, shipment_id) WHERE accounts = '{}';
+CREATE INDEX document_records_dot ON ${schema}.document_records (tenant_id, dot, invoice_number);
+CREATE INDEX document_records_mc ON ${schema}.document_records (tenant_id, mc, invoice_number);
+
+-- the accounts that may see a record: those that it names, or else those of its shipment
+CREATE TABLE ${schema}.document_accounts (
+  tenant_id text COLLATE "C" NOT NULL,
+  account text COLLATE "C" NOT NULL,
+  invoice_number text COLLATE "C" NOT NULL,
+  dot text COLLATE "C" NOT NULL,
+  mc text COLLATE "C" NOT NULL,
+  PRIMARY KEY (tenant_id, account, invoice_number, dot, mc)
+);
+CREATE INDEX document_accounts_record ON ${schema}.document_accounts (tenant_id, invoice_number, dot, mc);
 
 CREATE TABLE ${schema}.document_files (
   tenant_id text COLLATE "C" NOT NULL,

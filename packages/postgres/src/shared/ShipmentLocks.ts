@@ -5,6 +5,7 @@ import type { PgClient } from "../client/PgClient.ts"
 import { boolArray, int4Array, int8Array, textArray } from "../client/SqlRow.ts"
 import { raw, type Statement, tenant } from "../client/SqlStatement.ts"
 import { textLists } from "./GivenRows.ts"
+import { documents, invoices, replaceSeeing } from "./InvoiceAccountsSql.ts"
 import * as statements from "./ShipmentSql.ts"
 
 export interface ShipmentClaim {
@@ -53,7 +54,9 @@ export const makeLockShipments = (sql: PgClient, schema: Statement) =>
     const idsOf = (shipments: typeof reassigned) => textArray(shipments.map((each) => each.shipmentId))
     if (reassigned.length > 0) yield* sql.run(statements.replaceAccounts(schema, tenant(tenantId), idsOf(reassigned)))
     const invoiced = reassigned.filter((each) => each.invoiced)
-    if (invoiced.length > 0) yield* sql.run(statements.replaceInvoiceAccounts(schema, tenant(tenantId), { shipmentIds: idsOf(invoiced) }))
+    for (const rows of invoiced.length > 0 ? [invoices, documents] : []) {
+      yield* sql.run(replaceSeeing(schema, tenant(tenantId), rows, { shipmentIds: idsOf(invoiced) }))
+    }
     return new Map(locked.map(({ first, own, shipmentId }) => [shipmentId, { first, own }]))
   })
 

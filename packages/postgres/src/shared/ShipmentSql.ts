@@ -76,51 +76,6 @@ LEFT JOIN LATERAL (
 CROSS JOIN unnest(g.accounts) AS account
 ON CONFLICT DO NOTHING`
 
-/** Locks the rows of shipments whose accounts decide who sees an invoice, in the common order. A shipment may be unknown yet. */
-export const lockInvoiced = (schema: Statement, tenant: Expression, shipmentIds: Expression) => statement`
-INSERT INTO ${schema}.shipments (tenant_id, shipment_id, invoiced)
-SELECT ${tenant}, id, true FROM unnest(${shipmentIds}) AS id
-ORDER BY id COLLATE "C"
-ON CONFLICT (tenant_id, shipment_id) DO UPDATE SET invoiced = true`
-
-/** One invoice, or those of shipments that name no account. */
-export type AddressedInvoices =
-  | { readonly uniqueId: Expression; readonly dot: Expression; readonly mc: Expression }
-  | { readonly shipmentIds: Expression }
-
-/** One lookup for each shipment, because Postgres before 17 may read all invoices of the tenant for an array of them. */
-const addressed = (schema: Statement, tenant: Expression, invoices: AddressedInvoices) =>
-  "shipmentIds" in invoices
-    ? statement`unnest(${invoices.shipmentIds}) AS named (shipment_id)
-  CROSS JOIN LATERAL (
-    SELECT i.* FROM ${schema}.invoices AS i
-    WHERE i.tenant_id = ${tenant} AND i.shipment_id = named.shipment_id AND i.accounts = '{}'
-    OFFSET 0
-  )`
-    : statement`(SELECT i.* FROM ${schema}.invoices AS i WHERE i.tenant_id = ${tenant} AND i.unique_id = ${invoices.uniqueId} AND i.dot = ${invoices.dot} AND i.mc = ${invoices.mc})`
-
-/** Accounts find invoices by this table: those that an invoice names, or else those of its shipment. The rows of the shipments are locked. */
-export const replaceInvoiceAccounts = (schema: Statement, tenant: Expression, invoices: AddressedInvoices) => statement`
-WITH given AS MATERIALIZED (
-  SELECT i.unique_id, i.dot, i.mc, CASE WHEN i.accounts = '{}' THEN coalesce(s.accounts, '{}') ELSE i.accounts END AS accounts
-  FROM ${addressed(schema, tenant, invoices)} AS i
-  LEFT JOIN LATERAL (
-    SELECT s.accounts FROM ${schema}.shipments AS s
-    WHERE s.tenant_id = ${tenant} AND s.shipment_id = i.shipment_id
-    OFFSET 0
-  ) AS s ON true
-),
-dropped AS (
-  DELETE FROM ${schema}.invoice_accounts AS ia
-  USING given AS g
-  WHERE ia.tenant_id = ${tenant} AND ia.unique_id = g.unique_id AND ia.dot = g.dot AND ia.mc = g.mc
-    AND ia.unique_id = ANY (ARRAY(SELECT unique_id FROM given)) AND ia.account <> ALL (g.accounts)
-)
-INSERT INTO ${schema}.invoice_accounts (tenant_id, account, unique_id, dot, mc)
-SELECT ${tenant}::text, account, g.unique_id, g.dot, g.mc
-FROM given AS g CROSS JOIN unnest(g.accounts) AS account
-ON CONFLICT DO NOTHING`
-
 export const carrierRow = row({ shipmentId: text, carrier: textArray })
 
 /** The carriers of shipments that have been written. */

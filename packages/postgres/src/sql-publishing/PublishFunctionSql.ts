@@ -2,6 +2,7 @@
 import { maxDepth } from "@waybill/core"
 import { eventTypes, maxEventBytes, maxEventsPerCall, typeMask } from "@waybill/core/transit-events"
 import { raw } from "../client/SqlStatement.ts"
+import { documents, invoices, replaceSeeing } from "../shared/InvoiceAccountsSql.ts"
 import * as shipments from "../shared/ShipmentSql.ts"
 import * as events from "../transit-events/TransitEventSql.ts"
 import { eventRules } from "./EventRulesSql.ts"
@@ -45,7 +46,8 @@ LANGUAGE plpgsql AS $function$
 BEGIN
 ${shipments.replaceAccounts(raw(schema), own, raw("$2::text[]")).text};
 IF EXISTS (SELECT FROM ${schema}.shipments AS s WHERE s.tenant_id = $1 AND s.shipment_id = ANY ($2) AND s.invoiced) THEN
-${shipments.replaceInvoiceAccounts(raw(schema), own, { shipmentIds: raw("$2::text[]") }).text};
+${replaceSeeing(raw(schema), own, invoices, { shipmentIds: raw("$2::text[]") }).text};
+${replaceSeeing(raw(schema), own, documents, { shipmentIds: raw("$2::text[]") }).text};
 END IF;
 END
 $function$`)

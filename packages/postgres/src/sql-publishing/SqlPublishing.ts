@@ -12,7 +12,7 @@ import { publishFunctions } from "./PublishFunctionSql.ts"
 export const sqlPublishingName = "sql-publishing" as const
 
 /** Raised by every change of the functions, also by one that comes from core's schema or from a statement of the event log. */
-export const sqlPublishingVersion = 8
+export const sqlPublishingVersion = 9
 
 /** The function that hosts call. */
 const publishSignature = "publish_transit_events(text, jsonb)"
