@@ -20,6 +20,12 @@ export const transitEvents: Migration = {
   name: "transit_events",
   breaking: true,
   up: (schema) => `
+-- in another one, a call with a character that it lacks would fail
+DO $encoding$ BEGIN
+  IF current_setting('server_encoding') <> 'UTF8' THEN
+    RAISE EXCEPTION 'Database % has the encoding %, and Waybill needs UTF8. Create one WITH ENCODING ''UTF8'' TEMPLATE template0, and use that', current_database(), current_setting('server_encoding');
+  END IF;
+END $encoding$;
 CREATE TABLE ${schema}.tenants (
   tenant_id text COLLATE "C" PRIMARY KEY,
   name text NOT NULL,

@@ -11,9 +11,9 @@ const schema = "freight_1"
 const made: Array<string> = []
 
 /** The URL of an empty database for one test. */
-const database = async (): Promise<string> => {
+const database = async (options = ""): Promise<string> => {
   const name = `test_${crypto.randomUUID().replaceAll("-", "")}`
-  await query(inject("pgUrl"), `CREATE DATABASE ${name} TEMPLATE template0`)
+  await query(inject("pgUrl"), `CREATE DATABASE ${name} TEMPLATE template0 ${options}`)
   made.push(name)
   const url = new URL(inject("pgUrl"))
   url.pathname = `/${name}`
@@ -156,6 +156,13 @@ describe("migrations that a host owns", () => {
     expect(await Effect.runPromise(Effect.provide(migrate({ schema, migrations: slow }), PgClient.layerFromPool(pool)))).toEqual(slow)
     await pool.query(print({ schema: "printed", migrations: slow }, { transaction: true }))
     expect(await query(other, "SELECT name FROM printed.migrations")).toEqual([{ name: "slow" }])
+  })
+
+  it("are refused in a database without UTF-8, and nothing is created", async () => {
+    const [server] = await query(inject("pgUrl"), "SELECT current_setting('server_version_num')::int >= 150000 AS providers")
+    const other = await database(`ENCODING 'LATIN1' LOCALE 'C' ${server!["providers"] === true ? "LOCALE_PROVIDER libc" : ""}`)
+    await expect(applyMigrations({ url: other, schema })).rejects.toThrow(/^Migration 1 .* failed and was rolled back: Database test_\w+ has the encoding LATIN1, and Waybill needs UTF8\. Create one WITH ENCODING 'UTF8' TEMPLATE template0, and use that\. /)
+    expect(await query(other, `SELECT to_regnamespace('${schema}') AS schema`)).toEqual([{ schema: null }])
   })
 
   it("run twice change nothing and fail", async () => {
