@@ -1,6 +1,7 @@
 /** 210 and invoices, in both directions. */
 import type { Invoice } from "@waybill/core/invoices"
 import { member } from "../mapping/Members.ts"
+import { withShipmentId } from "../mapping/References.ts"
 import { finish, type ReadOne, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
 import { type LostMember, type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
@@ -22,8 +23,10 @@ export function* readInvoice(set: TransactionSet, partner: PartnerProfile): Step
   return { value: read === undefined || all.length > 0 ? undefined : invoiceOf(read.record, partner), sources: read?.sources ?? new Map(), faults: all, warnings, kept: kept.toSorted((one, other) => one.position - other.position) }
 }
 
+const idTypesOf = ({ shipmentId }: PartnerProfile): ReadonlyArray<string> => shipmentId ?? ["PRO"]
+
 const shipmentIdOf = (record: Data, partner: PartnerProfile): unknown => {
-  for (const type of partner.shipmentId ?? ["PRO"]) {
+  for (const type of idTypesOf(partner)) {
     const found = member(record, `attributes[${type}]`)
     if (found !== undefined) return found
   }
@@ -61,7 +64,9 @@ export const isCodeOfCharge = ({ member }: LostMember): boolean => /^invoiceChar
 /** Writes one invoice as the contents of a set. Refuses one with a charge whose amount a 210 cannot carry: its lines would not add up to the amount due. */
 export const write210 = (invoice: Invoice, partner: PartnerProfile, version: string = partner.version): WriteSetResult => {
   const scac = member(invoice, "edi.scac") ?? partner.scac
-  const result = writeSet(mapping210, { ...invoice, edi: { ...member(invoice, "edi") as object | undefined, ...scac === undefined ? {} : { scac } } }, partner, version)
+  const { attributes = [], invoiceHeader: { invoiceNumber }, shipmentID } = invoice
+  const named = shipmentID === invoiceNumber ? attributes : withShipmentId(attributes, shipmentID, idTypesOf(partner))
+  const result = writeSet(mapping210, { ...invoice, attributes: named, edi: { ...member(invoice, "edi") as object | undefined, ...scac === undefined ? {} : { scac } } }, partner, version)
   const refused = "refused" in result ? result.refused : result.lost.filter(isAmountOfCharge)
   return refused.length === 0 ? result : { refused }
 }

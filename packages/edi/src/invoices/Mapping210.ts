@@ -81,7 +81,7 @@ export const mapping210: Mapping = {
   ],
   notWritten: {
     "uniqueID": "the SCAC and the invoice number make it",
-    "shipmentID": "it is one of the references, by the partner profile",
+    "shipmentID": "it is one of the references, by the partner profile; it is written as the first of their types if there is none, unless it is the invoice number",
     "DOT": "the partner profile has it",
     "MC": "the partner profile has it"
   }

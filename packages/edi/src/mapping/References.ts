@@ -25,6 +25,15 @@ export const referenceType: Codec = {
   })
 }
 
+interface Reference {
+  readonly type?: string
+  readonly value?: string
+}
+
+/** The references with one that is the id of the shipment, of the first of these types unless there is another: without it the partner cannot tell which shipment is meant. */
+export const withShipmentId = (references: ReadonlyArray<Reference>, shipmentId: string, types: ReadonlyArray<string>): ReadonlyArray<Reference> =>
+  references.some(({ type }) => types.includes(type ?? "")) ? references : [...references, { type: types[0]!, value: shipmentId }]
+
 /** The fault of a set without a reference that the partner profile requires. */
 export const missingReference = (type: string): EdiFault =>
   ({ level: "segment", code: segmentFaults.missing, segment: "L11", position: 3, detail: `The partner profile requires a reference of type ${type}.` })

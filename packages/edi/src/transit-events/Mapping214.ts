@@ -117,7 +117,7 @@ export const mapping214: Mapping = {
     "eventId": "the control numbers and the place of the AT7 make it, so that a repeated file has the same ids",
     "sequence": "the service counts events in the order in which they are stored",
     "reportedAt": "GS-04 and GS-05 say when the group was written",
-    "shipment.shipmentId": "it is one of the references, by the partner profile",
+    "shipment.shipmentId": "it is one of the references, by the partner profile; it is written as the first of their types if there is none",
     "parties": "partners do not learn who may see a shipment"
   }
 }

@@ -1,9 +1,9 @@
 /** 214 and transit events, in both directions. */
 import type { ReportedEvent } from "@waybill/core/transit-events"
 import { member, own } from "../mapping/Members.ts"
-import { missingReference } from "../mapping/References.ts"
+import { missingReference, withShipmentId } from "../mapping/References.ts"
 import { finish, type ReadRecord, readSetInSteps, type SetFindings, type Steps } from "../mapping/ReadSet.ts"
-import { type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"
+import { type LostMember, type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults } from "../x12/EdiFault.ts"
 import { keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
@@ -71,8 +71,10 @@ const exceptionIn = (attributes: Attributes | undefined): string | undefined => 
   return (attributes?.edi?.exceptions ?? []).map(({ code }) => own(ladingExceptions, code)).find((exception) => exception !== undefined)
 }
 
+const idTypesOf = ({ shipmentId }: PartnerProfile): ReadonlyArray<string> => shipmentId ?? ["PRO", "SID"]
+
 const shipmentIdOf = (record: unknown, partner: PartnerProfile): string | undefined => {
-  for (const type of partner.shipmentId ?? ["PRO", "SID"]) {
+  for (const type of idTypesOf(partner)) {
     const value = member(record, `shipment.references[${type}]`)
     if (typeof value === "string") return value
   }
@@ -88,7 +90,7 @@ const missingIn = (record: unknown, shipmentId: string | undefined, partner: Par
       segment: "B10",
       position: 2,
       element: 1,
-      detail: `The set names no shipment: it has no reference of type ${(partner.shipmentId ?? ["PRO", "SID"]).join(" or ")}.`
+      detail: `The set names no shipment: it has no reference of type ${idTypesOf(partner).join(" or ")}.`
     }],
     ...missing.map(missingReference)
   ]
@@ -116,7 +118,7 @@ export const statusesOf = (event: EdiEvent): ReadonlyArray<EdiEvent> => {
 const maxRemarks = 10
 
 /** Members that are written in another form: notes as lines, and an exception that Q7 says. */
-const writable = ({ notes, ...event }: EdiEvent, partner: PartnerProfile): object => {
+const writable = ({ notes, ...event }: EdiEvent, partner: PartnerProfile): Pick<EdiEvent, "shipment"> => {
   const attributes = event.attributes as Attributes | undefined
   const statusCode = attributes?.edi?.statusCode
   const { exception, ...others } = attributes ?? {}
@@ -126,14 +128,20 @@ const writable = ({ notes, ...event }: EdiEvent, partner: PartnerProfile): objec
     ...event,
     ...isOfFreight ? { attributes: others } : {},
     ...notes === undefined ? {} : { remarks: notes.split("\n").slice(0, maxRemarks).map((text) => ({ text })) },
-    shipment: { ...event.shipment, ...event.shipment.scac === undefined && partner.scac !== undefined ? { scac: partner.scac } : {} }
+    shipment: { ...event.shipment, references: withShipmentId(event.shipment.references ?? [], event.shipment.shipmentId, idTypesOf(partner)), ...event.shipment.scac === undefined && partner.scac !== undefined ? { scac: partner.scac } : {} }
   }
 }
 
-/** Writes one event as the contents of a set. Lists the members that it does not carry; refuses an event that has no code. */
+/** Whether no reference that is the id of the shipment was written. */
+const isUnidentified = ({ references = [] }: EdiEvent["shipment"], lost: ReadonlyArray<LostMember>, partner: PartnerProfile): boolean =>
+  references.every(({ type }, index) => !idTypesOf(partner).includes(type ?? "") || lost.some(({ member }) => member.startsWith(`shipment.references.${index}.`)))
+
+/** Writes one event as the contents of a set. Lists the members that it does not carry; refuses an event that has no code, or whose shipment it cannot name. */
 export const write214 = (event: EdiEvent, partner: PartnerProfile, version: string = partner.version): WriteSetResult => {
-  const result = writeSet(mapping214, writable(event, partner), partner, version)
+  const record = writable(event, partner)
+  const result = writeSet(mapping214, record, partner, version)
   if ("refused" in result) return result
+  if (isUnidentified(record.shipment, result.lost, partner)) return { refused: [{ member: "shipment.shipmentId", reason: `no reference of type ${idTypesOf(partner).join(" or ")} can carry it` }] }
   const lost = result.lost.map((each) => each.member.startsWith("remarks.") ? { ...each, member: "notes" } : each)
   const tooMany = (event.notes ?? "").split("\n").length > maxRemarks ? [{ member: "notes", reason: `the set has at most ${maxRemarks} remarks` }] : []
   return { ...result, lost: [...lost, ...tooMany] }

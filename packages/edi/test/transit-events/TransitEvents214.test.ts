@@ -286,6 +286,17 @@ describe("writing 214", () => {
     expect(timeOf({ write: "local", zone: "America/New_York" })).toEqual(["1505", "LT"])
   })
 
+  it("names the shipment of an event that has no reference for it, and refuses one that it cannot name", () => {
+    const named = (shipmentId: string, partner = partnerOf(), references: ReadonlyArray<{ type: string; value: string }> = []) => write214({ ...delivered, shipment: { ...delivered.shipment, shipmentId, references } }, partner)
+    const idIn = (result: ReturnType<typeof named>, partner = partnerOf()) => eventsOf214(setOf("set" in result ? result.set.segments.map((segment) => segment.join("*")) : []), partner).events[0]?.event.shipment.shipmentId
+    expect(named("SHP-1")).toMatchObject({ set: { segments: expect.arrayContaining([["B10", "SHP-1", "", "ABCD"]]) } })
+    expect(named("SHP-1", partnerOf(), [{ type: "SID", value: "S-1" }])).toMatchObject({ set: { segments: expect.arrayContaining([["B10", "", "S-1", "ABCD"]]) } })
+    const byLoad = partnerOf({ shipmentId: ["LOAD"] })
+    expect([idIn(named("SHP-1")), idIn(named("SHP-1", byLoad), byLoad)]).toEqual(["SHP-1", "SHP-1"])
+    expect(named("S".repeat(31))).toEqual({ refused: [{ member: "shipment.shipmentId", reason: "no reference of type PRO or SID can carry it" }] })
+    expect(named("SHP-1", partnerOf({ shipmentId: ["weird type"] }))).toHaveProperty("refused")
+  })
+
   it("refuses an event that has no code, and writes the one of the profile", () => {
     const scanned: EdiEvent = { ...delivered, type: "IN_TRANSIT" }
     expect(write214(scanned, partnerOf())).toEqual({ refused: [{ member: "type", reason: "AT7-01 (status or appointment) needs it" }] })
