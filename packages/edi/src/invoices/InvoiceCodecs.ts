@@ -5,6 +5,20 @@ import { elementFaults } from "../x12/EdiFault.ts"
 /** A line with freight in it is an item; any other is a charge of the whole invoice. */
 const isItem = ({ look }: ReadContext): boolean => look("L0", 1) !== "" || look("L0", 4) !== "" || look("L7", 7) !== ""
 
+/** Element 202: bills of their own, for the balance due, for other services, or past due. */
+const bills: ReadonlySet<string> = new Set(["BD", "MB", "PD"])
+
+/** B3-08. A cancelled bill that is read as an invoice would be paid, and a corrected one beside the first would be paid twice. */
+export const onlyBills: Codec = {
+  note: "a correction or a cancellation of an earlier bill is refused; BD (balance due), MB (miscellaneous) and PD (past due) are bills, and the code is kept",
+  read: ([code = ""], { keep }) => {
+    if (!bills.has(code)) return { wrong: 0, code: elementFaults.code, detail: `Corrections and cancellations of bills are not read, and this is ${JSON.stringify(code.slice(0, 10))}. The carrier replaces the invoice by the API.` }
+    keep(0)
+    return []
+  },
+  write: () => undefined
+}
+
 /** Members: chargeType, itemId. Element: LX-01. */
 export const lineKind: Codec = {
   note: "a line with L0-01, L0-04 or L7-07 is an `ITEM_CHARGE`, any other a `BASE_CHARGE`; lines are numbered from 1",

@@ -1,9 +1,9 @@
 /** 210, Motor Carrier Freight Details and Invoice. */
 import { coded, date, hundredths, identifier, number, remark, text } from "../mapping/Codec.ts"
-import type { LoopRule, Mapping } from "../mapping/Mapping.ts"
+import type { LoopRule, Mapping, SegmentRule } from "../mapping/Mapping.ts"
 import { type PartyMembers, partyRule } from "../mapping/Parties.ts"
 import { partyId, payerAccount, referenceType } from "../mapping/References.ts"
-import { chargeCode, chargeDescription, cost, itemNumber, lineDescription, lineKind, nmfc, rate, total, weight } from "./InvoiceCodecs.ts"
+import { chargeCode, chargeDescription, cost, itemNumber, lineDescription, lineKind, nmfc, onlyBills, rate, total, weight } from "./InvoiceCodecs.ts"
 
 const address: PartyMembers["address"] = {
   line1: "address.streetAddress",
@@ -13,12 +13,25 @@ const address: PartyMembers["address"] = {
   country: "address.countryCode"
 }
 
+const references = (list: string): SegmentRule => ({
+  segment: "N9",
+  name: "References",
+  list,
+  elements: [
+    { elements: [1], members: ["type"], codec: referenceType, name: "qualifier", required: true },
+    { elements: [2], members: ["value"], codec: identifier(30), name: "number", required: true }
+  ]
+})
+
+const remarks: SegmentRule = { segment: "K1", name: "Remarks", list: "comments", elements: [{ elements: [1, 2], members: ["commentText"], codec: remark, name: "remark", required: true }] }
+
 const line: LoopRule = {
   loop: "LX",
   name: "Charge",
   list: "invoiceCharges",
   content: [
     { segment: "LX", name: "Line", elements: [{ elements: [1], members: ["chargeType", "itemId"], codec: lineKind, name: "running number" }] },
+    references("edi.references"),
     { segment: "L5", name: "Description", elements: [
       { elements: [2], members: ["itemDescription", "chargeDescription", "chargeType"], codec: lineDescription, name: "description" },
       { elements: [3, 4], members: ["nmfcNumber"], codec: nmfc, name: "commodity code" }
@@ -37,7 +50,8 @@ const line: LoopRule = {
       { elements: [8], members: ["chargeCode"], codec: chargeCode, name: "special charge" },
       { elements: [12], members: ["chargeDescription", "chargeType"], codec: chargeDescription, name: "description of the charge" }
     ] },
-    { segment: "L7", name: "Class", elements: [{ elements: [7], members: ["freightClassCode"], codec: identifier(5), name: "freight class" }] }
+    { segment: "L7", name: "Class", elements: [{ elements: [7], members: ["freightClassCode"], codec: identifier(5), name: "freight class" }] },
+    remarks
   ]
 }
 
@@ -53,6 +67,7 @@ export const mapping210: Mapping = {
       { elements: [4], members: ["invoiceHeader.terms.billingTerms"], codec: coded({ PP: "Prepaid", CC: "Collect", TP: "Third Party" }), name: "method of payment" },
       { elements: [6], members: ["invoiceHeader.invoiceDate"], codec: date, name: "date of the invoice", required: true },
       { elements: [7], members: ["invoiceHeader.invoiceAmount.value"], codec: hundredths, name: "amount due", required: true },
+      { elements: [8], members: [], codec: onlyBills, name: "correction", only: "in" },
       { elements: [11], members: ["edi.scac"], codec: identifier(4), name: "SCAC", required: true }
     ] },
     { segment: "C3", name: "Currency", elements: [{ elements: [1], members: ["invoiceHeader.invoiceAmount.currencyCode"], codec: identifier(3), name: "currency", lost: "nothing: without C3 it is USD" }] },
@@ -60,11 +75,8 @@ export const mapping210: Mapping = {
       { elements: [6], members: ["invoiceHeader.terms.paymentDueDate"], codec: date, name: "due date" },
       { elements: [12], members: ["invoiceHeader.terms.paymentTerms"], codec: text(80), name: "terms" }
     ] },
-    { segment: "N9", name: "References", list: "attributes", elements: [
-      { elements: [1], members: ["type"], codec: referenceType, name: "qualifier", required: true },
-      { elements: [2], members: ["value"], codec: identifier(30), name: "number", required: true }
-    ] },
-    { segment: "K1", name: "Remarks", list: "comments", elements: [{ elements: [1, 2], members: ["commentText"], codec: remark, name: "remark", required: true }] },
+    references("attributes"),
+    remarks,
     partyRule("shipper", ["SH", "SF"], { name: "consignorName", address }, { member: "invoiceHeader.consignor" }),
     partyRule("consignee", ["CN", "ST"], { name: "consigneeName", id: { member: "consigneeID", codec: partyId }, address }, { member: "invoiceHeader.consignee" }),
     partyRule("payer", ["BT"], {

@@ -104,6 +104,28 @@ describe("reading 210", () => {
     expect(faultsIn(["B3**1****20261120*1250****ABCD"], { requiredReferences: ["BOL"] })).toEqual(["N9 at segment 3 3"])
   })
 
+  it("refuses a bill that cancels or corrects an earlier one, and reads one for the balance due", () => {
+    const corrected = (code: string) => ["B3**1*S*PP**20261120*26378*" + code + "***ABCD", "LX*1", "L1****26378"]
+    for (const code of ["CA", "BO", "CO", "RB", "AD", "XX"]) expect(faultsIn(corrected(code))).toEqual(["B3-08 at segment 2 7"])
+    for (const code of ["BD", "MB", "PD"]) {
+      const { faults, kept } = invoiceIn(corrected(code))
+      expect([faults, kept]).toMatchObject([[], [{ segment: "B3", element: 8, value: code }]])
+    }
+  })
+
+  it("reads references and remarks of a line as those of its charge, with the freight after them", () => {
+    const { faults, value } = invoiceIn(["B3**1*S*PP**20261120*26378****ABCD", "N9*BM*BOL-9", "LX*1", "N9*PO*4500012345", "L5*1*Mirrors", "L0*1***1250.5*G", "L1*1***20090", "K1*Fragile", "LX*2", "N9*PO*4500012346", "L1*2***6288****FUE"])
+    expect(faults).toEqual([])
+    expect(value).toMatchObject({
+      attributes: [{ type: "SID", value: "S" }, { type: "BOL", value: "BOL-9" }],
+      invoiceCharges: [
+        { itemDescription: "Mirrors", weight: { value: 1250.5 }, cost: { value: "200.90" }, edi: { references: [{ type: "PO", value: "4500012345" }] }, comments: [{ commentText: "Fragile" }] },
+        { chargeCode: "FUEL", cost: { value: "62.88" }, edi: { references: [{ type: "PO", value: "4500012346" }] } }
+      ]
+    })
+    expect(value).not.toHaveProperty("comments")
+  })
+
   it("warns of a total that differs", () => {
     expect(invoiceIn([...full.slice(0, -1), "L3*****26379"]).warnings).toMatchObject([{ segment: "L3", element: 5 }])
   })
@@ -133,7 +155,7 @@ describe("writing 210", () => {
   it("writes the sample invoice, and lists what has no element", () => {
     const { lost, set } = segmentsOf(invoiceSample({ accounts: ["A-1"] }))
     expect(set.segments).toEqual([
-      ["B3", "", "4711", "", "PP", "", "20261120", "26378", "", "", "", "ABCD"], ["C3", "USD"], ["ITD", "", "", "", "", "", "20261220", "", "", "", "", "", "Net 30"],
+      ["B3", "", "4711", "", "PP", "", "20261120", "26378", "", "", "", "ABCD"], ["C3", "USD"], ["ITD", "", "", "", "", "", "20261220", "", "", "", "", "", "Net 30"], ["N9", "CN", "SHP-1"],
       ["N1", "SH", "Closets Inc."], ["N3", "12 Dock Road"], ["N4", "Chicago", "IL", "60608", "US"], ["N1", "CN", "Mirrors Ltd.", "93", "C-9"], ["N3", "7 Main Street"], ["N4", "Dallas", "TX", "75201", "US"],
       ["N1", "BT", "Debtor Corp.", "93", "A-1"], ["N3", "12 Dock Road"], ["N4", "Chicago", "IL", "60608", "US"],
       ["LX", "1"], ["L1", "", "", "", "20090", "", "", "", ""], ["LX", "2"], ["L1", "", "", "", "6288", "", "", "", "FUE"], ["L3", "", "", "", "", "26378"]
@@ -164,6 +186,15 @@ describe("writing 210", () => {
     expect(withCode("").lost.filter(isCodeOfCharge)).toHaveLength(1)
     const agreed = withCode("RESIDENTIAL", partnerFor({ scac: "ABCD", codes: { charges: { RESIDENTIAL: "REP" } } }))
     expect([lineOf(agreed), agreed.lost.filter(isCodeOfCharge)]).toEqual([["L1", "", "", "", "200", "", "", "", "REP"], []])
+  })
+
+  it("names the shipment of an invoice that has no reference for it", () => {
+    const shipmentIn = (partner: PartnerProfile) => {
+      const { text } = writeInvoices([{ ...invoiceSample(), shipmentID: "SHP-1" }], { partner, controlNumber: 5, at: new Date(0) })
+      return invoiceOf210(sets(read(text))[0]!.set, partner).value?.shipmentID
+    }
+    expect(shipmentIn(partnerFor({ scac: "ABCD" }))).toBe("SHP-1")
+    expect(shipmentIn(partnerFor({ scac: "ABCD", shipmentId: ["BOL"] }))).toBe("SHP-1")
   })
 
   it("writes a file that reads the same", () => {
