@@ -15,6 +15,8 @@ export interface Node {
   readonly loopsByRule: Map<LoopRule, Array<Node>>
   /** Ids that belong to this loop. */
   readonly ids: ReadonlySet<string>
+  /** The segment that starts the loop; a second one starts another. */
+  readonly start: string | undefined
 }
 
 export const matches = (where: Where | undefined, segment: Segment): boolean => where === undefined || where.is.includes(elementOf(segment, where.element))
@@ -22,14 +24,15 @@ export const matches = (where: Where | undefined, segment: Segment): boolean => 
 /** Segments that belong to a party's loop, also to one of a party without a place. */
 const partySegments = new Set(["N2", "N3", "N4", "G61", "G62", "PER", "L11"])
 
-const nodeOf = (rule: LoopRule | undefined, rules: ReadonlyArray<Rule>, segments: Array<Segment>): Node => ({
+const nodeOf = (rule: LoopRule | undefined, rules: ReadonlyArray<Rule>, segments: Array<Segment>, ids = idsOf(rules)): Node => ({
   rule,
   rules,
   segments,
   loops: [],
   segmentsById: new Map(segments.map((segment) => [segment.id, [segment]])),
   loopsByRule: new Map(),
-  ids: segments[0]?.id === "N1" ? partyIdsOf(rules) : idsOf(rules)
+  ids: segments[0]?.id === "N1" ? partyIdsOf(rules) : ids,
+  start: segments[0]?.id
 })
 
 // a set may have tens of thousands of loops, and a mapping has few rules
@@ -38,6 +41,9 @@ const idsOf = memoize((rules: ReadonlyArray<Rule>): ReadonlySet<string> => new S
 const partyIdsOf = memoize((rules: ReadonlyArray<Rule>): ReadonlySet<string> => new Set([...rules.map(segmentOf), ...partySegments]))
 
 const noRules: ReadonlyArray<Rule> = []
+
+/** A loop without a place has the segments of those like it: the remark of a stop of another kind is none of the order. */
+const idsLike = (loops: ReadonlyArray<LoopRule>): ReadonlySet<string> => new Set(loops.flatMap(({ content }) => content.map(segmentOf)))
 
 /** Segments of one step. */
 const segmentsPerStep = 500
@@ -52,7 +58,7 @@ export function* treeOf(rules: ReadonlyArray<Rule>, segments: ReadonlyArray<Segm
   for (const [index, segment] of segments.entries()) {
     if (index % segmentsPerStep === segmentsPerStep - 1) yield
     if (segment.id === "ST" || segment.id === "SE") continue
-    const at = open.findLastIndex((node) => node.ids.has(segment.id) && !(node.segments[0]?.id === segment.id && node.rule?.loop === segment.id))
+    const at = open.findLastIndex((node) => node.ids.has(segment.id) && node.start !== segment.id)
     const node = open[at === -1 ? open.length - 1 : at]!
     if (at !== -1) open.length = at + 1
     const candidates = node.rules.filter((rule): rule is LoopRule => isLoop(rule) && rule.loop === segment.id)
@@ -62,7 +68,7 @@ export function* treeOf(rules: ReadonlyArray<Rule>, segments: ReadonlyArray<Segm
       continue
     }
     const rule = candidates.find(({ where }) => matches(where, segment))
-    const loop = nodeOf(rule, rule?.content ?? noRules, [segment])
+    const loop = rule === undefined ? nodeOf(rule, noRules, [segment], idsLike(candidates)) : nodeOf(rule, rule.content, [segment])
     node.loops.push(loop)
     if (rule !== undefined) push(node.loopsByRule, rule, loop)
     open.push(loop)

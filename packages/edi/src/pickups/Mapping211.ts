@@ -52,7 +52,7 @@ export const mapping211: Mapping = {
     equipment("MS2"),
     references("referenceNumbers"),
     times("times"),
-    services,
+    services(),
     remarks("K1", [1, 2], "remarks"),
     seal,
     shipper({ list: "pickupAddress" }),

@@ -24,7 +24,7 @@ export const mapping216: Mapping = {
       { elements: [4], members: ["total.weight"], codec: whole(999_999), name: "weight" }
     ] },
     { segment: "PRF", name: "Purchase order", list: "orders", elements: [{ elements: [1], members: ["purchaseOrder"], codec: identifier(22), name: "purchase order" }] },
-    services,
+    services(),
     remarks("K2", [1], "remarks"),
     shipper({ list: "pickupAddress" }),
     consignee({ list: "destinationAddress" })

@@ -33,12 +33,13 @@ export const remarks = (segment: string, elements: ReadonlyArray<number>, list: 
   elements: elements.map((number): ElementRule => ({ elements: [number], members: [`line${number}`], codec: text(80), name: "remark" }))
 })
 
-export const services: SegmentRule = {
+/** AT5. `list`: where the services go. */
+export const services = (list = "shipmentServices"): SegmentRule => ({
   segment: "AT5",
   name: "Services",
-  list: "shipmentServices",
+  list,
   elements: [{ elements: [1, 2, 3], members: ["serviceCode", "serviceDescription"], codec: service, name: "special handling or service" }]
-}
+})
 
 export const times = (member: string): SegmentRule => ({
   segment: "G62",

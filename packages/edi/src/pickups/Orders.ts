@@ -3,7 +3,7 @@ import type { PickupInput } from "@waybill/core/pickups"
 import type { Mapping } from "../mapping/Mapping.ts"
 import { own } from "../mapping/Members.ts"
 import { missingReference } from "../mapping/References.ts"
-import { finish, type ReadOne, type ReadRecord, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
+import { finish, type KeptElement, maxKept, type ReadOne, type ReadRecord, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults, segmentFaults, setFaults } from "../x12/EdiFault.ts"
 import { keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
@@ -69,6 +69,7 @@ interface Order {
 
 interface Stop extends Size, Times {
   readonly references?: ReadonlyArray<Item>
+  readonly services?: ReadonlyArray<Item>
   readonly remarks?: Texts
   readonly lines?: ReadonlyArray<Line>
   readonly orders?: ReadonlyArray<Order>
@@ -113,7 +114,34 @@ export function* readOrder(order: OrderSet, set: TransactionSet, partner: Partne
   yield
   const value = tender === undefined || all.length > 0 ? undefined : orderOf(order, tender, set, partner)
   yield
-  return { value, sources: value === undefined ? new Map() : sourcesOf(read?.sources), faults: all, warnings, kept }
+  const unused = value === undefined ? [] : unusedTimes(tender!, read!.sources, set)
+  return { value, sources: value === undefined ? new Map() : sourcesOf(read?.sources), faults: all, warnings, kept: [...kept, ...unused].sort((one, other) => one.position - other.position).slice(0, maxKept) }
+}
+
+/** Times of an order, and where they are in the record. */
+type TimesAt = readonly [path: string, times: Times]
+
+const timesOf = ({ destinationAddress = [], pickupAddress = [], times = {} }: Tender): ReadonlyArray<TimesAt> => [
+  ["times", times],
+  ...pickupAddress.map(({ stop = {} }, index): TimesAt => [`pickupAddress.${index}.stop`, stop]),
+  ...destinationAddress.map(({ stop = {} }, index): TimesAt => [`destinationAddress.${index}.stop`, stop])
+]
+
+/** A pickup has one time to be ready: that of the set, or of the first stop to load at. */
+const readyAt = ({ pickupAddress = [], times }: Tender): TimesAt => times === undefined ? ["pickupAddress.0.stop", pickupAddress[0]?.stop ?? {}] : ["times", times]
+
+/** And one delivery: the first that is named. */
+const deliveredAt = (tender: Tender): TimesAt | undefined => timesOf(tender).find(([, { deliverBy, deliverFrom, deliverOn }]) => (deliverBy ?? deliverFrom ?? deliverOn) !== undefined)
+
+/** Times that the order has no member for, such as those of its other stops. */
+const unusedTimes = (tender: Tender, sources: ReadRecord["sources"], set: TransactionSet): ReadonlyArray<KeptElement> => {
+  const [ready] = readyAt(tender)
+  const [delivered, times = {}] = deliveredAt(tender) ?? []
+  const names = times.deliverFrom === undefined && times.deliverBy === undefined ? ["deliverOn"] : ["deliverFrom", "deliverBy"]
+  const used = new Set([...["readyDate", "readyTime", "closeTime"].map((name) => `${ready}.${name}`), ...names.map((name) => `${delivered}.${name}`)])
+  const positions = new Set([...sources].flatMap(([path, { position, segment }]) => segment === "G62" && !used.has(path) ? [position] : []))
+  return [...positions].flatMap((position) =>
+    set.segments[position - 1]!.elements.flatMap((value, index) => value === "" || index > 3 ? [] : [{ segment: "G62", position, element: index + 1, value }]))
 }
 
 /** Where intake's names of members differ from those of the mappings. */
@@ -231,16 +259,16 @@ const typesOfReferences = (tender: Tender): ReadonlySet<unknown> => {
 
 /** One for each line of freight, and one for an order without lines. */
 const detailsOf = (tender: Tender, isHazardous: boolean): ReadonlyArray<object> => {
-  const { destinationAddress = [], pickupAddress = [], proNumber, remarks, shipmentNumber, shipmentServices, times = {} } = tender
+  const { destinationAddress = [], pickupAddress = [], proNumber, remarks, shipmentNumber, shipmentServices = [] } = tender
   const stops = [...pickupAddress, ...destinationAddress].map(({ stop = {} }) => stop)
   const shipment = given({
     shipperRef: shipmentNumber,
     proNumber,
     referenceNumbers: referencesOf(tender),
-    shipmentServices,
+    shipmentServices: [...shipmentServices, ...stops.flatMap(({ services = [] }) => services)],
     specialInstructionsPickup: [textOf(remarks), ...pickupAddress.map(({ stop }) => textOf(stop?.remarks))].filter((text) => text !== undefined).join("\n") || undefined,
     specialInstructionsDelivery: destinationAddress.flatMap(({ stop }) => textOf(stop?.remarks) ?? []).join("\n") || undefined,
-    ...deliveryOf([times, ...stops].find(({ deliverBy, deliverFrom, deliverOn }) => (deliverBy ?? deliverFrom ?? deliverOn) !== undefined) ?? {})
+    ...deliveryOf(deliveredAt(tender)?.[1] ?? {})
   })
   const freight = linesOf(tender)
   // hazardous freight that no line names is freight of the first
@@ -256,8 +284,8 @@ const detailsOf = (tender: Tender, isHazardous: boolean): ReadonlyArray<object> 
 const hazardous: ReadonlySet<string> = new Set(["LH1", "LH2", "LH3"])
 
 const orderOf = (order: OrderSet, tender: Tender, set: TransactionSet, { linearFeet }: PartnerProfile): EdiPickupOrder => {
-  const { billToAddress, destinationAddress, dockContactName, dockContactPhone, pickedUp, pickupAddress = [], scac, sealNumber, shipmentNumber, times, trailerNumber } = tender
-  const own = times ?? pickupAddress[0]?.stop ?? {}
+  const { billToAddress, destinationAddress, dockContactName, dockContactPhone, pickedUp, pickupAddress = [], scac, sealNumber, shipmentNumber, trailerNumber } = tender
+  const [, own] = readyAt(tender)
   const at = own.readyDate === undefined ? { ...own, ...pickedUp } : own
   const cubicFeet = sizeOf(tender, "cubicFeet")
   return {

@@ -108,6 +108,31 @@ describe("reading 204", () => {
     expect(keptIn(stops, "204")).toEqual(["S5-1 1", "OID-1 1", "L5-1 1", "G61-1 HM", "G61-3 TE", "LH1-1 PC", "LH1-2 3", "LH1-3 UN1993", "S5-1 2"])
   })
 
+  it("reads services of a stop as those of the order, and the stop to its end", () => {
+    const { faults, value } = orderIn([...full.slice(0, 10), "AT5**LFTP", ...full.slice(10)])
+    expect(faults).toEqual([])
+    expect(value?.request).toMatchObject({ pickupAddress: [{ orgAddressName: "Closets Inc.", orgCity: "Chicago" }], shipmentDetails: [{ shipmentServices: [{ serviceCode: "LFTP" }] }] })
+  })
+
+  it("keeps what a stop of another kind says, which is none of the order", () => {
+    const drop = ["S5*3*DT", "L11*DROP-1*ZZ", "NTE**Drop the trailer", "AT5**NU", "N1*SF*Yard", "N4*Gary*IN*46402*US"]
+    const segments = [...full.slice(0, -1), ...drop, full.at(-1)!]
+    expect(orderIn(segments).value?.request).toEqual(value?.request)
+    expect(keptIn(segments, "204")).toEqual(expect.arrayContaining(["S5-2 DT", "L11-1 DROP-1", "NTE-2 Drop the trailer", "AT5-2 NU", "N1-2 Yard", "N4-1 Gary"]))
+  })
+
+  it("lists the times of stops that the order has no member for", () => {
+    const loading = ["S5*3*LD", "G62*37*20261121*I*1300", "G62*38*20261121*K*1500", "N1*SF*Other", "N4*Gary*IN*46402*US"]
+    const unloading = ["S5*4*UL", "G62*53*20261125*G*0800", "N1*ST*Other", "N4*Gary*IN*46402*US"]
+    const segments = [...full.slice(0, -1), ...loading, ...unloading, full.at(-1)!]
+    expect(orderIn(segments).value?.request).toMatchObject({ readyTime: "2026-11-20T08:00:00", shipmentDetails: [{ deliveryBeginDate: "2026-11-23T09:00:00" }] })
+    expect(keptIn(segments, "204").filter((each) => each.startsWith("G62"))).toEqual([
+      "G62-1 37", "G62-2 20261121", "G62-3 I", "G62-4 1300", "G62-1 38", "G62-2 20261121", "G62-3 K", "G62-4 1500", "G62-1 53", "G62-2 20261125", "G62-3 G", "G62-4 0800"
+    ])
+    const both = [...full.slice(0, 16), "G62*54*20261124*L*1700", ...full.slice(16)]
+    expect(keptIn(both, "204").filter((each) => each.startsWith("G62"))).toEqual(["G62-1 68", "G62-2 20261123", "G62-3 1", "G62-4 0900"])
+  })
+
   it("takes an order with hazardous freight anywhere for hazardous", () => {
     for (const at of [3, 8, full.length]) {
       const { value } = orderIn([...full.slice(0, at), "LH1*PC*3*UN1993", ...full.slice(at)])
