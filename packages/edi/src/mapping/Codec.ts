@@ -3,6 +3,7 @@ import { parseInstant } from "@waybill/core"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import type { Group } from "../x12/Interchange.ts"
 import { elementFaults } from "../x12/EdiFault.ts"
+import { declared, reserved, usualDelimiters } from "../x12/Delimiters.ts"
 import { encodable } from "../x12/Encoding.ts"
 import { own } from "./Members.ts"
 
@@ -45,18 +46,30 @@ export const isWrong = (read: Read): read is Exclude<Read, ReadonlyArray<unknown
 /** Characters that no segment may have. */
 const unwritable = /[\u0000-\u001f\u007f-\u009f\ufffd]/gu
 
+/** Free text with a delimiter, which only a release character can carry, gets a space for it: a remark must not keep back its status. */
+const undivided = (text: string, { partner, version }: WriteContext): string => {
+  const { release, ...delimiters } = declared(partner.delimiters ?? usualDelimiters, version)
+  if (release !== undefined) return text
+  return reserved(delimiters).reduce((safe, each) => safe.replaceAll(each, " "), text)
+}
+
+const dividingCharacter = "it has a delimiter of the partner profile"
+
 const foreignCharacter = "the encoding of the partner profile does not have all of its characters"
 
 /** Text that is cut to fit. */
 export const text = (most: number): Codec => ({
   note: "",
   read: ([value = ""]) => [value.trimEnd() || undefined],
-  write: ([value], { lose, partner }) => {
+  write: ([value], context) => {
+    const { lose, partner } = context
     if (typeof value !== "string") return undefined
     const clean = value.replace(unwritable, " ").trim()
     if (clean !== value) lose(0, "control characters and spaces at its ends are left out")
-    const written = encodable(clean, partner.encoding)
-    if (written !== clean) lose(0, foreignCharacter)
+    const foreign = encodable(clean, partner.encoding)
+    if (foreign !== clean) lose(0, foreignCharacter)
+    const written = undivided(foreign, context).trim()
+    if (written !== foreign) lose(0, dividingCharacter)
     if (written.length > most) lose(0, `the element has at most ${most} characters`)
     const cut = written.slice(0, most).trimEnd()
     return cut === "" ? undefined : [cut]
@@ -67,10 +80,12 @@ export const text = (most: number): Codec => ({
 export const identifier = (most: number): Codec => ({
   note: "",
   read: ([value = ""]) => [value.trim() || undefined],
-  write: ([value], { lose, partner }) => {
+  write: ([value], context) => {
+    const { lose, partner } = context
     if (typeof value !== "string" || value === "") return undefined
-    if (encodable(value, partner.encoding) !== value) {
-      lose(0, foreignCharacter)
+    const isForeign = encodable(value, partner.encoding) !== value
+    if (isForeign || undivided(value, context) !== value) {
+      lose(0, isForeign ? foreignCharacter : dividingCharacter)
       return undefined
     }
     if (value.length <= most && value.trim() === value && value.search(unwritable) === -1) return [value]

@@ -212,20 +212,27 @@ describe("writing a file of 214", () => {
     expect(write({ attributes: { trailerNumber: "東" } }).notWritten).toMatchObject([{ refused: true, members: [{ member: "MS2" }] }])
   })
 
-  it("refuses a value with the repetition separator that the interchange declares, also if the profile names none", () => {
+  it("writes a space for a delimiter in free text, also for the repetition separator that the interchange declares, and leaves out a number with one", () => {
     const event = { type: "DELIVERED" as const, occurredAt: "2026-11-20T14:00:00Z", shipment: { shipmentId: "1", scac: "ABCD", origin: {}, destination: {} }, notes: "a^b" }
     const write = (version: "004010" | "005010") => writeTransitEvents([event], { partner: partnerOf({ version, delimiters: { element: "|", component: ":", segment: "~" } }), controlNumber: 1, at: new Date(0) })
-    expect(write("005010").notWritten).toMatchObject([{ refused: true, members: [{ member: "K1" }] }])
+    expect(write("005010").text).toContain("~K1|a b~")
+    expect(write("005010").notWritten).toMatchObject([{ refused: false, members: [{ member: "notes", reason: "it has a delimiter of the partner profile" }] }])
     expect(write("004010").text).toContain("~K1|a^b~")
+    const numbered = { ...event, shipment: { ...event.shipment, references: [{ type: "PRO", value: "1" }, { type: "BOL", value: "B*1" }] } }
+    const { notWritten, text } = writeTransitEvents([{ ...numbered, notes: "*left* at door" }], { partner: partnerOf(), controlNumber: 1, at: new Date(0) })
+    expect([text.includes("~K1*left  at door~"), text.includes("BM")]).toEqual([true, false])
+    expect(notWritten[0]!.members.map(({ member }) => member)).toEqual(expect.arrayContaining(["notes", "shipment.references.1.value"]))
+    const released = partnerOf({ version: "008010", delimiters: { element: "*", component: ">", segment: "~", release: "?" } })
+    expect(contents(read(writeTransitEvents([{ ...numbered, notes: "*left* at door" }], { partner: released, controlNumber: 1, at: new Date(0) }).text))[0]).toContainEqual(["K1", "*left* at door"])
   })
 
-  it("refuses an event without a code, and a value with a delimiter, alone", () => {
+  it("refuses an event without a code, and a trailer with a delimiter, alone", () => {
     const event = { type: "DELIVERED" as const, occurredAt: "2026-11-20T14:00:00Z", shipment: { shipmentId: "1", scac: "ABCD", origin: {}, destination: {} } }
     const { notWritten, sets: count } = writeTransitEvents(
-      [{ ...event, type: "IN_TRANSIT" }, event, { ...event, location: { city: "A*B" } }],
+      [{ ...event, type: "IN_TRANSIT" }, event, { ...event, attributes: { trailerNumber: "A*B" } }],
       { partner: partnerOf(), controlNumber: 1, at: new Date(0) }
     )
     expect(count).toBe(1)
-    expect(notWritten).toMatchObject([{ index: 0, refused: true, members: [{ member: "type" }] }, { index: 2, refused: true, members: [{ member: "MS1" }] }])
+    expect(notWritten).toMatchObject([{ index: 0, refused: true, members: [{ member: "type" }] }, { index: 2, refused: true, members: [{ member: "MS2" }] }])
   })
 })
