@@ -158,6 +158,8 @@ class SftpMailbox implements EdiMailbox {
     const session = await this.#connect()
     const from = join(receiveFrom!, name)
     const isGone = () => session.exists(from).then((exists) => !exists)
+    // the partner has put another one in its place, which is fetched by the next exchange
+    if (await this.#isReplaced(session, from, name)) return
     const take = moveTo === undefined
       ? session.call(`remove ${from}`, (sftp, done) => sftp.unlink(from, done))
       : this.#move(session, from, moveTo, name)
@@ -209,6 +211,16 @@ class SftpMailbox implements EdiMailbox {
     return filesIn(await session.list(folder, maxEntries), this.#options)
   }
 
+  async #isReplaced(session: SftpSession, path: string, name: string): Promise<boolean> {
+    const read = this.#versions.get(name)
+    // a server that does not say is taken at its listing
+    const now = await session.attributesOf(path).catch((error: unknown) => {
+      if (!(error instanceof MailboxError) || error.isFinal) throw error
+      return undefined
+    })
+    return read !== undefined && now !== undefined && versionOf({ bytes: now.size, at: now.mtime }) !== read
+  }
+
   /** Partners use names again, and the folder may not exist yet. */
   async #move(session: SftpSession, from: string, folder: string, name: string): Promise<void> {
     const rename = (to: string) => session.call(`rename ${from}`, (sftp, done) => sftp.rename(from, to, done))
@@ -253,6 +265,6 @@ const refusalOf = ({ attrs, filename }: FileEntryWithStats, { maxFileBytes = def
   return undefined
 }
 
-const versionOf = ({ at, bytes }: Seen): string => `${bytes} ${at}`
+const versionOf = ({ at, bytes }: Pick<Seen, "at" | "bytes">): string => `${bytes} ${at}`
 
 const join = (folder: string, name: string): string => `${folder === "/" ? "" : folder}/${name}`

@@ -1,6 +1,6 @@
 /** One connection to an SFTP server: every call has a time limit, and a lost connection fails them all. */
 import { createHash, timingSafeEqual } from "node:crypto"
-import ssh2, { type Client, type FileEntryWithStats, type SFTPWrapper } from "ssh2"
+import ssh2, { type Client, type FileEntryWithStats, type SFTPWrapper, type Stats } from "ssh2"
 import { MailboxError } from "../transports/EdiMailbox.ts"
 import type { SftpOptions } from "./SftpMailbox.ts"
 
@@ -139,10 +139,14 @@ export class SftpSession {
     return entries.slice(0, most)
   }
 
-  /** `undefined` if there is none. */
   async sizeOf(path: string): Promise<number | undefined> {
+    return (await this.attributesOf(path))?.size
+  }
+
+  /** `undefined` if there is none. */
+  async attributesOf(path: string): Promise<Pick<Stats, "size" | "mtime"> | undefined> {
     try {
-      return (await this.call<{ readonly size: number }>(`stat ${path}`, (sftp, done) => sftp.stat(path, done))).size
+      return await this.call<Stats>(`stat ${path}`, (sftp, done) => sftp.stat(path, done))
     } catch (error) {
       if (statusOf(error) === statuses.noSuchFile) return undefined
       throw error

@@ -171,6 +171,22 @@ describe.skipIf(noSshd !== undefined)(`files on an SFTP server${noSshd ?? ""}`, 
     expect(names(path, "inbox")).toEqual(["a.edi", "a.edi.1"])
   })
 
+  it("stay where they are when they took the place of one that was fetched, and are fetched next", async () => {
+    for (const moveTo of ["taken", undefined]) {
+      const sshd = await startSshd()
+      const path = directory("inbox", "outbox")
+      const file = join(sshd.root, "from-partner/214.edi")
+      writeFileSync(file, "a")
+      const mailbox = sftpMailbox(optionsFor(sshd, { moveTo: moveTo === undefined ? undefined : join(sshd.root, moveTo) }))
+      const spool = directoryTransport(path)
+      const replacing = { ...spool, arrive: (...arriving: Parameters<typeof spool.arrive>) => spool.arrive(...arriving).then(() => writeFileSync(file, "another")) }
+      await exchangeFiles({ mailbox, spool: replacing })
+      expect(readFileSync(file, "utf8")).toBe("another")
+      expect(await exchange(path, mailbox)).toMatchObject({ received: 1 })
+      expect(readFileSync(join(path, "inbox/214.edi.1"), "utf8")).toBe("another")
+    }
+  })
+
   it("are not sent twice when the answer to the last step was lost", async () => {
     const sshd = await startSshd()
     const path = directory("inbox", "outbox")
