@@ -10,7 +10,7 @@ import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { GroupAcknowledgement, interchangeAcknowledgement, type NamedSoFar } from "../x12/Acknowledgement.ts"
 import type { Delimiters } from "../x12/Delimiters.ts"
 import { type EdiFault, elementFaults, interchangeFaults, setFaults } from "../x12/EdiFault.ts"
-import { type Group, type Interchange, keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
+import { type Interchange, keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
 import { hasControlCharacter, InterchangeReader, type X12Event } from "../x12/InterchangeReader.ts"
 import { elementOf, type Segment } from "../x12/Segment.ts"
 import { echoed, writeInterchange, type WrittenSegment, type WrittenSet } from "../x12/SegmentWriter.ts"
@@ -141,14 +141,15 @@ class FileReceiving {
         this.#acknowledges = false
         this.#groups += 1
         if (this.#groups > maxGroups) this.#refused ??= tooManyGroups
-        this.#group = this.#wantsAcknowledgement(event.group) ? new GroupAcknowledgement(event.group, kindOf(this.#options.partner), this.#named) : undefined
+        this.#group = this.#options.partner.acknowledge !== "none" && this.#refused === undefined ? new GroupAcknowledgement(event.group, kindOf(this.#options.partner), this.#named) : undefined
         return
       case "set":
         return this.#takeSet(event.set, event.faults)
       case "group-end":
         await this.#flush()
         this.#note(event.faults)
-        if (this.#group !== undefined && (this.#group.received > 0 || !this.#acknowledges)) this.#sets.push(this.#group.write(event.included, event.faults))
+        // acknowledgements are not acknowledged, but any other set is, whatever GS-01 calls its group
+        if (this.#group !== undefined && (this.#group.received > 0 || !this.#acknowledges && event.group.functionalId !== "FA")) this.#sets.push(this.#group.write(event.included, event.faults))
         this.#group = undefined
         return
       case "interchange-end":
@@ -159,11 +160,6 @@ class FileReceiving {
     }
   }
 
-  /** Acknowledgements are not acknowledged. */
-  #wantsAcknowledgement({ functionalId }: Group): boolean {
-    return this.#options.partner.acknowledge !== "none" && this.#refused === undefined && functionalId !== "FA"
-  }
-
   #takeVerdicts(verdicts: ReadonlyArray<ReceivedAcknowledgement>) {
     if (this.#refused === undefined) this.#acknowledged.push(...verdicts.slice(0, maxAcknowledged - this.#acknowledged.length))
   }
@@ -172,7 +168,9 @@ class FileReceiving {
     const { handlers, partner } = this.#options
     if (set.id === "997" || set.id === "999") {
       this.#acknowledges = true
+      // what a broken one says is not believed, but somebody should ask the partner
       if (envelope.length === 0) this.#takeVerdicts([verdictIn(set)])
+      else this.#note(envelope)
       return
     }
     const reader = own(setReaders, set.id)

@@ -33,13 +33,14 @@ export const eventsOf214 = (set: TransactionSet, partner: PartnerProfile): ReadE
 export function* readEvents(set: TransactionSet, partner: PartnerProfile): Steps<ReadEvents> {
   const { faults, kept, records, warnings } = yield* readSetInSteps(mapping214, set, partner)
   const key = keyOfSet(set)
-  const more: Array<EdiFault> = []
+  // of each record once: a reference that LX has is one of its own events only
+  const more = new Map<string, EdiFault>()
   const events = records.map(({ position, record, segment, sources }, index): ReadEvent => {
     const shipmentId = shipmentIdOf(record, partner)
-    if (index === 0) more.push(...missingIn(record, shipmentId, partner))
+    for (const fault of missingIn(record, shipmentId, partner)) more.set(fault.detail, fault)
     return { event: eventOf(record, `edi:${key}:${index + 1}`, shipmentId ?? "", partner), segment, position, sources }
   })
-  return { events, faults: [...faults, ...more], warnings, kept }
+  return { events, faults: [...faults, ...more.values()], warnings, kept }
 }
 
 const eventOf = (record: ReadRecord["record"], eventId: string, shipmentId: string, partner: PartnerProfile): EdiEvent => {

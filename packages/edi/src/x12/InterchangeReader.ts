@@ -2,6 +2,7 @@
  * Reads interchanges from text or bytes in pieces of any size. It holds one transaction set at a time. A set that is wrong refuses itself; the
  * sets around it are read. Control numbers and counts of every envelope are checked.
  */
+import { type Delimiters, usualDelimiters } from "./Delimiters.ts"
 import { type EdiFault, elementFaults, excerptOf, groupFaults, interchangeFaults, maxFaultsPerSet, setFaults } from "./EdiFault.ts"
 import type { Encoding } from "./Encoding.ts"
 import type { Group, Interchange, InterchangeVerdict, TransactionSet } from "./Interchange.ts"
@@ -114,7 +115,7 @@ export class InterchangeReader {
       case "IEA":
         return yield* this.#closeInterchange(token)
       default:
-        return this.#addSegment(token)
+        return this.#addSegment({ id: token.id, elements: this.#interchange === undefined ? token.elements : withPrintableSeparators(token.elements, this.#interchange.interchange.delimiters) })
     }
   }
 
@@ -222,6 +223,13 @@ const invalidCharacter = /[\u0000-\u001f\ufffd]/u
 
 /** Whether an element has a character that X12 does not allow. */
 export const hasControlCharacter = (elements: ReadonlyArray<string>): boolean => elements.some((element) => invalidCharacter.test(element))
+
+/** Composite elements stay one text, and a control character that divides their components is no character of it. */
+const withPrintableSeparators = (elements: ReadonlyArray<string>, { component, repetition }: Delimiters): ReadonlyArray<string> => {
+  const printable = (texts: ReadonlyArray<string>, separator: string, printed: string) =>
+    invalidCharacter.test(separator) ? texts.map((text) => text.replaceAll(separator, printed)) : texts
+  return printable(printable(elements, component, usualDelimiters.component), repetition ?? "", usualDelimiters.repetition!)
+}
 
 const add = (faults: Array<EdiFault>, fault: EdiFault) => {
   if (faults.length < maxFaultsPerSet) faults.push(fault)

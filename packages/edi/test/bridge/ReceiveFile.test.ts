@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { type EdiHandlers, encodeText, isRefusal, receiveFile, type SetResult, writeInterchange, writeTransitEvents, type WrittenSegment, type WrittenSet } from "@waybill/edi"
+import { type Delimiters, type EdiHandlers, encodeText, isRefusal, receiveFile, type SetResult, writeInterchange, writeTransitEvents, type WrittenSegment, type WrittenSet } from "@waybill/edi"
 import { postedShipment, startTestWaybill, type StartedTestWaybill } from "@waybill/testkit"
 import { partnerOf } from "../Partner.ts"
 import { contents, read, sets } from "../x12/Samples.ts"
@@ -163,6 +163,28 @@ describe("an interchange", () => {
     ] }])].join("")
     const { report } = await receive(text, handlersOf(waybill))
     expect(report).toMatchObject({ acknowledged: [{ functionalId: "QM", group: "101", verdict: "P", refused: ["0002"] }], acknowledgements: [] })
+  })
+})
+
+describe("a group of acknowledgements", () => {
+  const acknowledgement: WrittenSet = { id: "997", segments: [["AK1", "QM", "101"], ["AK2", "214", "0002"], ["AK3", "AT7", "4", "", "8"], ["AK4", ["1", "2"], "", "7"], ["AK5", "R", "5"], ["AK9", "R", "1", "1", "0"]] }
+  const group = (sets: ReadonlyArray<WrittenSet>, delimiters?: Delimiters) =>
+    [...writeInterchange({ sender: them, receiver: us, version: "004010", delimiters }, 8, new Date(0), [{ functionalId: "FA", controlNumber: 1, sets }])].join("")
+
+  it("is acknowledged for the other sets that are in it, which are stored", async () => {
+    const { acknowledged, report } = await receive(group([acknowledgement, status("1", "D1")]), handlersOf(await startTestWaybill()))
+    expect(report).toMatchObject({ accepted: 1, acknowledged: [{ verdict: "R" }] })
+    expect(acknowledged).toEqual([["AK1", "FA", "1"], ["AK2", "214", "0002"], ["AK5", "A"], ["AK9", "A", "2", "1", "1"]])
+  })
+
+  it("is read where a control character divides components", async () => {
+    const { report } = await receive(group([acknowledgement], { element: "*", component: "\u001f", segment: "~" }), {})
+    expect(report).toMatchObject({ faults: [], acknowledged: [{ verdict: "R", refused: ["0002"] }] })
+  })
+
+  it("is not believed where its count is wrong, and has the fault", async () => {
+    const { report } = await receive(group([acknowledgement]).replace("SE*8", "SE*9"), {})
+    expect(report).toMatchObject({ faults: [{ segment: "SE" }], acknowledged: [], acknowledgements: [] })
   })
 })
 

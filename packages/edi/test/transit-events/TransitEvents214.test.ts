@@ -240,6 +240,11 @@ describe("a set that says too little", () => {
   })
 })
 
+it("refuses a set with a status that lacks a reference which only another one has", () => {
+  const set = ["B10***ABCD", "LX*1", "AT7*X4*NS***20261120*0815*UT", "L11*1*LO", "LX*2", "AT7*D1*NS***20261120*0915*UT"]
+  expect(faultsOf(set, { shipmentId: ["LOAD"], requiredReferences: ["LOAD"] })).toEqual(["B10-01 at segment 2 1", "L11 at segment 3 3"])
+})
+
 it("reads the postal code of MS1 from 005010 on", () => {
   expect(eventOf(["AT7*D1*NS***20261120*0815*UT", "MS1*Springfield*IL*US*****62701"], {}, { version: "005010" }).location).toMatchObject({ postalCode: "62701" })
 })
