@@ -1,5 +1,5 @@
 /** Codecs of 210: charges, their amounts, and the parties. */
-import { coded, type Codec, hundredths, identifier, named, type ReadContext, text, unsignedNumber } from "../mapping/Codec.ts"
+import { coded, type Codec, hundredths, identifier, named, number, type ReadContext, text, unsignedNumber } from "../mapping/Codec.ts"
 import { elementFaults } from "../x12/EdiFault.ts"
 
 /** A line with freight in it is an item; any other is a charge of the whole invoice. */
@@ -33,7 +33,28 @@ export const lineKind: Codec = {
 }
 
 /** Member: itemId. Element: L0-01. */
-export const itemNumber: Codec = { note: "", read: () => [], write: ([id]) => typeof id === "number" ? [String(id)] : undefined }
+export const itemNumber: Codec = {
+  note: "1 to 999",
+  read: () => [],
+  write: ([id], { lose }) => {
+    if (typeof id === "number" && id >= 1 && id <= 999) return [String(id)]
+    lose(0, "the element has at most three digits")
+    return undefined
+  }
+}
+
+const anyPieces = number(7)
+
+/** Member: itemPackageQuantity. Element: L0-08. */
+export const pieces: Codec = {
+  note: "a whole number",
+  read: anyPieces.read,
+  write: ([value], context) => {
+    if (value === undefined || (Number.isInteger(value) && (value as number) >= 0)) return anyPieces.write([value], context)
+    context.lose(0, "the element has whole numbers")
+    return undefined
+  }
+}
 
 /** Members: itemDescription, chargeDescription, chargeType. Element: L5-02. */
 export const lineDescription: Codec = {
@@ -128,7 +149,10 @@ export const weight: Codec = {
     if (qualifier !== "" && qualifier !== "G") keep(1)
     return [Number(value), unit === "K" ? "Kilograms" : "Pounds"]
   },
-  write: ([value, unit]) => typeof value === "number" && (unit === "Pounds" || unit === "Kilograms") ? [String(value), "G", unit === "Kilograms" ? "K" : "L"] : undefined
+  write: ([value, unit], context) => {
+    const written = number(10).write([value], context)
+    return written !== undefined && (unit === "Pounds" || unit === "Kilograms") ? [...written, "G", unit === "Kilograms" ? "K" : "L"] : undefined
+  }
 }
 
 /** Element 22 of a class code, L5-04. Members: nmfcNumber. Elements: L5-03, 04. */

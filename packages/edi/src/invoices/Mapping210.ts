@@ -3,7 +3,7 @@ import { coded, date, hundredths, identifier, number, remark, text } from "../ma
 import type { LoopRule, Mapping, SegmentRule } from "../mapping/Mapping.ts"
 import { type PartyMembers, partyRule } from "../mapping/Parties.ts"
 import { partyId, payerAccount, referenceType } from "../mapping/References.ts"
-import { chargeCode, chargeDescription, cost, itemNumber, lineDescription, lineKind, nmfc, onlyBills, rate, total, weight } from "./InvoiceCodecs.ts"
+import { chargeCode, chargeDescription, cost, itemNumber, lineDescription, lineKind, nmfc, onlyBills, pieces, rate, total, weight } from "./InvoiceCodecs.ts"
 
 const address: PartyMembers["address"] = {
   line1: "address.streetAddress",
@@ -13,17 +13,18 @@ const address: PartyMembers["address"] = {
   country: "address.countryCode"
 }
 
-const references = (list: string): SegmentRule => ({
+const references = (list: string, most: number): SegmentRule => ({
   segment: "N9",
   name: "References",
   list,
+  most,
   elements: [
     { elements: [1], members: ["type"], codec: referenceType, name: "qualifier", required: true },
     { elements: [2], members: ["value"], codec: identifier(30), name: "number", required: true }
   ]
 })
 
-const remarks: SegmentRule = { segment: "K1", name: "Remarks", list: "comments", elements: [{ elements: [1, 2], members: ["commentText"], codec: remark, name: "remark", required: true }] }
+const remarks: SegmentRule = { segment: "K1", name: "Remarks", list: "comments", most: 10, elements: [{ elements: [1, 2], members: ["commentText"], codec: remark, name: "remark", required: true }] }
 
 const line: LoopRule = {
   loop: "LX",
@@ -31,17 +32,17 @@ const line: LoopRule = {
   list: "invoiceCharges",
   content: [
     { segment: "LX", name: "Line", elements: [{ elements: [1], members: ["chargeType", "itemId"], codec: lineKind, name: "running number" }] },
-    references("edi.references"),
+    references("edi.references", 5),
     { segment: "L5", name: "Description", elements: [
       { elements: [2], members: ["itemDescription", "chargeDescription", "chargeType"], codec: lineDescription, name: "description" },
       { elements: [3, 4], members: ["nmfcNumber"], codec: nmfc, name: "commodity code" }
     ] },
-    { segment: "L0", name: "Weight and quantity", elements: [
+    { segment: "L0", name: "Weight and quantity", incomplete: (has) => [...has(2) === has(3) ? [] : [2, 3], ...has(8) === has(9) ? [] : [8, 9]], elements: [
       { elements: [1], members: ["itemId"], codec: itemNumber, name: "number of the item" },
       { elements: [2], members: ["quantity.value"], codec: number(11), name: "billed quantity" },
       { elements: [3], members: ["quantity.unitOfMeasure"], codec: identifier(2), name: "unit of the billed quantity" },
       { elements: [4, 5, 11], members: ["weight.value", "weight.unitOfMeasure"], codec: weight, name: "weight" },
-      { elements: [8], members: ["itemPackageQuantity"], codec: number(7), name: "pieces" },
+      { elements: [8], members: ["itemPackageQuantity"], codec: pieces, name: "pieces" },
       { elements: [9], members: ["itemPackageType"], codec: identifier(3), name: "packaging" }
     ] },
     { segment: "L1", name: "Charge", elements: [
@@ -75,7 +76,7 @@ export const mapping210: Mapping = {
       { elements: [6], members: ["invoiceHeader.terms.paymentDueDate"], codec: date, name: "due date" },
       { elements: [12], members: ["invoiceHeader.terms.paymentTerms"], codec: text(80), name: "terms" }
     ] },
-    references("attributes"),
+    references("attributes", 300),
     remarks,
     partyRule("shipper", ["SH", "SF"], { name: "consignorName", address }, { member: "invoiceHeader.consignor" }),
     partyRule("consignee", ["CN", "ST"], { name: "consigneeName", id: { member: "consigneeID", codec: partyId }, address }, { member: "invoiceHeader.consignee" }),

@@ -44,6 +44,10 @@ export interface SegmentRule {
   readonly where?: Where
   readonly only?: Direction
   readonly elements: ReadonlyArray<ElementRule>
+  /** Most segments of the list that are written, as the standard says. */
+  readonly most?: number
+  /** Syntax notes of the standard: elements that are not written, by those that the segment has. A strict reader refuses a set for one without its partner. */
+  readonly incomplete?: (has: (element: number) => boolean) => ReadonlyArray<number>
 }
 
 /** A loop of segments. */

@@ -85,38 +85,52 @@ const writeOne = (writing: Writing, rule: LoopRule, data: unknown, at: string, n
 const writeSegments = (writing: Writing, rule: SegmentRule, data: unknown, at: string): Written => {
   if (rule.list === undefined) return writeSegment(writing, rule, data, at)
   const list = member(data, rule.list)
+  let count = 0
   const all = (Array.isArray(list) ? list : []).flatMap((item, index) => {
     const path = within(within(at, rule.list!), String(index))
-    if (writing.used.has(`${path}.value`)) return []
+    if (writing.used.has(`${path}.value`) || count === rule.most) return []
     // an item that lacks what its segment needs is not written, and its members are lost
     const one: Writing = { ...writing, used: new Set(), missing: [] }
     const written = writeSegment(one, rule, item, path)
     if (one.missing.length > 0) return []
     for (const each of one.used) writing.used.add(each)
+    count += written.segments.length
     return [written]
   })
   return joined(all)
 }
 
 const writeSegment = (writing: Writing, rule: SegmentRule, data: unknown, at: string): Written => {
-  const texts: Array<string> = []
-  let hasData = false
+  const all: Array<WrittenElements> = []
   for (const element of rule.elements) {
     if (element.only === "in" || (element.since !== undefined && writing.version < element.since)) continue
     const written = writeElements(writing, element, data, at)
-    if (written === undefined) {
-      if (element.required) writing.missing.push({ member: within(at, element.members[0] ?? ""), reason: `${elementName(rule.segment, element.elements[0]!)} (${element.name}) needs it` })
-      continue
-    }
-    for (const [index, text] of written.entries()) texts[element.elements[index]! - 1] = text
-    if (element.members.length > 0 && written.some((text) => text !== "")) hasData = true
+    if (written !== undefined) all.push(written)
+    else if (element.required) writing.missing.push({ member: within(at, element.members[0] ?? ""), reason: `${elementName(rule.segment, element.elements[0]!)} (${element.name}) needs it` })
+  }
+  const has = (number: number) => all.some(({ rule: { elements }, texts }) => (texts[elements.indexOf(number)] ?? "") !== "")
+  const incomplete = rule.incomplete?.(has) ?? []
+  const texts: Array<string> = []
+  let hasData = false
+  for (const element of all) {
+    if (element.rule.elements.some((number) => incomplete.includes(number))) continue
+    for (const path of element.paths) writing.used.add(path)
+    for (const [index, text] of element.texts.entries()) texts[element.rule.elements[index]! - 1] = text
+    if (element.rule.members.length > 0 && element.texts.some((text) => text !== "")) hasData = true
   }
   if (!hasData && texts.length === 0) return nothing
   const segment: WrittenSegment = [rule.segment, ...Array.from(texts, (text) => text ?? "")]
   return { segments: [rule.where === undefined ? segment : withCode(segment, rule.where.element, rule.where.is[0]!)], hasData }
 }
 
-const writeElements = (writing: Writing, rule: ElementRule, data: unknown, at: string): ReadonlyArray<string> | undefined => {
+/** Elements of a segment, and the paths of the members that they carry. */
+interface WrittenElements {
+  readonly rule: ElementRule
+  readonly texts: ReadonlyArray<string>
+  readonly paths: ReadonlyArray<string>
+}
+
+const writeElements = (writing: Writing, rule: ElementRule, data: unknown, at: string): WrittenElements | undefined => {
   const used = rule.members.map(() => new Set<string>())
   const members = rule.members.map((path, index) => member(data, path, used[index]))
   const texts = rule.codec.write(members, {
@@ -125,8 +139,7 @@ const writeElements = (writing: Writing, rule: ElementRule, data: unknown, at: s
     look: (path) => member(writing.record, path),
     lose: (index, reason) => void writing.lost.push(...leaves(members[index], within(at, [...used[index] ?? []][0] ?? rule.members[index] ?? "")).map(([path]) => ({ member: path, reason })))
   })
-  if (texts !== undefined) for (const paths of used) for (const path of paths) writing.used.add(within(at, path))
-  return texts
+  return texts === undefined ? undefined : { rule, texts, paths: used.flatMap((paths) => [...paths].map((path) => within(at, path))) }
 }
 
 const withCode = (segment: WrittenSegment, element: number, code: string): WrittenSegment => {

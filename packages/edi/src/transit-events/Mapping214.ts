@@ -11,6 +11,7 @@ const references = (only?: "in"): SegmentRule => ({
   segment: "L11",
   name: "References",
   list: "shipment.references",
+  most: 300,
   ...only === undefined ? {} : { only },
   elements: [
     { elements: [1], members: ["value"], codec: identifier(30), name: "number", required: true },
@@ -65,7 +66,8 @@ const status: LoopRule = {
         required: true
       }
     ] },
-    { segment: "MS1", name: "Location", elements: location },
+    // a city with its state or country, or coordinates
+    { segment: "MS1", name: "Location", elements: location, incomplete: (has) => has(1) && (has(2) || has(3)) ? [] : [1, 2, 3] },
     { segment: "MS2", name: "Equipment", elements: [
       { elements: [1, 2], members: ["attributes.edi.equipmentOwner", "attributes.trailerNumber"], codec: equipment, name: "owner and number of the trailer" }
     ] },
@@ -106,7 +108,7 @@ export const mapping214: Mapping = {
           { elements: [3], members: ["quantity"], codec: decimal(7), name: "pieces" }
         ] },
         remarks("in"),
-        { segment: "AT8", name: "Weight", where: { element: 1, is: ["G"] }, elements: [
+        { segment: "AT8", name: "Weight", where: { element: 1, is: ["G"] }, incomplete: (has) => has(2) && has(3) ? [] : [2, 3, 4], elements: [
           { elements: [2, 3], members: ["attributes.weightUnit", "attributes.weight"], codec: grossWeight, name: "gross weight and its unit" },
           { elements: [4], members: ["attributes.handlingUnits"], codec: decimal(7), name: "handling units" }
         ] }

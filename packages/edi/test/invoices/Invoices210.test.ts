@@ -188,6 +188,22 @@ describe("writing 210", () => {
     expect([lineOf(agreed), agreed.lost.filter(isCodeOfCharge)]).toEqual([["L1", "", "", "", "200", "", "", "", "REP"], []])
   })
 
+  it("writes only numbers that their elements can have, with their units, and ten remarks", () => {
+    const lineOf = (more: object) => {
+      const invoice = invoiceSample()
+      const { lost, set } = segmentsOf({ ...invoice, invoiceCharges: [{ ...invoice.invoiceCharges[0]!, chargeType: "ITEM_CHARGE", itemId: 1, ...more }] } as unknown as Invoice)
+      return [set.segments.find(([id]) => id === "L0"), lost.map(({ member }) => member).filter((each) => each.startsWith("invoiceCharges"))]
+    }
+    expect(lineOf({ quantity: { value: 3, unitOfMeasure: "CW" }, itemPackageQuantity: 2, itemPackageType: "PLT", weight: { value: 10.5, unitOfMeasure: "Pounds" } })).toEqual([["L0", "1", "3", "CW", "10.5", "G", "", "", "2", "PLT", "", "L"], []])
+    expect(lineOf({ itemId: 1000 })).toEqual([undefined, ["invoiceCharges.0.itemId"]])
+    expect(lineOf({ quantity: { value: 3 } })).toEqual([["L0", "1"], ["invoiceCharges.0.quantity.value"]])
+    expect(lineOf({ itemPackageQuantity: 2 })).toEqual([["L0", "1"], ["invoiceCharges.0.itemPackageQuantity"]])
+    expect(lineOf({ itemPackageQuantity: 2.5, itemPackageType: "PLT" })).toEqual([["L0", "1"], ["invoiceCharges.0.itemPackageQuantity", "invoiceCharges.0.itemPackageType"]])
+    expect(lineOf({ weight: { value: 0.1 + 0.2, unitOfMeasure: "Pounds" } })).toEqual([["L0", "1"], ["invoiceCharges.0.weight.value", "invoiceCharges.0.weight.unitOfMeasure"]])
+    const { lost, set } = segmentsOf({ ...invoiceSample(), comments: Array.from({ length: 12 }, (_, index) => ({ commentText: `remark ${index}` })) })
+    expect([set.segments.filter(([id]) => id === "K1").length, lost.map(({ member }) => member)]).toEqual([10, ["comments.10.commentText", "comments.11.commentText"]])
+  })
+
   it("names the shipment of an invoice that has no reference for it", () => {
     const shipmentIn = (partner: PartnerProfile) => {
       const { text } = writeInvoices([{ ...invoiceSample(), shipmentID: "SHP-1" }], { partner, controlNumber: 5, at: new Date(0) })

@@ -278,6 +278,19 @@ describe("writing 214", () => {
     expect(lost.map(({ member }) => member).sort()).toEqual(["location.name", "location.postalCode", "shipment.references.1.type", "shipment.references.1.value"])
   })
 
+  it("writes no element without those that the standard wants beside it, and lists it", () => {
+    const written = (more: Partial<EdiEvent>) => {
+      const { lost, set } = segmentsOf({ ...delivered, location: { city: "Nashville", state: "TN" }, ...more }, partnerOf())
+      return [set.segments.filter(([id]) => id === "MS1" || id === "AT8"), lost.map(({ member }) => member).filter((each) => !each.startsWith("shipment"))]
+    }
+    const place = ["MS1", "Nashville", "TN"]
+    expect(written({ location: { state: "TN", country: "USA" } })).toEqual([[], ["location.state", "location.country"]])
+    expect(written({ location: { city: "Nashville" } })).toEqual([[], ["location.city"]])
+    expect(written({ attributes: { handlingUnits: "5" } })).toEqual([[place], ["attributes.handlingUnits"]])
+    expect(written({ attributes: { handlingUnits: "5", weight: "10" } })).toEqual([[place], ["attributes.handlingUnits", "attributes.weight"]])
+    expect(written({ attributes: { handlingUnits: "5", weight: "10", weightUnit: "Pounds" } })).toEqual([[place, ["AT8", "G", "L", "10", "5"]], []])
+  })
+
   it("writes what newer versions have", () => {
     const { set } = segmentsOf(delivered, partnerOf(), "005010")
     expect(set.segments.at(-1)).toEqual(["MS1", "Nashville", "TN", "US", "", "", "", "", "37201"])
@@ -347,7 +360,7 @@ describe("laws of 214", () => {
       occurredAt: `20${two(99, 10)}-${two(12, 1)}-${two(28, 1)}T${two(23)}:${two(59)}:${two(59)}${random.share(0.3) ? `.${two(99, 1)}` : ""}${offset}`,
       ...random.share(0.7)
         ? { location: city
-          ? defined({ city: name(random, 30), state: maybe(random, "TN"), country: maybe(random, "USA"), postalCode: version >= "005010" ? maybe(random, word(random, 15)) : undefined })
+          ? defined({ city: name(random, 30), state: maybe(random, "TN"), country: "USA", postalCode: version >= "005010" ? maybe(random, word(random, 15)) : undefined })
           : { longitude: random.pick([-87.5, 12.25, -0.0125]), latitude: random.pick([41.25, -33.5, 0.0125]) } }
         : {},
       ...random.share(0.4) ? { notes: Array.from({ length: 1 + random.below(10) }, () => name(random, 30)).join("\n") } : {},
@@ -358,9 +371,7 @@ describe("laws of 214", () => {
         exception: exception ?? exceptions.map(({ code }) => ladingExceptions[code]).find((each) => each !== undefined),
         trailerNumber: maybe(random, word(random, 10)),
         partnerCarrierScac: maybe(random, "EFGH"),
-        weight: maybe(random, `${random.below(100_000)}.${two(99, 1)}`),
-        weightUnit: maybe(random, random.pick(["Pounds", "Kilograms"])),
-        handlingUnits: maybe(random, String(random.below(1000)))
+        ...maybe(random, { weight: `${random.below(100_000)}.${two(99, 1)}`, weightUnit: random.pick(["Pounds", "Kilograms"]), ...maybe(random, { handlingUnits: String(random.below(1000)) }) })
       }),
       shipment: {
         shipmentId: "0123456789",
