@@ -28,11 +28,13 @@ export type WindowReading =
   | { readonly _tag: "Window"; readonly window: PickupWindow | undefined }
   | { readonly _tag: "Refused"; readonly fault: Fault }
 
-/** The time zone of the place: the named one, else the first offset in a time. */
+/** The time zone of the place: the named one, else the first offset in a time. Midnight Z is how senders write a day, and names no zone. SPEC-GAP-C9 */
 export const clocksAt = (texts: WindowTexts): LocationClocks | undefined => {
   const zone = given(texts.pickupLocationTimeZone)
   if (zone !== undefined) return clocksNamed(zone)
-  const offset = [texts.readyTime, texts.closeTime, texts.readyDate].map((text) => partsOf(text)?.offset).find((each) => each !== undefined)
+  const date = partsOf(texts.readyDate)
+  const ofDate = date?.clock === 0 && date.offset === 0 ? undefined : date?.offset
+  const offset = partsOf(texts.readyTime)?.offset ?? partsOf(texts.closeTime)?.offset ?? ofDate
   return offset === undefined ? undefined : fixedClocks(offset)
 }
 

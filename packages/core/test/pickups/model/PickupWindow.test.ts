@@ -174,6 +174,19 @@ describe("readPickupWindow", () => {
     assert.deepStrictEqual(readPickupWindow(texts({ readyDate: null, readyTime: null, closeTime: null })), { _tag: "Window", window: undefined })
   })
 
+  it("has no zone if only a readyDate at midnight Z could name one (SPEC-GAP-C9)", () => {
+    for (const readyDate of ["2026-11-20T00:00:00Z", "2026-11-20T00:00:00.000+00:00"]) {
+      assert.isUndefined(windowOf({ pickupLocationTimeZone: null, readyDate }).instants, readyDate)
+      assert.deepStrictEqual(
+        instantsOf({ pickupLocationTimeZone: null, readyDate, closeTime: "2026-11-20T17:00:00-06:00" }),
+        ["2026-11-20T14:00:00.000Z", "2026-11-20T23:00:00.000Z"]
+      )
+    }
+    // still open in Chicago at noon there
+    const afternoon = windowOf({ pickupLocationTimeZone: null, readyDate: "2026-11-20T00:00:00Z" })
+    assert.isFalse(isWindowOver(afternoon, Date.parse("2026-11-20T18:00:00Z")))
+  })
+
   it("has no zone if none was named", () => {
     assert.isUndefined(windowOf({ pickupLocationTimeZone: null }).instants)
     assert.deepStrictEqual(
