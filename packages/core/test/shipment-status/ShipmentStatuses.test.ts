@@ -250,6 +250,16 @@ describe("shipments of an account", () => {
     assert.deepStrictEqual(yield* list(range("2026-11-15", "2026-11-15")), ["g"])
   }, inService))
 
+  it.effect("use a reported pickup instead of the time of an undated post, also after later events", Effect.fnUntraced(function*() {
+    const { happen, list, post } = yield* picked
+    for (const shipmentId of ["h", "i"]) yield* post(shipmentId, { ShipmentMilestoneStatus: "Picked-up" })
+    assert.deepStrictEqual(yield* list(range("2026-11-20", "2026-11-20")), ["h", "i"])
+    yield* happen("i", { type: "ARRIVED_AT_TERMINAL", occurredAt: "2026-11-16T10:00:00Z" })
+    for (const shipmentId of ["h", "i"]) yield* happen(shipmentId, { type: "PICKED_UP", occurredAt: "2026-11-15T10:00:00Z" })
+    for (const shipmentId of ["h", "i"]) yield* happen(shipmentId, { type: "PICKED_UP", occurredAt: "2026-11-14T10:00:00Z" })
+    assert.deepStrictEqual(yield* list(range("2026-11-15", "2026-11-15")), ["h", "i"])
+  }, inService))
+
   it.effect("refuse an invalid range", Effect.fnUntraced(function*() {
     const { list } = yield* picked
     assert.deepStrictEqual(yield* faultsOf(list(range("2026-11-02", "2026-11-01"))), ["/startDate out_of_bounds"])

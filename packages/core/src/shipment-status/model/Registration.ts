@@ -91,6 +91,7 @@ const blankState = (posted: PostedShipment, now: number): ShipmentState => ({
   formerPros: [],
   registeredAt: now,
   pickedUpAt: null,
+  pickupDated: false,
   deliveredAt: null,
   seen: {},
   milestoneDated: false,

@@ -22,6 +22,8 @@ export interface ShipmentState {
   readonly formerPros: ReadonlyArray<string>
   readonly registeredAt: number
   readonly pickedUpAt: number | null
+  /** Whether `pickedUpAt` was reported, and is not only the time of an undated post. */
+  readonly pickupDated: boolean
   readonly deliveredAt: number | null
   /** Time of the latest applied report, by aspect. */
   readonly seen: { readonly [aspect: string]: number }
@@ -73,10 +75,12 @@ export const applyReport = (known: KnownShipment, report: StatusReport): Applied
   const from = view.ShipmentMilestoneStatus
   const facts = { deliveryMissed: state.deliveryMissed && (report.milestone !== from || isNewAttempt(state, report)), consigneeHasIt: report.custody !== "other" }
   const move: MoveOutcome = report.milestone === undefined ? { _tag: "Same" } : moveTo(from, report.milestone, facts)
-  const draft = new Draft(known, report)
-  if (isLate(state, report, move)) return applyLate(draft)
-  const why = report.onlyForward === true ? undefined : refusalOf(view, report, move)
+  const late = isLate(state, report, move)
+  const why = late || report.onlyForward === true ? undefined : refusalOf(view, report, move)
   if (why !== undefined) return { known, notifications: [], outcome: "refused", moved: false, why }
+  const draft = new Draft(known, report)
+  notePickup(draft)
+  if (late) return applyLate(draft)
   if (move._tag === "Moved") moveMilestone(draft, move.to)
   // after delivery, no milestone changes
   if (!isFinal(from)) {
@@ -108,9 +112,16 @@ const refusalOf = (view: ShipmentView, report: StatusReport, move: MoveOutcome):
   return undefined
 }
 
-/** Applies the lasting facts of a late report: freight exceptions, the proof of delivery and the pickup time. */
+/** The first reported time of the pickup counts, also from a late report. It replaces the time of an undated post. */
+const notePickup = ({ report, state }: Draft): void => {
+  const dated = report.undated !== true
+  if (report.milestone !== "Picked-up" || (state.pickedUpAt !== null && (state.pickupDated || !dated))) return
+  state.pickedUpAt = report.at
+  state.pickupDated = dated
+}
+
+/** Applies the lasting facts of a late report: freight exceptions and the proof of delivery. */
 const applyLate = (draft: Draft): Applied => {
-  if (draft.report.milestone === "Picked-up") draft.state.pickedUpAt ??= draft.report.at
   applyExceptions(draft)
   for (const information of draft.report.information ?? []) {
     if (information.deliveryInformation_messages === "POD available") inform(draft, information)
@@ -166,7 +177,6 @@ const moveMilestone = (draft: Draft, to: Milestone): void => {
   state.milestoneDated = report.undated !== true
   state.deliveryMissed = false
   state.notifiedStops = null
-  if (to === "Picked-up") state.pickedUpAt = report.at
   if (to === "Delivered") state.deliveredAt = report.at
   draft.moved = true
   draft.moves = true
