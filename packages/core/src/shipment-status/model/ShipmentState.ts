@@ -184,20 +184,21 @@ const moveMilestone = (draft: Draft, to: Milestone): void => {
 
 const moveFreight = (draft: Draft): void => {
   const { movement, report, view } = draft
-  if (report.statusText !== undefined && report.statusText !== view.ShipmentMilestoneStatusLong && report.milestone === view.ShipmentMilestoneStatus) {
+  if (report.statusText !== undefined && report.milestone === view.ShipmentMilestoneStatus && isNewest(draft, "text") && report.statusText !== view.ShipmentMilestoneStatusLong) {
     view.ShipmentMilestoneStatusLong = report.statusText
     draft.changesQuietly = true
   }
   if ((report.terminal?.status !== undefined || report.location !== undefined || report.timeZone !== undefined) && isNewest(draft, "place")) changePlace(draft)
   if (report.stopsAway !== undefined && view.ShipmentMilestoneStatus === "Out for Delivery" && isNewest(draft, "stops")) countStops(draft, report.stopsAway)
-  if (report.trailerNumber !== undefined) {
+  if (report.trailerNumber !== undefined && isNewest(draft, "trailer")) {
     movement.trailerNumber = report.trailerNumber
     if (view.ReferenceNumbers.trailerNumber !== report.trailerNumber) {
       view.ReferenceNumbers = { ...view.ReferenceNumbers, trailerNumber: report.trailerNumber }
       draft.changesQuietly = true
     }
   }
-  changeCarrier(draft)
+  changePro(draft)
+  changePartner(draft)
 }
 
 const changePlace = (draft: Draft): void => {
@@ -243,16 +244,24 @@ const countStops = (draft: Draft, stopsAway: number): void => {
 /** More handovers than a shipment has, so that no sender can make its state grow. */
 const mostFormerPros = 20
 
-/** The freight has another carrier or another PRO number. */
-const changeCarrier = (draft: Draft): void => {
-  const { movement, report, state, view } = draft
-  if (report.updatedPro !== undefined && report.updatedPro !== view.UpdatedPro) {
-    if (view.UpdatedPro !== null) state.formerPros = [...state.formerPros, view.UpdatedPro].slice(-mostFormerPros)
-    view.UpdatedPro = report.updatedPro
-    movement.UpdatedPro = report.updatedPro
-    draft.moves = true
-  }
-  if (report.partner === undefined) return
+/** The freight has another PRO number, or had it before the present one. */
+const changePro = (draft: Draft): void => {
+  const { movement, report: { updatedPro }, state, view } = draft
+  if (updatedPro === undefined) return
+  const newest = isNewest(draft, "pro")
+  if (updatedPro === view.UpdatedPro) return
+  const former = newest ? view.UpdatedPro : updatedPro
+  if (former !== null) state.formerPros = [...state.formerPros.filter((each) => each !== former), former].slice(-mostFormerPros)
+  if (!newest) return
+  view.UpdatedPro = updatedPro
+  movement.UpdatedPro = updatedPro
+  draft.moves = true
+}
+
+/** The freight has another carrier. */
+const changePartner = (draft: Draft): void => {
+  const { movement, report, view } = draft
+  if (report.partner === undefined || !isNewest(draft, "partner")) return
   const name = report.partner.name ?? view.PartnerCarrierName
   const scac = report.partner.scac ?? view.PartnerCarrierSCAC
   movement.PartnerCarrierName = name
@@ -266,14 +275,15 @@ const changeCarrier = (draft: Draft): void => {
 const changeEta = (draft: Draft): void => {
   const { report, state, view } = draft
   const eta = report.updatedEta !== undefined && isNewest(draft, "eta") ? report.updatedEta : undefined
-  if (eta === undefined && report.delayReasonCode === undefined) return
+  const reason = report.delayReasonCode !== undefined && isNewest(draft, "delayReason") ? report.delayReasonCode : undefined
+  if (eta === undefined && reason === undefined) return
   if (eta !== undefined && eta !== view.UpdatedETA) {
     view.UpdatedETA = eta
     state.reportedLate = report.reportedLate === true
     draft.changesQuietly = true
   }
-  if (report.delayReasonCode !== undefined && report.delayReasonCode !== state.delayReasonCode) {
-    state.delayReasonCode = report.delayReasonCode
+  if (reason !== undefined && reason !== state.delayReasonCode) {
+    state.delayReasonCode = reason
     draft.changesQuietly = true
   }
   judgeLate(view, state)

@@ -238,6 +238,43 @@ describe("a terminal", () => {
   })
 })
 
+describe("a report that is newer than the milestone and older than the last one about the same", () => {
+  it("changes neither the carrier, the PRO and the trailer, nor the delay reason and the text", () => {
+    const later = report(9, {
+      partner: { name: "Second Lines", scac: "SCND" },
+      updatedPro: "P-2",
+      trailerNumber: "T-2",
+      delayReasonCode: "390-1",
+      updatedEta: "2026-11-26"
+    })
+    const earlier = report(5, {
+      partner: { name: "First Lines", scac: "FRST" },
+      updatedPro: "P-1",
+      trailerNumber: "T-1",
+      delayReasonCode: "310-2"
+    })
+    const { applied, known } = play(at("Interline"), [
+      report(8, { milestone: "Interline", statusText: "with Second Lines" }),
+      later,
+      { ...earlier, milestone: "Interline", statusText: "with First Lines" }
+    ])
+    assert.deepStrictEqual([applied[2]!.outcome, applied[2]!.notifications], ["unchanged", []])
+    assert.deepInclude(known.view, {
+      PartnerCarrierName: "Second Lines",
+      PartnerCarrierSCAC: "SCND",
+      UpdatedPro: "P-2",
+      DelayReasonCode: "390-1",
+      ShipmentMilestoneStatusLong: "with Second Lines"
+    })
+    assert.strictEqual(known.view.ReferenceNumbers.trailerNumber, "T-2")
+  })
+
+  it("leaves a former PRO by which the shipment is known, once (SPEC-GAP-A34)", () => {
+    const { known } = play(at("Interline"), [9, 5, 6].map((hours) => report(hours, { updatedPro: hours === 9 ? "P-2" : "P-1" })))
+    assert.deepStrictEqual([known.view.UpdatedPro, known.state.formerPros], ["P-2", ["P-1"]])
+  })
+})
+
 describe("stops away", () => {
   it("are notified at 3, 2 and 1, each once, counting down only", () => {
     const { applied, known } = play(at("Out for Delivery"), [9, 4, 3, 3, 1, 2, 1, 0].map((stopsAway, n) => report(n + 1, { stopsAway })))
