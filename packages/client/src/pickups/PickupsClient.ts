@@ -60,9 +60,9 @@ export class PickupsClient {
     return answersOf(await this.#connection.send({ method: "PUT", path: [...pickups, carrierPickupNumber], body, repeatable: false }, options))
   }
 
-  /** Possible until the driver has arrived. Can be repeated. */
-  async cancel(carrierPickupNumber: string, options?: CallOptions): Promise<void> {
-    const path = [...pickups, carrierPickupNumber]
+  /** By its `carrierPickupNumber`, or by the id that `Call us` names. Possible until the driver has arrived. Can be repeated. */
+  async cancel(pickupId: string, options?: CallOptions): Promise<void> {
+    const path = [...pickups, pickupId]
     await this.#connection.send({ method: "DELETE", path, repeatable: true, findableAfterDelete: true }, options)
   }
 

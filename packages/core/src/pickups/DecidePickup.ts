@@ -91,7 +91,7 @@ export const makeDecide = ({ records, store, transaction }: DecideParts) => {
   })
 
   const decideOne = Effect.fnUntraced(function*(principal: Principal, pickupId: string, decision: CarrierDecision) {
-    const before = yield* records.findForCarrier(principal, pickupId)
+    const before = yield* records.findByAnyId(principal, pickupId)
     const { pickup } = before
     if (pickup.waiting === null) return yield* new PickupDecided({ pickupId, status: pickup.words })
     return yield* apply(principal, before, pickup.waiting, decidedOf(decision, pickup, pickup.waiting))

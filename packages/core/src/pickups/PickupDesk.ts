@@ -54,7 +54,7 @@ export interface PickupDeskCall<Tx = unknown> {
  */
 export interface PickupDispatch {
   readonly decide: (order: PickupOrder, call: PickupDeskCall) => Effect.Effect<PickupDecision, PickupDeskFailed>
-  /** The shipper cancelled the pickup. May be called more than once for a pickup. */
+  /** The shipper cancelled a pickup that has a number. May be called more than once for a pickup. */
   readonly cancelled?: (pickup: CancelledPickup, call: PickupDeskCall) => Effect.Effect<void, PickupDeskFailed>
 }
 

@@ -43,7 +43,7 @@ export const makePickupMail = (outbox: (typeof MailOutbox)["Service"]) => {
     return withMessage(answer, (yield* put(key, to, "answer", answerMail(request, answer))) ? alsoSent : notSent)
   })
 
-  const cancelled = Effect.fnUntraced(function*(key: PickupMailKey, request: PickupRequest, number: string) {
+  const cancelled = Effect.fnUntraced(function*(key: PickupMailKey, request: PickupRequest, number: string | null) {
     const to = given(request.confirmationEmail)
     if (to !== undefined && isMailAddress(to)) yield* put(key, to, "cancelled", cancellationMail(request, number))
   })

@@ -90,8 +90,8 @@ export const makePickupRecords = ({ mail, signals, store, wakeups }: PickupRecor
     return { row: claimed(principal, row), pickup: pickupIn(row) }
   })
 
-  /** Finds and locks a pickup by number or by Waybill's id. For carriers. */
-  const findForCarrier = Effect.fnUntraced(function*(principal: Principal, pickupId: string) {
+  /** Finds and locks a pickup that the caller may see, by number or by Waybill's id. */
+  const findByAnyId = Effect.fnUntraced(function*(principal: Principal, pickupId: string) {
     const row = yield* findPickup(store, principal.tenantId, viewerOf(principal), pickupId, true)
     return { row: claimed(principal, row), pickup: pickupIn(row) }
   })
@@ -124,7 +124,7 @@ export const makePickupRecords = ({ mail, signals, store, wakeups }: PickupRecor
     yield* endWait(tenantId, before, counted)
   })
 
-  return { issue, insert, findOwn, findForCarrier, update }
+  return { issue, insert, findOwn, findByAnyId, update }
 }
 
 export type PickupRecords = ReturnType<typeof makePickupRecords>

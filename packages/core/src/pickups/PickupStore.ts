@@ -148,7 +148,7 @@ export class PickupStore extends Context.Service<PickupStore, {
     viewer: PickupViewer,
     by: { readonly pro: string; readonly isTest: boolean }
   ) => Effect.Effect<Option.Option<PickupRow>, StorageError>
-  /** Finds a pickup by Waybill's id. With `forUpdate`, locks it until the transaction ends. For carriers. */
+  /** Finds a pickup by Waybill's id. With `forUpdate`, locks it until the transaction ends. */
   readonly findById: (
     tenantId: string,
     viewer: PickupViewer,

@@ -63,10 +63,10 @@ export class Pickups extends Context.Service<Pickups, {
     number: string,
     input: typeof PickupRequest.Encoded
   ) => Effect.Effect<ReadonlyArray<PickupAnswer>, PickupNotFound | PickupFinal | PickupDeskFailed | QuotaExceeded | Failure>
-  /** Cancels until the driver has arrived. Cancelling again succeeds. */
+  /** Cancels until the driver has arrived, by the pickup's number, or by Waybill's id, which "Call us" names. Cancelling again succeeds. */
   readonly cancel: (
     principal: Principal,
-    number: string
+    pickupId: string
   ) => Effect.Effect<void, PickupNotFound | PickupFinal | PickupDeskFailed | NotPermitted | StorageError>
   /** The status of a pickup that the carrier has accepted, by number or PRO. */
   readonly visibility: (principal: Principal, query: typeof PickupQuery.Encoded) => Effect.Effect<PickupVisibility, PickupNotFound | Failure>
@@ -243,18 +243,18 @@ export class Pickups extends Context.Service<Pickups, {
       return pickup.request.isTest || cancelled === undefined ? Effect.void : callDesk((call) => cancelled(pickup, call))
     }
 
-    const cancel = Effect.fn("Pickups.cancel")(function*(principal: Principal, number: string) {
+    const cancel = Effect.fn("Pickups.cancel")(function*(principal: Principal, pickupId: string) {
       yield* carriersAndCustomers(principal)
       yield* transaction.run(Effect.gen(function*() {
         const { tenantId } = principal
-        const found = yield* records.findOwn(principal, number, isTestNumber(number))
+        const found = yield* records.findByAnyId(principal, pickupId)
         const { pickup, row } = found
         if (pickup.status === "Cancelled") return
-        if (!shipperMayCancel(pickup.status)) return yield* new PickupFinal({ pickupId: number, status: pickup.words })
-        yield* callBack({ tenantId, pickupId: row.pickupId, carrierPickupNumber: number, request: pickup.request })
+        if (!shipperMayCancel(pickup.status)) return yield* new PickupFinal({ pickupId, status: pickup.words })
+        if (row.number !== undefined) yield* callBack({ tenantId, pickupId: row.pickupId, carrierPickupNumber: row.number, request: pickup.request })
         const after = withoutWait(cancelledPickup(pickup))
         yield* records.update(tenantId, found, after, { what: "cancelled", by: principal.client, status: after.words })
-        yield* mail.cancelled({ tenantId, client: principal.client, pickupId: row.pickupId, entry: pickup.entries + 1 }, pickup.request, number)
+        yield* mail.cancelled({ tenantId, client: principal.client, pickupId: row.pickupId, entry: pickup.entries + 1 }, pickup.request, row.number ?? null)
       })).pipe(Effect.catchTag("PickupNumberTaken", numberTaken))
     })
 
@@ -273,7 +273,7 @@ export class Pickups extends Context.Service<Pickups, {
 
     const applyReport = Effect.fnUntraced(function*(principal: Principal, pickupId: string, report: PickupReport) {
       const { tenantId } = principal
-      const found = yield* records.findForCarrier(principal, pickupId)
+      const found = yield* records.findByAnyId(principal, pickupId)
       const { pickup, row } = found
       const fingerprint = yield* fingerprintOf(report)
       if (pickup.lastReport === fingerprint) return reportResult("duplicate", row, pickup)
@@ -296,7 +296,7 @@ export class Pickups extends Context.Service<Pickups, {
     const record = Effect.fn("Pickups.record")(function*(principal: Principal, pickupId: string) {
       yield* carriersOnly(principal)
       return yield* transaction.run(Effect.gen(function*() {
-        const { pickup, row } = yield* records.findForCarrier(principal, pickupId)
+        const { pickup, row } = yield* records.findByAnyId(principal, pickupId)
         const history = yield* store.history(principal.tenantId, row.pickupId)
         return pickupRecord(row, pickup, yield* mapPaced(history, ({ at, doc, position }) => ({ at, position, event: JSON.parse(doc) as PickupEvent })))
       }))

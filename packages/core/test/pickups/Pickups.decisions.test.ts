@@ -102,6 +102,19 @@ describe("an order that waits for the carrier", () => {
     assert.strictEqual((yield* look("C-1")).status, "Accepted")
   }, waiting))
 
+  it.effect("can be cancelled by its id, only by a caller that sees it, and is not decided any more (SPEC-GAP-C12)", Effect.fnUntraced(function*() {
+    const { carrier, decide, list, order, pickups, shipper, tenant, waits } = yield* carriers
+    const { call, pickupId } = yield* waits({}, "key")
+    assert.strictEqual((yield* Effect.flip(pickups.cancel(tenant.customer("other", ["B"]), pickupId)))._tag, "PickupNotFound")
+    yield* pickups.cancel(shipper, pickupId)
+    const answer = yield* Fiber.join(call)
+    assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber, answer.pickupMessage], ["Reject", null, ["The pickup was cancelled."]])
+    assert.deepStrictEqual(yield* order({}, "key"), answer)
+    assert.strictEqual((yield* Effect.flip(decide(carrier, pickupId, { decision: "accept" })))._tag, "PickupDecided")
+    yield* pickups.cancel(shipper, pickupId)
+    assert.deepStrictEqual(yield* list(), ["ordered Call us", "cancelled Cancelled"])
+  }, waiting))
+
   it.effect("is answered after the time with what its reader of e-mails gets (SPEC-GAP-C33)", Effect.fnUntraced(function*() {
     const { waits } = yield* carriers
     for (const [confirmationEmail, message] of [

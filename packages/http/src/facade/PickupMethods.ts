@@ -35,8 +35,8 @@ export interface PickupMethods {
   ) => Promise<ReadonlyArray<pickups.PickupAnswer>>
   /** Replaces the whole request. Until the carrier accepts it, the previous agreement stays valid. */
   readonly update: (principal: HostPrincipal, carrierPickupNumber: string, request: pickups.PickupInput) => Promise<ReadonlyArray<pickups.PickupAnswer>>
-  /** Possible until the driver has arrived, then rejects with `pickup_final`. Can be repeated. */
-  readonly cancel: (principal: HostPrincipal, carrierPickupNumber: string) => Promise<void>
+  /** By its number, or by its `pickupId`. Possible until the driver has arrived, then rejects with `pickup_final`. Can be repeated. */
+  readonly cancel: (principal: HostPrincipal, pickupId: string) => Promise<void>
   /** Reports the progress of a pickup, for carriers; by its number, or by its `pickupId` until it has one. */
   readonly report: (principal: HostPrincipal, pickupId: string, report: pickups.PickupReportInput) => Promise<pickups.PickupReportResult>
   /** Decides on an order, or on a change of it, that waits for a decision, for carriers. Rejects with `pickup_decided` if nothing waits. */

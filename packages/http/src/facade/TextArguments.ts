@@ -18,7 +18,7 @@ const textArguments: TextArguments = {
   shipments: { record: "shipmentId" },
   invoices: { replace: "uniqueID", remove: "uniqueID", get: "uniqueID", history: "uniqueID" },
   documents: { remove: "invoiceNumber", get: "invoiceNumber", history: "invoiceNumber" },
-  pickups: { update: "carrierPickupNumber", cancel: "carrierPickupNumber", report: "pickupId", decide: "pickupId", record: "pickupId" },
+  pickups: { update: "carrierPickupNumber", cancel: "pickupId", report: "pickupId", decide: "pickupId", record: "pickupId" },
   pickupSubscriptions: subscription,
   subscriptions: subscription,
   chargeSubscriptions: { get: "subscriptionId", cancel: "subscriptionId", inFlight: "subscriptionId" },

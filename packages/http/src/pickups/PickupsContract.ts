@@ -87,7 +87,7 @@ export const PickupsContract = contract({
     deletePickup: {
       route: "DELETE /v1/pickups/{pickupId}",
       summary: "Cancel a pickup",
-      description: "Until the driver has arrived. Cancelling again succeeds as well.",
+      description: "Until the driver has arrived. Cancelling again succeeds as well. A request that was answered Call us is cancelled by the id in its pickupMessage.",
       answers: { 200: cancelled },
       refusals: { 400: arrived, 503: deskFailed }
     }

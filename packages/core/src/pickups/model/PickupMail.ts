@@ -22,7 +22,7 @@ export const answerMail = (request: PickupRequest, { carrierName, carrierPickupN
   return { subject: lines[0]!, text: `${lines.join("\n")}\n\n${automatic}` }
 }
 
-export const cancellationMail = (request: PickupRequest, number: string): MailText => {
+export const cancellationMail = (request: PickupRequest, number: string | null): MailText => {
   const subject = `${named(request, number)}: cancelled`
   return { subject, text: `${subject}\nNo driver comes for it.\n\n${automatic}` }
 }
