@@ -1,6 +1,6 @@
 /** Postgres as one value for `createWaybill`: your pool or a URL, and your transactions. */
 import { checkOptions, hostTransaction, makeStorage, type OptionKinds, optionKinds, StorageError, type WaybillStorage } from "@waybill/core"
-import { Cause, Effect, Layer, Redacted } from "effect"
+import { Cause, Context, Effect, Layer, Redacted } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 import type pg from "pg"
 import * as PgClient from "./client/PgClient.ts"
@@ -62,6 +62,9 @@ const readableTimes = Effect.gen(function*() {
   yield* refusal(`the connections of its pool have the DateStyle "${style}". Set it to ISO, such as by options: "-c DateStyle=ISO" of the pool`, "open")
 })
 
+/** Several services may run on one storage, each with its own client. A transaction that another service's client joined would not reach the stores. */
+class ClientOfStores extends Context.Reference<PgClient.PgClient | undefined>("@waybill/postgres/ClientOfStores", { defaultValue: () => undefined }) {}
+
 /** Storage for `createWaybill`. Missing migrations are applied when it opens, unless `migrate` is false. */
 export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage<PostgresTransaction> => {
   checkOptions("postgresStorage", options, kinds)
@@ -83,17 +86,6 @@ export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage
     ? Layer.empty
     : ReadReplica.layer({ url: Redacted.make(readUrl), ...statements, maxConnections, statementTimeout: statementTimeoutMillis })
 
-  // joining needs the same client instance that the layer was built with
-  let open: PgClient.PgClient | undefined
-  const remembered = Layer.effectDiscard(Effect.acquireRelease(
-    Effect.map(PgClient.PgClient, (sql) => {
-      open = sql
-    }),
-    () => Effect.sync(() => {
-      open = undefined
-    })
-  ))
-
   // each connection of the host's pool may be in a transaction that waits for the first call of within(tx), which opens the storage
   const upToDate = pool === undefined
     ? StoragePostgres.upToDate(options)
@@ -101,7 +93,7 @@ export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage
       Effect.provide(Effect.andThen(readableTimes, StoragePostgres.upToDate(options)), PgClient.layerFromPool(one, statements))))
 
   return makeStorage<PostgresTransaction>({
-    layer: Layer.merge(StoragePostgres.stores(options), remembered).pipe(
+    layer: Layer.merge(StoragePostgres.stores(options), Layer.effect(ClientOfStores, PgClient.PgClient)).pipe(
       Layer.provide(replica),
       Layer.provide(Layer.effectDiscard(upToDate)),
       Layer.provide(client),
@@ -118,9 +110,9 @@ export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage
         )
       }
       return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-        Effect.suspend(() => {
-          if (open === undefined) return Effect.die(new Error("The storage is not open yet, or was closed."))
-          return Effect.catch(open.joined(tx)(effect), (error): Effect.Effect<never, unknown> => {
+        Effect.flatMap(ClientOfStores, (client) => {
+          if (client === undefined) return Effect.die(new Error("This service runs on another storage than the one whose transaction it joins."))
+          return Effect.catch(client.joined(tx)(effect), (error): Effect.Effect<never, unknown> => {
             const behind = error instanceof StorageError ? error.cause : error
             if (!isSqlError(behind)) return Effect.fail(error)
             const fault = hostFault(behind)

@@ -111,6 +111,17 @@ describe("postgresStorage", () => {
     assert.strictEqual(await runtime.runPromise(stored("t4", "E1")), 1)
   })
 
+  it("joins transactions for each of the services that run on it, also after another has stopped", async () => {
+    const other = ManagedRuntime.make(adapter.layer as Layer.Layer<StoragePorts, unknown>)
+    await other.runPromise(Effect.void)
+    await inHost("ROLLBACK", (client) => runtime.runPromise(adapter.joined(client)(publish("t5", "E1"))))
+    await inHost("ROLLBACK", (client) => other.runPromise(adapter.joined(client)(publish("t5", "E2"))))
+    await other.dispose()
+    await inHost("COMMIT", (client) => runtime.runPromise(adapter.joined(client)(publish("t5", "E3"))))
+    const found = await Promise.all(["E1", "E2", "E3"].map((eventId) => runtime.runPromise(stored("t5", eventId))))
+    assert.deepStrictEqual(found, [0, 0, 1])
+  })
+
   it("names the accepted values for an invalid transaction", () => {
     assert.throws(() => adapter.joined({ nothing: true } as never), /pg client that has sent BEGIN/)
     assert.throws(() => postgresStorage({}), /either a pool or a url/)
