@@ -1,13 +1,13 @@
 /** Where the customer is told that an endpoint fails: by e-mail and by webhook. */
 import { WaybillProblem } from "@waybill/client/connection"
 import type { NoticeKind, PortalContact } from "@waybill/client/portal"
-import { useContext, useId, useState } from "preact/hooks"
+import { useId, useState } from "preact/hooks"
 import { ActionResult, Answered } from "../parts/Notes.tsx"
 import { Shown } from "../parts/Shown.tsx"
 import { useAppState } from "../session/Context.ts"
 import { isKeyRefused, isUncertain, sentenceOf, textIn } from "../session/Server.ts"
-import { setUnsaved } from "../session/unsaved.ts"
-import { SessionContext, usePortal, usePortalClient } from "./SessionContext.ts"
+import { usePortal, usePortalClient } from "./SessionContext.ts"
+import { useKept } from "./useKept.ts"
 
 export const Notices = () => {
   const polled = usePortal("#/notices", (client, signal) => client.getContact({ signal }))
@@ -15,7 +15,7 @@ export const Notices = () => {
     <>
       <h1 tabIndex={-1}>Notices</h1>
       <p>You get a notice when attempts to an endpoint fail and end soon, when it has not accepted deliveries for hours, when a delivery has used up its attempts, and when the service has paused a subscription: at most one a day for each of them. It contains no freight data.</p>
-      <Answered of={polled}>{(contact) => <ContactForm contact={contact} saved={polled.refresh} />}</Answered>
+      <Answered of={polled}>{(contact) => <ContactForm contact={contact} refresh={polled.refresh} />}</Answered>
     </>
   )
 }
@@ -59,36 +59,29 @@ interface Draft {
   readonly byWebhook: ReadonlyArray<NoticeKind>
 }
 
-/** What clients typed and did not save, until the page is left: another view may be opened in between, and a link of another client. */
-const drafts = new Map<string, Draft>()
-
-export const hasDrafts = (): boolean => drafts.size > 0
-
 const draftOf = ({ email, emailKinds, webhook, webhookKinds }: PortalContact): Draft =>
   ({ email: email ?? "", endpointUrl: webhook?.endpointUrl ?? "", hmacSecretId: webhook?.hmacSecretId ?? "", byEmail: emailKinds ?? everyKind, byWebhook: webhookKinds ?? everyKind })
 
-const keepDraft = (client: string, draft: Draft | undefined): void => {
-  if (draft === undefined) drafts.delete(client)
-  else drafts.set(client, draft)
-  setUnsaved(`notices of ${client}`, draft !== undefined)
+/** What was typed while a save was on its way. */
+const typedSince = (now: Partial<Draft> = {}, sent: Partial<Draft> = {}): Partial<Draft> | undefined => {
+  const rest = Object.entries(now).filter(([name, value]) => value !== sent[name as keyof Draft])
+  return rest.length === 0 ? undefined : Object.fromEntries(rest)
 }
 
-const ContactForm = ({ contact, saved }: { readonly contact: PortalContact; readonly saved: () => void }) => {
+const ContactForm = ({ contact, refresh }: { readonly contact: PortalContact; readonly refresh: () => void }) => {
   const id = useId()
   const client = usePortalClient()
   const { announce, keyRefused } = useAppState()
-  const { client: owner } = useContext(SessionContext)!
-  const [draft, setDraft] = useState(() => drafts.get(owner) ?? draftOf(contact))
-  const { byEmail, byWebhook, email, endpointUrl, hmacSecretId } = draft
+  // only what was typed, so that saving it keeps what another tab has saved since
+  const [typed, keep] = useKept<Partial<Draft>>("notices")
+  // the answer to a save, until the contact is read again
+  const [answer, setAnswer] = useState<{ readonly to: PortalContact; readonly contact: PortalContact }>()
+  const { byEmail, byWebhook, email, endpointUrl, hmacSecretId } = { ...draftOf(answer?.to === contact ? answer.contact : contact), ...typed }
   const [busy, setBusy] = useState(false)
   const [result, setResult] = useState<string>()
   const [failure, setFailure] = useState<unknown>()
   const of = (member: string) => ({ "aria-invalid": hasFault(failure, member) || undefined, "aria-describedby": hasFault(failure, member) ? `${id}-failure` : undefined })
-  const type = (typed: Partial<Draft>) => {
-    const changed = { ...draft, ...typed }
-    keepDraft(owner, changed)
-    setDraft(changed)
-  }
+  const type = (more: Partial<Draft>) => keep((before) => ({ ...before, ...more }))
   const submit = async (event: Event) => {
     event.preventDefault()
     if (busy) return
@@ -97,18 +90,19 @@ const ContactForm = ({ contact, saved }: { readonly contact: PortalContact; read
     setResult(undefined)
     try {
       const address = endpointUrl.trim()
-      const contact = await client.putContact({
+      const saved = await client.putContact({
         email: email.trim() === "" ? null : email.trim(),
         emailKinds: chosenKinds(byEmail),
         webhook: address === "" ? null : { endpointUrl: address, hmacSecretId: hmacSecretId.trim() },
         webhookKinds: chosenKinds(byWebhook)
       })
-      const places = [contact.email, contact.webhook && contact.webhook.endpointUrl].flatMap((place) => place === null ? [] : textIn(place))
-      keepDraft(owner, undefined)
+      const places = [saved.email, saved.webhook && saved.webhook.endpointUrl].flatMap((place) => place === null ? [] : textIn(place))
+      setAnswer({ to: contact, contact: saved })
+      keep((now) => typedSince(now, typed))
       const told = places.length === 0 ? "No notices are sent." : `Notices are sent to ${places.join(" and ")}.`
       setResult(told)
       announce(told)
-      saved()
+      refresh()
     } catch (failure) {
       if (isKeyRefused(failure)) return keyRefused(failure)
       setFailure(failure)
@@ -129,7 +123,7 @@ const ContactForm = ({ contact, saved }: { readonly contact: PortalContact; read
       <input id={`${id}-secret`} value={hmacSecretId} maxLength={520} required={endpointUrl.trim() !== ""} {...of("/webhook/hmacSecretId")} onInput={(event) => type({ hmacSecretId: event.currentTarget.value })} />
       <KindsField legend="Notices by webhook" chosen={byWebhook} change={(byWebhook) => type({ byWebhook })} />
       <p id={`${id}-failure`}>{failure !== undefined && <strong role="alert" class="failure"><Shown text={isUncertain(failure) ? `${sentenceOf(failure)} It may have been saved all the same: save it again.` : sentenceOf(failure)} /></strong>}</p>
-      {drafts.has(owner) && <p><small>Not saved yet.</small></p>}
+      {typed !== undefined && <p><small>Not saved yet.</small></p>}
       <button type="submit" aria-busy={busy}>Save</button>
     </form>
   )

@@ -11,11 +11,11 @@ import { isKeyRefused, sentenceOf, serverNow } from "../session/Server.ts"
 import { forgetAnswers } from "../session/usePolled.ts"
 import { useRoute } from "../session/useRoute.ts"
 import { Shell } from "../views/Shell.tsx"
-import { hasDrafts } from "./Notices.tsx"
 import { hashOf, placeOf, type Route, routeOf } from "./routes.ts"
 import { forgetToken, isLink, portalClient, takeToken } from "./session.ts"
 import { SessionContext } from "./SessionContext.ts"
 import { applyTheme, logoOf } from "./theme.ts"
+import { hasKept } from "./useKept.ts"
 import { View } from "./View.tsx"
 
 type Opened =
@@ -35,8 +35,10 @@ export const PortalApp = () => {
       if (!isLink()) return
       forgetAnswers()
       setOpened({ state: "opening" })
-      // back to what was typed
-      setToken(takeToken(hasDrafts() ? new URL(oldURL).hash : undefined))
+      // back to what was kept
+      setToken(takeToken(hasKept() ? new URL(oldURL).hash : undefined))
+      // it may be the same link
+      setTries((tries) => tries + 1)
     }
     addEventListener("hashchange", take)
     return () => removeEventListener("hashchange", take)
@@ -108,13 +110,13 @@ const Refused = ({ again, failure, hadLink }: { readonly hadLink: boolean; reado
     ? (
       <Notice title="This link does not work any more">
         <p role="alert">It has ended, or the access that it belongs to was removed. Ask the company that sent it for a new link, and open that one.</p>
-        {hasDrafts() && <p>What you typed is kept while this tab shows this page: paste the new link into its address bar to go on.</p>}
+        {hasKept() && <p>What you typed, or a new secret, is kept while this tab shows this page: paste the new link into its address bar to go on.</p>}
       </Notice>
     )
     : (
       <Notice title="Open this page with a link">
         <p role="alert">This page shows the webhooks of one customer. Ask the company that sends them for a link, or sign in on its own site first.</p>
-        {hasDrafts() && <p>What you typed is kept while this tab shows this page: sign in in another tab, and try again here.</p>}
+        {hasKept() && <p>What you typed, or a new secret, is kept while this tab shows this page: sign in in another tab, and try again here.</p>}
         <button type="button" onClick={again}>Try again</button>
       </Notice>
     )

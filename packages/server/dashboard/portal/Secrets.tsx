@@ -1,6 +1,6 @@
-/** The customer's own signing secrets. A new one is shown once, and forgotten when its box is closed or the view is left. */
+/** The customer's own signing secrets. A new one is shown once: until its box is closed or the page is left. */
 import type { Secret } from "@waybill/client/operator"
-import { useLayoutEffect, useState } from "preact/hooks"
+import { useId, useState } from "preact/hooks"
 import { Dialog } from "../parts/Dialog.tsx"
 import { ActionResult, Answered, Empty } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
@@ -8,11 +8,11 @@ import { Shown } from "../parts/Shown.tsx"
 import { Table } from "../parts/Table.tsx"
 import { When } from "../parts/When.tsx"
 import { textIn } from "../session/Server.ts"
-import { setUnsaved } from "../session/unsaved.ts"
 import { useDialog } from "../session/useDialog.ts"
 import { plural } from "../model/words.ts"
 import { hashOf, type Route } from "./routes.ts"
 import { usePortal, usePortalClient } from "./SessionContext.ts"
+import { useKept } from "./useKept.ts"
 
 type SecretsRoute = Extract<Route, { readonly view: "secrets" }>
 
@@ -26,10 +26,15 @@ export const Secrets = ({ route }: { readonly route: SecretsRoute }) => {
   const client = usePortalClient()
   const polled = usePortal(hashOf(route), (client, signal) => client.listSecrets({ cursor }, { signal }))
   const { ask, asked, close, result } = useDialog<Secret>(polled)
-  const [shown, setShown] = useState<NewSecret>()
+  const [shown = [], keep] = useKept<ReadonlyArray<NewSecret>>("new secrets")
+  const forget = (hmacSecretId: string) => keep((before) => {
+    const rest = without(hmacSecretId, before)
+    return rest.length === 0 ? undefined : rest
+  })
   const rotate = async (hmacSecretId: string) => {
     const { secret } = await client.rotateSecret(hmacSecretId)
-    setShown({ hmacSecretId, secret: textIn(secret) })
+    const made = { hmacSecretId, secret: textIn(secret) }
+    keep((before) => [made, ...without(hmacSecretId, before)])
     return `Secret ${hmacSecretId} was rotated.`
   }
   return (
@@ -37,7 +42,7 @@ export const Secrets = ({ route }: { readonly route: SecretsRoute }) => {
       <h1 tabIndex={-1}>Secrets</h1>
       <p>Each delivery is signed with the secret of its subscription. These belong to you alone; their values are not shown again.</p>
       <ActionResult result={result} />
-      {shown !== undefined && <Once secret={shown} forget={() => setShown(undefined)} />}
+      {shown.map((secret) => <Once key={secret.secret} secret={secret} forget={() => forget(secret.hmacSecretId)} />)}
       <Answered of={polled}>
         {({ data, nextCursor }) => (
           <>
@@ -61,6 +66,8 @@ export const Secrets = ({ route }: { readonly route: SecretsRoute }) => {
   )
 }
 
+const without = (hmacSecretId: string, secrets: ReadonlyArray<NewSecret> = []) => secrets.filter((each) => each.hmacSecretId !== hmacSecretId)
+
 const columns = [
   { name: "Secret" },
   { name: "Used by", number: true },
@@ -78,19 +85,15 @@ const cellsOf = (secret: Secret, ask: (secret: Secret) => void) => [
 ]
 
 const Once = ({ forget, secret: { hmacSecretId, secret } }: { readonly secret: NewSecret; readonly forget: () => void }) => {
+  const id = useId()
   const [copied, setCopied] = useState("")
-  // an effect would end after the next paint, and the browser would still ask
-  useLayoutEffect(() => {
-    setUnsaved("new secret", true)
-    return () => setUnsaved("new secret", false)
-  }, [])
   const copy = () =>
     navigator.clipboard === undefined
       ? setCopied("This browser copies only over HTTPS. Select the text instead.")
       : navigator.clipboard.writeText(secret).then(() => setCopied("Copied."), () => setCopied("The browser did not allow copying. Select the text instead."))
   return (
-    <section aria-labelledby="new-secret">
-      <h2 id="new-secret">New secret of <Shown text={hmacSecretId} /></h2>
+    <section aria-labelledby={id}>
+      <h2 id={id}>New secret of <Shown text={hmacSecretId} /></h2>
       <p>Copy it now: it is not shown again.</p>
       <p class="secret">{secret}</p>
       <div class="actions">

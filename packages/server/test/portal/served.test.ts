@@ -191,8 +191,11 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     await page.getByRole("heading", { name: "Open this page with a link" }).waitFor()
     expect(await faultsOf(page)).toEqual([])
     // the same tab, so only the fragment changes
-    await page.goto(link.url!)
-    await page.getByRole("heading", { name: "Subscriptions" }).waitFor()
+    // and the same link once more
+    for (const url of [link.url!, link.url!]) {
+      await page.goto(url)
+      await page.getByRole("heading", { name: "Subscriptions" }).waitFor()
+    }
     const keys = await operator.listApiKeys("acme")
     await operator.revokeApiKey("acme", keys.data.find(({ name }) => name === "shop")!.id)
     await page.getByRole("link", { name: "Secrets" }).click()
@@ -219,7 +222,7 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     await page.locator("[aria-live=polite]", { hasText: /^The link ends in [123] min\. Ask for a new one, and open it in this tab\.$/ }).waitFor({ state: "attached" })
   })
 
-  it("keeps what was typed for a notice when the link ends, shows it with the next link in the same tab, stores nothing, and asks before a new secret is lost", async () => {
+  it("keeps what was typed for a notice when the link ends, shows it with the next link in the same tab, and stores nothing", async () => {
     const { link, operator, url } = await opened()
     const { page } = await visit(url)
     await page.goto(link.url!)
@@ -232,7 +235,7 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     const { data } = await operator.listApiKeys("acme")
     await operator.revokeApiKey("acme", data.find(({ name }) => name === "shop")!.id)
     await page.getByRole("button", { name: "Save" }).click()
-    await page.getByText("What you typed is kept while this tab shows this page: paste the new link into its address bar to go on.").waitFor()
+    await page.getByText("What you typed, or a new secret, is kept while this tab shows this page: paste the new link into its address bar to go on.").waitFor()
     expect(await page.evaluate(() => [sessionStorage.length, localStorage.length])).toEqual([0, 0])
     // another client's link shows nothing of it
     await page.goto((await operator.createPortalLink("acme", { client: "rival" })).url!)
@@ -244,16 +247,74 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     await page.getByRole("button", { name: "Save" }).click()
     await page.getByText("Notices are sent to edi@shop.example.").first().waitFor()
     expect(await page.getByText("Not saved yet.").count()).toBe(0)
+  })
 
+  it("keeps new secrets until they are stored, while another is rotated and when the link ends, and asks before they are lost", async () => {
+    const { link, operator, url } = await opened()
+    await operator.putSecret("acme", "second-secret", { client: "shop" })
+    const { page } = await visit(url)
+    await page.goto(link.url!)
+    const secrets = () => page.getByText(/^whsec_/).allInnerTexts()
+    for (const name of ["shop-secret", "second-secret"]) {
+      await page.getByRole("link", { name: "Secrets" }).click()
+      await page.getByRole("button", { name: `Rotate ${name}` }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click()
+      await page.getByRole("heading", { name: `New secret of ${name}` }).waitFor()
+      await page.getByRole("link", { name: "Subscriptions" }).click()
+      await page.getByRole("heading", { name: "Subscriptions" }).waitFor()
+    }
     await page.getByRole("link", { name: "Secrets" }).click()
-    await page.getByRole("button", { name: "Rotate shop-secret" }).click()
-    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click()
-    const secret = await page.getByText(/^whsec_/).innerText()
-    globalThis.waybillTestOutput?.secret(secret)
+    await page.getByRole("heading", { name: "New secret of shop-secret" }).waitFor()
+    const made = await secrets()
+    for (const secret of made) globalThis.waybillTestOutput?.secret(secret)
+    expect(made).toHaveLength(2)
+
+    const { data } = await operator.listApiKeys("acme")
+    await operator.revokeApiKey("acme", data.find(({ name }) => name === "shop")!.id)
+    await page.getByRole("link", { name: "Deliveries" }).click()
+    await page.getByText("What you typed, or a new secret, is kept while this tab shows this page").waitFor()
+    expect(await secrets()).toEqual([])
+    await page.goto((await operator.createPortalLink("acme", { client: "rival" })).url!)
+    await page.getByRole("link", { name: "Secrets" }).click()
+    await page.getByRole("button", { name: "Rotate rival-secret" }).waitFor()
+    expect(await secrets()).toEqual([])
+    await operator.createApiKey("acme", { name: "shop", roles: ["customer"], accounts: ["A-shop"] })
+    await page.goto((await operator.createPortalLink("acme", { client: "shop" })).url!)
+    await page.getByRole("heading", { name: "New secret of shop-secret" }).waitFor()
+    expect(await secrets()).toEqual(made)
+    await page.getByRole("button", { name: "I have stored it" }).first().click()
+    await eventually(async () => (await secrets()).length === 1 || undefined)
+    expect(await secrets()).toEqual([made[1]])
+
     const asked = page.waitForEvent("dialog")
     await page.evaluate(() => location.reload())
     expect((await asked).type()).toBe("beforeunload")
-    expect(await page.getByText(/^whsec_/).innerText()).toBe(secret)
+    expect(await secrets()).toEqual([made[1]])
+  })
+
+  it("shows what another tab has saved for notices, changes only what was typed, and keeps what is typed while it saves", async () => {
+    const { link, url } = await opened()
+    const { context, page } = await visit(url)
+    const portal = new PortalClient({ baseUrl: url, bearer: link.token })
+    await page.goto(link.url!)
+    await page.getByRole("link", { name: "Notices" }).click()
+    await page.getByRole("group", { name: "Notices by webhook" }).getByLabel("Attempts end soon").uncheck()
+    await portal.putContact({ email: "edi@shop.example" })
+    await eventually(async () => await page.getByLabel("E-mail address").inputValue() === "edi@shop.example" || undefined)
+    let release = () => {}
+    const held = new Promise<void>((resolve) => release = resolve)
+    await context.route("**/portal/v1/contact", async (route) => {
+      if (route.request().method() === "PUT") await held
+      await route.continue()
+    })
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByLabel("Webhook address").fill("https://notices.shop.example/hook")
+    release()
+    await page.getByText("Notices are sent to edi@shop.example.").first().waitFor()
+    expect(await portal.getContact()).toMatchObject({ email: "edi@shop.example", webhookKinds: ["failing", "dead_letter", "paused"] })
+    expect(await page.getByLabel("Webhook address").inputValue()).toBe("https://notices.shop.example/hook")
+    expect(await page.getByText("Not saved yet.").count()).toBe(1)
+    expect(await page.getByRole("group", { name: "Notices by webhook" }).getByLabel("Attempts end soon").isChecked()).toBe(false)
   })
 
   it("is shown in a frame of the origins that the settings name, and of no other", async () => {
