@@ -4,18 +4,22 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect } from "effect"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { waybill } from "./commands/Commands.ts"
-import { exitCodeOf } from "./commands/shared/Outcome.ts"
+import { exitCodeOf, exitCodes } from "./commands/shared/Outcome.ts"
 import { describe, fatalLine, writeLine } from "./serve/Logging.ts"
 import { version } from "./serve/Version.ts"
 import { handleStopSignals } from "./StopSignals.ts"
 
 handleStopSignals()
 
-/** The reader of our output closed the pipe, as `head` does. */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  // The reader of our output closed the pipe, as `head` does.
   if (error.code === "EPIPE") process.exit(0)
-  throw error
+  writeLine(`waybill: Standard output cannot be written: ${error.message}.`)
+  process.exit(exitCodes.failed)
 })
+
+// A full disk or an ended log collector costs lines of the log, not the server.
+process.stderr.on("error", () => {})
 
 /** Expected errors have a message that says what to do; a stack would hide it. */
 const report = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {

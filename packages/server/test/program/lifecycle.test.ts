@@ -91,6 +91,15 @@ describe("a server's life", { timeout: 60_000 }, () => {
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
   })
 
+  it("serves when its log cannot be written any more", async () => {
+    const { hook, program, tenant, url } = await delivering(pgUrl, { WAYBILL_LOG_LEVEL: "debug" })
+    program.child.stderr!.destroy()
+    await tenant.intakeAt(url).publishTransitEvents([event("S-2", 1)])
+    await eventually(() => hook.receptions.find(({ body }) => body.includes("S-2/1")))
+    await tenant.intakeAt(url).publishTransitEvents([event("S-3", 1)])
+    await eventually(() => hook.receptions.find(({ body }) => body.includes("S-3/1")))
+  })
+
   it("finishes requests and attempts in flight when it is stopped, and leaves no lease", async () => {
     const { answer, release } = heldAnswer()
     const { env, hook, operatorKey, program, tenant, url } = await delivering(pgUrl, { WAYBILL_LOG_LEVEL: "debug" }, answer)
