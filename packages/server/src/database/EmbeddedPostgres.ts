@@ -79,7 +79,7 @@ const start = Effect.fnUntraced(function*(placement: Placement): Effect.fn.Retur
     const result = yield* tryStep("The embedded Postgres did not start", () =>
       startPostmaster(placement, wanted).catch((error: unknown) => {
         if (error instanceof PortInUse && attempt < 5) return undefined
-        throw error instanceof PortInUse ? new Error(`port ${wanted} is in use`) : error
+        throw error
       }))
     if (result !== undefined) {
       if (port !== last) yield* writeText(placement.home, "port", String(port))
@@ -89,20 +89,25 @@ const start = Effect.fnUntraced(function*(placement: Placement): Effect.fn.Retur
   }
 })
 
+/** About a line in a minute. */
+const attemptsPerLine = 60
+
 /** Restarts Postgres when it exits unexpectedly. It keeps its port, because the connection pool has this port. */
 const keepRunning = (placement: Placement, running: Ref.Ref<Started>): Effect.Effect<never> =>
   Effect.forever(Effect.gen(function*() {
     const { port, postmaster } = yield* Ref.get(running)
     yield* Effect.promise(() => postmaster.exited)
     yield* Effect.logError("Embedded Postgres exited, restarting.")
-    for (let started = false; !started;) {
+    for (let attempts = 0;; attempts++) {
       // Uninterruptible, because an interruption would leave a running Postgres behind.
       const attempt = tryStep("The embedded Postgres did not start", () => startPostmaster(placement, port)).pipe(
         Effect.flatMap((postmaster) => Ref.set(running, { postmaster, port })),
         Effect.uninterruptible
       )
-      started = yield* Effect.match(attempt, { onSuccess: () => true, onFailure: () => false })
-      if (!started) yield* Effect.sleep(1_000)
+      const failure = yield* Effect.match(attempt, { onSuccess: () => undefined, onFailure: (error) => error })
+      if (failure === undefined) break
+      if (attempts % attemptsPerLine === 0) yield* Effect.logError("Embedded Postgres not restarted, retrying every second.", failure)
+      yield* Effect.sleep(1_000)
     }
   }))
 

@@ -37,7 +37,11 @@ export interface Postmaster {
 }
 
 /** A separate error, because another port can be tried. */
-export class PortInUse extends Error {}
+export class PortInUse extends Error {
+  constructor(port: number) {
+    super(`port ${port} is in use`)
+  }
+}
 
 /** Starts the cluster and waits until it accepts connections. */
 export const startPostmaster = async (placement: Placement, port: number): Promise<Postmaster> => {
@@ -58,7 +62,7 @@ export const startPostmaster = async (placement: Placement, port: number): Promi
   const failed = await untilReady(child, cluster, exited)
   if (failed) {
     const logText = await readFile(logFile, "utf8").catch(() => "")
-    if (/Address already in use/i.test(logText)) throw new PortInUse()
+    if (/Address already in use/i.test(logText)) throw new PortInUse(port)
     const why = logText.split("\n").filter((line) => /FATAL|ERROR|HINT|error/.test(line)).slice(-3).join(" ") || logText.trim().split("\n").slice(-2).join(" ")
     throw new Error(why === "" ? `it exited without a message in ${logFile}` : `${why} (full log: ${logFile})`)
   }
