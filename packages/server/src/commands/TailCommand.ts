@@ -25,7 +25,7 @@ interface Known {
   readonly nextAttemptAt: number | undefined
 }
 
-const isSettled = ({ state }: Delivery): boolean => state === "delivered" || state === "dead" || state === "cancelled"
+const isSettled = ({ state }: Delivery): boolean => state !== "sending" && state !== "waiting"
 
 const markOf = ({ attempts, settledAt, state }: Delivery): string => `${state} ${attempts.length} ${settledAt}`
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { eventually, receiver } from "../program/Program.ts"
+import { eventually, listening, receiver, urlOf } from "../program/Program.ts"
 import { event } from "../program/Tenant.ts"
 import { jsonLines, run, runningServer, start } from "./Cli.ts"
 
@@ -148,6 +148,24 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
     expect(await tail.kill("SIGINT")).toEqual({ code: 0, signal: null })
     // Each attempt once.
     expect(tail.stdout.match(/attempt 1:/g)).toHaveLength(1)
+  })
+
+  it("reads deliveries in progress again that are not listed any more, and no finished ones", async () => {
+    const delivery = (state: string, at: number) => ({ deliveryId: state, subscriptionId: "s-1", state, createdAt: new Date(at).toISOString(), settledAt: null, nextAttemptAt: null, reason: null, events: 1, attempts: [] })
+    const [earlier, now] = [Date.now() - 3_600_000, Date.now()]
+    const data = ["sending", "dismissed", "dead", "cancelled"].map((state) => delivery(state, earlier))
+    const asked: Array<string> = []
+    const server = await listening(({ url = "" }, response) => {
+      const path = url.split("?")[0]!
+      const id = /\/deliveries\/(.+)$/.exec(path)?.[1]
+      if (path.endsWith("/deliveries")) asked.push("list")
+      if (id !== undefined) asked.push(id)
+      response.writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify(id === undefined ? { data: [...data, delivery("delivered", now)], nextCursor: null } : data.find(({ deliveryId }) => deliveryId === id)))
+    })
+    start(["tail", "--interval", "0.1", "--since", "2h"], { WAYBILL_URL: urlOf(server), WAYBILL_OPERATOR_KEY: "k".repeat(20), WAYBILL_TENANT: "acme" })
+    await eventually(() => asked.filter((what) => what === "list").length > 3 || undefined)
+    expect(new Set(asked)).toEqual(new Set(["list", "sending"]))
   })
 
   it("follows only failures, as JSON, with the flags for it", async () => {
