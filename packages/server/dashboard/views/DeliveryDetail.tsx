@@ -81,6 +81,7 @@ const DeliveryFacts = ({ delivery, subscriptionHref }: { readonly delivery: Deta
   <Facts
     facts={[
       ["State", <DeliveryTag state={delivery.state} />],
+      ...delivery.reason === null ? [] : [["Reason", <Shown text={delivery.reason} />] as const],
       ...delivery.nextAttemptAt === null ? [] : [["Next attempt", <When at={delivery.nextAttemptAt} />] as const],
       ["Created", <When at={delivery.createdAt} />],
       ...delivery.settledAt === null ? [] : [["Settled", <When at={delivery.settledAt} />] as const],

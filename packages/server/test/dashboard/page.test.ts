@@ -403,6 +403,13 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(violations.seen).toEqual([])
   })
 
+  it("says why a delivery was cancelled", async () => {
+    const api = await startFakeApi()
+    api.freight.deliveries.push(deliverySample(200, { state: "cancelled", reason: "An operator purged its subscription." }))
+    const { page } = await openView(`#/t/acme/deliveries/${idOf(0x1000 + 200)}`, { api })
+    await page.getByRole("definition").getByText("An operator purged its subscription.").waitFor()
+  })
+
   it("shows a body that is not JSON as it was sent, also where it should be indented", async () => {
     const api = await startFakeApi()
     api.freight.deliveries.push(deadLetter(201, { body: "not JSON" }))
