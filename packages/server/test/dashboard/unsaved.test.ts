@@ -34,6 +34,24 @@ describe.skipIf(noBrowser)("text that is typed into a dialog and not sent", { ti
     expect(violations.seen).toEqual([])
   })
 
+  it("does not send again what was done before the key was refused", async () => {
+    const { api, page } = await openView("#/t/acme/deliveries?state=dead")
+    await eventually(async () => await page.getByRole("rowheader").count() === 3 || undefined)
+    await page.getByRole("button", { name: "Select all on this page" }).click()
+    await page.getByRole("button", { name: "Retry 3 selected" }).click()
+    const retries = () => api.requests.filter(({ method }) => method === "POST").length
+    api.override = () => retries() > 1 ? refused : undefined
+    await page.getByRole("dialog").getByRole("button", { name: "Send 3 deliveries again" }).click()
+    const field = page.getByLabel("Operator key")
+    await field.waitFor()
+    api.override = undefined
+    await field.fill(key)
+    await page.keyboard.press("Enter")
+    await page.getByText("1 of 3 deliveries are queued again. The others: The key was refused.").first().waitFor()
+    await eventually(async () => await page.getByRole("rowheader").count() === 2 || undefined)
+    expect(retries()).toBe(2)
+  })
+
   it("makes the browser ask before it leaves the page, until the dialog is closed", async () => {
     const { page, violations } = await openView(`#/t/acme/subscriptions/${idOf(1)}`)
     await page.getByRole("button", { name: "Pause …" }).click()
