@@ -45,7 +45,7 @@ export const PortalApp = () => {
   }, [])
 
   const refuse = useCallback((failure: unknown) => {
-    forgetToken()
+    if (!isForbidden(failure)) forgetToken()
     forgetAnswers()
     setOpened({ state: "refused", failure })
   }, [])
@@ -102,9 +102,18 @@ const Notice = ({ children, title }: { readonly title: string; readonly children
   )
 }
 
+/** The credential itself is good, such as a link of a suspended tenant, which works again when the tenant does. */
+const isForbidden = (failure: unknown): boolean => failure instanceof WaybillProblem && failure.status === 403
+
 const Refused = ({ again, failure, hadLink }: { readonly hadLink: boolean; readonly failure: unknown; readonly again: () => void }) => {
-  if (failure instanceof WaybillProblem && failure.status === 403) {
-    return <Notice title="No access"><p role="alert" class="failure"><Shown text={sentenceOf(failure)} /></p></Notice>
+  if (isForbidden(failure)) {
+    return (
+      <Notice title="No access">
+        <p role="alert" class="failure"><Shown text={sentenceOf(failure)} /></p>
+        {hasKept() && <p>What you typed, or a new secret, is kept while this tab shows this page.</p>}
+        <button type="button" onClick={again}>Try again</button>
+      </Notice>
+    )
   }
   return hadLink
     ? (
