@@ -70,7 +70,7 @@ export interface ReleasedPartition extends OwnedPartition {
   readonly othersUntil: number | undefined
 }
 
-/** Maximum number of waiting deliveries that a `load` returns of a destination. A load after their end returns others. */
+/** Maximum number of waiting deliveries that a `load` returns of a destination: those that are due first. */
 export const waitingPerDestination = 200
 
 /** A destination as its owner loads it. */

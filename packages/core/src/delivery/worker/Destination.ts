@@ -6,7 +6,7 @@
  * stop a destination until the clock reaches its instants again. Only `settings` has them as they are stored.
  */
 import { compareText } from "../../shared/CodePoints.ts"
-import type { LoadedDestination, TakeFrom, TakenFrom, WaitingDelivery } from "../DeliveryStore.ts"
+import { type LoadedDestination, type TakeFrom, type TakenFrom, type WaitingDelivery, waitingPerDestination } from "../DeliveryStore.ts"
 import { afterFailure, type Breaker, breakerState, closedBreaker } from "../model/Breaker.ts"
 import { grantOf, markAfter, markAfterOthers, rateWindowMillis } from "../model/RateLimit.ts"
 import type { OwnedPartitionState } from "./WorkSet.ts"
@@ -78,8 +78,8 @@ export class Destination {
   loadedAt = 0
   /** By due time. */
   waiting: Array<Waiting> = []
-  /** Whether the store has more waiting deliveries than the last load returned. */
-  moreWaiting = false
+  /** Until when `waiting` has all deliveries that are due. The store may have more that are due from then on. */
+  waitingUntil = Infinity
   readonly inFlight = new Map<string, InFlight>()
   /** Attempts that have not ended. */
   running = 0
@@ -121,7 +121,7 @@ export const isFailing = ({ breaker }: Destination): boolean => breaker.failures
 
 /** Whether it has, or may have, entries or deliveries to send. */
 export const hasWork = (destination: Destination): boolean =>
-  destination.inFlight.size > 0 || destination.waiting.length > 0 || destination.moreWaiting || destination.ahead || destination.behind ||
+  destination.inFlight.size > 0 || destination.waiting.length > 0 || destination.waitingUntil < Infinity || destination.ahead || destination.behind ||
   destination.blocked
 
 /** Attempts of a destination that may begin now. */
@@ -138,14 +138,15 @@ const nothing: Plan = { again: [], batches: 0, lookAt: undefined }
 
 /** Plans at most `room` attempts of a loaded destination at `now`, retries first. */
 export const planOf = (destination: Destination, now: number, room: number): Plan => {
-  const { breaker, settings, unreadableUntil, waiting } = destination
+  const { breaker, settings, unreadableUntil, waiting, waitingUntil } = destination
   if (settings === undefined || !destination.sends || destination.pause !== undefined) return nothing
   if (unreadableUntil !== undefined) return { ...nothing, lookAt: unreadableUntil }
   // one that is returned without an attempt counts until that is written
   if (isFailing(destination) && destination.inFlight.size > 0) return nothing
   const due = countDue(waiting, now)
-  const nextDue = waiting[due]?.dueAt
-  if (due === 0 && !destination.ahead && !destination.behind) return nextDue === undefined ? nothing : { ...nothing, lookAt: nextDue }
+  const next = Math.min(waiting[due]?.dueAt ?? Infinity, waitingUntil > now ? waitingUntil : Infinity)
+  const nextDue = next === Infinity ? undefined : next
+  if (due === 0 && !destination.ahead && !destination.behind) return { ...nothing, lookAt: nextDue }
   // a probe needs no rule of its own: a failing destination has room for one attempt
   if (breakerState(breaker, now) === "open") return { ...nothing, lookAt: breaker.openUntil }
   const allowed = Math.min(room, destination.window - destination.running)
@@ -226,7 +227,6 @@ export const foundBy = (
     for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: Math.max(now + leftOutMillis, heldUntil.get(each.deliveryId) ?? now), leftOut: true })
     // if two takes did not return it without a reason, its outcome may be written already
     if (leftOut.some(({ deliveryId, leftOut }) => leftOut && !heldUntil.has(deliveryId))) destination.stale = true
-    if (destination.waiting.length === 0 && destination.moreWaiting) destination.stale = true
   }
   if (asked !== undefined && asked.batches === 0) return
   if (found.blocked && destination.settledAt > since) destination.behind = true
@@ -252,6 +252,7 @@ export const settled = (destination: Destination, deliveryId: string, waiting: W
   // those of its shipment that wait as well go on, which is what an operator's recovery of many leaves
   if (waiting === undefined && flown?.first === false) requestLeftOut(destination)
   if (waiting !== undefined) insertWaiting(destination, { ...waiting, since: at, leftOut: false })
+  forgetLastWaiting(destination)
   if (!destination.blocked) return
   destination.blocked = false
   destination.behind = true
@@ -265,6 +266,14 @@ const requestLeftOut = (destination: Destination): void => {
 const forgetWaiting = (destination: Destination, deliveryId: string): void => {
   const at = destination.waiting.findIndex((each) => each.deliveryId === deliveryId)
   if (at >= 0) destination.waiting.splice(at, 1)
+}
+
+/** A receiver may fail for days, with thousands of deliveries that wait. A load that is pending may have missed those that are written meanwhile, so they stay. */
+const forgetLastWaiting = (destination: Destination): void => {
+  const { loads, waiting } = destination
+  if (waiting.length <= 2 * waitingPerDestination || loads > 0) return
+  waiting.length = waitingPerDestination
+  destination.waitingUntil = Math.min(destination.waitingUntil, waiting.at(-1)!.dueAt)
 }
 
 /** Pauses the destination: nothing is taken until the pause is written. One for the current endpoint only adds nothing to one for any endpoint. */
@@ -312,7 +321,7 @@ export const loadInto = (
     if (own === undefined) insertWaiting(destination, { deliveryId, dueAt: instantOf(dueAt, loaded, now, storeAhead), since: 0, leftOut: false })
     else own.waits = true
   }
-  destination.moreWaiting = loaded.moreWaiting
+  destination.waitingUntil = loaded.moreWaiting ? instantOf(loaded.waiting.at(-1)!.dueAt, loaded, now, storeAhead) : Infinity
   if (before === undefined) {
     // the mark of the previous owner; after a takeover, as if that owner had sent the maximum
     const mark = Math.max((loaded.rateMark ?? -Infinity) - storeAhead, markAfterOthers(loaded.policy.rateLimitPerMinute, destination.owned.othersUntil))
@@ -343,7 +352,11 @@ export const secretOpened = (destination: Destination, isOpen: boolean, now: num
 }
 
 /** Whether it must be loaded again before the next take. */
-export const needsLoad = ({ stale, unreadableUntil = Infinity }: Destination, now: number): boolean => stale || unreadableUntil <= now
+export const needsLoad = (destination: Destination, now: number): boolean =>
+  destination.stale || (destination.unreadableUntil ?? Infinity) <= now || destination.waitingUntil <= now && missesWaiting(destination)
+
+/** Whether all that is due of what is known was taken. What a take left out waits for other deliveries: a load would return it again. */
+const missesWaiting = ({ waiting, waitingUntil }: Destination): boolean => waiting.every(({ dueAt, leftOut }) => dueAt > waitingUntil && !leftOut)
 
 /**
  * Whether its rate mark was stored before the clock was set back. Every load would delay the destination by a minute until the clock reaches the mark,

@@ -59,7 +59,7 @@ export const destinationClosed = ({ work }: EngineState, tenant: OwnedTenant, de
   destination.settings = undefined
   destination.ahead = destination.behind = destination.blocked = false
   destination.waiting = []
-  destination.moreWaiting = false
+  destination.waitingUntil = Infinity
   tenant.drops.closed.add(destination.destinationId)
   // a signal arrived since the request, or another load of it failed
   if (destination.stale) work.touch(destination)

@@ -104,6 +104,24 @@ describe("races", () => {
     assert.deepStrictEqual(again, [["A/1"], ...Array.from({ length: count }, (_, n) => [`A/${n + 1}`])])
   }, inEngine), 30_000)
 
+  it.effect("recovered dead letters that are more than a load returns do not wait for one that fails again", Effect.fnUntraced(function*() {
+    const count = waitingPerDestination + 20
+    const policy = { batchMaxSize: 1, initialBackoffSeconds: 1, rateLimitPerMinute: 6_000 }
+    const engine = yield* startEngine({ policy: { ...policy, maxAttempts: 1 }, answers: Receiver.fail(500) })
+    yield* engine.publish(...Array.from({ length: count }, (_, n) => `S${n}`))
+    for (let minute = 0; minute < 5; minute++) yield* TestWaybill.pass("1 minute")
+    assert.lengthOf(yield* engine.list({ state: "dead", limit: 500 }), count)
+    yield* engine.patch({ delivery: { ...policy, maxAttempts: 2, initialBackoffSeconds: 3600 } })
+    // an accepted delivery closes the circuit breaker
+    yield* engine.receivers.script(hook, [Receiver.accept(), Receiver.fail(422), Receiver.accept()])
+    yield* engine.publish("B")
+    yield* TestWaybill.pass("10 seconds")
+    yield* engine.deliveries.recover(engine.tenant.tenantId, engine.subscription.id, { since: "1970-01-01T00:00:00Z" })
+    yield* TestWaybill.pass("1 minute")
+    assert.lengthOf(yield* engine.delivered(), count)
+    assert.lengthOf(yield* engine.list({ state: "waiting" }), 1)
+  }, inEngine), 30_000)
+
   for (const millis of [-86_400_000, -3_600_000, -5000, 5000, 3_600_000]) {
     it.effect(`a worker whose system clock is changed by ${millis} ms retries at the right time, with the right timestamps`, () =>
       inEngine(Effect.scoped(Effect.gen(function*() {

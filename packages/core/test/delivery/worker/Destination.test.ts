@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { breakerThreshold } from "@waybill/core/delivery"
+import { breakerThreshold, waitingPerDestination } from "@waybill/core/delivery"
 import * as Arbitrary from "effect/Arbitrary"
-import { attemptsBegin, begun, changeWritten, type Destination, failed, foundBy, insertWaiting, isFailing, loadInto, ownerOf, pause, planOf, settled, signalled, succeeded, takeFromOf } from "../../../src/delivery/worker/Destination.ts"
+import { attemptsBegin, begun, changeWritten, type Destination, failed, foundBy, insertWaiting, isFailing, loadInto, needsLoad, ownerOf, pause, planOf, settled, signalled, succeeded, takeFromOf } from "../../../src/delivery/worker/Destination.ts"
 import { Slots } from "../../../src/delivery/worker/Slots.ts"
 import { int, listOf, oneOf } from "../../arbitraries.ts"
 import { Life, makeLoaded, newDestination } from "./DestinationLife.ts"
@@ -160,11 +160,33 @@ describe("a destination", () => {
     assert.deepStrictEqual(due(), ["left"])
   })
 
-  it("is loaded again when all named deliveries have ended and more wait", () => {
-    const destination = ready(makeLoaded({}, { waiting: [waiting("only", now)], moreWaiting: true }))
-    const asked = takeFromOf(destination, planOf(destination, now, 1), 1)
-    foundBy(destination, { asked, found: noEntries, now, since: 2, storeAhead: 0, taken: new Set(["only"]) })
-    assert.isTrue(destination.stale)
+  it("is loaded again when all named deliveries that are due were taken and more wait, also if one of them failed", () => {
+    const destination = ready(makeLoaded({}, { waiting: [waiting("first", now - 1), waiting("last", now)], moreWaiting: true }))
+    for (const deliveryId of ["first", "last"]) {
+      assert.isFalse(needsLoad(destination, now))
+      const asked = takeFromOf(destination, planOf(destination, now, 1), 1)
+      foundBy(destination, { asked, found: noEntries, now, since: 2, storeAhead: 0, taken: new Set([deliveryId]) })
+      begun(destination, deliveryId, { lastKey: "A", first: false })
+      if (deliveryId === "first") settled(destination, deliveryId, waiting(deliveryId, now + 1000), 3)
+    }
+    assert.isTrue(needsLoad(destination, now))
+  })
+
+  it("is loaded again when those that the load did not name may be due", () => {
+    const destination = ready(makeLoaded({}, { waiting: [waiting("named", now + 1000)], moreWaiting: true }))
+    settled(destination, "own", waiting("own", now + 5000), 2)
+    assert.strictEqual(planOf(destination, now, 1).lookAt, now + 1000)
+    foundBy(destination, { asked: takeFromOf(destination, planOf(destination, now + 1000, 1), 1), found: noEntries, now: now + 1000, since: 2, storeAhead: 0, taken: new Set(["named"]) })
+    assert.isTrue(needsLoad(destination, now + 1000))
+  })
+
+  it("keeps a limited number of deliveries that wait in memory, and is loaded again when others may be due", () => {
+    const destination = ready()
+    for (let n = 0; n < 10 * waitingPerDestination; n++) settled(destination, `d${n}`, waiting(`d${n}`, now + n), n + 2)
+    assert.isAtMost(destination.waiting.length, 2 * waitingPerDestination)
+    const last = destination.waitingUntil
+    destination.waiting = destination.waiting.filter(({ dueAt }) => dueAt > last)
+    assert.deepStrictEqual([needsLoad(destination, last - 1), needsLoad(destination, last)], [false, true])
   })
 })
 

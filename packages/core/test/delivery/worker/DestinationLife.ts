@@ -12,6 +12,7 @@ import {
   failed,
   foundBy,
   loadInto,
+  needsLoad,
   planOf,
   settled,
   signalled,
@@ -179,7 +180,7 @@ export class Life {
   ask(room: number): boolean {
     const { destination, lost } = this
     if (lost.length > 0) this.reclaim()
-    if (destination.stale || destination.settings === undefined) {
+    if (needsLoad(destination, this.now) || destination.settings === undefined) {
       destination.stale = false
       this.loads.push({ since: ++this.events, answer: undefined })
       return true
