@@ -55,7 +55,8 @@ export class DeliveryEngine {
   /** Sends due deliveries, and begins none after `forMillis`. Returns the number of attempts, or fails with the first failure of a tenant, after the others were served. */
   drain(forMillis: number): Effect.Effect<number, StorageError> {
     const { options, outcomes, slots, work } = this.parts
-    return Effect.gen({ self: this }, function*() {
+    const renewing = this.runWithRestart(this.owning.keep, Effect.sleep(options.leaseMillis / 6))
+    const draining = Effect.gen({ self: this }, function*() {
       let now = yield* monotonicMillis
       const endsAt = now + forMillis
       /** Since when only outcomes are left that could not be written: of a tenant that fails, or of a destination that another transaction has locked. */
@@ -73,7 +74,7 @@ export class DeliveryEngine {
         const isWritten = yield* tried(Effect.as(this.settling.turn, true))
         now = yield* monotonicMillis
         // a tenant that fails is left out
-        const wants = found || Array.from(work.demand).some(({ failingUntil }) => failingUntil < endsAt)
+        const wants = found || slots.free > 0 && Array.from(work.demand).some(({ failingUntil }) => failingUntil < endsAt)
         const isIdle = slots.used === 0 && !wants
         const patience = isWritten === undefined ? 0 : options.drainMillis
         if (now >= endsAt || isIdle && (outcomes.isEmpty || idleSince !== undefined && now >= idleSince + patience)) break
@@ -81,7 +82,8 @@ export class DeliveryEngine {
         if ((slots.used > 0 || !outcomes.isEmpty) && !wants) yield* Effect.raceAllFirst([outcomes.until, this.taking.until, Effect.sleep(endsAt - now)])
       }
       if (failure !== undefined) yield* Effect.failCause(failure)
-    }).pipe(
+    })
+    return Effect.raceAllFirst([draining, renewing]).pipe(
       Effect.onExit(() => this.stop),
       Effect.map(() => this.sending.begun)
     )

@@ -55,6 +55,7 @@ export class Owning {
       this.workAvailable.closeUnsafe()
       if ((yield* monotonicMillis) >= this.nextRenewal) {
         yield* this.renew
+        this.share(this.renewedAt)
         // the expiry of a lease causes no hint
         this.nextLook = -Infinity
       }
@@ -63,10 +64,15 @@ export class Owning {
     })
   }
 
+  /** Renews the leases if that is due, for a drain, which shares no partitions with others. */
+  get keep(): Effect.Effect<void, StorageError> {
+    return Effect.flatMap(monotonicMillis, (now) => now >= this.nextRenewal ? this.renew : Effect.void)
+  }
+
   /** Acquires partitions with work and without an owner, for a drain. Returns whether there were any. */
   get sweep(): Effect.Effect<boolean, StorageError> {
     return Effect.gen({ self: this }, function*() {
-      if ((yield* monotonicMillis) >= this.nextRenewal) yield* this.renew
+      yield* this.keep
       this.workers = 1
       return yield* this.look
     })
@@ -152,7 +158,6 @@ export class Owning {
       // acquired by a call without a response, or refused after a crash of the store
       const unknown = owned.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
       if (unknown.length > 0) yield* this.acquire(unknown, true)
-      this.share(asked)
     })
   }
 
@@ -191,7 +196,10 @@ export class Owning {
       this.emptyLooks = free.length === 0 ? this.emptyLooks + 1 : 0
       if (free.length === 0) return false
       // counts of workers and owned partitions may be outdated: free ones may still be counted as owned
-      if (work.partitions.length + free.length > this.fair(this.active) && this.renewedAt < now - lookGapMillis) yield* this.renew
+      if (work.partitions.length + free.length > this.fair(this.active) && this.renewedAt < now - lookGapMillis) {
+        yield* this.renew
+        this.share(this.renewedAt)
+      }
       const mine = free.slice(0, this.room(free.length))
       yield* this.acquire(mine)
       if (found.length === partitionsPerLook) this.nextLook = now

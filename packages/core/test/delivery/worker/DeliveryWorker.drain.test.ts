@@ -4,7 +4,7 @@ import { StorageError } from "@waybill/core"
 import { DeliveryWorker } from "@waybill/core/delivery"
 import { Receiver, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber } from "effect"
-import { account, hook, inEngine, makeEngine, workerOn } from "../Engine.ts"
+import { account, hook, inEngine, inEngineWith, makeEngine, workerOn } from "../Engine.ts"
 
 describe("a drain", () => {
   it.effect("sends deliveries that are due now, returns the number of attempts, and leaves later ones", Effect.fnUntraced(function*() {
@@ -71,6 +71,30 @@ describe("a drain", () => {
     isLocked = false
     assert.strictEqual(yield* worker.drain, 1)
     assert.deepStrictEqual([yield* engine.delivered(), yield* states], [["B/1"], [["waiting", 1], ["delivered", 1]]])
+  }, inEngine))
+
+  it.effect("asks the store for nothing while all slots are in use", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+    yield* engine.receivers.script(hook, Receiver.delay(5000))
+    let looks = 0
+    const worker = yield* workerOn((store) => ({ look: (...asked) => Effect.suspend(() => (looks += 1, looks > 100 ? Effect.never : store.look(...asked))) }))
+    yield* engine.publish("A", "B", "C")
+    const drained = yield* Effect.forkChild(worker.drain)
+    for (let second = 0; second < 20; second++) yield* TestWaybill.pass("1 second")
+    assert.isAtMost(looks, 20)
+    assert.strictEqual(yield* Fiber.join(drained), 3)
+  }, inEngineWith({ concurrency: 1 })))
+
+  it.effect("keeps its leases while it waits for attempts, so that no other worker sends them too", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+    yield* engine.receivers.script(hook, [Receiver.delay(6000), Receiver.delay(14_900), Receiver.accept()])
+    yield* engine.publish("A", "A")
+    const drained = yield* Effect.forkChild(Effect.flatMap(DeliveryWorker, ({ drain }) => drain))
+    yield* TestWaybill.pass(100)
+    yield* TestWaybill.run
+    for (let second = 0; second < 30; second++) yield* TestWaybill.pass("1 second")
+    assert.strictEqual(yield* Fiber.join(drained), 2)
+    assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2"])
   }, inEngine))
 
   it.effect("begins no attempt after its time, writes those in flight, and leaves the rest to the next call", Effect.fnUntraced(function*() {
