@@ -101,8 +101,8 @@ export class Destination {
   reservedPerDelivery = guessedEventBytes
   /** When attempts last began. */
   usedAt = -Infinity
-  /** The next scheduled check. */
-  lookAt: number | undefined
+  /** Times of its scheduled checks, the next one last. */
+  readonly checksAt: Array<number> = []
   /** Whether a signal of its own is scheduled, because another transaction has locked it. */
   signalScheduled = false
 

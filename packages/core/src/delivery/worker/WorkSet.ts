@@ -249,8 +249,8 @@ export class WorkSet {
 
   /** Schedules a check of the destination, unless an earlier one is scheduled. */
   lookAt(destination: Destination, at: number): void {
-    if (destination.lookAt !== undefined && destination.lookAt <= at) return
-    destination.lookAt = at
+    if ((destination.checksAt.at(-1) ?? Infinity) <= at) return
+    destination.checksAt.push(at)
     this.scheduledChecks.add({ at, destination, isSignal: false })
   }
 
@@ -273,12 +273,11 @@ export class WorkSet {
     this.nextChecksAt = now + checkGapMillis
     for (let { first } = this.scheduledChecks; first !== undefined && first.at <= now; first = this.scheduledChecks.first) {
       this.scheduledChecks.take()
-      const { at, destination, isSignal } = first
+      const { destination, isSignal } = first
       if (isSignal) {
         destination.signalScheduled = false
         signalled(destination, undefined, this.nextEvent())
-      } else if (destination.lookAt === at) destination.lookAt = undefined
-      else continue
+      } else destination.checksAt.pop()
       this.touch(destination)
     }
   }

@@ -156,8 +156,19 @@ describe("scheduledChecks", () => {
     work.runDueChecks(now + 20)
     assert.isTrue(tenantOf(work).ready.get("client")!.has(destination))
     work.unready(destination)
-    work.runDueChecks(now + 70)
-    assert.strictEqual(tenantOf(work).ready.size, 0)
+    work.runDueChecks(now + 120)
+    assert.strictEqual(work.nextCheckAt, undefined)
+  })
+
+  it("are few of a destination that is looked at again and again before its retry is due", () => {
+    const work = holding()
+    const destination = loaded(work, 1)
+    for (let second = 0; second < 1000; second++) {
+      work.lookAt(destination, now + 3_600_000)
+      work.lookAt(destination, now + second * 1000 + 500)
+      work.runDueChecks(now + second * 1000 + 500)
+    }
+    assert.strictEqual(destination.checksAt.length, 1)
   })
 
   it("are ignored for a destination that another worker owns", () => {
