@@ -69,7 +69,7 @@ export class Owning {
     return Effect.flatMap(monotonicMillis, (now) => now >= this.nextRenewal ? this.renew : Effect.void)
   }
 
-  /** Acquires partitions with work and without an owner, for a drain. Returns whether there were any. */
+  /** Acquires partitions with work and without an owner, for a drain. Returns whether it did. */
   get sweep(): Effect.Effect<boolean, StorageError> {
     return Effect.gen({ self: this }, function*() {
       yield* this.keep
@@ -200,10 +200,12 @@ export class Owning {
         yield* this.renew
         this.share(this.renewedAt)
       }
-      const mine = free.slice(0, this.room(free.length))
-      yield* this.acquire(mine)
-      if (found.length === partitionsPerLook) this.nextLook = now
-      return mine.length > 0
+      const before = work.partitions.length
+      yield* this.acquire(free.slice(0, this.room(free.length)))
+      const acquires = work.partitions.length > before
+      // those that others acquire, or that are their share, would be found again and again
+      if (acquires && found.length === partitionsPerLook) this.nextLook = now
+      return acquires
     }).pipe(Effect.onError(() =>
       Effect.sync(() => {
         this.nextLook = -Infinity

@@ -382,6 +382,22 @@ describe("a worker that sleeps for a minute", () => {
     }))))
 })
 
+describe("partitions without an owner that are more than one look returns", () => {
+  it.effect("are looked for once a poll while others acquire them", () =>
+    inEngineWith(options)(Effect.scoped(Effect.gen(function*() {
+      let looks = 0
+      yield* startWorker(() => ({
+        look: (_, limit) => Effect.sync(() => {
+          looks += 1
+          return { signalled: [], free: Array.from({ length: limit }, (_, n) => ({ tenantId: `tenant ${n}`, partition: 0 })) }
+        }),
+        acquire: () => Effect.map(Clock.currentTimeMillis, (now) => ({ now, partitions: [] }))
+      }))
+      yield* TestWaybill.pass("5 seconds")
+      assert.isAtMost(looks, 10)
+    }))))
+})
+
 describe("a lost response", () => {
   for (const fault of ["before", "after"] as const) {
     it.effect(`to a release that failed ${fault} the write delays deliveries by at most a lease and five seconds`, () =>
