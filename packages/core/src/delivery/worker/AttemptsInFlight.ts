@@ -6,6 +6,7 @@ import type { DeliveryOptionValues } from "../DeliveryOptions.ts"
 import type { Hmac } from "../secrets/Hmac.ts"
 import { AttemptOutcome } from "../model/AttemptOutcome.ts"
 import type { WebhookSender } from "../WebhookSender.ts"
+import { LineLimiter } from "../../shared/LineLimiter.ts"
 import { LinkedList } from "../../shared/LinkedList.ts"
 import { monotonicMillisUnsafe } from "../../shared/MonotonicTime.ts"
 
@@ -23,6 +24,7 @@ export class AttemptsInFlight {
   private readonly clock: Clock.Clock
   private readonly random: typeof Random.Random.Service
   private readonly interrupts = new LinkedList<() => void>()
+  private readonly lines = new LineLimiter()
 
   /** `context`: of the worker's fiber, for the time, random numbers, spans and logs. */
   constructor(
@@ -40,7 +42,7 @@ export class AttemptsInFlight {
   /** Starts an attempt. Calls `end` once, possibly before it returns. */
   begin(attempt: Attempt, end: (verdict: Verdict) => void): void {
     const startedAt = monotonicMillisUnsafe(this.clock)
-    const endSpan = beginSpan(attempt, this.context)
+    const endSpan = this.traced(() => beginSpan(attempt, this.context))
     let abort: (() => void) | undefined
     let hasEnded = false
     const settle = (outcome: AttemptOutcome) => {
@@ -48,7 +50,7 @@ export class AttemptsInFlight {
       if (hasEnded) return
       hasEnded = true
       this.interrupts.remove(entry)
-      endSpan?.(outcome)
+      this.traced(() => endSpan?.(outcome))
       end(verdictOf(attempt, outcome, startedAt, monotonicMillisUnsafe(this.clock), this.random.nextDoubleUnsafe()))
     }
     // it is unknown whether the receiver got it, so the delivery is sent again
@@ -65,6 +67,16 @@ export class AttemptsInFlight {
       Effect.runForkWith(this.context)(Effect.logError("Webhook attempt failed with a defect.", defect))
       // it counts as an attempt, so that retries end
       settle(broken)
+    }
+  }
+
+  /** A tracer of the host that throws ends no attempt. */
+  private traced<A>(trace: () => A): A | undefined {
+    try {
+      return trace()
+    } catch (defect) {
+      Effect.runForkWith(this.context)(this.lines.log("Tracer", Effect.logError("Tracing of a webhook attempt failed with a defect. The attempt goes on.", defect)))
+      return undefined
     }
   }
 

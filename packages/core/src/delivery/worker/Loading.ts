@@ -17,13 +17,7 @@ export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknow
     tenant.unloaded.delete(destination)
   }
   return Effect.gen(function*() {
-    const loaded = yield* store.load(tenant.tenantId, unknown.map(({ destinationId }) => destinationId)).pipe(Effect.onError(() => Effect.sync(() => {
-      for (const destination of unknown) {
-        destination.stale = true
-        // another load of it may have succeeded
-        work.touch(destination)
-      }
-    })))
+    const loaded = yield* store.load(tenant.tenantId, unknown.map(({ destinationId }) => destinationId))
     const answered = parts.storeTime(yield* monotonicMillis)
     const unreadable = new Set(yield* Effect.filter(loaded, (each) => Effect.map(services.keysOf(tenant.tenantId, each, answered), (keys) => keys === undefined)))
     const now = yield* monotonicMillis
@@ -43,9 +37,18 @@ export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknow
         work.touch(destination)
       }
     }
-  }).pipe(Effect.ensuring(Effect.sync(() => {
-    for (const destination of unknown) destination.loads -= 1
-  })))
+  }).pipe(
+    Effect.onError(() => Effect.sync(() => {
+      for (const destination of unknown) {
+        destination.stale = true
+        // another load of it may have succeeded
+        work.touch(destination)
+      }
+    })),
+    Effect.ensuring(Effect.sync(() => {
+      for (const destination of unknown) destination.loads -= 1
+    }))
+  )
 }
 
 /** Reason of a pause because the client may no longer use the secret. */

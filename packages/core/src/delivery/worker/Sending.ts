@@ -38,9 +38,11 @@ export class Sending {
   begin(
     tenant: OwnedTenant,
     deliveries: ReadonlyArray<TakenDelivery>,
-    { isHeld, loaded, promised }: {
+    { isHeld, left, loaded, promised }: {
       /** Whether a partition is owned without interruption since the take. */
       readonly isHeld: (partition: number) => boolean
+      /** Deliveries that were neither begun nor returned. */
+      readonly left: Set<TakenDelivery>
       /** Whether changed destinations could be loaded. */
       readonly loaded: boolean
       /** What the take reserved. */
@@ -67,10 +69,12 @@ export class Sending {
         if (destination === undefined) continue
         const { settings } = destination
         if (settings === undefined || !loaded && destination.stale || settings.secretRefused) {
+          left.delete(delivery)
           this.giveBack(destination, delivery)
           continue
         }
         if (!maySendAgainAfterCrash(settings.policy, delivery.tries - 1)) {
+          left.delete(delivery)
           yield* this.giveUp(destination, delivery, settings.policy.maxAttempts)
           continue
         }
@@ -81,6 +85,7 @@ export class Sending {
           secretOpened(destination, keys !== undefined, now)
           if (destination.owned.lost) continue
         }
+        left.delete(delivery)
         // another process may have the key; one that was suspended may have lost the partition, whose new owner sends this delivery
         if (keys === undefined || now >= parts.leasedUntil) {
           this.giveBack(destination, delivery)
@@ -111,6 +116,14 @@ export class Sending {
       const open = flights.get(flight)
       if (open === undefined) flights.set(flight, { partition, flight, left: 1 })
       else open.left += 1
+    }
+  }
+
+  /** Returns deliveries to the store whose attempts do not begin, because this process stops or host code has failed. */
+  giveBackAll(tenant: OwnedTenant, deliveries: Iterable<TakenDelivery>, isHeld: (partition: number) => boolean): void {
+    for (const delivery of deliveries) {
+      const destination = isHeld(partitionOf(delivery.destinationId)) ? this.parts.work.find(tenant.tenantId, delivery.destinationId) : undefined
+      if (destination !== undefined) this.giveBack(destination, delivery)
     }
   }
 

@@ -255,23 +255,15 @@ export class Taking {
     tenant.guess ??= guess
     if (request.signals > 0) tenant.signalled = false
     return Effect.gen({ self: this }, function*() {
-      const answer = yield* parts.store.take(request).pipe(Effect.onError(() => Effect.sync(() => {
-        tenant.lostFlights.add(request.flight)
-        tenant.signalled = true
-        for (const { destination } of asked) destination.behind = true
-      })))
-      const answeredAt = yield* monotonicMillis
-      yield* parts.learnTime(answer.now, now, answeredAt)
-      const taken = ofPartitions(answer, isHeld)
-      // a refused partition that is still owned was fenced by this worker's own reclaim
-      if (yield* this.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
-      const heard = this.learn(tenant, { asked, taken, since, now: answeredAt })
-      this.sending.taken(tenant, taken.deliveries)
-      const unknown = this.unknownAmong(tenant, taken)
-      // deliveries of destinations that cannot be loaded are returned to the store
-      const loaded = unknown.length === 0 ? true : yield* Effect.match(loadDestinations(this.parts, tenant, unknown), { onFailure: () => false, onSuccess: () => true })
-      const { deliveries } = ofPartitions(taken, isHeld)
-      yield* when(this.sending.begin(tenant, deliveries, { isHeld, loaded, promised }), deliveries.length)
+      const { heard, taken } = yield* this.answerOf(tenant, asked, { request, isHeld, since, now })
+      const left = new Set(taken.deliveries)
+      yield* Effect.gen({ self: this }, function*() {
+        const unknown = this.unknownAmong(tenant, taken)
+        // deliveries of destinations that cannot be loaded are returned to the store
+        const loaded = unknown.length === 0 ? true : yield* Effect.match(loadDestinations(this.parts, tenant, unknown), { onFailure: () => false, onSuccess: () => true })
+        const { deliveries } = ofPartitions(taken, isHeld)
+        yield* when(this.sending.begin(tenant, deliveries, { isHeld, left, loaded, promised }), deliveries.length)
+      }).pipe(Effect.onError(() => Effect.sync(() => this.sending.giveBackAll(tenant, left, isHeld))))
       if (taken.moreSignals) tenant.signalled = true
       return heard
     }).pipe(Effect.ensuring(Effect.sync(() => {
@@ -289,6 +281,32 @@ export class Taking {
       // another tenant may have waited for these
       if (unused.length > 0) work.makeRoom()
     })))
+  }
+
+  /** Requests a take, and records what it returned. If either fails, the take is reclaimed. */
+  private answerOf(
+    tenant: OwnedTenant,
+    asked: ReadonlyArray<Asked>,
+    { isHeld, now, request, since }: { readonly request: TakeRequest; readonly isHeld: (partition: number) => boolean; readonly since: number; readonly now: number }
+  ): Effect.Effect<{ readonly taken: Taken; readonly heard: ReadonlySet<Destination> }, StorageError> {
+    const { parts } = this
+    return Effect.gen({ self: this }, function*() {
+      const answer = yield* parts.store.take(request)
+      const answeredAt = yield* monotonicMillis
+      yield* parts.learnTime(answer.now, now, answeredAt)
+      const taken = ofPartitions(answer, isHeld)
+      // a refused partition that is still owned was fenced by this worker's own reclaim
+      if (yield* this.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
+      const heard = this.learn(tenant, { asked, taken, since, now: answeredAt })
+      this.sending.taken(tenant, taken.deliveries)
+      return { heard, taken }
+    }).pipe(Effect.onError(() =>
+      Effect.sync(() => {
+        tenant.lostFlights.add(request.flight)
+        tenant.signalled = true
+        for (const { destination } of asked) destination.behind = true
+      })
+    ))
   }
 
   private requestOf(tenant: OwnedTenant, asked: ReadonlyArray<Asked>, now: number): TakeRequest {

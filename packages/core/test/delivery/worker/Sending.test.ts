@@ -54,7 +54,7 @@ const makeSending = Effect.gen(function*() {
   }
   const sending = new Sending(parts)
   const begin = (destinationId: string, count: number) =>
-    sending.begin(parts.work.tenants.get("acme")!, takenFrom(destinationId, count), { isHeld: () => true, loaded: true, promised: new Map() })
+    sending.begin(parts.work.tenants.get("acme")!, takenFrom(destinationId, count), { isHeld: () => true, left: new Set(), loaded: true, promised: new Map() })
   const began = () => turns.filter(({ size }) => size > 0).map((turn) => Array.from(turn, ([host, count]) => `${host}: ${count}`))
   return { began, begin }
 })
