@@ -52,6 +52,7 @@ export const chargeRecord = (fixture: ChargeSubscriptionFixture = {}): ChargeSub
 
 export const inFlightOf = (bill: Pick<BillRow, "billId" | "version" | "accounts">, body?: string): InFlightBill => ({
   billId: bill.billId,
+  version: bill.version,
   body: bytesOf(body ?? `${bill.billId}/${bill.version}`),
   accounts: bill.accounts
 })
@@ -74,16 +75,18 @@ export const subscribeToCharges = Effect.fnUntraced(function*(
   const subscriptions = yield* ChargeSubscriptionStore
   const record = chargeRecord(fixture)
   return yield* inTransaction(Effect.gen(function*() {
-    yield* subscriptions.hold(tenantId, has)
     const taken = yield* subscriptions.covered(tenantId, record.client, record.accounts)
     if (Option.isSome(taken)) return taken.value
-    const open = yield* bills.open(tenantId, has, { after: undefined, limit: 1000 })
-    yield* queue.openDestination(tenantId, chargeDestination(fixture))
     yield* subscriptions.insert(tenantId, record)
-    yield* subscriptions.addInFlight(tenantId, record.id, open.map((bill) => inFlightOf({
-      ...bill,
-      accounts: bill.accounts.filter((account) => has.includes(account))
-    })))
+    const addInFlight = Effect.gen(function*() {
+      const open = yield* bills.open(tenantId, has, { after: undefined, limit: 1000, unlistedBy: record.id })
+      yield* subscriptions.addInFlight(tenantId, record.id, open.map((bill) => inFlightOf({ ...bill, accounts: bill.accounts.filter((account) => has.includes(account)) })))
+    })
+    yield* addInFlight
+    yield* subscriptions.hold(tenantId, has)
+    yield* subscriptions.removeChanged(tenantId, record.id)
+    yield* addInFlight
+    yield* queue.openDestination(tenantId, chargeDestination(fixture))
     return undefined
   }))
 })

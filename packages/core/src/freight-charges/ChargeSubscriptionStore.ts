@@ -26,6 +26,7 @@ export interface StoredChargeSubscription extends Pick<ChargeSubscriptionRecord,
 /** An open bill at the time of subscribing, and the accounts (or accounts within a carrier) through which the subscription saw it. */
 export interface InFlightBill {
   readonly billId: string
+  readonly version: number
   /** One PFC object as JSON. */
   readonly body: Uint8Array
   readonly accounts: ReadonlyArray<string>
@@ -55,10 +56,12 @@ export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionS
     client: string,
     accounts: ReadonlyArray<string> | undefined
   ) => Effect.Effect<Option.Option<CoveredAccount>, StorageError>
-  /** Stores a subscription, which matches from now on. The caller has already opened its destination. */
+  /** Stores a subscription, which matches from the end of the transaction on. The caller opens its destination. */
   readonly insert: (tenantId: string, record: ChargeSubscriptionRecord) => Effect.Effect<void, StorageError>
   /** Adds bills in flight to a new subscription, in the transaction of `insert`. */
   readonly addInFlight: (tenantId: string, id: string, bills: ReadonlyArray<InFlightBill>) => Effect.Effect<void, StorageError>
+  /** Removes bills from the list of a new subscription that are no longer open in the version that was added. */
+  readonly removeChanged: (tenantId: string, id: string) => Effect.Effect<void, StorageError>
   /** Finds the client's own subscription, also if cancelled. */
   readonly find: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<StoredChargeSubscription>, StorageError>
   /** Finds a subscription of any client. For operators. */

@@ -104,18 +104,18 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       return settingsOf(request)
     })
 
-    /** Runs in the transaction that holds the accounts, so every change is either in this list or notified later. */
+    /** Adds the open bills that the list does not have. */
     const addInFlight = Effect.fnUntraced(function*(tenantId: string, id: string, settings: ChargeSubscriptionSettings, grants: ReadonlyArray<string>) {
       const covered = new Set(grants)
       const accounts = accountsIn(grants)
       for (let after: string | undefined;;) {
-        const rows: ReadonlyArray<BillRow> = yield* bills.open(tenantId, accounts, { after, limit: billsAtATime })
-        const listed = yield* mapPaced(rows, (row): ReadonlyArray<InFlightBill> => {
+        const rows: ReadonlyArray<BillRow> = yield* bills.open(tenantId, accounts, { after, limit: billsAtATime, unlistedBy: id })
+        const listed = yield* mapPaced(rows, (row): InFlightBill => {
           const { accounts: seenBy, body } = inFlightOf(billFrom(row), settings, covered)
-          // no grants: the bill belongs to another carrier with the same account
-          return seenBy.length === 0 ? [] : [{ billId: row.billId, body: encoder.encode(body), accounts: seenBy }]
+          // a bill of another carrier with the same account: nobody is shown it, and it is not read again
+          return { billId: row.billId, version: row.version, body: encoder.encode(seenBy.length === 0 ? "" : body), accounts: seenBy }
         })
-        if (listed.length > 0) yield* store.addInFlight(tenantId, id, listed.flat())
+        if (listed.length > 0) yield* store.addInFlight(tenantId, id, listed)
         if (rows.length < billsAtATime) return
         after = rows[rows.length - 1]!.billId
       }
@@ -135,13 +135,16 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         // a client may have several keys; its subscription covers the accounts of all of them
         const grants = all ? yield* store.accountsOf(tenantId, client) : grantsFor(principal, settings.accounts)
         const accounts = accountsIn(grants)
-        yield* store.hold(tenantId, accounts)
         const covered = yield* store.covered(tenantId, client, all ? undefined : accounts)
         if (Option.isSome(covered)) return yield* new ChargeSubscriptionConflict(covered.value)
-        yield* openDestinationWithin(queue, quotas, "chargeSubscriptionsPerClient", tenantId, destinationOf(id, client, settings, "active"))
         const record = { id, client, doc: JSON.stringify(settings), webhookUrl: settings.webhookUrl, accounts: all ? undefined : accounts, createdAt: now }
         yield* store.insert(tenantId, record)
+        // an account may have any number of bills: only what changes meanwhile is added while others wait
         yield* addInFlight(tenantId, id, settings, grants)
+        yield* store.hold(tenantId, accounts)
+        yield* store.removeChanged(tenantId, id)
+        yield* addInFlight(tenantId, id, settings, grants)
+        yield* openDestinationWithin(queue, quotas, "chargeSubscriptionsPerClient", tenantId, destinationOf(id, client, settings, "active"))
         return present(Option.getOrThrow(yield* store.find(tenantId, client, id)))
       }))
     })

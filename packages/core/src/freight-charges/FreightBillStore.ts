@@ -74,8 +74,8 @@ export class FreightBillStore extends Context.Service<FreightBillStore, {
   readonly append: (tenantId: string, changes: BillChanges) => Effect.Effect<void, StorageError>
   /** Bills whose ids start with one of the prefixes, by billId; at most `limit` for each prefix. */
   readonly beginning: (tenantId: string, prefixes: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>
-  /** A page of the open bills of these accounts, by billId. */
-  readonly open: (tenantId: string, accounts: ReadonlyArray<string>, range: ListRange) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>
+  /** A page of the open bills of these accounts, by billId. `unlistedBy`: without those in the in-flight list of this subscription. */
+  readonly open: (tenantId: string, accounts: ReadonlyArray<string>, range: ListRange & { readonly unlistedBy?: string }) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>
   /**
    * Deletes bills that ended before `ended`; notices stored before `noticed` that no waiting entry, open window, or unfinished or dead
    * delivery refers to; and subscriptions cancelled before `noticed`, with their bills in flight. Returns their number; at most a few thousand

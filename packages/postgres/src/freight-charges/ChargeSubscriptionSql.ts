@@ -1,7 +1,7 @@
 /** SQL statements for charge subscriptions and their in-flight lists. */
 import type { DestinationState, PausedBy } from "@waybill/core/delivery"
 import type { ChargeSubscriptionRecord, InFlightBill } from "@waybill/core/freight-charges"
-import { bytea, byteaArray, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
+import { bytea, byteaArray, int4Array, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { given, textLists } from "../shared/GivenRows.ts"
 
@@ -45,9 +45,21 @@ SELECT ${own}::text, route, ${id}, ${client}::text FROM unnest(${textArray(route
 }
 
 export const addInFlight = (schema: Statement, tenantId: string, id: string, bills: ReadonlyArray<InFlightBill>) => statement`
-INSERT INTO ${schema}.freight_charge_in_flight (tenant_id, subscription_id, bill_id, body, accounts)
-SELECT ${tenant(tenantId)}, ${uuid(id)}, g.bill_id, g.body, g.accounts::text[]
-FROM ${given("g", bills, { billId: textArray, body: byteaArray, accounts: textLists })}`
+INSERT INTO ${schema}.freight_charge_in_flight (tenant_id, subscription_id, bill_id, version, body, accounts)
+SELECT ${tenant(tenantId)}, ${uuid(id)}, g.bill_id, g.version, g.body, g.accounts::text[]
+FROM ${given("g", bills, { billId: textArray, version: int4Array, body: byteaArray, accounts: textLists })}`
+
+/** One lookup for each bill of the list. Every change of a bill raises its version. */
+export const removeChanged = (schema: Statement, tenantId: string, id: string) => {
+  const own = tenant(tenantId)
+  return statement`
+DELETE FROM ${schema}.freight_charge_in_flight AS i
+WHERE i.tenant_id = ${own} AND i.subscription_id = ${uuid(id)} AND NOT EXISTS (
+  SELECT FROM ${schema}.freight_bills AS b
+  WHERE b.tenant_id = ${own} AND b.bill_id = i.bill_id AND b.version = i.version AND b.state = 'open'
+  OFFSET 0
+)`
+}
 
 /** A separate statement after the lock, so that it sees entries of the transactions that the lock waited for. */
 export const cancelSubscription = (schema: Statement, tenantId: string, client: string, id: string) => statement`

@@ -2,7 +2,7 @@
 import type { BillChanges, BillRow, BillState, WindowTimes } from "@waybill/core/freight-charges"
 import type { PgArray } from "../client/PgBulk.ts"
 import { byteaArray, int4, int4Array, int8, only, row, text, textArray, timestamptz, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
-import { type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { nothing, type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { given, textLists } from "../shared/GivenRows.ts"
 import { isolation } from "../shared/Isolation.ts"
@@ -199,9 +199,19 @@ CROSS JOIN LATERAL (
 ORDER BY b.bill_id`
 
 /** Only open bills have accounts in `freight_bill_accounts`. */
-export const openBills = (schema: Statement, tenantId: string, accounts: ReadonlyArray<string>, { after = "", limit }: { readonly after?: string | undefined; readonly limit: number }) => {
+export const openBills = (
+  schema: Statement,
+  tenantId: string,
+  accounts: ReadonlyArray<string>,
+  { after = "", limit, unlistedBy }: { readonly after?: string | undefined; readonly limit: number; readonly unlistedBy?: string }
+) => {
   const own = tenant(tenantId)
   const most = int8(limit)
+  const unlisted = unlistedBy === undefined ? nothing : statement`AND NOT EXISTS (
+      SELECT FROM ${schema}.freight_charge_in_flight AS i
+      WHERE i.tenant_id = ${own} AND i.subscription_id = ${uuid(unlistedBy)} AND i.bill_id = a.bill_id
+      OFFSET 0
+    )`
   return statement`
 SELECT ${billRow.columns("b")}
 FROM (
@@ -209,7 +219,7 @@ FROM (
   FROM unnest(${textArray(accounts)}) AS held (account)
   CROSS JOIN LATERAL (
     SELECT a.bill_id FROM ${schema}.freight_bill_accounts AS a
-    WHERE a.tenant_id = ${own} AND a.account = held.account AND a.bill_id > ${after}
+    WHERE a.tenant_id = ${own} AND a.account = held.account AND a.bill_id > ${after} ${unlisted}
     ORDER BY a.bill_id
     LIMIT ${most}
   ) AS o
@@ -239,7 +249,10 @@ gone AS (
 )
 SELECT count(*) FILTER (WHERE version > 0) AS pruned FROM gone`
 
-/** Subscriptions that were cancelled long ago, with their in-flight lists, which may be long. */
+/** Bills in flight that are removed in one statement. */
+const pruneListSize = raw("5000")
+
+/** Subscriptions that were cancelled long ago, once their in-flight lists are removed, which may be long. Returns how many rows were removed. */
 export const pruneSubscriptions = (schema: Statement, tenantId: string, cancelledBefore: number) => {
   const own = tenant(tenantId)
   return statement`
@@ -250,11 +263,22 @@ WITH old AS MATERIALIZED (
   LIMIT 10
   FOR UPDATE SKIP LOCKED
 ),
-lists AS (
-  DELETE FROM ${schema}.freight_charge_in_flight AS i USING old AS o WHERE i.tenant_id = ${own} AND i.subscription_id = o.id
+listed AS MATERIALIZED (
+  SELECT i.bill_id FROM old AS o
+  CROSS JOIN LATERAL (
+    SELECT i.bill_id FROM ${schema}.freight_charge_in_flight AS i WHERE i.tenant_id = ${own} AND i.subscription_id = o.id
+    LIMIT ${pruneListSize}
+  ) AS i
+  LIMIT ${pruneListSize}
+),
+dropped AS (
+  DELETE FROM ${schema}.freight_charge_in_flight AS i
+  WHERE i.tenant_id = ${own} AND i.subscription_id = ANY (ARRAY(SELECT id FROM old)) AND i.bill_id = ANY (ARRAY(SELECT bill_id FROM listed))
 ),
 gone AS (
-  DELETE FROM ${schema}.freight_charge_subscriptions AS s WHERE s.tenant_id = ${own} AND s.id = ANY (ARRAY(SELECT id FROM old))
+  DELETE FROM ${schema}.freight_charge_subscriptions AS s
+  WHERE s.tenant_id = ${own} AND s.id = ANY (ARRAY(SELECT id FROM old)) AND (SELECT count(*) FROM listed) < ${pruneListSize}
+  RETURNING 1
 )
-SELECT count(*) AS pruned FROM old`
+SELECT greatest((SELECT count(*) FROM gone), (SELECT count(*) FROM listed WHERE NOT EXISTS (SELECT FROM gone))) AS pruned`
 }

@@ -77,6 +77,7 @@ CREATE TABLE ${schema}.freight_charge_in_flight (
   tenant_id text COLLATE "C" NOT NULL,
   subscription_id uuid NOT NULL,
   bill_id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
   accounts text[] NOT NULL,
   body bytea NOT NULL,
   PRIMARY KEY (tenant_id, subscription_id, bill_id)

@@ -1,6 +1,6 @@
 /** Charges while access, windows and suspensions change concurrently. */
 import { layer } from "@effect/vitest"
-import { AccessStore, Subscriptions } from "@waybill/core"
+import { AccessStore, FreightChargeIntake, Subscriptions } from "@waybill/core"
 import { DeliveryQueue, type TakenDelivery } from "@waybill/core/delivery"
 import { ChargeSubscriptions, ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { chargeFixtures, fixtures, workerFixtures } from "@waybill/conformance/suites"
@@ -9,6 +9,7 @@ import * as Clock from "effect/Clock"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"
 import { countBlocked, openTransaction, runBlocked, untilOneIsBlocked } from "../OpenTransaction.ts"
+import { taggedCharge } from "./TaggedCharges.ts"
 import { testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
@@ -76,6 +77,39 @@ layer(service, { excludeTestServices: true })("concurrent calls on freight charg
     const sent = (yield* drain(tenantId)).sent.map(({ body }) => textOf(body))
     assert.deepStrictEqual([...listed, ...sent], ["OF X/1"])
   }))
+
+  it.effect("bills of its accounts are changed while a subscription copies its list, which has or receives each version", Effect.fnUntraced(function*() {
+    const intake = yield* FreightChargeIntake
+    const store = yield* ChargeSubscriptionStore
+    const subscriptions = yield* ChargeSubscriptions
+    const tenantId = freshTenant()
+    yield* letSee(tenantId, "client", ["A"])
+    const carrier = { tenantId, client: "carrier", roles: ["carrier"], accounts: [], origin: "key" } as const
+    const customer = { tenantId, client: "client", roles: ["customer"], accounts: ["A"], origin: "key" } as const
+    let reports = 0
+    const report = (...changes: ReadonlyArray<readonly [change: "created" | "updated" | "final", bill: string, account?: string]>) =>
+      intake.report(carrier, changes.map(([change, bill, account = "A"]) => ({ change, accounts: [account], pfc: taggedCharge(++reports, bill, account) })) as never)
+    yield* report(["created", "KEPT"], ["created", "CHANGED"], ["created", "MOVED"], ["created", "ENDED"])
+    const sql = yield* PgClient.PgClient
+    const commit = yield* openTransaction(sql.unsafe(`LOCK TABLE "${schema}".freight_charge_in_flight IN SHARE MODE`))
+    const subscribing = yield* Effect.forkChild(subscriptions.create(customer, {
+      webhookUrl: "https://receiver.example/pfc",
+      accounts: ["A"],
+      dataOptions: { shipmentDataType: "all_monitored_events", eventType: "all_impacts" },
+      frequency: "real_time",
+      includeEventLog: false,
+      billScope: "all_accounts"
+    }))
+    yield* untilOneIsBlocked
+    yield* report(["updated", "CHANGED"], ["updated", "MOVED", "X"], ["final", "ENDED"], ["created", "NEW"])
+    yield* commit
+    const { subscriptionId } = yield* Fiber.join(subscribing)
+    yield* report(["updated", "KEPT"])
+    const versionIn = (body: Uint8Array) => textOf(body).match(/"uniqueID":"(\w+)"/u)![1]! + textOf(body).match(/"function":"PFC(\d+)"/u)![1]!
+    const listed = (yield* store.inFlight(tenantId, "client", subscriptionId, { after: undefined, limit: 1000, bytes: 1e9 })).map(({ body }) => versionIn(body))
+    const sent = (yield* drain(tenantId)).sent.map(({ body }) => versionIn(body))
+    assert.deepStrictEqual([listed, sent], [["CHANGED2", "KEPT1", "NEW1"], ["KEPT2"]])
+  }), 20_000)
 
   it.effect("a window that becomes due between two reads is reported", Effect.fnUntraced(function*() {
     const store = yield* ChargeSubscriptionStore

@@ -53,6 +53,7 @@ export const layer = storeLayer(ChargeSubscriptionStore, { rows: FreightChargeTa
     covered: (tenantId, client, accounts) => operate(() => coveredOf(rows, tenantId, client, accounts)),
     insert: (tenantId, record) => operate(() => rows.putSubscription(tenantId, record)),
     addInFlight: (tenantId, id, bills) => operate(() => rows.addInFlight(tenantId, id, bills)),
+    removeChanged: (tenantId, id) => operate(() => rows.removeChanged(tenantId, id)),
     find: (tenantId, client, id) => operate(() => stored(tenantId, own(tenantId, client, id))),
     findAny: (tenantId, id) => operate(() => stored(tenantId, rows.of(tenantId).subscriptions.get(id))),
     documents: (tenantId, ids) =>

@@ -30,8 +30,8 @@ export const layer = storeLayer(FreightBillStore, { rows: FreightChargeTables },
     viewers: (tenantId, accounts) => operate(() => rows.viewers(tenantId, accounts)),
     append: (tenantId, changes) => operate((now) => append(tenantId, changes, now)),
     beginning: (tenantId, prefixes, limit) => operate(() => rows.beginning(tenantId, prefixes, limit).flatMap(rowOf)),
-    open: (tenantId, accounts, { after, limit }) =>
-      operate(() => rows.openBills(tenantId, accounts).flatMap(rowOf).filter(({ billId }) => after === undefined || compareText(billId, after) > 0).slice(0, limit)),
+    open: (tenantId, accounts, { after, limit, unlistedBy }) =>
+      operate(() => rows.openBills(tenantId, accounts, unlistedBy).flatMap(rowOf).filter(({ billId }) => after === undefined || compareText(billId, after) > 0).slice(0, limit)),
     prune: (tenantId, before) => operate(() => prune(tenantId, before))
   }
 })

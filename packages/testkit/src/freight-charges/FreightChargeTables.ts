@@ -63,12 +63,13 @@ export class FreightChargeRows extends AreaRows<TenantCharges> {
     this.journal.drop(bills, billId)
   }
 
-  /** Open bills of these accounts, by id. */
-  openBills(tenantId: string, accounts: ReadonlyArray<string>): ReadonlyArray<BillRow> {
-    const { bills, byAccount } = this.of(tenantId)
+  /** Open bills of these accounts, by id, without those in the list of a subscription. */
+  openBills(tenantId: string, accounts: ReadonlyArray<string>, unlistedBy = ""): ReadonlyArray<BillRow> {
+    const { bills, byAccount, subscriptions } = this.of(tenantId)
+    const listed = new Set(subscriptions.get(unlistedBy)?.inFlight.map(({ billId }) => billId))
     const billIds = new Set(accounts.flatMap((account) => [...byAccount.get(account) ?? []]))
     return [...billIds].map((billId) => bills.get(billId)!)
-      .filter((each) => each.state === "open")
+      .filter((each) => each.state === "open" && !listed.has(each.billId))
       .sort((a, b) => compareText(a.billId, b.billId))
   }
 
@@ -95,6 +96,13 @@ export class FreightChargeRows extends AreaRows<TenantCharges> {
   addInFlight(tenantId: string, id: string, bills: ReadonlyArray<InFlightBill>): void {
     const row = this.of(tenantId).subscriptions.get(id)!
     this.journal.set(row, "inFlight", [...row.inFlight, ...bills])
+  }
+
+  removeChanged(tenantId: string, id: string): void {
+    const { bills, subscriptions } = this.of(tenantId)
+    const row = subscriptions.get(id)!
+    const isSame = ({ billId, version }: InFlightBill) => bills.get(billId)?.state === "open" && bills.get(billId)!.version === version
+    this.journal.set(row, "inFlight", row.inFlight.filter(isSame))
   }
 
   cancel(tenantId: string, row: ChargeSubscriptionRow, now: number): void {
