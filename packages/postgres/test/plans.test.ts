@@ -33,6 +33,7 @@ import * as seeing from "../src/shared/InvoiceAccountsSql.ts"
 import * as shipments from "../src/shared/ShipmentSql.ts"
 import * as statuses from "../src/shipment-status/ShipmentStatusSql.ts"
 import * as statusSubscriptions from "../src/shipment-status/StatusSubscriptionSql.ts"
+import * as eventPages from "../src/transit-events/TransitEventPageSql.ts"
 import * as events from "../src/transit-events/TransitEventSql.ts"
 import { pruneSubscriptions } from "../src/subscriptions/SubscriptionSql.ts"
 import * as subscriptions from "../src/transit-events/TransitSubscriptionSql.ts"
@@ -106,6 +107,10 @@ const statementsIn = (quoted: string) => {
     "store charge notices": charges.storeNotices(schema, "t", { notices: [], notifications: [], traceparent: undefined }),
     "bills of a PRO": charges.billsBeginning(schema, "t", [], 1),
     "open bills": charges.openBills(schema, "t", [], { limit: 1 }),
+    "open bills that a list does not have": charges.openBills(schema, "t", [], { limit: 1, unlistedBy: id }),
+    "remove changed bills from a list": chargeSubscriptions.removeChanged(schema, "t", id),
+    "remove cursors of a query": eventPages.deleteCursors(schema, "t", "q"),
+    "prune cursors": eventPages.pruneCursors(schema, "t"),
     "in flight": chargeSubscriptions.inFlight(schema, "t", "c", id, { limit: 1, bytes: 1 }),
     "windows that hold a bill": chargeWindows.windowsWith(schema, "t", id, []),
     "windows due": chargeWindows.windowsDue(schema, { after: "t", limit: 1 }),

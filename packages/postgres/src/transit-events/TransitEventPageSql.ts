@@ -72,10 +72,24 @@ ORDER BY e.shipment_id, e.sequence, e.event_id
 LIMIT ${int8(limit)}`
 }
 
-/** Removes the cursors of the query, and those of any that expired. */
-export const deleteCursors = (schema: Statement, tenantId: string, queryKey: string) => statement`
+export const deleteCursors = (schema: Statement, tenantId: string, queryKey: string) =>
+  statement`DELETE FROM ${schema}.transit_cursors WHERE tenant_id = ${tenant(tenantId)} AND query_key = ${queryKey}`
+
+/** Expired cursors that one call removes. Few: they are those of all clients of the tenant. */
+const pruneSize = raw("50")
+
+/** A list may have any number of pages, so each is looked up by key and page. */
+export const pruneCursors = (schema: Statement, tenantId: string) => statement`
+WITH old AS (
+  SELECT query_key, page, ctid AS place FROM ${schema}.transit_cursors
+  WHERE tenant_id = ${tenant(tenantId)} AND created_at < now() - ${float8(cursorMillis)} * interval '1 millisecond'
+  ORDER BY created_at
+  LIMIT ${pruneSize}
+  FOR UPDATE SKIP LOCKED
+)
 DELETE FROM ${schema}.transit_cursors
-WHERE tenant_id = ${tenant(tenantId)} AND (query_key = ${queryKey} OR created_at < now() - ${float8(cursorMillis)} * interval '1 millisecond')`
+WHERE tenant_id = ${tenant(tenantId)} AND query_key = ANY (ARRAY(SELECT query_key FROM old)) AND page = ANY (ARRAY(SELECT page FROM old))
+  AND ctid = ANY (ARRAY(SELECT place FROM old))`
 
 export const putCursor = (schema: Statement, tenantId: string, queryKey: string, { after, page, snapshot, totalCount }: PageCursor) => statement`
 INSERT INTO ${schema}.transit_cursors

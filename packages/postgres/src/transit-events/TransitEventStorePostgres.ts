@@ -100,7 +100,10 @@ export const layer = storeLayer(TransitEventStore, ({ isDistributed, lookup, sch
 
   const putCursor = (tenantId: string, queryKey: string, cursor: PageCursor) =>
     Effect.gen(function*() {
-      if (cursor.page === 2) yield* sql.run(pages.deleteCursors(schema, tenantId, queryKey))
+      if (cursor.page === 2) {
+        yield* sql.run(pages.deleteCursors(schema, tenantId, queryKey))
+        yield* sql.run(pages.pruneCursors(schema, tenantId))
+      }
       yield* sql.run(pages.putCursor(schema, tenantId, queryKey, cursor))
     })
 

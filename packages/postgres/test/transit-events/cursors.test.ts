@@ -5,6 +5,7 @@ import { cursorMillis, type PageCursor, TransitEventStore } from "@waybill/core/
 import { Effect } from "effect"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"
+import { openTransaction } from "../OpenTransaction.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
 const schema = freshSchema()
@@ -45,4 +46,24 @@ layer(testStorage(schema), { excludeTestServices: true })("cursors of the event 
       yield* store.putCursor(tenantId, "new", cursor(2))
       assert.deepStrictEqual([yield* stored(tenantId), yield* stored(other)], [["new", "young"], ["expired"]])
     }))
+
+  it.effect("of other clients are removed in small steps, without waiting for those that another transaction has locked", () =>
+    Effect.gen(function*() {
+      const [store, tenantId, sql] = [yield* TransitEventStore, fixtures.freshTenant(), yield* PgClient.PgClient]
+      for (const page of Array.from({ length: 500 }, (_, n) => n + 3)) yield* store.putCursor(tenantId, "expired", cursor(page))
+      yield* age(tenantId, "expired", cursorMillis + 1)
+      const start = store.putCursor(tenantId, "new", cursor(2))
+      yield* start
+      const left = (yield* stored(tenantId)).length - 1
+      assert.isAbove(left, 0)
+      assert.isBelow(left, 500)
+      const commit = yield* openTransaction(sql.unsafe(`SELECT FROM "${schema}".transit_cursors WHERE tenant_id = $1 FOR UPDATE`, [tenantId]))
+      yield* store.putCursor(tenantId, "newer", cursor(2))
+      yield* commit
+      for (let n = 0; n < 500; n++) {
+        yield* start
+        if ((yield* stored(tenantId)).length === 2) return
+      }
+      assert.fail("Expired cursors are left.")
+    }), 20_000)
 })
