@@ -163,7 +163,7 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
       response.writeHead(200, { "content-type": "application/json" })
         .end(JSON.stringify(id === undefined ? { data: [...data, delivery("delivered", now)], nextCursor: null } : data.find(({ deliveryId }) => deliveryId === id)))
     })
-    start(["tail", "--interval", "0.1", "--since", "2h"], { WAYBILL_URL: urlOf(server), WAYBILL_OPERATOR_KEY: "k".repeat(20), WAYBILL_TENANT: "acme" })
+    start(["tail", "--interval", "0.1", "--since", "2h"], { WAYBILL_URL: urlOf(server), WAYBILL_OPERATOR_KEY: "the-key-of-an-operator", WAYBILL_TENANT: "acme" })
     await eventually(() => asked.filter((what) => what === "list").length > 3 || undefined)
     expect(new Set(asked)).toEqual(new Set(["list", "sending"]))
   })
