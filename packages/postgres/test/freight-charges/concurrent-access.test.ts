@@ -19,6 +19,15 @@ const { acquire, changeOf, drain, outcomeOf, settle, takeFrom } = workerFixtures
 
 const schema = freshSchema()
 
+const toAllAccounts = {
+  webhookUrl: "https://receiver.example/pfc",
+  accounts: ["A"],
+  dataOptions: { shipmentDataType: "all_monitored_events", eventType: "all_impacts" },
+  frequency: "real_time",
+  includeEventLog: false,
+  billScope: "all_accounts"
+} as const
+
 const service = testService(testStorage(schema), {})
 
 layer(service, { excludeTestServices: true })("concurrent calls on freight charges", (it) => {
@@ -52,14 +61,7 @@ layer(service, { excludeTestServices: true })("concurrent calls on freight charg
     // a call that changes bills of A is running
     const commit = yield* openTransaction(bills.gate(tenantId, ["A"]))
     const principal = { tenantId, client: "client", roles: ["customer"], accounts: ["A"], origin: "key" } as const
-    const subscribing = yield* Effect.forkChild(subscriptions.create(principal, {
-      webhookUrl: "https://receiver.example/pfc",
-      accounts: ["A"],
-      dataOptions: { shipmentDataType: "all_monitored_events", eventType: "all_impacts" },
-      frequency: "real_time",
-      includeEventLog: false,
-      billScope: "all_accounts"
-    }))
+    const subscribing = yield* Effect.forkChild(subscriptions.create(principal, toAllAccounts))
     yield* untilOneIsBlocked
     const granting = yield* Effect.forkChild(Effect.andThen(
       access.putClientAccess(tenantId, { client: "client", origin: "token", seesAll: false, accounts: ["X"] }),
@@ -92,14 +94,7 @@ layer(service, { excludeTestServices: true })("concurrent calls on freight charg
     yield* report(["created", "KEPT"], ["created", "CHANGED"], ["created", "MOVED"], ["created", "ENDED"])
     const sql = yield* PgClient.PgClient
     const commit = yield* openTransaction(sql.unsafe(`LOCK TABLE "${schema}".freight_charge_in_flight IN SHARE MODE`))
-    const subscribing = yield* Effect.forkChild(subscriptions.create(customer, {
-      webhookUrl: "https://receiver.example/pfc",
-      accounts: ["A"],
-      dataOptions: { shipmentDataType: "all_monitored_events", eventType: "all_impacts" },
-      frequency: "real_time",
-      includeEventLog: false,
-      billScope: "all_accounts"
-    }))
+    const subscribing = yield* Effect.forkChild(subscriptions.create(customer, toAllAccounts))
     yield* untilOneIsBlocked
     yield* report(["updated", "CHANGED"], ["updated", "MOVED", "X"], ["final", "ENDED"], ["created", "NEW"])
     yield* commit
