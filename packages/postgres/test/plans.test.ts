@@ -29,7 +29,7 @@ import * as payloads from "../src/freight-charges/FreightChargePayloads.ts"
 import * as documentStatements from "../src/invoices/DocumentSql.ts"
 import * as invoices from "../src/invoices/InvoiceSql.ts"
 import * as pickups from "../src/pickups/PickupSql.ts"
-import * as seeing from "../src/shared/InvoiceAccountsSql.ts"
+import * as invoiceAccounts from "../src/shared/InvoiceAccountsSql.ts"
 import * as shipments from "../src/shared/ShipmentSql.ts"
 import * as statuses from "../src/shipment-status/ShipmentStatusSql.ts"
 import * as statusSubscriptions from "../src/shipment-status/StatusSubscriptionSql.ts"
@@ -79,9 +79,9 @@ const statementsIn = (quoted: string) => {
     "lock shipments and take numbers": shipments.lockShipments(schema, claims),
     "append": events.append(schema, events.appendedEvents("t", [], undefined)),
     "replace accounts": shipments.replaceAccounts(schema, own, none),
-    "replace accounts of invoices": seeing.replaceSeeing(schema, own, seeing.invoices, { shipmentIds: Sql.textArray(["S"]) }),
-    "replace accounts of documents": seeing.replaceSeeing(schema, own, seeing.documents, { shipmentIds: Sql.textArray(["S"]) }),
-    "lock shipments of invoices": seeing.lockInvoiced(schema, own, none),
+    "replace accounts of invoices": invoiceAccounts.replaceAccountsOf(schema, own, invoiceAccounts.invoices, { shipmentIds: Sql.textArray(["S"]) }),
+    "replace accounts of documents": invoiceAccounts.replaceAccountsOf(schema, own, invoiceAccounts.documents, { shipmentIds: Sql.textArray(["S"]) }),
+    "lock shipments of invoices": invoiceAccounts.lockInvoiced(schema, own, none),
     "lock shipments": subscriptions.lockShipments(schema, "t", []),
     "page of transit subscriptions": subscriptions.pageSubscriptions(schema, "t", "c", "active", { skip: 0, limit: 1 }),
     "number of transit subscriptions": subscriptions.countSubscriptions(schema, "t", "c", "active"),
@@ -138,14 +138,14 @@ const statementsIn = (quoted: string) => {
     "list the invoices of accounts": invoices.listInvoices(schema, "t", { _tag: "Accounts", accounts: ["A"] }, anyInvoice, { after: undefined, limit: 1 }),
     "list the invoices of a shipment": invoices.listInvoices(schema, "t", { _tag: "Accounts", accounts: ["A"] }, { ...anyInvoice, shipmentId: "S" }, { after: undefined, limit: 1 }),
     "put invoice": invoices.putInvoice(schema, "t", invoice),
-    "replace accounts of an invoice": seeing.replaceSeeing(schema, own, seeing.invoices, invoices.keyOf(carrier, "U")),
-    "shipment of an invoice": seeing.shipmentOf(schema, own, seeing.invoices, invoices.keyOf(carrier, "U")),
+    "replace accounts of an invoice": invoiceAccounts.replaceAccountsOf(schema, own, invoiceAccounts.invoices, invoices.keyOf(carrier, "U")),
+    "shipment of an invoice": invoiceAccounts.shipmentOf(schema, own, invoiceAccounts.invoices, invoices.keyOf(carrier, "U")),
     "move invoice history": invoices.moveHistory(schema, "t", "U", carrier, { dot: "9", mc: "9" }),
     "remove invoice": invoices.removeInvoice(schema, "t", carrier, "U"),
     "list the documents of accounts": documentStatements.selectRecords(schema, "t", { _tag: "Accounts", accounts: ["A"] }, anyDocuments, { after: undefined, limit: 1, newestFirst: false }),
     "documents of a number": documentStatements.selectRecords(schema, "t", { _tag: "Accounts", accounts: ["A"] }, { ...anyDocuments, invoiceNumber: "N" }, { after: undefined, limit: 1, newestFirst: true }),
-    "replace accounts of a record": seeing.replaceSeeing(schema, own, seeing.documents, invoices.keyOf(carrier, "N")),
-    "shipment of a record": seeing.shipmentOf(schema, own, seeing.documents, invoices.keyOf(carrier, "N")),
+    "replace accounts of a record": invoiceAccounts.replaceAccountsOf(schema, own, invoiceAccounts.documents, invoices.keyOf(carrier, "N")),
+    "shipment of a record": invoiceAccounts.shipmentOf(schema, own, invoiceAccounts.documents, invoices.keyOf(carrier, "N")),
     "add documents": documentStatements.addDocuments(schema, "t", documents),
     "move a document": documentStatements.moveContent(schema, "t", { carrier, invoiceNumber: "N" }, { from: id, to: id }),
     "remember contents": documentStatements.discardContent(schema, "t", id),

@@ -3,11 +3,11 @@ import { type DocumentRecord, DocumentStore } from "@waybill/core/invoices"
 import { Effect } from "effect"
 import { type Decoded, int8, uuid } from "../client/SqlRow.ts"
 import { type Statement, tenant } from "../client/SqlStatement.ts"
-import { documents, replaceSeeing } from "../shared/InvoiceAccountsSql.ts"
+import { documents, replaceAccountsOf } from "../shared/InvoiceAccountsSql.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 import * as statements from "./DocumentSql.ts"
 import { keyOf } from "./InvoiceSql.ts"
-import { makeLockShipmentsOf } from "./SeeingAccounts.ts"
+import { makeLockShipmentsOf } from "./InvoiceAccounts.ts"
 
 export const layer = storeLayer(DocumentStore, ({ lookup, schema, sql }) => {
   const select = (statement: Statement) => Effect.map(lookup((sql) => sql.rows(statements.recordRow, statement)), (rows) => rows.map(recordOf))
@@ -18,7 +18,7 @@ export const layer = storeLayer(DocumentStore, ({ lookup, schema, sql }) => {
       const key = keyOf(record.carrier, record.invoiceNumber)
       yield* lockShipments(tenantId, key, record.accounts.length === 0 ? [record.shipmentId] : [])
       yield* sql.run(statements.addDocuments(schema, tenantId, record))
-      yield* sql.run(replaceSeeing(schema, tenant(tenantId), documents, key))
+      yield* sql.run(replaceAccountsOf(schema, tenant(tenantId), documents, key))
     }),
     find: (tenantId, viewer, invoiceNumber) =>
       Effect.map(

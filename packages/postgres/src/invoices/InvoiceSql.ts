@@ -3,7 +3,7 @@ import type { InvoiceCarrier, InvoiceFilter, InvoiceHistoryEntry, InvoiceRow, In
 import type { BulkValue } from "../client/PgBulk.ts"
 import { bytea, int8, only, row, text, textArray, timestamptz } from "../client/SqlRow.ts"
 import { isolation } from "../shared/Isolation.ts"
-import { invoices, removeSeeing, type SeenRowKey, seenByAccounts } from "../shared/InvoiceAccountsSql.ts"
+import { invoices, removeAccountsOf, type SeenRowKey, seenByAccounts } from "../shared/InvoiceAccountsSql.ts"
 import { type Between, isBetween } from "../shared/StoredSince.ts"
 import { concat, nothing, raw, type Statement, type StatementPart, statement, tenant, value } from "../client/SqlStatement.ts"
 
@@ -119,7 +119,7 @@ export const removeInvoice = (schema: Statement, tenantId: string, carrier: Invo
   return statement`
 WITH removed AS (
   DELETE FROM ${schema}.invoices WHERE tenant_id = ${tenant(tenantId)} AND unique_id = ${key.id} AND dot = ${key.dot} AND mc = ${key.mc}
-)${removeSeeing(schema, tenant(tenantId), invoices, key)}`
+)${removeAccountsOf(schema, tenant(tenantId), invoices, key)}`
 }
 
 export const addHistory = (

@@ -4,12 +4,12 @@ import { type InvoiceCarrier, type InvoiceRow, InvoiceStore } from "@waybill/cor
 import { Effect, Option } from "effect"
 import type { Decoded } from "../client/SqlRow.ts"
 import { tenant } from "../client/SqlStatement.ts"
-import { invoices, replaceSeeing } from "../shared/InvoiceAccountsSql.ts"
+import { invoices, replaceAccountsOf } from "../shared/InvoiceAccountsSql.ts"
 import { seesCommitted } from "../shared/Isolation.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 import { storedSince } from "../shared/StoredSince.ts"
 import * as statements from "./InvoiceSql.ts"
-import { makeLockShipmentsOf } from "./SeeingAccounts.ts"
+import { makeLockShipmentsOf } from "./InvoiceAccounts.ts"
 
 export const layer = storeLayer(InvoiceStore, ({ lookup, schema, settled, sql, takeLock }) => {
   const first = ([row]: ReadonlyArray<Decoded<typeof statements.invoiceRow>>) => Option.map(Option.fromUndefinedOr(row), invoiceOf)
@@ -27,7 +27,7 @@ export const layer = storeLayer(InvoiceStore, ({ lookup, schema, settled, sql, t
     yield* lockShipments(tenantId, statements.keyOf(from ?? carrier, uniqueId), accounts.length === 0 ? [shipmentId] : [])
     if (from !== undefined) yield* sql.run(statements.removeInvoice(schema, tenantId, from, uniqueId))
     yield* sql.run(statements.putInvoice(schema, tenantId, invoice))
-    yield* sql.run(replaceSeeing(schema, tenant(tenantId), invoices, statements.keyOf(carrier, uniqueId)))
+    yield* sql.run(replaceAccountsOf(schema, tenant(tenantId), invoices, statements.keyOf(carrier, uniqueId)))
   })
 
   const remove = Effect.fnUntraced(function*(tenantId: string, carrier: InvoiceCarrier, uniqueId: string) {

@@ -47,7 +47,7 @@ const unaddressed = (schema: Statement, tenant: Expression, { rows }: SeenRows, 
   )`
 
 /** Replaces the accounts of one row, or of the rows of shipments that name none. The rows of the shipments are locked. */
-export const replaceSeeing = (schema: Statement, tenant: Expression, of: SeenRows, which: SeenRowKey | { readonly shipmentIds: Expression }) => statement`
+export const replaceAccountsOf = (schema: Statement, tenant: Expression, of: SeenRows, which: SeenRowKey | { readonly shipmentIds: Expression }) => statement`
 WITH given AS MATERIALIZED (
   SELECT i.${of.id}, i.dot, i.mc, CASE WHEN i.accounts = '{}' THEN coalesce(s.accounts, '{}') ELSE i.accounts END AS accounts
   FROM ${
@@ -73,7 +73,7 @@ FROM given AS g CROSS JOIN unnest(g.accounts) AS account
 ON CONFLICT DO NOTHING`
 
 /** A key that has no row any more. */
-export const removeSeeing = (schema: Statement, tenant: Expression, of: SeenRows, key: SeenRowKey) => statement`
+export const removeAccountsOf = (schema: Statement, tenant: Expression, of: SeenRows, key: SeenRowKey) => statement`
 DELETE FROM ${schema}.${of.accounts} AS a WHERE a.tenant_id = ${tenant} AND ${isKey(raw("a"), of, key)}`
 
 /**

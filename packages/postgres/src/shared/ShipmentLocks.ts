@@ -5,7 +5,7 @@ import type { PgClient } from "../client/PgClient.ts"
 import { boolArray, int4Array, int8Array, textArray } from "../client/SqlRow.ts"
 import { raw, type Statement, tenant } from "../client/SqlStatement.ts"
 import { textLists } from "./GivenRows.ts"
-import { documents, invoices, replaceSeeing } from "./InvoiceAccountsSql.ts"
+import { documents, invoices, replaceAccountsOf } from "./InvoiceAccountsSql.ts"
 import * as statements from "./ShipmentSql.ts"
 
 export interface ShipmentClaim {
@@ -55,7 +55,7 @@ export const makeLockShipments = (sql: PgClient, schema: Statement) =>
     if (reassigned.length > 0) yield* sql.run(statements.replaceAccounts(schema, tenant(tenantId), idsOf(reassigned)))
     const invoiced = reassigned.filter((each) => each.invoiced)
     for (const rows of invoiced.length > 0 ? [invoices, documents] : []) {
-      yield* sql.run(replaceSeeing(schema, tenant(tenantId), rows, { shipmentIds: idsOf(invoiced) }))
+      yield* sql.run(replaceAccountsOf(schema, tenant(tenantId), rows, { shipmentIds: idsOf(invoiced) }))
     }
     return new Map(locked.map(({ first, own, shipmentId }) => [shipmentId, { first, own }]))
   })

@@ -2,7 +2,7 @@
 import { maxDepth } from "@waybill/core"
 import { eventTypes, maxEventBytes, maxEventsPerCall, typeMask } from "@waybill/core/transit-events"
 import { raw } from "../client/SqlStatement.ts"
-import { documents, invoices, replaceSeeing } from "../shared/InvoiceAccountsSql.ts"
+import { documents, invoices, replaceAccountsOf } from "../shared/InvoiceAccountsSql.ts"
 import * as shipments from "../shared/ShipmentSql.ts"
 import * as events from "../transit-events/TransitEventSql.ts"
 import { eventRules } from "./EventRulesSql.ts"
@@ -46,8 +46,8 @@ LANGUAGE plpgsql AS $function$
 BEGIN
 ${shipments.replaceAccounts(raw(schema), own, raw("$2::text[]")).text};
 IF EXISTS (SELECT FROM ${schema}.shipments AS s WHERE s.tenant_id = $1 AND s.shipment_id = ANY ($2) AND s.invoiced) THEN
-${replaceSeeing(raw(schema), own, invoices, { shipmentIds: raw("$2::text[]") }).text};
-${replaceSeeing(raw(schema), own, documents, { shipmentIds: raw("$2::text[]") }).text};
+${replaceAccountsOf(raw(schema), own, invoices, { shipmentIds: raw("$2::text[]") }).text};
+${replaceAccountsOf(raw(schema), own, documents, { shipmentIds: raw("$2::text[]") }).text};
 END IF;
 END
 $function$`)
