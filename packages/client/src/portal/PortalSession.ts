@@ -15,6 +15,7 @@ export interface PortalTheme {
 
 /** Who the portal is open for, and how it looks. */
 export interface PortalSession {
+  readonly tenantId: string
   /** Qualified: `key:<name>` or `jwt:<issuer>:<sub>`. */
   readonly client: string
   /** When the link ends; `null` for other credentials. */

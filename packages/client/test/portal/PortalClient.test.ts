@@ -6,8 +6,8 @@ const clientOf = clientsOf(PortalClient, { bearer: "link" })
 
 describe("PortalClient", () => {
   const calls: ReadonlyArray<readonly [string, (client: PortalClient) => Promise<unknown>, unknown, object, unknown]> = [
-    ["gets the session", (client) => client.session(), { client: "key:shop", expiresAt: null, theme: {} },
-      { method: "GET", path: "/portal/v1/session" }, { client: "key:shop", expiresAt: null, theme: {} }],
+    ["gets the session", (client) => client.session(), { tenantId: "acme", client: "key:shop", expiresAt: null, theme: {} },
+      { method: "GET", path: "/portal/v1/session" }, { tenantId: "acme", client: "key:shop", expiresAt: null, theme: {} }],
     ["lists subscriptions", (client) => client.listSubscriptions({ state: "paused", limit: 5 }), { data: [], nextCursor: null },
       { method: "GET", path: "/portal/v1/subscriptions?state=paused&limit=5" }, { data: [], nextCursor: null }],
     ["gets a subscription", (client) => client.getSubscription("s/1"), { subscriptionId: "s/1" },

@@ -7,8 +7,8 @@ import type { PortalContract } from "./PortalContract.ts"
 import { PortalPage } from "./PortalPage.ts"
 
 export const PortalHandlers = Effect.map(Effect.all([CustomerPortal, EndpointNotices, PortalPage]), ([portal, notices, page]): HandlersOf<typeof PortalContract> => ({
-  getPortalSession: ({ link, principal: { client } }) =>
-    Effect.succeed(json({ client, expiresAt: link === undefined ? null : formatInstant(link.expiresAt), theme: { ...page.theme, ...link?.theme } })),
+  getPortalSession: ({ link, principal: { client, tenantId } }) =>
+    Effect.succeed(json({ tenantId, client, expiresAt: link === undefined ? null : formatInstant(link.expiresAt), theme: { ...page.theme, ...link?.theme } })),
   listPortalSubscriptions: ({ principal, query }) => Effect.flatMap(portal.subscriptions(principal, query), listPage),
   getPortalSubscription: ({ params, principal }) => Effect.map(portal.subscription(principal, params.subscriptionId), json),
   pausePortalSubscription: ({ params, principal }) => Effect.map(portal.pause(principal, params.subscriptionId), json),

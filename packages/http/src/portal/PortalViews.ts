@@ -13,7 +13,8 @@ export const PortalLink = Schema.Struct({
 }).annotate({ identifier: "PortalLink" })
 
 export const PortalSession = Schema.Struct({
-  client: Schema.String,
+  tenantId: Schema.String,
+  client: Schema.String.annotate({ description: "Qualified; unique in its tenant." }),
   expiresAt: Schema.NullOr(InstantText).annotate({ description: "When the link ends; null for other credentials." }),
   theme: PortalTheme
 }).annotate({ identifier: "PortalSession" })

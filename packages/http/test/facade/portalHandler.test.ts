@@ -20,7 +20,7 @@ const opened = async () => {
 describe("portalHandler", () => {
   it("answers the portal's calls for a customer of the host's own session, and shows nothing of others", async () => {
     const { other, own, session, waybill } = await opened()
-    expect(await json(await waybill.portalHandler(at("/portal/v1/session"), session))).toEqual({ client: "key:shop", expiresAt: null, theme: { name: "Acme Freight", accent: "#0b5fff" } })
+    expect(await json(await waybill.portalHandler(at("/portal/v1/session"), session))).toEqual({ tenantId: "acme", client: "key:shop", expiresAt: null, theme: { name: "Acme Freight", accent: "#0b5fff" } })
     const { data } = await json(await waybill.portalHandler(at("/portal/v1/subscriptions"), session))
     expect(data.map(({ subscriptionId }: any) => subscriptionId)).toEqual([own.id])
     expect((await waybill.portalHandler(at(`/portal/v1/subscriptions/${other.id}`), session)).status).toBe(404)
@@ -44,7 +44,7 @@ describe("portalHandler", () => {
     globalThis.waybillTestOutput?.secret(link.token)
     expect(link.url).toBe(`https://freight.example.com/portal/#token=${link.token}`)
     const response = await waybill.portalHandler(at("/portal/v1/session", { headers: { authorization: `Bearer ${link.token}` } }), session)
-    expect(await json(response)).toEqual({ client: "key:rival", expiresAt: link.expiresAt, theme: { name: "Acme Freight", accent: "#00aa00" } })
+    expect(await json(response)).toEqual({ tenantId: "acme", client: "key:rival", expiresAt: link.expiresAt, theme: { name: "Acme Freight", accent: "#00aa00" } })
   })
 
   it("sends notices through the host's own mail", async () => {

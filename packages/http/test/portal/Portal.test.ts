@@ -57,7 +57,7 @@ describe("a portal link", () => {
     const { json, status } = await linkFor("shop", { expiresInSeconds: 120, theme })
     expect(status).toBe(201)
     expect(json.url).toBe(null)
-    expect((await portal("GET", "/session", json.token)).json).toEqual({ client: "key:shop", expiresAt: json.expiresAt, theme })
+    expect((await portal("GET", "/session", json.token)).json).toEqual({ tenantId: "acme", client: "key:shop", expiresAt: json.expiresAt, theme })
   })
 
   it("answers another client's ids like unknown ones", async () => {
@@ -157,7 +157,7 @@ describe("a portal link", () => {
 
 describe("a customer in its portal", () => {
   it("comes with its API key as well, without a theme; an operator is refused", async () => {
-    expect((await service.send("GET", "/portal/v1/session", { key: ownKey })).json).toEqual({ client: "key:shop", expiresAt: null, theme: {} })
+    expect((await service.send("GET", "/portal/v1/session", { key: ownKey })).json).toEqual({ tenantId: "acme", client: "key:shop", expiresAt: null, theme: {} })
     expect((await service.send("GET", "/portal/v1/subscriptions", { key: operatorKey })).status).toBe(403)
     expect((await service.send("GET", "/portal/v1/subscriptions")).status).toBe(401)
   })

@@ -7,9 +7,10 @@ const kept = new Map<string, unknown>()
 
 export const hasKept = (): boolean => kept.size > 0
 
-/** Of the session's client: the link of another one shows nothing of it. */
+/** Of the session's client: the link of another one, or of another tenant, shows nothing of it. */
 export const useKept = <A>(what: string): readonly [A | undefined, (change: (before: A | undefined) => A | undefined) => void] => {
-  const name = `${what} of ${useContext(SessionContext)!.client}`
+  const { client, tenantId } = useContext(SessionContext)!
+  const name = `${what} of ${tenantId} ${client}`
   const [, update] = useState(0)
   return [kept.get(name) as A | undefined, (change) => {
     const value = change(kept.get(name) as A | undefined)

@@ -16,7 +16,7 @@ const { body: _, endpointUrl: __, ...delivery } = deadLetter(1, { subscriptionId
 
 /** What a server would have to be broken to send. */
 const answers: Readonly<Record<string, unknown>> = {
-  "/portal/v1/session": { client: evil, expiresAt: evil, theme: { name: evil, accent: `#fff;}*{display:none`, background: evil, text: evil, radius: `1px;background:url(//evil.example)`, logoUrl: "javascript:pwned=4" } },
+  "/portal/v1/session": { tenantId: evil, client: evil, expiresAt: evil, theme: { name: evil, accent: `#fff;}*{display:none`, background: evil, text: evil, radius: `1px;background:url(//evil.example)`, logoUrl: "javascript:pwned=4" } },
   "/portal/v1/subscriptions": { data: [subscription], nextCursor: evil },
   [`/portal/v1/subscriptions/${idOf(1)}`]: subscription,
   "/portal/v1/deliveries": { data: [delivery], nextCursor: null },

@@ -256,6 +256,27 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     expect(await page.getByText("Not saved yet.").count()).toBe(0)
   })
 
+  it("keeps new secrets of one tenant's client apart from a client of the same name in another tenant", async () => {
+    const { link, operator, url } = await opened()
+    await operator.putTenant("other", { name: "Other Freight" })
+    await operator.createApiKey("other", { name: "shop", roles: ["customer"], accounts: ["A-shop"] })
+    await operator.putSecret("other", "other-secret", { client: "shop" })
+    const other = await operator.createPortalLink("other", { client: "shop" })
+    for (const { token } of [link, other]) globalThis.waybillTestOutput?.secret(token)
+    const { page } = await visit(url)
+    await page.goto(link.url!)
+    await page.getByRole("link", { name: "Secrets" }).click()
+    await page.getByRole("button", { name: "Rotate shop-secret" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click()
+    await page.getByRole("heading", { name: "New secret of shop-secret" }).waitFor()
+    globalThis.waybillTestOutput?.secret(await page.getByText(/^whsec_/).innerText())
+    await page.goto(other.url!)
+    await page.getByRole("button", { name: "Rotate other-secret" }).waitFor()
+    expect(await page.getByText(/^whsec_/).count()).toBe(0)
+    await page.goto(link.url!)
+    await page.getByRole("heading", { name: "New secret of shop-secret" }).waitFor()
+  })
+
   it("keeps new secrets until they are stored, while another is rotated and when the link ends, and asks before they are lost", async () => {
     const { link, operator, url } = await opened()
     await operator.putSecret("acme", "second-secret", { client: "shop" })
