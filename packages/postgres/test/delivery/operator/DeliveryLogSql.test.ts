@@ -26,6 +26,8 @@ layer(testStorage(schema), { excludeTestServices: true })("the destinations of a
     yield* sql.unsafe(`
       INSERT INTO "${schema}".deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at)
       SELECT 't', gen_random_uuid(), lpad(to_hex(n), 32, '0')::uuid, 'dead', 1, 1, '{}', '{}', now() FROM (VALUES (1400), (2800)) AS d (n)`).unprepared
+    // before version 17 the planner needs to know that there are many
+    yield* sql.unsafe(`VACUUM (ANALYZE) "${schema}".delivery_destinations`).unprepared
     const match = { inTrouble: true, state: undefined }
     for (const { text, values } of [destinationOverviews(s, "t", { ...match, after: undefined, limit: 100 }), countDestinations(s, "t", match)]) {
       const lines = yield* sql.unsafe(`EXPLAIN (ANALYZE, TIMING OFF) ${text}`, values).unprepared as Effect.Effect<ReadonlyArray<{ readonly "QUERY PLAN": string }>, unknown>
