@@ -11,9 +11,10 @@ import { canonicalText } from "../shared/Json.ts"
 import { type RefusedItem, refusedCall } from "../shared/ReadItems.ts"
 import { type StorageError, Transaction } from "../shared/StoragePort.ts"
 import { forEachPaced, mapPaced } from "../shared/Turns.ts"
+import { hasPro } from "../shipment-status/model/LookupKey.ts"
 import type { ReportOutcome } from "../shipment-status/model/StatusReport.ts"
 import { faultsIn, reportOfUpdate, StatusUpdate } from "../shipment-status/model/StatusUpdate.ts"
-import { type KnownShipments, ShipmentReports } from "../shipment-status/ShipmentReports.ts"
+import { keyedOf, type KnownShipments, ShipmentReports } from "../shipment-status/ShipmentReports.ts"
 import type { ReportedEvent } from "../transit-events/model/TransitEvent.ts"
 import { TransitEvents } from "../transit-events/TransitEvents.ts"
 import { TransitEventStore } from "../transit-events/TransitEventStore.ts"
@@ -60,11 +61,13 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
       const named = good.map(({ value }, at) => value.shipmentId ?? byPro[at])
       const shipmentIds = [...new Set(named.filter((id) => id !== undefined))]
       const known = yield* reports.lock(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined })), writer)
+      const others = yield* reports.resolve(tenantId, good.map(({ value }) => contradictoryPro(known, value)), writer)
       const found: Array<LocatedUpdate> = []
       const refused: Array<RefusedItem> = []
       for (const [at, item] of good.entries()) {
         const shipmentId = named[at]
         if (shipmentId === undefined || !known.has(shipmentId)) refused.push(unknownShipment(item))
+        else if (others[at] !== undefined) refused.push(twoShipments(item, others[at]))
         else found.push({ ...item, shipmentId, eventId: yield* eventIdOf(shipmentId, item.value) })
       }
       return { known, found, refused }
@@ -177,6 +180,15 @@ const unknownShipment = ({ index, value }: ReadItem<StatusUpdate>): RefusedItem 
   value.shipmentId === undefined
     ? refusal(index, "proNumber", `No shipment with PRO ${value.proNumber}. Post the shipment first.`, "unknown_reference")
     : refusal(index, "shipmentId", `No shipment ${value.shipmentId}. Post the shipment first.`, "unknown_reference")
+
+/** The PRO of an update whose `shipmentId` names a shipment without this PRO; blank for any other update, because no shipment has that. SPEC-GAP-A35 */
+const contradictoryPro = (known: KnownShipments, { proNumber = "", shipmentId }: StatusUpdate): string => {
+  const named = shipmentId === undefined ? undefined : known.get(shipmentId)
+  return named === undefined || hasPro(keyedOf(named), proNumber) ? "" : proNumber
+}
+
+const twoShipments = ({ index, value }: ReadItem<StatusUpdate>, other: string): RefusedItem =>
+  refusal(index, "proNumber", `PRO ${value.proNumber} is of shipment ${other}, not of ${value.shipmentId}. Send only the one that is right.`, "conflict")
 
 const contradicting = ({ index, value }: LocatedUpdate): RefusedItem =>
   refusal(index, "updateId", `Update ${value.updateId} is known with other content. An update never changes: give a correction an updateId of its own.`, "conflict")

@@ -37,7 +37,7 @@ const offsetMinutes = (text: string, at: number): number => {
 
 /**
  * Parses an RFC 3339 date-time into milliseconds since 1970; `undefined` if the text is not one. Digits beyond the millisecond are cut
- * off, so comparisons are exact to the millisecond.
+ * off, so comparisons are exact to the millisecond. SPEC-GAP-X11
  */
 export const parseInstant = (text: string): number | undefined => {
   if (text[4] !== "-" || text[7] !== "-" || (text[10] !== "T" && text[10] !== "t") || text[13] !== ":" || text[16] !== ":") return undefined

@@ -229,7 +229,7 @@ const writeOf = (known: KnownShipment, before: KnownShipment | undefined): Statu
   }
 }
 
-const keyedOf = ({ state, view }: KnownShipment): KeyedShipment => ({ ...view, shipmentId: state.shipmentId, references: furtherReferences(state) })
+export const keyedOf = ({ state, view }: KnownShipment): KeyedShipment => ({ ...view, shipmentId: state.shipmentId, references: furtherReferences(state) })
 
 const sameTexts = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean => a.length === b.length && a.every((text, at) => text === b[at])
 

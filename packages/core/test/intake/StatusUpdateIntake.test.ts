@@ -174,6 +174,16 @@ describe("StatusUpdateIntake", () => {
     assert.deepStrictEqual((yield* notified).map(wordOf), ["Picked-up", "Out for Delivery"])
   }, inService))
 
+  it.effect("refuses an update whose PRO is another shipment's, and takes one whose shipmentId tells shipments with one PRO apart (SPEC-GAP-A35)", Effect.fnUntraced(function*() {
+    const { post, update, view } = yield* pickedUp
+    yield* post("S2", { ShipmentMilestoneStatus: "Picked-up", UpdatedPro: "PARTNER-2" })
+    yield* post("S3", { ProNumber: "S1", ShipmentMilestoneStatus: "Picked-up" })
+    const moved = { shipmentMilestoneStatus: "In Transit" }
+    assert.deepStrictEqual(yield* faultsOf(update({ shipmentId: "S1", proNumber: "partner2", ...moved })), ["/updates/0/proNumber conflict"])
+    yield* update({ shipmentId: "S1", proNumber: "s-1", ...moved }, { shipmentId: "S2", proNumber: "PARTNER 2", ...moved }, { shipmentId: "S3", proNumber: "NEW", ...moved })
+    for (const shipmentId of ["S2", "S3"]) assert.strictEqual((yield* view(shipmentId)).ShipmentMilestoneStatus, "In Transit")
+  }, inService))
+
   it.effect("refuses an update without a known shipment, or in neither of the two shapes", Effect.fnUntraced(function*() {
     const { update } = yield* pickedUp
     assert.deepStrictEqual(yield* faultsOf(update({ shipmentId: "S2", shipmentMilestoneStatus: "In Transit" }, { proNumber: "404", shipmentMilestoneStatus: "In Transit" })), [

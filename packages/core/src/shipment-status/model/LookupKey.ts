@@ -88,6 +88,9 @@ const numbersOf = (shipment: KeyedShipment) => {
   }
 }
 
+/** Whether a PRO lookup with this number finds the shipment. */
+export const hasPro = (shipment: KeyedShipment, proNumber: string): boolean => numbersOf(shipment).pros.some((pro) => plainNumber(pro) === plainNumber(proNumber))
+
 /** Builds every key that finds the shipment. */
 export const keysOf = (shipment: KeyedShipment): ReadonlyArray<string> => {
   const { bols, pos, pros } = numbersOf(shipment)

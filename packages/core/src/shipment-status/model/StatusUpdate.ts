@@ -12,7 +12,7 @@ import type { Information, StatusReport } from "./StatusReport.ts"
 
 /** A status update as a carrier's system posts it: members of either notification of area A. */
 export const StatusUpdate = Schema.Struct({
-  /** One of them names the shipment; `shipmentId` wins. */
+  /** One of them names the shipment; of shipments with one PRO, `shipmentId` names one. */
   shipmentId: Schema.optionalKey(ShipmentId),
   proNumber: Schema.optionalKey(someText(100)),
   /** Now, if left out. */
