@@ -1,12 +1,9 @@
 /** Runs the service on the real event loop, also while a test uses fake timers. */
 import { MixedScheduler, type Scheduler } from "effect/Scheduler"
+// not the globals, which a runner's configuration may have replaced before any module loads
+import { clearImmediate, setImmediate } from "node:timers"
 
-// captured at load time, before a test installs fake timers; some environments, such as browsers, have none
-const { clearImmediate: clear, setImmediate: set } = globalThis as Partial<typeof globalThis>
-
-const immediately = set === undefined || clear === undefined ? undefined : (task: () => void) => {
-  const turn = set(task)
-  return () => clear(turn)
-}
-
-export const realScheduler: Scheduler = new MixedScheduler("async", immediately)
+export const realScheduler: Scheduler = new MixedScheduler("async", (task) => {
+  const turn = setImmediate(task)
+  return () => clearImmediate(turn)
+})
