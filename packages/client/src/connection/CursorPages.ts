@@ -13,7 +13,7 @@ export interface PageQuery {
 /** One page of a list. */
 export interface ListedPage<A> {
   readonly data: ReadonlyArray<A>
-  /** Absent or `null` on the last page. */
+  /** Absent, `null` or empty on the last page. */
   readonly nextCursor?: string | null
 }
 
@@ -33,6 +33,7 @@ export async function* allPages<A>(
   do {
     const page = await pageAt(cursor)
     yield* page.data
-    cursor = page.nextCursor ?? undefined
+    // an empty one would ask for the first page again
+    cursor = page.nextCursor || undefined
   } while (cursor !== undefined)
 }

@@ -15,7 +15,7 @@ import { readRequestBody, tooLarge } from "./RequestBody.ts"
 import { SeenInMemory } from "./SeenInMemory.ts"
 import type { ClaimAnswer, SeenStore, TransactionalSeenStore } from "./SeenStore.ts"
 import { reportSequences, type SequenceReport, SequencesInMemory, type SequenceStore, sequencesOf } from "./Sequences.ts"
-import { readDeliveryId, type SignatureScheme, verifyDelivery, verifyXSignature } from "./Signature.ts"
+import { isTolerance, readDeliveryId, type SignatureScheme, verifyDelivery, verifyXSignature } from "./Signature.ts"
 import { readSecrets, type WebhookSecrets } from "./WebhookSecret.ts"
 
 /**
@@ -129,7 +129,7 @@ const kinds: OptionKinds<DeliveryReceiverOptions<unknown>> = {
   sequences: either(oneOf(false), object),
   source: text,
   mostBytes: number,
-  toleranceSeconds: number,
+  toleranceSeconds: ["a number of seconds from 0", isTolerance],
   claimSeconds: number,
   acknowledgeWith: oneOf(200, 202),
   onError: callback,

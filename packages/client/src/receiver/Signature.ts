@@ -114,9 +114,12 @@ const knownSignatures = (header: string): ReadonlyArray<string> => {
   return signatures
 }
 
+/** Without an end there would be no protection from replays. */
+export const isTolerance = (seconds: unknown): boolean => Number.isFinite(seconds) && (seconds as number) >= 0
+
 /** Written so that NaN as time or tolerance refuses too. */
 const checkAge = (signedAt: Date, now: Date, toleranceSeconds: number): void => {
-  if (!(Number.isFinite(toleranceSeconds) && toleranceSeconds >= 0)) throw new RangeError("toleranceSeconds is a number from 0.")
+  if (!isTolerance(toleranceSeconds)) throw new RangeError("toleranceSeconds is a number from 0.")
   const age = Math.floor(now.getTime() / 1000) - signedAt.getTime() / 1000
   if (Number.isNaN(age)) throw new RangeError("now is not a valid Date.")
   if (age > toleranceSeconds) {

@@ -131,6 +131,12 @@ describe("OperatorClient", () => {
     ])
   })
 
+  it("ends at an empty cursor", async () => {
+    const { client, received } = clientOf((_, count) => count < 5 ? json({ data: [delivery], nextCursor: "" }) : problem(500))
+    expect(await Array.fromAsync(client.allDeliveries("acme"))).toEqual([delivery])
+    expect(received).toHaveLength(1)
+  })
+
   it("fails when a promised count is missing", async () => {
     const { client } = clientOf(() => json({}))
     await expect(client.recover("acme", "s-1", { since: new Date(0) })).rejects.toMatchObject({ reason: "unreadable_answer" })

@@ -420,7 +420,8 @@ describe("DeliveryReceiver", () => {
     [{ signature: "hmac" }, "signature of DeliveryReceiver is \"standard-webhooks\" or \"x-signature\", and got a value of type string."],
     [{ acknowledgeWith: 204 }, "acknowledgeWith of DeliveryReceiver is 200 or 202, and got 204."],
     [{ mostBytes: NaN }, "mostBytes of DeliveryReceiver is a number above 0, and got NaN."],
-    [{ toleranceSeconds: null }, "toleranceSeconds of DeliveryReceiver is a number above 0, and got null."],
+    [{ toleranceSeconds: null }, "toleranceSeconds of DeliveryReceiver is a number of seconds from 0, and got null."],
+    [{ toleranceSeconds: Infinity }, "toleranceSeconds of DeliveryReceiver is a number of seconds from 0, and got Infinity."],
     [{ claimSeconds: -1 }, "claimSeconds of DeliveryReceiver is a number above 0, and got -1."]
   ])("refuses %j", (options, message) => {
     expect(() => recording(options)).toThrow(message)

@@ -77,6 +77,15 @@ describe("readDelivery", () => {
     }
   })
 
+  it("refuses a body that nests too deep, without parsing it", async () => {
+    const nested = (levels: number) => JSON.parse("[".repeat(levels) + "]".repeat(levels)) as unknown
+    const read = async (body: Uint8Array) => readDelivery({ secrets: secret, ...await signDelivery({ secrets: secret, body }) })
+    const batchWith = (attributes: object) => bytesOf({ deliveryId: "D1", sentAt: "2026-11-20T14:15:00Z", events: [{ ...events[0], notes: "\"[{".repeat(1000), attributes }] })
+    expect(await read(batchWith({ nested: nested(500) }))).toMatchObject({ kind: "events" })
+    await expect(read(batchWith({ nested: nested(600) }))).rejects.toMatchObject({ reason: "batch_malformed", message: "The body nests more than 512 levels deep." })
+    await expect(read(new TextEncoder().encode("[".repeat(600)))).rejects.toThrow("levels deep")
+  })
+
   it("returns the content that was verified, even if the buffer changes meanwhile", async () => {
     const signed = await signDelivery({ secrets: secret, status: deliveryUpdate })
     const pending = readDelivery({ secrets: secret, ...signed })
