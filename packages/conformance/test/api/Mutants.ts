@@ -256,6 +256,17 @@ const transitEvents: ReadonlyArray<Mutant> = [
   { rule: "d-create-unknown-members", name: "unknown members are accepted", seen: "answered 200", ...accepting("POST", subscriptions) },
   { rule: "d-create-malformed", name: "500 for a body that is not JSON", seen: "answered 500", ...turning("POST", subscriptions, 400, 500) },
   { rule: "d-patch-answer", name: "a patch answers the subscription before", seen: "id and batchMaxSize", ...changing("PATCH", subscription, (json) => ({ ...json, delivery: { ...json.delivery, batchMaxSize: 200 } })) },
+  { rule: "d-patch-null", name: "null in a patch changes nothing", seen: "eventTypes and shipmentIds", ...changingBody("PATCH", subscription, (json) => ({ ...json, filters: without(json.filters, "shipmentIds") })) },
+  { rule: "d-patch-delivered", name: "deliveries go to the address before the patch", seen: "not delivered in time", ...changingBody("PATCH", subscription, (json) => without(json, "endpointUrl")) },
+  { rule: "d-patch-delivered", name: "deliveries follow the filters before the patch", seen: "since a patch", ...changingBody("PATCH", subscription, (json) => without(json, "filters")) },
+  { rule: "d-filter-both", name: "one matching filter is enough", seen: "a filter excludes it", ...changingBody("POST", subscriptions, (json) => json.filters?.shipmentIds === undefined ? json : { ...json, filters: without(json.filters, "eventTypes") }) },
+  { rule: "d-events-combined", name: "times are ignored when there is a type", seen: "does not match the filter", call: (call) => {
+    if (call.query.has("eventTypes")) {
+      call.query.delete("occurredFrom")
+      call.query.delete("occurredTo")
+    }
+    return call
+  } },
   { rule: "d-patch-invalid", name: "an unknown status is accepted", seen: "answered 200", ...accepting("PATCH", subscription) },
   { rule: "d-delete-status", name: "200 for a delete", seen: "answered 200", answer: (reply, call) => call.method === "DELETE" ? jsonReply(200, {}) : reply },
   { rule: "d-events-past-the-end", name: "the last page again", seen: "page 9999", call: (call) => {

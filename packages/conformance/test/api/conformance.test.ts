@@ -10,6 +10,8 @@ import { openCallback } from "../../src/api/Callback.ts"
 import { seedThroughIntake } from "../../src/api/Seed.ts"
 import { basesOf, startApi, targetOf } from "./ApiUnderTest.ts"
 import { mutants } from "./Mutants.ts"
+import { startMutatingProxy } from "./MutatingProxy.ts"
+import { changing } from "./Mutations.ts"
 
 const limits = { timeoutMillis: 500, totalMillis: 20_000, maxCalls: 500, maxAnswerBytes: 100_000 }
 
@@ -113,11 +115,30 @@ describe("the rules of check --api", { timeout: 120_000 }, () => {
     expect(asked).toEqual(["Bearer opaque"])
   })
 
+  it("take an invoice with members of a later version", async () => {
+    const api = await startApi()
+    onTestFinished(() => api.stop())
+    const proxy = await startMutatingProxy()
+    onTestFinished(() => proxy.close())
+    const { bind, url } = proxy.add({ serviceUrl: api.url, mutation: changing("GET", /./u, (json: unknown) => withLaterMembers(json)) })
+    const target = await targetOf(api, { bases: basesOf(url) })
+    onTestFinished(() => target.callback.close())
+    bind({ fixtures: target.fixtures, receiverPort: target.callback.port })
+    const { results } = await runRules(target, rules.filter(({ id }) => id === "b-get" || id === "b-get-charges"))
+    expect(results.map(({ id, status }) => [id, status])).toEqual([["b-get", "passed"], ["b-get-charges", "passed"]])
+  })
+
   it("report a server that does not answer", async () => {
     const target = await bareTarget("http://127.0.0.1:1")
     expect((await runRules(target, rules)).unreachable).toContain("no answer")
   })
 })
+
+const withLaterMembers = (json: unknown): unknown => {
+  if (Array.isArray(json)) return json.map(withLaterMembers)
+  if (typeof json !== "object" || json === null) return json
+  return { later: [{}], ...Object.fromEntries(Object.entries(json).map(([name, each]) => [name, withLaterMembers(each)])) }
+}
 
 describe("what a check creates", { timeout: 60_000 }, () => {
   const creating = rules.filter(({ id }) => ["d-create", "d-create-filters", "d-patch", "d-list", "d-get"].includes(id))

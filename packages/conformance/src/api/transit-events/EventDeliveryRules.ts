@@ -17,6 +17,10 @@ interface Deliveries {
   readonly typed: Subscribed
   /** The first shipment only. */
   readonly ofShipment: Subscribed
+  /** IN_TRANSIT of the first shipment only. */
+  readonly narrow: Subscribed
+  /** IN_TRANSIT only, at another address, both since a patch. */
+  readonly moved: Subscribed
   /** One event for each delivery, and two deliveries a minute. */
   readonly slow: Subscribed
   /** Refuses everything, with one attempt. */
@@ -51,6 +55,12 @@ const idsIn = (posts: ReadonlyArray<Post>): ReadonlyArray<string> =>
     }
   })
 
+const move = async (context: RuleContext, { id }: Subscribed): Promise<Subscribed> => {
+  const inbox = context.inbox()
+  const exchange = expectStatus(await patched(context, id, { endpointUrl: inbox.url, filters: { eventTypes: ["IN_TRANSIT"] } }), 200)
+  return { id, inbox, exchange }
+}
+
 const deliver = async (context: RuleContext): Promise<Deliveries> => {
   const { events, clients } = context.fixtures
   const plain = failingFirst(await subscribe(context), 500)
@@ -58,6 +68,8 @@ const deliver = async (context: RuleContext): Promise<Deliveries> => {
   const dropped = failingFirst(await subscribe(context), "drop")
   const typed = await subscribe(context, { filters: { eventTypes: ["IN_TRANSIT"] } })
   const ofShipment = await subscribe(context, { filters: { shipmentIds: [events!.shipmentIds[0]] } })
+  const narrow = await subscribe(context, { filters: { eventTypes: ["IN_TRANSIT"], shipmentIds: [events!.shipmentIds[0]] } })
+  const moved = await move(context, await subscribe(context))
   const slow = await subscribe(context, { delivery: { batchMaxSize: 1, rateLimitPerMinute: 2 } })
   const refusing = await subscribe(context, { delivery: { maxAttempts: 1, initialBackoffSeconds: 1, maxBackoffSeconds: 1 } })
   refusing.inbox.answers(() => 500)
@@ -76,11 +88,12 @@ const deliver = async (context: RuleContext): Promise<Deliveries> => {
     accepts(context, single, published),
     accepts(context, dropped, published),
     accepts(context, typed, published.filter(({ type }) => type === "IN_TRANSIT")),
+    accepts(context, moved, published.filter(({ type }) => type === "IN_TRANSIT")),
     accepts(context, ofShipment, published.filter(({ shipment }) => shipment.shipmentId === events!.shipmentIds[0]))
   ])
   await plain.inbox.untilQuiet(context.quietMillis, context.waitMillis)
   const whilePaused = [...paused.inbox.posts]
-  return { published, plain, single, dropped, typed, ofShipment, slow, refusing, paused, deleted, foreign, whilePaused }
+  return { published, plain, single, dropped, typed, ofShipment, narrow, moved, slow, refusing, paused, deleted, foreign, whilePaused }
 }
 
 const needs = ["customer", "secret", "events", "trigger", "receiver"] as const
@@ -163,6 +176,15 @@ export const eventDeliveryRules = rulesOf("d", "Area D, Event types and delivery
     const [wanted] = fixtures.events!.shipmentIds
     expectOnly(ofShipment, ({ shipment }) => shipment.shipmentId === wanted, `the filter is ${wanted}`)
     return expectDelivered(ofShipment, published.filter(({ shipment }) => shipment.shipmentId === wanted))
+  })),
+  should("filter-both", "delivers only events that match both filters, and all of them", { source: "practice: a second filter selects fewer events" }, about(({ narrow, published }, { fixtures }) => {
+    const fits = ({ shipment, type }: ListedEvent) => type === "IN_TRANSIT" && shipment.shipmentId === fixtures.events!.shipmentIds[0]
+    expectOnly(narrow, fits, "a filter excludes it")
+    return expectDelivered(narrow, published.filter(fits))
+  })),
+  must("patch-delivered", "delivers to the address and by the filters of the latest patch", { source: "Area D, Operations: Patch subscription" }, about(({ moved, published }) => {
+    expectOnly(moved, ({ type }) => type === "IN_TRANSIT", "the filter is IN_TRANSIT since a patch")
+    return expectDelivered(moved, published.filter(({ type }) => type === "IN_TRANSIT"))
   })),
   must("retried", "repeats a delivery that was answered 500", about(({ plain, published }) => expectRetried(plain, published))),
   must("retried-drop", "repeats a delivery when the connection broke before the answer", about(({ dropped, published }) => expectRetried(dropped, published))),

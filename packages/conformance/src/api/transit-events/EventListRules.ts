@@ -31,6 +31,18 @@ const expectFiltered = async (context: RuleContext, query: Readonly<Record<strin
   return `${data.length} of ${all.length} events`
 }
 
+type Bound = "occurredFrom" | "occurredTo"
+
+const isInTime = (event: ListedEvent, name: Bound, occurredAt: string): boolean => Date.parse(event.occurredAt) < Date.parse(occurredAt) === (name === "occurredTo")
+
+/** A type and a bound that each exclude an event that the other includes, so that it shows when one of them is ignored. */
+const filtersThatDiffer = (events: ReadonlyArray<ListedEvent>): { readonly type: ListedEvent["type"]; readonly name: Bound; readonly occurredAt: string } => {
+  const pairs = events.flatMap(({ type }) => events.flatMap(({ occurredAt }) => (["occurredFrom", "occurredTo"] as const).map((name) => ({ type, name, occurredAt }))))
+  const differ = ({ name, occurredAt, type }: typeof pairs[number]) =>
+    [true, false].every((isOfType) => events.some((event) => (event.type === type) === isOfType && isInTime(event, name, occurredAt) !== isOfType))
+  return pairs.find(differ) ?? pairs[0]!
+}
+
 const expectSorted = (events: ReadonlyArray<ListedEvent>, direction: 1 | -1, exchange: Exchange): void => {
   const at = events.findIndex((event, index) => index > 0 && direction * compareEvents(events[index - 1]!, event) >= 0)
   if (at > 0) throw new Violation(`${events[at]!.shipment.shipmentId} #${events[at]!.sequence} ${events[at]!.eventId} is listed after #${events[at - 1]!.sequence} of ${events[at - 1]!.shipment.shipmentId}.`, exchange)
@@ -67,6 +79,10 @@ export const eventListRules = [
       expectFiltered(context, { occurredFrom: occurredAt }, (event) => Date.parse(event.occurredAt) >= Date.parse(occurredAt)))),
     must("events-to", "excludes events at occurredTo and after", onMiddle(({ occurredAt }, context) =>
       expectFiltered(context, { occurredTo: occurredAt }, (event) => Date.parse(event.occurredAt) < Date.parse(occurredAt)))),
+    must("events-combined", "lists only events that match every filter", onFirstEvents(({ data: all }, context) => {
+      const { name, occurredAt, type } = filtersThatDiffer(all)
+      return expectFiltered(context, { eventTypes: type, [name]: occurredAt }, (event) => event.type === type && isInTime(event, name, occurredAt))
+    })),
     must("events-order", "orders events by shipmentId, sequence and eventId", async (context) => {
       const [{ data }, exchange] = await eventsPage(context, { pageSize: "500" })
       expectSorted(data, 1, exchange)

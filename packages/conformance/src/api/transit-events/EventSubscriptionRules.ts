@@ -136,6 +136,14 @@ const changeRules = rulesOf("d", "Area D, Operations: Patch subscription; States
     )
     return "changed eventTypes alone"
   }),
+  must("patch-null", "removes a member that a merge patch sets to null, and keeps the others", { source: "Patch subscription: JSON Merge Patch" }, async (context) => {
+    const { id } = await subscribeOnly(context, { filters })
+    expectStatus(await patched(context, id, { filters: { shipmentIds: null } }), 200)
+    const [now, exchange] = await got(context, id)
+    // no filter and an empty one both match everything
+    expectEqual([now.filters?.eventTypes, now.filters?.shipmentIds ?? []], [filters.eventTypes, []], "eventTypes and shipmentIds", exchange)
+    return "removed shipmentIds alone"
+  }),
   must("patch-answer", "returns the changed subscription", onSubscription(async ({ id }, context) => {
     const [now, exchange] = await jsonAnswer(patched(context, id, { delivery: { batchMaxSize: 9 } }), Subscription, 200)
     expectEqual([now.id, now.delivery?.["batchMaxSize"]], [id, 9], "id and batchMaxSize", exchange)
