@@ -141,9 +141,9 @@ export default {
     {
       name: "testkit-needs-no-machine",
       severity: "error",
-      comment: "The test kit runs in memory: no port, no file, no process. Hashes are all it may take from Node.",
+      comment: "The test kit runs in memory: no port, no file, no process. Hashes, and timers that no test replaces, are all it may take from Node.",
       from: { path: "^packages/testkit/src/" },
-      to: { dependencyTypes: ["core"], pathNot: "^(node:)?crypto$" }
+      to: { dependencyTypes: ["core"], pathNot: "^(node:)?(crypto|timers)$" }
     },
     {
       name: "hostile-receivers-have-their-own-entry",
