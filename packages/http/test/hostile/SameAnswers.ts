@@ -102,7 +102,10 @@ const startReceiver = async () => {
   return { origin, received, close: () => new Promise((resolve) => server.close(resolve)) }
 }
 
-const startSide = async (storage: WaybillStorage<any>, decidesLater: boolean): Promise<Side> => {
+/** Few enough that calls exceed them. */
+const lowLimits = { eventSubscriptionsPerClient: 3, chargeSubscriptionsPerClient: 1, statusSubscriptionsPerClient: 3, documentBytes: 30_000 }
+
+const startSide = async (storage: WaybillStorage<any>, { decidesLater, hasLowLimits }: { readonly decidesLater: boolean; readonly hasLowLimits: boolean }): Promise<Side> => {
   const waybill: Waybill<any> = createWaybill({
     storage,
     authenticate: async (request) => JSON.parse(request.headers.get("x-as") ?? "null") ?? undefined,
@@ -114,6 +117,7 @@ const startSide = async (storage: WaybillStorage<any>, decidesLater: boolean): P
   })
   for (const tenantId of tenants) {
     await waybill.tenants.put(tenantId, { name: tenantId })
+    if (hasLowLimits) await waybill.limits.put(tenantId, lowLimits)
     for (const id of ["main", ...words.map((word) => `${word}-secret`)]) await waybill.secrets.put(tenantId, id, { anyClient: true })
   }
   return { waybill, ids: [] }
@@ -223,7 +227,8 @@ const readPages = async function*(sides: Pair<Side>, principal: Asked["principal
 export const compareServices = async ({ calls, seed, storages }: ComparedServices): Promise<Comparison> => {
   const receiver = await startReceiver()
   const random = new SeededRandom(seed)
-  const sides: Pair<Side> = [await startSide(storages[0], seed % 2 === 1), await startSide(storages[1], seed % 2 === 1)]
+  const settings = { decidesLater: seed % 2 === 1, hasLowLimits: seed % 2 === 0 }
+  const sides: Pair<Side> = [await startSide(storages[0], settings), await startSide(storages[1], settings)]
   const differences: Array<string> = []
   const accepted = new Set<string>()
   let deliveries = 0
