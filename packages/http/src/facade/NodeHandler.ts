@@ -168,8 +168,8 @@ const headersOf = (req: IncomingMessage, target: string | undefined): Headers =>
 }
 
 const write = async (res: ServerResponse, response: Response): Promise<void> => {
-  // The caller has left. `pipeline` would reject, and leave the body with what it holds open.
-  if (res.destroyed) return await response.body?.cancel()
+  // The caller has left, or the host has answered meanwhile, such as by a timeout. `pipeline` would leave the body with what it holds open.
+  if (res.destroyed || res.headersSent) return await response.body?.cancel()
   res.statusCode = response.status
   response.headers.forEach((value, name) => {
     // HTTP/2 has no such header, and Node refuses to send it.

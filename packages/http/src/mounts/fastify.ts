@@ -26,7 +26,7 @@ export interface FastifyCall {
 /** The used members of a reply. */
 export interface FastifyAnswer {
   readonly raw: ServerResponse
-  code(status: number): unknown
+  readonly sent: boolean
 }
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
@@ -57,6 +57,8 @@ const addTo = async (scope: FastifyScope, waybill: Pick<Waybill, "handler">): Pr
       const request = webRequestOf(call.raw, { target: call.url, body: unread && streamOnDemand(unread), isDecoded: unread !== undefined && unread !== call.raw, signal: abortSignalOf(reply.raw) })!
       const mountPath = mountPathOf(pathOf(call.url), scope.prefix)
       const response = await waybill.handler(request, { mountPath, remoteAddress: call.ip, host: call, target: unresolvedTargetOf(call.url) })
+      // The host has answered meanwhile, such as by `handlerTimeout`. Fastify ignores a later answer, and leaves what its body holds.
+      if (reply.sent) return await response.body?.cancel()
       // HTTP/2 has no such header, and Node refuses to send it.
       if (call.raw.httpVersionMajor > 1) response.headers.delete("connection")
       return response

@@ -197,6 +197,18 @@ describe("toNodeHandler", () => {
     expect(reported).toEqual([])
   })
 
+  it("releases an answer that comes after the host's own, and leaves the host's unchanged", async () => {
+    let release = () => {}
+    const released = new Promise<void>((resolve) => release = resolve)
+    const late = toNodeHandler({ handler: async () => new Response(new ReadableStream({ cancel: () => release() })) })
+    const url = await serve((request, response) => {
+      response.writeHead(503).write("host")
+      late(request, response)
+      void released.then(() => response.end(" is busy"))
+    })
+    expect(await (await fetch(url)).text()).toBe("host is busy")
+  })
+
   it("uses the framework's caller address if there is one", async () => {
     const addresses: Array<unknown> = []
     const handler = toNodeHandler({

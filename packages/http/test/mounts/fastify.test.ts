@@ -118,6 +118,22 @@ describe("Fastify", () => {
     expect(await service.reached[0]!.request.json()).toEqual({ a: 1 })
   })
 
+  it("releases an answer that comes after the host's own, such as that of handlerTimeout", async () => {
+    const app = appOf({ handlerTimeout: 1 })
+    const released = new Promise<void>((release) => {
+      app.register(toFastifyPlugin({
+        handler: async ({ signal }) => {
+          await answered
+          expect(signal.aborted).toBe(false)
+          return new Response(new ReadableStream({ cancel: () => release() }))
+        }
+      }))
+    })
+    const answered = new Promise<void>((resolve) => void app.addHook("onResponse", async () => resolve()))
+    expect((await fetch(await listen(app))).status).toBe(503)
+    await released
+  })
+
   it("serves HTTP/2, also bodies without a length", async () => {
     const waybill = await startWaybill(() => users["carrier"])
     const app = fastify({ http2: true })
