@@ -50,7 +50,8 @@ export const toNodeHandler = (waybill: Pick<Waybill, "handler">, options: NodeHa
       process.emitWarning(error)
       return writeLost(res)
     }
-    const isDecoded = body instanceof Uint8Array && Number(req.headers["content-length"] ?? body.byteLength) !== body.byteLength
+    // without a length it may be either, and parsers keep no bytes that they cannot decode
+    const isDecoded = body instanceof Uint8Array && Number(req.headers["content-length"]) !== body.byteLength
     const target = req.originalUrl ?? req.url
     const request = webRequestOf(req, { target, body, isDecoded, signal: abortSignalOf(res) })
     if (request === undefined) {

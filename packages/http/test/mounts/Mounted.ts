@@ -39,13 +39,16 @@ export const publish = (mount: string, eventId: string, account = "A") =>
     body: JSON.stringify({ events: [reportedEvent(`S-${account}`, { eventId, accounts: [account] })] })
   })
 
-/** Compressed, for a host that decompresses bodies itself. */
-export const publishCompressed = (mount: string) =>
-  fetch(`${mount}/intake/v1/transit-events`, {
+/** Compressed, for a host that decompresses bodies itself; in chunks without a Content-Length. */
+export const publishCompressed = (mount: string, { inChunks = false } = {}) => {
+  const bytes = gzipSync(JSON.stringify({ events: [reportedEvent("S-gzip", { eventId: "e-gzip", accounts: ["A"] })] }))
+  return fetch(`${mount}/intake/v1/transit-events`, {
     method: "POST",
     headers: { ...bearer("carrier"), "content-type": "application/json", "content-encoding": "gzip" },
-    body: gzipSync(JSON.stringify({ events: [reportedEvent("S-gzip", { eventId: "e-gzip", accounts: ["A"] })] }))
-  })
+    body: inChunks ? new Blob([bytes]).stream() : bytes,
+    duplex: "half"
+  } as RequestInit)
+}
 
 /** The target and the headers as written, which `fetch` would change. */
 const statusOfTarget = async (mount: string, target: string, ...headers: ReadonlyArray<string>): Promise<number> => {

@@ -77,7 +77,7 @@ describe("Express", () => {
       const { mount } = await started(parser)
       await expectService(mount, { behindParser: true })
       await expectDocuments(mount)
-      expect((await publishCompressed(mount)).status).toBe(200)
+      for (const inChunks of [false, true]) expect((await publishCompressed(mount, { inChunks })).status).toBe(200)
     }
     expect((await publishCompressed((await started()).mount)).status).toBe(415)
   })
