@@ -145,7 +145,7 @@ export const isUuid = (text: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a
 interface OptionalOfKey {
   readonly dot: string | undefined
   readonly mc: string | undefined
-  readonly expiresAt: number
+  readonly expiresAt: number | undefined
 }
 
 /** Leaves out what a key does not have. */
@@ -153,11 +153,11 @@ const keyOf = <K extends OptionalOfKey>({ dot, expiresAt, mc, ...key }: K) => ({
   ...key,
   ...(dot === undefined ? {} : { dot }),
   ...(mc === undefined ? {} : { mc }),
-  ...(expiresAt === Infinity ? {} : { expiresAt })
+  ...(expiresAt === undefined ? {} : { expiresAt })
 })
 
 const clientRowsOf = (rows: ReadonlyArray<Decoded<typeof clients.clientRow>>): ClientRows => ({
   now: rows[0]!.now,
-  rows: rows.map(({ liveUntil, origin }) => ({ origin, liveUntil })),
+  rows: rows.map(({ liveUntil = Infinity, origin }) => ({ origin, liveUntil })),
   endingThrough: rows.find((each) => each.endingThrough !== undefined)?.endingThrough
 })

@@ -35,11 +35,11 @@ SELECT ${tenant(tenantId)}, account, ${client}, ${origin} FROM unnest(${textArra
 ON CONFLICT DO NOTHING
 RETURNING account`
 
-export const clientRow = row({ origin: only<ClientRow["origin"]>(text), liveUntil: timestamptz, endingThrough: optional(uuid), now: timestamptz })
+export const clientRow = row({ origin: only<ClientRow["origin"]>(text), liveUntil: optional(timestamptz), endingThrough: optional(uuid), now: timestamptz })
 
-/** Locks and returns the rows of one client. Drivers that read infinity as an invalid date lose its sign. */
+/** Locks and returns the rows of one client. Without infinity, which parsers of hosts fail on, or read as an invalid date without a sign. */
 export const clientRows = (schema: Statement, tenantId: string, client: string) => statement`
-SELECT origin, greatest(live_until, 'epoch') AS live_until, ending_through, now() AS now
+SELECT origin, nullif(greatest(live_until, 'epoch'), 'infinity') AS live_until, ending_through, now() AS now
 FROM ${schema}.clients WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} ORDER BY origin FOR UPDATE`
 
 /** Whether clients have a carrier number, and none of them one of `own` as well. */

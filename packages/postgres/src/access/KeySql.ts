@@ -3,18 +3,22 @@ import type { FoundApiKey, ListRange, StoredApiKey } from "@waybill/core"
 import { bytea, int8, only, optional, row, text, textArray, timestamptz, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
 
-const keyColumns = {
+const storedColumns = {
   id: uuid,
   name: text,
   roles: only<StoredApiKey["roles"]>(textArray),
   accounts: textArray,
   dot: optional(text),
   mc: optional(text),
-  hash: bytea,
-  expiresAt: timestamptz
+  hash: bytea
 }
 
+const keyColumns = { ...storedColumns, expiresAt: optional(timestamptz) }
+
 export const keyRow = row(keyColumns)
+
+/** Without infinity, which parsers of hosts fail on. */
+const keyList = statement`${row(storedColumns).columns("k")}, nullif(k.expires_at, 'infinity') AS expires_at`
 
 const unrevoked = statement`k.revoked_at IS NULL`
 const isLive = statement`${unrevoked} AND k.expires_at > now()`
@@ -27,25 +31,25 @@ VALUES (${tenant(tenantId)}, ${uuid(id)}, ${name}, ${textArray(roles)}, ${textAr
 export const foundKeyRow = row({ ...keyColumns, tenantState: only<FoundApiKey["tenantState"]>(text) })
 
 export const findKeys = (schema: Statement, tenantId: string, ids: ReadonlyArray<string>) => statement`
-SELECT ${keyRow.columns("k")}, t.state FROM ${schema}.api_keys AS k
+SELECT ${keyList}, t.state FROM ${schema}.api_keys AS k
 JOIN ${schema}.tenants AS t ON t.tenant_id = k.tenant_id
 WHERE k.tenant_id = ${tenant(tenantId)} AND k.id = ANY (${uuidArray(ids)}) AND ${isLive} AND t.state <> 'deleted'`
 
 export const revokeKey = (schema: Statement, tenantId: string, id: string) => statement`
 UPDATE ${schema}.api_keys AS k SET revoked_at = now()
-WHERE k.tenant_id = ${tenant(tenantId)} AND k.id = ${uuid(id)} AND ${unrevoked} RETURNING ${keyRow.columns("k")}`
+WHERE k.tenant_id = ${tenant(tenantId)} AND k.id = ${uuid(id)} AND ${unrevoked} RETURNING ${keyList}`
 
 export const revokeKeysOf = (schema: Statement, tenantId: string, name: string) =>
   statement`UPDATE ${schema}.api_keys AS k SET revoked_at = now() WHERE k.tenant_id = ${tenant(tenantId)} AND k.name = ${name} AND ${unrevoked}`
 
 export const keysOf = (schema: Statement, tenantId: string, name: string) => statement`
-SELECT ${keyRow.columns("k")} FROM ${schema}.api_keys AS k
+SELECT ${keyList} FROM ${schema}.api_keys AS k
 WHERE k.tenant_id = ${tenant(tenantId)} AND k.name = ${name} AND ${isLive}`
 
 export const listedKeyRow = row({ ...keyColumns, createdAt: timestamptz, lastUsedAt: optional(timestamptz) })
 
 export const pageKeys = (schema: Statement, tenantId: string, { after = "00000000-0000-0000-0000-000000000000", limit }: ListRange) => statement`
-SELECT ${listedKeyRow.columns("k")} FROM ${schema}.api_keys AS k
+SELECT ${keyList}, k.created_at, k.last_used_at FROM ${schema}.api_keys AS k
 WHERE k.tenant_id = ${tenant(tenantId)} AND k.id > ${uuid(after)} AND ${unrevoked} ORDER BY k.id LIMIT ${int8(limit)}`
 
 export interface KeyUse {

@@ -14,7 +14,7 @@ import {
   UniqueViolation,
   UnknownError
 } from "effect/sql/SqlError"
-import { notIso } from "./PgTypes.ts"
+import { notIso, unreadableTime } from "./PgTypes.ts"
 
 /**
  * Classifies an error thrown by a driver. Unwraps it: Drizzle puts the database's error under `cause`, Prisma
@@ -73,6 +73,9 @@ export const hostFault = (error: SqlError): string | undefined => {
   }
   if (layers.some(({ message }) => message.startsWith(notIso))) {
     return "The transaction given to within(tx) has another DateStyle than ISO, and its times cannot be read. Begin it without SET DateStyle."
+  }
+  if (layers.some(({ message }) => message === unreadableTime)) {
+    return "The driver of the transaction given to within(tx) returns a timestamptz neither as a Date nor as text. Leave out the host's parser of timestamptz, or let it return one of both."
   }
   if (layers.some(({ code }) => code !== undefined && missingObject.has(code))) {
     return `The database of the transaction given to within(tx) lacks Waybill's tables: ${error.message}. Begin it on the database of the storage.`

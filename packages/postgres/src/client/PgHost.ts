@@ -8,7 +8,7 @@ import { type BulkValue, PgArray } from "./PgBulk.ts"
 import { noClient, type PgConnection, type PgResult, type PgStatement, PgWireConnection } from "./PgConnection.ts"
 import { refusal, sqlError } from "./PgErrors.ts"
 import { lastResult, PgQuery } from "./PgQuery.ts"
-import { type ColumnHint, hintedParser } from "./PgTypes.ts"
+import { type ColumnHint, hintedParser, unreadableTime } from "./PgTypes.ts"
 
 /**
  * A pg `Client` or `PoolClient` whose `BEGIN` has completed.
@@ -196,6 +196,7 @@ export const decoded = (value: unknown, hint: ColumnHint | undefined): unknown =
   if (typeof value === "bigint") return hint === "xid8" ? String(value) : hintedParser("int8")(String(value))
   // several drivers read infinity as an invalid date; no statement returns -infinity
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? Infinity : value.getTime()
+  if (hint === "timestamptz") throw new Error(unreadableTime)
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   const isJson = hint === "json" || hint === "jsonb" || (hint === undefined && !Array.isArray(value))
   if (isJson) return JSON.stringify(value)

@@ -246,6 +246,8 @@ const timestampPattern =
 
 export const notIso = "Not a timestamp in ISO form"
 
+export const unreadableTime = "The driver of a host returned a timestamptz neither as a Date nor as text."
+
 const millisecondsOfText = (text: string): number => {
   if (text === "infinity") return Infinity
   if (text === "-infinity") return -Infinity
