@@ -4,12 +4,12 @@ import { StringDecoder } from "node:string_decoder"
 import { AttemptOutcome } from "@waybill/core/delivery"
 import type { ResponseHead } from "./ResponseParser.ts"
 
-/** The outcome of an answered attempt, by the head and the beginning of the body. `nowMillis` is called only for a `Retry-After` with a date. */
-export const outcomeOfAnswer = ({ location, retryAfter, status }: ResponseHead, body: Buffer | undefined, nowMillis: () => number): AttemptOutcome => {
+/** The outcome of an answered attempt, by the head and the beginning of the body. A `Retry-After` with a date counts from the response's own date, by the same clock; `nowMillis` is called where there is none. */
+export const outcomeOfAnswer = ({ date, location, retryAfter, status }: ResponseHead, body: Buffer | undefined, nowMillis: () => number): AttemptOutcome => {
   const excerpt = excerptOf(body)
   if (status >= 200 && status < 300) return AttemptOutcome.Accepted({ status, excerpt })
   if (status === 410) return AttemptOutcome.Gone({ status, excerpt })
-  const retryAfterSeconds = parseRetryAfter(retryAfter, nowMillis)
+  const retryAfterSeconds = parseRetryAfter(retryAfter, () => (date === undefined ? undefined : parseHttpDate(date, nowMillis)) ?? nowMillis())
   return AttemptOutcome.Failed({
     failure: status >= 600 || status < 300
       ? "protocol"

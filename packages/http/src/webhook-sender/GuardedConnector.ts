@@ -71,6 +71,7 @@ export const makeGuardedConnector = ({ ca, egress, resolve }: GuardedConnectorOp
       port,
       lookup,
       autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: addressMillis,
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: 60_000,
@@ -95,7 +96,11 @@ export const makeGuardedConnector = ({ ca, egress, resolve }: GuardedConnectorOp
     const settle = (failure: ConnectFailure | undefined) => {
       if (settled) return
       settled = true
-      if (failure !== undefined) socket.destroy()
+      if (failure !== undefined) {
+        socket.destroy()
+        // A receiver may fail on a session that it no longer knows, and would fail on it at every retry.
+        sessions.delete(key)
+      }
       done(failure)
     }
     socket.once("connect", () => {
@@ -112,18 +117,25 @@ export const makeGuardedConnector = ({ ca, egress, resolve }: GuardedConnectorOp
   }
 }
 
+/**
+ * Milliseconds for one address, if another follows. By Node's default, 250, a distant receiver with an IPv6 address could never be reached from a network without
+ * IPv6. Here a lost packet is sent again in time, and all addresses together have less than the deadline of an attempt.
+ */
+const addressMillis = 2_000
+
 /** Refuses a name if any of its addresses is not allowed. */
 const vettedLookup = (resolve: ResolveName, egress: EgressPolicy): LookupFunction => (hostname, options, callback) => {
-  const fail = (failure: AttemptFailure, cause?: unknown) => callback(new ConnectFailure(failure, cause), [])
-  resolve(hostname).then(
+  const vetted = resolve(hostname).then((addresses) => {
+    if (addresses.length === 0) throw new ConnectFailure("dns")
+    if (!addresses.every((address) => isAllowedAddress(address, egress, hostname))) throw new ConnectFailure("address_not_allowed")
+    return addresses
+  })
+  vetted.then(
     (addresses) => {
-      const [first] = addresses
-      if (first === undefined) return fail("dns")
-      if (!addresses.every((address) => isAllowedAddress(address, egress, hostname))) return fail("address_not_allowed")
-      if (options.all !== true) return callback(null, first, isIP(first))
+      if (options.all !== true) return callback(null, addresses[0]!, isIP(addresses[0]!))
       callback(null, fewOf(addresses).map((address) => ({ address, family: isIP(address) })))
     },
-    (error: unknown) => fail("dns", error)
+    (error: unknown) => callback(error instanceof ConnectFailure ? error : new ConnectFailure("dns", error), [])
   )
 }
 
@@ -135,13 +147,24 @@ const fewOf = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => {
   return addresses.filter((address) => tried[isIP(address) === 6 ? 1 : 0]!++ < triesPerFamily)
 }
 
+/** How long a lookup is shared. A resolver of the host may never answer. */
+const lookupMillis = 10_000
+
 /** Connections that open at the same time share one lookup. */
 const oneAtATime = (resolve: ResolveName): ResolveName => {
   const asked = new Map<string, Promise<ReadonlyArray<string>>>()
   return (hostname) => {
     const running = asked.get(hostname)
     if (running !== undefined) return running
-    const answer = resolve(hostname).finally(() => asked.delete(hostname))
+    // a resolver of the host may throw
+    const answer = (async () => resolve(hostname))().finally(() => {
+      clearTimeout(timer)
+      forget()
+    })
+    const forget = () => {
+      if (asked.get(hostname) === answer) asked.delete(hostname)
+    }
+    const timer = setTimeout(forget, lookupMillis).unref()
     asked.set(hostname, answer)
     return answer
   }

@@ -6,6 +6,7 @@ export interface ResponseHead {
   readonly status: number
   readonly retryAfter: string | undefined
   readonly location: string | undefined
+  readonly date: string | undefined
 }
 
 export interface ResponseEvents {
@@ -56,6 +57,7 @@ export class ResponseParser {
   #closes = false
   #retryAfter: string | undefined
   #location: string | undefined
+  #date: string | undefined
   /** Whether the receiver keeps the connection open after this response. */
   isPersistent = false
   /** How long the receiver says it keeps an idle connection, in seconds. */
@@ -88,6 +90,7 @@ export class ResponseParser {
     this.isPersistent = false
     this.#retryAfter = undefined
     this.#location = undefined
+    this.#date = undefined
     this.idleSeconds = undefined
   }
 
@@ -218,6 +221,9 @@ export class ResponseParser {
         break
       case "location":
         this.#location ??= value
+        break
+      case "date":
+        this.#date ??= value
     }
   }
 
@@ -230,7 +236,7 @@ export class ResponseParser {
     } else {
       this.isPersistent = !this.#closes && (!this.#isHttp10 || this.isPersistent)
       this.#phase = this.#bodyPhase()
-      events.onHead({ status: this.#status, retryAfter: this.#retryAfter, location: this.#location })
+      events.onHead({ status: this.#status, retryAfter: this.#retryAfter, location: this.#location, date: this.#date })
     }
   }
 
@@ -267,7 +273,7 @@ const fieldLine = /^[\w!#$%&'*+\-.^`|~]+:[\t\x20-\x7e\x80-\xff]*$/
 const chunkSizeLine = /^([\da-fA-F]+)(?:;[\t\x20-\x7e\x80-\xff]*)?$/
 
 /** First letters of the headers that are used, so that the others are only checked. */
-const usedInitials: ReadonlySet<number> = new Set(Array.from("cklrt", (letter) => letter.charCodeAt(0)))
+const usedInitials: ReadonlySet<number> = new Set(Array.from("cdklrt", (letter) => letter.charCodeAt(0)))
 
 /** From `start` on, without spaces and tabs around. A regular expression takes quadratic time for a line of spaces. */
 const trimmed = (text: string, start: number): string => {

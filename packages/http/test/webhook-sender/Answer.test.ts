@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { excerptOf, maxExcerptLength, outcomeOfAnswer, parseRetryAfter } from "../../src/webhook-sender/Answer.ts"
+import type { ResponseHead } from "../../src/webhook-sender/ResponseParser.ts"
 
 const now = () => 1_700_000_000_000 // Tue, 14 Nov 2023 22:13:20 GMT
 const excerpt = (text: string | ReadonlyArray<number>) => excerptOf(typeof text === "string" ? Buffer.from(text) : Buffer.from(text))
@@ -77,8 +78,8 @@ describe("parseRetryAfter", () => {
 })
 
 describe("outcomeOfAnswer", () => {
-  const outcome = (status: number, { location, retryAfter }: { readonly location?: string; readonly retryAfter?: string } = {}) =>
-    outcomeOfAnswer({ status, location, retryAfter }, Buffer.from("why"), now)
+  const outcome = (status: number, { date, location, retryAfter }: Partial<ResponseHead> = {}) =>
+    outcomeOfAnswer({ status, date, location, retryAfter }, Buffer.from("why"), now)
 
   it("accepts every 2xx and nothing else", () => {
     for (let status = 200; status < 1000; status++) {
@@ -93,6 +94,16 @@ describe("outcomeOfAnswer", () => {
       const answered = outcome(Number(status))
       assert.strictEqual(answered._tag === "Failed" ? answered.failure : undefined, failure, status)
     }
+  })
+
+  it("counts a Retry-After with a date from the date of the response, because the clock of this process may be wrong", () => {
+    const retryAfter = "Wed, 15 Nov 2023 10:01:00 GMT"
+    const secondsOf = (date: string) => {
+      const answered = outcome(503, { date, retryAfter })
+      return answered._tag === "Failed" ? answered.retryAfterSeconds : undefined
+    }
+    assert.strictEqual(secondsOf("Wed, 15 Nov 2023 10:00:00 GMT"), 60)
+    assert.strictEqual(secondsOf("yesterday"), parseRetryAfter(retryAfter, now))
   })
 
   it("returns Retry-After and the body excerpt", () => {

@@ -25,6 +25,8 @@ export interface Receiver {
 
 export interface ReceiverOptions {
   readonly tls?: TlsOptions
+  /** Breaks the connection of a sender that wants to resume a TLS session. */
+  readonly resumesNone?: boolean
   /** Accepts connections but never sends data, not even for a TLS handshake. */
   readonly silent?: boolean
   readonly address?: string
@@ -34,7 +36,7 @@ export interface ReceiverOptions {
 /** Answers every request with `answer`, which gets the number of requests before it; closed with the scope. */
 export const makeReceiver = (
   answer: (received: Received, index: number) => void = ({ socket }) => ok(socket),
-  { address = "127.0.0.1", port = 0, silent = false, tls }: ReceiverOptions = {}
+  { address = "127.0.0.1", port = 0, resumesNone = false, silent = false, tls }: ReceiverOptions = {}
 ): Effect.Effect<Receiver, never, Scope.Scope> =>
   Effect.gen(function*() {
     const requests: Array<Received> = []
@@ -59,6 +61,7 @@ export const makeReceiver = (
           Deferred.doneUnsafe(connected, Effect.succeed(socket))
         })
         server.on("tlsClientError", () => {})
+        if (resumesNone) breakResumption(server)
         server.listen(port, address, () => resume(Effect.succeed(server)))
       }),
       (server) =>
@@ -77,6 +80,16 @@ export const makeReceiver = (
       received: Deferred.await(received)
     }
   })
+
+const breakResumption = (server: Server): void => {
+  const begun = new Set<string>()
+  server.on("newSession", (id: Buffer, _data: Buffer, done: () => void) => {
+    begun.add(id.toString("hex"))
+    done()
+  })
+  // a first connection has an id too, which no server gave
+  server.on("resumeSession", (id: Buffer, done: (error: Error | null, data: null) => void) => done(begun.has(id.toString("hex")) ? new Error("No session is resumed.") : null, null))
+}
 
 /** A plain 200 that keeps the connection. */
 export const ok = (socket: Socket, body = "ok"): void => {

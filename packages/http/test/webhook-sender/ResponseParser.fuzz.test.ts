@@ -12,7 +12,7 @@ const [first, count] = asked === undefined ? [/^\d+$/.test(seed) ? Number(seed) 
 
 const isSame = (one: Verdict, other: Verdict): boolean =>
   one.ended === other.ended && one.status === other.status && one.retryAfter === other.retryAfter && one.location === other.location &&
-  one.body === other.body && one.reusable === other.reusable
+  one.date === other.date && one.body === other.body && one.reusable === other.reusable
 
 const shown = (...values: ReadonlyArray<unknown>): string => values.map((value) => JSON.stringify(value)).join("\n")
 

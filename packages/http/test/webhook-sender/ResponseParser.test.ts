@@ -13,7 +13,7 @@ const read = (text: string, parser = new ResponseParser()) => {
   return { parser, events, left: bytes.length - used }
 }
 
-const head = (status: number, fields: Partial<ResponseHead> = {}): ResponseHead => ({ status, retryAfter: undefined, location: undefined, ...fields })
+const head = (status: number, fields: Partial<ResponseHead> = {}): ResponseHead => ({ status, retryAfter: undefined, location: undefined, date: undefined, ...fields })
 
 describe("ResponseParser", () => {
   it("reads a head and a counted body, and nothing behind it", () => {
@@ -21,6 +21,11 @@ describe("ResponseParser", () => {
     assert.deepStrictEqual(events, [head(503, { retryAfter: "120", location: "/a" }), "ok"])
     assert.isTrue(parser.isComplete && parser.isPersistent)
     assert.strictEqual(left, 4)
+  })
+
+  it("reads the date of the response, the first one", () => {
+    const date = "Tue, 14 Nov 2023 22:13:20 GMT"
+    assert.deepStrictEqual(read(`HTTP/1.1 204 No Content\r\nDate: ${date}\r\ndate: another\r\n\r\n`).events, [head(204, { date })])
   })
 
   it("reads chunks, and ignores extensions and trailers", () => {

@@ -8,6 +8,7 @@ export interface Verdict {
   readonly status?: number
   readonly retryAfter?: string | undefined
   readonly location?: string | undefined
+  readonly date?: string | undefined
   /** As latin1. */
   readonly body: string
   /** Whether the connection may carry another request. */
@@ -63,7 +64,7 @@ export const verdictOfUndici = (pieces: ReadonlyArray<Buffer>): Promise<Verdict>
     client.dispatch({ method: "POST", path: "/", body: "x" }, {
       onRequestStart: () => {},
       onResponseStart: (_, status, headers) => {
-        if (status >= 200) head = { status, retryAfter: first(headers["retry-after"]), location: first(headers["location"]) }
+        if (status >= 200) head = { status, retryAfter: first(headers["retry-after"]), location: first(headers["location"]), date: first(headers["date"]) }
       },
       onResponseData: (_, chunk) => void (body += chunk.toString("latin1")),
       onResponseEnd: () => {

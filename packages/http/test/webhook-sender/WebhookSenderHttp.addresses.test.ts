@@ -1,6 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, describe, it, vi } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { once } from "node:events"
+import { connect } from "node:net"
 import { networkInterfaces } from "node:os"
+import { Worker } from "node:worker_threads"
 import { addressNotAllowed, WebhookSender } from "@waybill/core/delivery"
 import { publicOnly } from "../../src/webhook-sender/AddressGuard.ts"
 import { makeGuardedConnector } from "../../src/webhook-sender/GuardedConnector.ts"
@@ -17,6 +20,30 @@ const resolver = (...answers: ReadonlyArray<ReadonlyArray<string>>) => {
   }
   return { asked, resolve }
 }
+
+/** A receiver that accepts nothing until it is opened: the system then answers when it gets the packet again, a second after the first one. */
+const makeSlowReceiver = Effect.gen(function*() {
+  const gate = new Int32Array(new SharedArrayBuffer(4))
+  const worker = yield* Effect.acquireRelease(Effect.sync(() => new Worker(acceptLater, { eval: true, workerData: gate })), (worker) => Effect.promise(() => worker.terminate()))
+  const [port] = yield* Effect.promise(() => once(worker, "message") as Promise<[number]>)
+  const others = Array.from({ length: 8 }, () => connect(port, "127.0.0.1").on("error", () => {}))
+  yield* Effect.addFinalizer(() => Effect.sync(() => others.forEach((each) => each.destroy())))
+  yield* Effect.promise(() => once(others[0]!, "connect"))
+  const open = Effect.sync(() => {
+    Atomics.store(gate, 0, 1)
+    Atomics.notify(gate, 0)
+  })
+  return { open, port }
+})
+
+const acceptLater = `
+  const { createServer } = require("node:net")
+  const { parentPort, workerData } = require("node:worker_threads")
+  const server = createServer((socket) => socket.on("error", () => {}).once("data", () => socket.end("HTTP/1.1 200 OK\\r\\n\\r\\n")))
+  server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
+    parentPort.postMessage(server.address().port)
+    Atomics.wait(workerData, 0, 0)
+  })`
 
 const refused = { _tag: "Failed", failure: "address_not_allowed", detail: addressNotAllowed } as const
 
@@ -108,6 +135,42 @@ describe("WebhookSenderHttp and addresses", () => {
       Effect.provide(loopbackSender({ egress: allowing("*.corp.example"), resolve: resolver(["127.0.0.2", "127.0.0.3"]).resolve }))
     )
     assert.strictEqual(summary(outcome), "Accepted 200")
+  }))
+
+  it.live("does not give up a slow address for one that cannot be reached", Effect.fnUntraced(function*() {
+    const { open, port } = yield* makeSlowReceiver
+    const outcome = yield* Effect.forkChild(send(`http://receiver.corp.example:${port}/`), { startImmediately: true })
+    yield* Effect.andThen(Effect.sleep(500), open)
+    assert.strictEqual(summary(yield* Fiber.join(outcome)), "Accepted 200")
+  }, Effect.provide(loopbackSender({ egress: allowing("*.corp.example"), resolve: async () => ["127.0.0.1", "::1"] }))))
+
+  for (const [fault, resolve] of Object.entries({
+    throws: () => {
+      throw new Error("no such name")
+    },
+    "returns something else": async () => [{ address: "127.0.0.1", family: 4 }] as unknown as ReadonlyArray<string>,
+    "returns nothing": async () => undefined as unknown as ReadonlyArray<string>
+  })) {
+    it.live(`ends the attempt when the host's resolver ${fault}`, Effect.fnUntraced(function*() {
+      assert.include(["dns", "address_not_allowed"], summary(yield* send("https://receiver.example/")))
+    }, Effect.provide(loopbackSender({ resolve }))))
+  }
+
+  it.live("asks the host's resolver again when an earlier question has had no answer for long", Effect.fnUntraced(function*() {
+    const asked: Array<string> = []
+    const connect = makeGuardedConnector({ egress: publicOnly, ca: [], resolve: (name) => {
+      asked.push(name)
+      return new Promise(() => {})
+    } })
+    const open = Effect.acquireRelease(Effect.sync(() => connect({ hostname: "receiver.example", port: 443, secure: false }, () => {})), (socket) => Effect.sync(() => socket.destroy()))
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    yield* Effect.addFinalizer(() => Effect.sync(() => vi.useRealTimers()))
+    yield* open
+    yield* open
+    assert.lengthOf(asked, 1)
+    vi.advanceTimersByTime(10_000)
+    yield* open
+    assert.lengthOf(asked, 2)
   }))
 
   it.live("treats a trailing dot and capitals as the same origin", Effect.fnUntraced(function*() {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { constants } from "node:crypto"
 import type { TLSSocket } from "node:tls"
 import { makeCertificate } from "@waybill/conformance/hostile"
 import type { WebhookSenderHttpOptions } from "../../src/webhook-sender/index.ts"
@@ -65,6 +66,14 @@ describe("WebhookSenderHttp and TLS", () => {
     }
     // The second valid connection resumed the session of the first.
     assert.deepStrictEqual(reused, [false, true])
+  }, Effect.provide(trusting())))
+
+  it.live("begins a new session after one with which the receiver failed", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(({ socket }) => socket.end("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n"), {
+      tls: { ...good, maxVersion: "TLSv1.2", secureOptions: constants.SSL_OP_NO_TICKET },
+      resumesNone: true
+    })
+    for (const expected of ["Accepted 200", "tls", "Accepted 200"]) assert.strictEqual(summary(yield* send(receiver.url)), expected)
   }, Effect.provide(trusting())))
 
   it.live("refuses self-signed, expired and unknown authorities' certificates", Effect.fnUntraced(function*() {
