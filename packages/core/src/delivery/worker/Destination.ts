@@ -247,7 +247,8 @@ export const begun = (destination: Destination, deliveryId: string, what: InFlig
 export const settled = (destination: Destination, deliveryId: string, waiting: WaitingDelivery | undefined, at: number): void => {
   const flown = destination.inFlight.get(deliveryId)
   destination.settledAt = at
-  if (waiting === undefined && flown?.waits === true) destination.stale = true
+  // also if it waits: an operator's retry makes it due sooner
+  if (flown?.waits === true) destination.stale = true
   destination.inFlight.delete(deliveryId)
   // those of its shipment that wait as well go on, which is what an operator's recovery of many leaves
   if (waiting === undefined && flown?.first === false) requestLeftOut(destination)

@@ -5,6 +5,7 @@ import { reportPaused } from "../DeliveryReport.ts"
 import { type Destination, loadInto, pause, secretOpened } from "./Destination.ts"
 import type { EngineState } from "./EngineState.ts"
 import type { OwnedTenant } from "./WorkSet.ts"
+import { closedBreaker } from "../model/Breaker.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
 /** Loads destinations, and pauses those whose client may no longer use their secret. */
@@ -63,6 +64,9 @@ export const destinationClosed = ({ work }: EngineState, tenant: OwnedTenant, de
   destination.ahead = destination.behind = destination.blocked = false
   destination.waiting = []
   destination.waitingUntil = Infinity
+  // it is forgotten like one without failures
+  destination.breaker = closedBreaker
+  destination.unreadableUntil = undefined
   tenant.drops.closed.add(destination.destinationId)
   // a signal arrived since the request, or another load of it failed
   if (destination.stale) work.touch(destination)

@@ -180,6 +180,17 @@ describe("a destination", () => {
     assert.isTrue(needsLoad(destination, now + 1000))
   })
 
+  it("is loaded again if one was retried by an operator before its outcome was known as written, and is then due at once", () => {
+    const destination = ready()
+    begun(destination, "one", { lastKey: "A", first: true })
+    const retried = makeLoaded({}, { waiting: [waiting("one", now)] })
+    loadInto(destination, retried, { since: 2, now, storeAhead: 0 })
+    settled(destination, "one", waiting("one", now + 3_600_000), 3)
+    assert.isTrue(needsLoad(destination, now))
+    loadInto(destination, retried, { since: 4, now, storeAhead: 0 })
+    assert.deepStrictEqual(planOf(destination, now, 1).again.map(({ deliveryId }) => deliveryId), ["one"])
+  })
+
   it("keeps a limited number of deliveries that wait in memory, and is loaded again when others may be due", () => {
     const destination = ready()
     for (let n = 0; n < 10 * waitingPerDestination; n++) settled(destination, `d${n}`, waiting(`d${n}`, now + n), n + 2)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DeliveryOptions, type LoadedDestination } from "@waybill/core/delivery"
 import { Deferred, Effect } from "effect"
-import { loadInto } from "../../../src/delivery/worker/Destination.ts"
+import { type Destination, failed, loadInto, secretOpened } from "../../../src/delivery/worker/Destination.ts"
 import { type EngineServices, EngineState } from "../../../src/delivery/worker/EngineState.ts"
 import { destinationClosed, loadDestinations } from "../../../src/delivery/worker/Loading.ts"
 import { makeLoaded } from "./DestinationLife.ts"
@@ -48,5 +48,17 @@ describe("a destination that is closed", () => {
     parts.work.touch(destination)
     destinationClosed(parts, tenant, destination)
     assert.strictEqual(tenant.ready.size, 0)
+  }, Effect.provide(DeliveryOptions.layer())))
+
+  it.effect("is forgotten, although it failed or its secret could not be opened", Effect.fnUntraced(function*() {
+    for (const trouble of [(each: Destination) => failed(each, 0, 5000), (each: Destination) => secretOpened(each, false, 0)]) {
+      const { destination, parts, tenant } = yield* makeLoading
+      loadInto(destination, makeLoaded({}, { destinationId }), { since: 1, now: 0, storeAhead: 0 })
+      trouble(destination)
+      destinationClosed(parts, tenant, destination)
+      tenant.drops.closed.clear()
+      parts.work.tidy(destination.owned, 0, 0)
+      assert.isUndefined(parts.work.find("acme", destinationId))
+    }
   }, Effect.provide(DeliveryOptions.layer())))
 })
