@@ -297,6 +297,25 @@ describe("assertions of a receiver", () => {
     expect(() => receiver.assertReceived(1)).toThrow(`${url} received 3 requests instead of 1. Advance the clock if retries or windows are still to come.\n${list}`)
     expect(() => receiver.assertSigned()).toThrow(`The signature of ${ids[0]} at ${url} is wrong`)
     expect(() => receiver.assertNoDuplicates()).toThrow(`${ids[1]} arrived at ${url} more than once`)
-    expect(() => receiver.assertInOrder()).toThrow(`Event 2 of S-1 arrived at ${url} again, in ${ids[2]}: a repeat or a retry.`)
+  })
+
+  it("find an order in what was accepted, after retries too, and a repeat of it", async () => {
+    const { publish, receiver, waybill } = await following()
+    receiver.answers(503, "refuse", 200)
+    await publish()
+    await waybill.advance("1 minute")
+    await publish()
+    receiver.assertReceived(4)
+    receiver.assertInOrder()
+    receiver.faults.duplicate()
+    await publish()
+    expect(() => receiver.assertInOrder()).toThrow(`Event 3 of S-1 arrived at ${url} again, in ${receiver.received.at(-1)!.deliveryId}.`)
+  })
+
+  it("find no order where nothing was accepted", async () => {
+    const { publish, receiver } = await following()
+    receiver.answers(503)
+    await publish()
+    expect(() => receiver.assertInOrder()).toThrow(`${url} accepted no transit events.`)
   })
 })
