@@ -1,17 +1,18 @@
 /** Exports traces and metrics to an OTLP collector. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { ConfigProvider, Effect, Layer, Option, References, Tracer } from "effect"
-import { HttpClient } from "effect/http"
+import { Cause, Config, ConfigProvider, Effect, Layer, Option, References, Schedule, Tracer } from "effect"
+import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 import { OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { randomUUID } from "node:crypto"
 import { clauseOf } from "../ErrorMessage.ts"
+import { ConfigInvalid } from "../config/ServerConfig.ts"
 import { withConventions, withoutOk } from "./SpanConventions.ts"
 
 /**
  * With an endpoint, the standard `OTEL_` variables configure the export. Without one, tracing is off, which saves its
  * cost per request and attempt.
  */
-export const telemetryLayer = (options: { readonly enabled: boolean; readonly version: string }): Layer.Layer<never> => {
+export const telemetryLayer = (options: { readonly enabled: boolean; readonly version: string }): Layer.Layer<never, ConfigInvalid> => {
   if (!options.enabled) return Layer.succeed(References.TracerEnabled, false)
   const given = process.env["OTEL_RESOURCE_ATTRIBUTES"] ?? ""
   const resource = {
@@ -32,15 +33,36 @@ export const telemetryLayer = (options: { readonly enabled: boolean; readonly ve
     Layer.provide(serialization),
     Layer.provide(reporting),
     Layer.provide(NodeHttpClient.layerUndici),
-    Layer.orDie
+    Layer.catchCause((cause) => {
+      const error = Cause.squash(cause)
+      return Layer.effectDiscard(error instanceof Config.ConfigError ? Effect.fail(invalid(error)) : Effect.die(error))
+    })
   )
 }
 
-/** Logs when a collector begins to refuse what it gets, or to be away, and when it accepts again. The exporter itself says so at debug only. */
+/** Names each variable without its value: the headers have credentials of the collector. */
+const invalid = ({ cause }: Config.ConfigError): ConfigInvalid => {
+  const expected = new Map([...cause.message.matchAll(/^(.*?)(?:, got .*)?\n +at \["(OTEL_[A-Z_]+)"\]/gm)].map(([, problem = "", variable = ""]) => [variable, problem]))
+  return new ConfigInvalid({ faults: Array.from(expected, ([variable, problem]) => ({ variable, problem: `cannot be used. ${problem}. OpenTelemetry's documentation has the values` })) })
+}
+
+/** Batches of one signal that a process holds for a slow collector, each of a thousand spans at most. */
+const mostBatches = 8
+
+/** The default of OpenTelemetry. */
+const timeoutMillis = Config.Int("OTEL_EXPORTER_OTLP_TIMEOUT").pipe(Config.withDefault(10_000))
+
+/**
+ * Limits what is held for a collector, and logs when it begins to refuse what it gets, or to be away, and when it accepts again. The exporter
+ * itself waits an hour for an answer, sends further batches meanwhile, and logs at debug only.
+ */
 const reporting = Layer.effect(
   HttpClient.HttpClient,
-  Effect.map(HttpClient.HttpClient, (client) => {
+  Effect.gen(function*() {
+    const client = yield* HttpClient.HttpClient
+    const millis = yield* timeoutMillis
     const failing = new Set<string>()
+    const held = new Map<string, number>()
     return HttpClient.transform(client, (sending, request) => {
       const { host, pathname } = new URL(request.url)
       const place = `${host}${pathname}`
@@ -51,10 +73,21 @@ const reporting = Layer.effect(
           return Effect.logWarning(`Telemetry not exported to ${place}: ${why}. Check the collector and OTEL_EXPORTER_OTLP_ENDPOINT. Requests and deliveries go on; what is not exported is lost.`)
         })
       const accepted = Effect.suspend(() => failing.delete(place) ? Effect.logInfo(`Telemetry exported to ${place} again.`) : Effect.void)
-      return sending.pipe(
-        Effect.tap(({ status }) => status < 300 ? accepted : failed(`it answered ${status}`)),
-        Effect.tapError((error) => failed(clauseOf(error.reason.cause ?? error)))
+      const lost = (cause: unknown) => new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+      const hold = (change: number) => Effect.sync(() => void held.set(place, (held.get(place) ?? 0) + change))
+      const sent = sending.pipe(
+        Effect.tap((response) => response.arrayBuffer),
+        Effect.flatMap(HttpClientResponse.filterStatusOk),
+        Effect.timeoutOrElse({ duration: millis, orElse: () => Effect.fail(lost(new Error(`no answer within ${millis / 1000} s`))) }),
+        Effect.tap(() => accepted),
+        Effect.tapError(({ reason }) => failed(reason._tag === "StatusCodeError" ? `it answered ${reason.response.status}` : clauseOf(reason.cause ?? reason))),
+        Effect.retry({ while: HttpClient.isTransientError, times: 3, schedule: Schedule.spaced("1 second") })
       )
+      return Effect.suspend(() =>
+        (held.get(place) ?? 0) < mostBatches
+          ? Effect.acquireUseRelease(hold(1), () => sent, () => hold(-1))
+          : Effect.andThen(failed(`${mostBatches} exports wait for its answer`), Effect.fail(lost(new Error("too many exports"))))
+      ).pipe(Effect.orDie) // a failure would be sent again, without this limit
     })
   })
 )

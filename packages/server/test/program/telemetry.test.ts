@@ -163,13 +163,29 @@ describe("telemetry", { timeout: 60_000 }, () => {
     await eventually(() => away.program.log.find(({ level, message }) => level === "warn" && /^Telemetry not exported to 127\.0\.0\.1:9\/v1\/metrics: .*ECONNREFUSED.*\. Check the collector/.test(message)))
     expect((await fetch(`${away.url}/readyz`)).status).toBe(200)
 
-    let status = 500
-    const otlp = await listening((request, response) => void textOf(request).then(() => response.writeHead(status).end("{}")))
+    const refused = new Set<string>()
+    const otlp = await listening((request, response) => {
+      // the first of each signal only: the exporter gives up for a minute after four, however slowly this process starts
+      const status = refused.has(request.url!) ? 200 : 500
+      refused.add(request.url!)
+      void textOf(request).then(() => response.writeHead(status).end("{}"))
+    })
     const { program } = await startProgram({ env: sharedSettings(inject("pgUrl"), { OTEL_EXPORTER_OTLP_ENDPOINT: urlOf(otlp), OTEL_METRIC_EXPORT_INTERVAL: "100" }).env })
     const metrics = (text: RegExp) => program.log.filter(({ message }) => String(message).includes("/v1/metrics") && text.test(message))
     await eventually(() => metrics(/: it answered 500\. Check the collector/)[0])
-    status = 200
     await eventually(() => metrics(/^Telemetry exported to .* again\.$/)[0])
     expect(metrics(/not exported/).length).toBe(1)
+  })
+
+  it("holds few batches for a collector that does not answer, and says so", async () => {
+    const open = { "/v1/traces": 0, "/v1/metrics": 0 }
+    const otlp = await listening((request) => void (open[request.url as keyof typeof open] += 1))
+    const { program, url } = await startProgram({
+      env: sharedSettings(inject("pgUrl"), { OTEL_EXPORTER_OTLP_ENDPOINT: urlOf(otlp), OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "1", OTEL_METRIC_EXPORT_INTERVAL: "100", OTEL_EXPORTER_OTLP_TIMEOUT: "500" }).env
+    })
+    for (let request = 0; request < 40; request++) expect((await fetch(`${url}/nothing`)).status).toBe(404)
+    await eventually(() => program.log.find(({ message }) => /\/v1\/traces: (8 exports wait for its answer|no answer within 0\.5 s)\. Check the collector/.test(String(message))))
+    await eventually(() => program.log.find(({ message }) => /\/v1\/metrics: no answer within 0\.5 s\. Check the collector/.test(String(message))))
+    expect(open["/v1/traces"]).toBeLessThanOrEqual(8 * 4)
   })
 })
