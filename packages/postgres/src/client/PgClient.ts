@@ -142,10 +142,13 @@ export const layer = (config: PgPoolConfig): Layer.Layer<PgClientService | SqlCl
  * @stability unstable
  */
 export const openLater = Effect.fnUntraced(function*(config: PgPoolConfig) {
-  const connection = yield* Effect.try({ try: () => sessionConfig(config), catch: (cause) => sqlError(cause, "connect") })
+  // read for each connection, as libpq does: certificates in its files are renewed while the process runs
+  const connection = Effect.try({ try: () => sessionConfig(config), catch: (cause) => sqlError(cause, "connect") })
+  const { connectTimeout } = yield* connection
   const statementName = statementNamesOf(config)
   const lending = yield* openPool({
     connection,
+    connectTimeout,
     statementName,
     answerMillis: answerMillisOf(config),
     maxConnections: config.maxConnections ?? 10,

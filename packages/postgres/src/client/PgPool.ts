@@ -7,12 +7,12 @@ import * as Option from "effect/Option"
 import * as Pool from "effect/Pool"
 import * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
-import type { SessionConfig } from "./PgAddress.ts"
 import { type PgLending, withReservedConnection } from "./PgLending.ts"
 import { openSession, type PgSession, type SessionOptions } from "./PgSession.ts"
 
 export interface PoolOptions {
-  readonly connection: SessionConfig
+  readonly connection: SessionOptions["connection"]
+  readonly connectTimeout: SessionOptions["connectTimeout"]
   readonly statementName: SessionOptions["statementName"]
   readonly answerMillis: number
   readonly maxConnections: number

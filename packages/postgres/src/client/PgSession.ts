@@ -17,7 +17,8 @@ import { type AheadFrame, beginFrame, discardPlans, type SessionInternals, type 
 import { StatementTurns } from "./StatementTurns.ts"
 
 export interface SessionOptions {
-  readonly connection: SessionConfig
+  readonly connection: Effect.Effect<SessionConfig, SqlError>
+  readonly connectTimeout: Duration.Input
   /** A short name for a text that is sent repeatedly; others are not prepared. */
   readonly statementName: (text: string) => string | undefined
   /** How long an answer may take before its connection is closed. */
@@ -42,7 +43,7 @@ export const openSession = (options: SessionOptions): Effect.Effect<PgSession, S
   Effect.suspend(() => {
     const codecs = new ResultCodecs()
     const begunAt = performance.now()
-    return SqlPg.make({ ...options.connection, types: codecs.registry }).pipe(
+    return Effect.flatMap(options.connection, (connection) => SqlPg.make({ ...connection, types: codecs.registry })).pipe(
       Effect.mapError((error) => sqlPgError(error, "connect")),
       Effect.map((connection) => new PgSession(connection, codecs, options, begunAt)),
       Effect.tap((session) => Effect.addFinalizer(() => Effect.sync(() => session.endSoon())))
@@ -52,7 +53,7 @@ export const openSession = (options: SessionOptions): Effect.Effect<PgSession, S
 /** Timers take no longer time. */
 const mostMillis = 2 ** 31 - 1
 
-const connectMillisOf = ({ connection }: SessionOptions): number => Math.min(mostMillis, Duration.toMillis(connection.connectTimeout))
+const connectMillisOf = ({ connectTimeout }: SessionOptions): number => Math.min(mostMillis, Duration.toMillis(connectTimeout))
 
 const noTypes: ReadonlyArray<number> = []
 

@@ -8,9 +8,9 @@ import { defaultPulse, type Listener, type Pulse, received, silentListener } fro
 import { sessionInternals } from "./SqlPgInternals.ts"
 
 /** Listens on a session of `@effect/sql-pg` outside of the pool. */
-export const sessionListener = (options: SqlPg.Config, pulse: Pulse = defaultPulse): Listener => (channel, ready, onPayload) =>
+export const sessionListener = (options: Effect.Effect<SqlPg.Config, SqlError>, pulse: Pulse = defaultPulse): Listener => (channel, ready, onPayload) =>
   Effect.gen(function*() {
-    const connection = yield* Effect.mapError(SqlPg.make(options), (error) => sqlPgError(error, "listen"))
+    const connection = yield* Effect.mapError(Effect.flatMap(options, SqlPg.make), (error) => sqlPgError(error, "listen"))
     const { socket } = sessionInternals(connection).session
     let isSilent = false
     // an interrupted statement would wait for its answer, so the connection is closed instead

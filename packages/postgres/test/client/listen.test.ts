@@ -57,7 +57,7 @@ describe("listening to a channel", () => {
     const door = yield* proxy
     const name = channel()
     const heard = yield* Queue.unbounded<string>()
-    const listener = sessionListener(sessionConfig({ url: door.url }), { every: "50 millis", deadline: "100 millis" })
+    const listener = sessionListener(Effect.succeed(sessionConfig({ url: door.url })), { every: "50 millis", deadline: "100 millis" })
     const listening = listenOn(listener, name)
     yield* Effect.forkScoped(Stream.runForEach(listening, (payload) => Queue.offer(heard, payload)))
     assert.strictEqual(yield* Queue.take(heard), "")

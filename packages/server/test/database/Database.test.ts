@@ -1,10 +1,16 @@
 import { assert, describe, inject, it } from "@effect/vitest"
+import { makeCertificate } from "@waybill/conformance/hostile"
+import { PgClient } from "@waybill/postgres"
 import { Context, Effect, Fiber, Layer, Logger, Redacted } from "effect"
+import { Reactivity } from "effect/reactivity"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { writeFileSync } from "node:fs"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
-import { buildOn, openDatabase } from "../../src/database/Database.ts"
-import { freePort } from "../program/Program.ts"
+import { join } from "node:path"
+import { buildOn, driverMessage, openDatabase } from "../../src/database/Database.ts"
+import { directory, freePort } from "../program/Program.ts"
+import { tlsDatabase } from "./TlsDatabase.ts"
 
 /** Sent by the server when a session may begin statements. */
 const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
@@ -110,4 +116,19 @@ describe("a layer on a database", () => {
     assert.instanceOf(yield* Effect.flip(Effect.scoped(buildOn(url, unusable.layer))), SqlError.SqlError)
     assert.lengthOf(unusable.calls.filter((call) => call.startsWith("open")), 10)
   }, Effect.provide(Logger.layer([]))))
+})
+
+describe("certificates of the database", () => {
+  it.live("are checked against the authorities that the file has now", Effect.fnUntraced(function*() {
+    const file = join(directory(), "ca.pem")
+    const [old, renewed] = [makeCertificate({ name: "old", hosts: ["127.0.0.1"] }), makeCertificate({ name: "renewed", hosts: ["127.0.0.1"] })]
+    const port = yield* Effect.promise(() => tlsDatabase(renewed))
+    writeFileSync(file, old.cert)
+    const sql = yield* PgClient.openLater({ url: Redacted.make(`postgres://someone@127.0.0.1:${port}/freight?sslmode=verify-full&sslrootcert=${file}`) })
+    const refusal = Effect.map(Effect.flip(sql`SELECT 1`), driverMessage)
+    assert.match(yield* refusal, /self-signed certificate/)
+    writeFileSync(file, renewed.cert)
+    // the fake database ends here
+    assert.notMatch(yield* refusal, /certificate/)
+  }, Effect.scoped, Effect.provide(Reactivity.layer)))
 })

@@ -1,26 +1,12 @@
 import { makeCertificate } from "@waybill/conformance/hostile"
-import { createServer, type Server } from "node:net"
-import { TLSSocket } from "node:tls"
+import { createServer } from "node:net"
 import { describe, expect, inject, it, onTestFinished } from "vitest"
 import pg from "pg"
 import { run } from "../commands/Cli.ts"
+import { tlsDatabase } from "../database/TlsDatabase.ts"
 import { directory, leaked, Program, sharedSettings } from "./Program.ts"
 
 const pgUrl = inject("pgUrl")
-
-/** A Postgres as far as TLS: it accepts the request for it, and shows this certificate. */
-const tlsDatabase = async (certificate: { readonly cert: string; readonly key: string }): Promise<number> => {
-  const server: Server = createServer((socket) => {
-    socket.on("error", () => {})
-    socket.once("data", () => {
-      socket.write("S")
-      new TLSSocket(socket, { isServer: true, ...certificate }).on("error", () => {}).once("data", () => socket.destroy())
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  onTestFinished(() => void server.close())
-  return (server.address() as { readonly port: number }).port
-}
 
 /** Why a server does not start: its last log entry. */
 const reasonOf = async (program: Program): Promise<string> => {
