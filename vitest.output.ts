@@ -17,7 +17,8 @@ if (directory !== undefined && globalThis.waybillTestOutput === undefined) {
     // shorter ones are words
     if (value !== undefined && value.length >= 8) write(`${process.pid}.secrets`, `${value}\n`)
   }
-  globalThis.waybillTestOutput = { said: (text) => write(`service-${process.pid}.log`, `${text}\n`), secret }
+  const secretsOf = (env: Readonly<Record<string, string | undefined>>) => secretsIn(env).forEach(secret)
+  globalThis.waybillTestOutput = { said: (text) => write(`service-${process.pid}.log`, `${text}\n`), secret, secretsOf }
   recordChildren(write, secret)
 }
 
@@ -35,7 +36,7 @@ function recordChildren(write: (name: string, text: string | Uint8Array) => void
     // children with inherited streams print into the output of the tests
     if ((options.args ?? []).some((arg) => /\/main\.(?:ts|mjs)$/.test(arg))) {
       const env = Object.fromEntries((options.envPairs ?? []).map((pair) => pair.split(/=(.*)/s, 2) as [string, string]))
-      for (const value of secretsIn(env)) secret(value)
+      secretsIn(env).forEach(secret)
       this.once("exit", () => secretsKeptIn(env["WAYBILL_DATA_DIR"] ?? join(String(options.cwd ?? tmpdir()), ".waybill")).forEach(secret))
     }
     return result

@@ -2,6 +2,7 @@
 import type { DeliveryState } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { ProcessContext } from "../ProcessContext.ts"
 import { deliveryRow, deliveryText } from "./shared/Deliveries.ts"
 import { clientFlag, endpointFlag, errorFlag, rangeFault, untilFlag } from "./shared/Filters.ts"
 import { instantFlag } from "./shared/Instants.ts"
@@ -40,7 +41,7 @@ export const deliveriesCommand = Command.make(
     if (Option.isSome(flags.id)) {
       const deliveryId = flags.id.value
       const delivery = yield* callServer((signal) => operator.getDelivery(tenantId, deliveryId, { signal }))
-      if (flags.body) return yield* Effect.sync(() => void process.stdout.write(delivery.body))
+      if (flags.body) return (yield* ProcessContext).writeOutput(delivery.body)
       return yield* printResult(flags.json, { json: delivery, text: deliveryText(delivery) })
     }
     if (flags.body) return yield* usageError("--body needs a delivery's id.")

@@ -4,29 +4,27 @@ import { Command, Flag } from "effect/cli"
 import { join } from "node:path"
 import { readServerConfig, type ServerConfig } from "../config/ServerConfig.ts"
 import { demoClients, demoTenant } from "../demo/DemoSeed.ts"
+import { ProcessContext } from "../ProcessContext.ts"
 import { loggingLayer } from "../serve/Logging.ts"
 import { serve } from "../serve/Serve.ts"
 import { telemetryLayer } from "../serve/Telemetry.ts"
 import { version } from "../serve/Version.ts"
 import { usageError } from "./shared/Outcome.ts"
 
-export const readConfig = Effect.suspend(() =>
-  readServerConfig({
-    names: Object.keys(process.env),
-    isTerminal: process.stderr.isTTY === true,
-    directory: process.cwd()
-  }))
+export const readConfig = Effect.flatMap(ProcessContext, ({ directory, isTerminal, variables }) => readServerConfig({ names: variables, isTerminal, directory }))
 
 /** Logs, traces and metrics, as configured. */
 export const observed = (config: ServerConfig) =>
   Layer.provideMerge(
     telemetryLayer({ enabled: config.telemetry, version }),
-    loggingLayer({
-      format: config.logFormat,
-      level: config.logLevel,
-      // The demo prints its own line for each write.
-      skip: ({ fields, level }) => config.demo && level === "info" && fields["tenant"] === demoTenant && demoClients.has(fields["client"])
-    })
+    Layer.unwrap(Effect.map(ProcessContext, ({ writeError }) =>
+      loggingLayer({
+        format: config.logFormat,
+        level: config.logLevel,
+        write: writeError,
+        // The demo prints its own line for each write.
+        skip: ({ fields, level }) => config.demo && level === "info" && fields["tenant"] === demoTenant && demoClients.has(fields["client"])
+      })))
   )
 
 export const runServe = Effect.flatMap(readConfig, (config) => Effect.provide(serve(config), observed(config)))

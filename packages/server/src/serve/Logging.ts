@@ -9,7 +9,7 @@ interface LoggingOptions {
   readonly level: LogLevel.LogLevel
   /** Entries to leave out. */
   readonly skip?: (entry: LogEntry) => boolean
-  readonly write?: (line: string) => void
+  readonly write: (line: string) => void
 }
 
 export interface LogEntry {
@@ -22,7 +22,6 @@ export interface LogEntry {
 
 /** Replaces all other loggers. */
 export const loggingLayer = (options: LoggingOptions): Layer.Layer<never> => {
-  const write = options.write ?? writeLine
   const format = options.format === "json" ? jsonLine : prettyLine
   const logger = Logger.make<unknown, void>(({ cause, date, fiber, logLevel, message }) => {
     const entry: LogEntry = {
@@ -32,7 +31,7 @@ export const loggingLayer = (options: LoggingOptions): Layer.Layer<never> => {
       fields: { ...fiber.getRef(References.CurrentLogAnnotations), ...traceOf(fiber) },
       cause: causeOf(message, cause)
     }
-    if (options.skip?.(entry) !== true) write(withoutSecrets(format(entry)))
+    if (options.skip?.(entry) !== true) options.write(withoutSecrets(format(entry)))
   })
   return Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, options.level))
 }

@@ -4,7 +4,7 @@ import { documentsSample, fileSample } from "@waybill/testkit"
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { run } from "../commands/Cli.ts"
+import { runProcess } from "../commands/Cli.ts"
 import { fileOf, partnerFolder, profile, put, segmentsIn, sentTo } from "../edi/EdiFolder.ts"
 import { directory, eventually } from "../program/Program.ts"
 import { event, tenantOn } from "../program/Tenant.ts"
@@ -41,7 +41,7 @@ describe("operations on Citus", { timeout: 300_000 }, () => {
     for (const invoiceNumber of ["1", "2", "3"]) {
       await documents.upload(documentsSample({ invoiceNumber, documents: [{ documentType: "POD", files: [file] }] }) as DocumentUpload)
     }
-    const moved = await run(["documents", "move", "--keep-seconds", "0", "--json"], {
+    const moved = await runProcess(["documents", "move", "--keep-seconds", "0", "--json"], {
       env: { ...env, WAYBILL_DOCUMENTS: `directory:${papers}`, WAYBILL_DOCUMENTS_ALSO: "postgres" }
     })
     expect(moved.code, moved.stderr).toBe(0)

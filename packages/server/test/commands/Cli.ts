@@ -2,9 +2,15 @@
 import { IntakeClient, OperatorClient, PickupsClient, TransitEventsClient } from "@waybill/client"
 import { createWaybill, toNodeHandler, type WaybillOptions } from "@waybill/http"
 import { memoryStorage } from "@waybill/testkit"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { ConfigProvider, Console, Effect } from "effect"
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
+import { tmpdir } from "node:os"
 import { onTestFinished } from "vitest"
+import { runCommandLine } from "../../src/CommandLine.ts"
+import { exitCodeOf } from "../../src/commands/shared/Outcome.ts"
+import { ProcessContext } from "../../src/ProcessContext.ts"
 import { directory, listening, Program, programCommand, urlOf } from "../program/Program.ts"
 
 interface Ran {
@@ -13,8 +19,32 @@ interface Ran {
   readonly stderr: string
 }
 
-/** Runs a command to its end. */
-export const run = (
+/** Runs a command in this process, which costs a hundredth of a process of its own. */
+export const run = async (args: ReadonlyArray<string>, { env = {} }: { readonly env?: Readonly<Record<string, string>> } = {}): Promise<Ran> => {
+  let [stdout, stderr] = ["", ""]
+  const printed = { log: (...parts: ReadonlyArray<unknown>) => stdout += `${parts.join(" ")}\n`, error: (...parts: ReadonlyArray<unknown>) => stderr += `${parts.join(" ")}\n` }
+  const command = runCommandLine(args).pipe(
+    Effect.provide(NodeServices.layer),
+    Effect.provideService(Console.Console, Object.assign(Object.create(console) as Console.Console, printed)),
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
+    Effect.provideService(ProcessContext, {
+      variables: Object.keys(env),
+      directory: tmpdir(),
+      isTerminal: false,
+      writeOutput: (text) => stdout += text,
+      writeError: (line) => stderr += `${line}\n`
+    })
+  )
+  const stopped = new AbortController()
+  onTestFinished(() => stopped.abort())
+  const exit = await Effect.runPromiseExit(command, { signal: stopped.signal })
+  globalThis.waybillTestOutput?.secretsOf(env)
+  globalThis.waybillTestOutput?.said(stdout + stderr)
+  return { code: exitCodeOf(exit), stdout, stderr }
+}
+
+/** Runs a command to its end in a process of its own, for what only a process shows. */
+export const runProcess = (
   args: ReadonlyArray<string>,
   options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string | Uint8Array; readonly cwd?: string } = {}
 ): Promise<Ran> =>

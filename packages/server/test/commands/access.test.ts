@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync, writeFileSync, mkdirSync } from "no
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { directory } from "../program/Program.ts"
-import { jsonLines, newSecret, run, runningServer } from "./Cli.ts"
+import { jsonLines, newSecret, run, runningServer, runProcess } from "./Cli.ts"
 
 describe("tenants on the command line", { timeout: 60_000 }, () => {
   it("creates one, changes it, and lists all, without --tenant", async () => {
@@ -111,9 +111,9 @@ describe("keys on the command line", { timeout: 60_000 }, () => {
     const dir = directory()
     mkdirSync(join(dir, ".waybill"))
     writeFileSync(join(dir, ".waybill/operator-key"), `${server.operatorKey}\n`)
-    expect(await run(["deliveries", "--tenant", "acme", "--url", server.url], { cwd: dir })).toMatchObject({ code: 0 })
+    expect(await runProcess(["deliveries", "--tenant", "acme", "--url", server.url], { cwd: dir })).toMatchObject({ code: 0 })
     for (const other of ["https://freight.example", "http://127.0.0.1.freight.example", "http://localhost.freight.example"]) {
-      expect((await run(["deliveries", "--tenant", "acme", "--url", other], { cwd: dir })).code).toBe(2)
+      expect((await runProcess(["deliveries", "--tenant", "acme", "--url", other], { cwd: dir })).code).toBe(2)
     }
   })
 
@@ -210,7 +210,7 @@ describe("secrets on the command line", { timeout: 60_000 }, () => {
     writeFileSync(join(dir, "own"), `${own}\n`)
     const put = await run(["secrets", "put", "client:shipper", "--secret-file", join(dir, "own")], { env: server.env })
     expect(put).toEqual({ code: 0, stdout: "client:shipper signs from now on.\n", stderr: "" })
-    const shown = await run(["secrets", "put", "client:shipper", "--show", "--json"], { env: server.env, input: "" })
+    const shown = await run(["secrets", "put", "client:shipper", "--show", "--json"], { env: server.env })
     const [{ secret: made }] = jsonLines(shown.stdout) as [{ secret: string }]
     expect(made).toMatch(/^whsec_/)
     expect(made).not.toBe(own)
@@ -220,14 +220,14 @@ describe("secrets on the command line", { timeout: 60_000 }, () => {
     const rotatedSecret = readFileSync(out, "utf8").trim()
     const body = new TextEncoder().encode("{}")
     await verifyDelivery({ secrets: rotatedSecret, headers: (await signDelivery({ secrets: rotatedSecret, deliveryId: "a", body })).headers, body })
-    const piped = await run(["secrets", "put", "other", "--client", "shipper", "--secret-file", "-"], { env: server.env, input: `${newSecret()}\n` })
+    const piped = await runProcess(["secrets", "put", "other", "--client", "shipper", "--secret-file", "-"], { env: server.env, input: `${newSecret()}\n` })
     expect(piped.code).toBe(0)
   })
 
   it("lists them with their owners, and changes only the owner of one", async () => {
     const server = await runningServer()
     const env = server.env
-    const made = await run(["secrets", "put", "ours", "--client", "shipper", "--show", "--json"], { env, input: "" })
+    const made = await run(["secrets", "put", "ours", "--client", "shipper", "--show", "--json"], { env })
     const [{ secret }] = jsonLines(made.stdout) as [{ secret: string }]
     const changed = await run(["secrets", "put", "ours", "--account", "A-1", "--account", "A-2", "--no-rotate"], { env })
     expect(changed).toEqual({ code: 0, stdout: "ours is changed. The secret is the same as before.\n", stderr: "" })
@@ -239,14 +239,14 @@ describe("secrets on the command line", { timeout: 60_000 }, () => {
 
   it("deletes one that is not in use", async () => {
     const { env } = await runningServer()
-    expect((await run(["secrets", "put", "client:gone", "--show"], { env, input: "" })).code).toBe(0)
+    expect((await run(["secrets", "put", "client:gone", "--show"], { env })).code).toBe(0)
     expect(await run(["secrets", "delete", "client:gone"], { env })).toEqual({ code: 0, stdout: "client:gone is deleted.\n", stderr: "" })
     expect((await run(["secrets", "delete", "client:gone"], { env })).code).toBe(4)
   })
 
   it("requires an owner, and generates no secret when it only changes the owner", async () => {
     const { env } = await runningServer()
-    expect((await run(["secrets", "put", "owned-by-nobody", "--show"], { env, input: "" })).code).toBe(4)
+    expect((await run(["secrets", "put", "owned-by-nobody", "--show"], { env })).code).toBe(4)
     for (const misplaced of [["--show"], ["--overlap-seconds", "60"]]) expect((await run(["secrets", "put", "main", "--any-client", "--no-rotate", ...misplaced], { env })).code).toBe(2)
   })
 

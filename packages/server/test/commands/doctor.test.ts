@@ -13,8 +13,8 @@ import { sharedSession } from "./sharedSession.ts"
 const pgUrl = inject("pgUrl")
 
 /** Its findings, by name of the check. */
-const examined = async (env: Readonly<Record<string, string>>, cwd?: string) => {
-  const ran = await run(["doctor", "--json"], { env, ...(cwd === undefined ? {} : { cwd }) })
+const examined = async (env: Readonly<Record<string, string>>) => {
+  const ran = await run(["doctor", "--json"], { env })
   const [{ checks, healthy }] = jsonLines(ran.stdout) as [{ checks: ReadonlyArray<{ name: string; result: string; detail: string; todo?: string }>; healthy: boolean }]
   return { ...ran, healthy, found: Object.fromEntries(checks.map((check) => [check.name, check])) }
 }

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { directory, eventually, listening, receiver, urlOf } from "../program/Program.ts"
 import { event } from "../program/Tenant.ts"
-import { jsonLines, newSecret, run, runningServer, start } from "./Cli.ts"
+import { jsonLines, newSecret, run, runningServer, runProcess, start } from "./Cli.ts"
 
 const batch = (deliveryId: string, ...sequences: ReadonlyArray<number>) =>
   new TextEncoder().encode(JSON.stringify({
@@ -30,7 +30,7 @@ describe("verify", { timeout: 60_000 }, () => {
     const good = await run(["verify", file], { env })
     expect(good).toMatchObject({ code: 0, stderr: "" })
     for (const part of ["The signature is valid.", "d-1", "2 events"]) expect(good.stdout).toContain(part)
-    const piped = await run(["verify", "--json"], { env: { WAYBILL_WEBHOOK_SECRET: `${newSecret()},${secret}` }, input: text })
+    const piped = await runProcess(["verify", "--json"], { env: { WAYBILL_WEBHOOK_SECRET: `${newSecret()},${secret}` }, input: text })
     expect(jsonLines(piped.stdout)).toEqual([{ valid: true, deliveryId: "d-1", signedAt: expect.any(String), secret: 2, contents: "2 events" }])
   })
 
@@ -44,7 +44,7 @@ describe("verify", { timeout: 60_000 }, () => {
       [{ type: "something.else" }, null]
     ] as const
     for (const [body, contents] of bodies) {
-      const { stdout } = await run(["verify", "--json"], { env, input: await requestText(secret, new TextEncoder().encode(JSON.stringify(body))) })
+      const { stdout } = await runProcess(["verify", "--json"], { env, input: await requestText(secret, new TextEncoder().encode(JSON.stringify(body))) })
       expect(jsonLines(stdout)).toEqual([expect.objectContaining({ valid: true, contents })])
     }
   })
@@ -54,16 +54,16 @@ describe("verify", { timeout: 60_000 }, () => {
     const old = new Date(Date.now() - 3_600_000)
     const text = await requestText(secret, batch("d-1", 1), old)
     const env = { WAYBILL_WEBHOOK_SECRET: secret }
-    const late = await run(["verify"], { env, input: text })
+    const late = await runProcess(["verify"], { env, input: text })
     expect(late.code).toBe(1)
     expect(late.stdout).toContain("The signature is invalid: The delivery was signed 36")
     expect(late.stderr).toBe("waybill: timestamp_too_old.\n")
-    expect((await run(["verify", "--any-age"], { env, input: text })).code).toBe(0)
-    expect((await run(["verify", "--at", "1h"], { env, input: text })).code).toBe(0)
-    const other = await run(["verify", "--any-age", "--json"], { env: { WAYBILL_WEBHOOK_SECRET: newSecret() }, input: text })
+    expect((await runProcess(["verify", "--any-age"], { env, input: text })).code).toBe(0)
+    expect((await runProcess(["verify", "--at", "1h"], { env, input: text })).code).toBe(0)
+    const other = await runProcess(["verify", "--any-age", "--json"], { env: { WAYBILL_WEBHOOK_SECRET: newSecret() }, input: text })
     expect(other.code).toBe(1)
     expect(jsonLines(other.stdout)).toEqual([expect.objectContaining({ valid: false, reason: "signature_mismatch" })])
-    const edited = await run(["verify", "--any-age"], { env, input: `${text}\n` })
+    const edited = await runProcess(["verify", "--any-age"], { env, input: `${text}\n` })
     expect(edited.code).toBe(1)
     expect(edited.stdout).toContain("ends with a line break that was not signed")
     for (const { stderr, stdout } of [late, other, edited]) expect(stdout + stderr).not.toContain(secret)

@@ -1,5 +1,5 @@
 import { expect, inject, it } from "vitest"
-import { run } from "../commands/Cli.ts"
+import { runProcess } from "../commands/Cli.ts"
 import { eventually, sharedSettings, startProgram } from "./Program.ts"
 
 it("answers the operator API on the admin address only, and probes on both", { timeout: 120_000 }, async () => {
@@ -24,7 +24,7 @@ it("answers the operator API on the admin address only, and probes on both", { t
   const put = (apiKey: string) =>
     fetch(`${adminUrl}/operator/v1/tenants/acme`, { method: "PUT", headers: { "x-api-key": apiKey, "content-type": "application/json" }, body: "{\"name\":\"Acme\"}" })
   expect([(await put(reader)).status, (await put(key)).status]).toEqual([403, 200])
-  const misdirected = await run(["tenants", "list", "--url", url], { env: { WAYBILL_OPERATOR_KEY: key } })
+  const misdirected = await runProcess(["tenants", "list", "--url", url], { env: { WAYBILL_OPERATOR_KEY: key } })
   expect(misdirected).toMatchObject({ code: 4, stderr: expect.stringContaining("answers operators on that port only") })
   expect((await program.kill("SIGTERM")).code).toBe(0)
   expect(program.output).not.toMatch(/0123456789abcdef/)

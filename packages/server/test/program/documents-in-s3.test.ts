@@ -3,7 +3,7 @@ import { documentsSample, fileSample } from "@waybill/testkit"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, inject, it, onTestFinished } from "vitest"
-import { run } from "../commands/Cli.ts"
+import { runProcess } from "../commands/Cli.ts"
 import { directory, Program, sharedSettings, startProgram } from "./Program.ts"
 import { tenantOn } from "./Tenant.ts"
 
@@ -50,7 +50,7 @@ describe("documents in S3, moved while the program serves", { timeout: 120_000 }
     const second = new Program({ env })
     const documents = new DocumentsClient({ baseUrl: await second.ready(), apiKey: carrierKey })
     await documents.remove("3")
-    const moving = run(["documents", "move", "--keep-seconds", "0", "--json"], { env })
+    const moving = runProcess(["documents", "move", "--keep-seconds", "0", "--json"], { env })
     await documents.upload(upload("4"))
     const moved = await moving
     expect(moved.code, moved.stderr).toBe(0)

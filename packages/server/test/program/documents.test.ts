@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, inject, it } from "vitest"
-import { run, start } from "../commands/Cli.ts"
+import { runProcess, start } from "../commands/Cli.ts"
 import { directory, eventually, Program, sharedSettings, startProgram } from "./Program.ts"
 import { tenantOn } from "./Tenant.ts"
 
@@ -114,7 +114,7 @@ describe("documents, served", { timeout: 120_000 }, () => {
     await killed.kill("SIGKILL")
     await documents.remove("470")
     await documents.upload(upload("474", [file]))
-    const moved = await run(["documents", "move", "--keep-seconds", "0", "--json"], { env })
+    const moved = await runProcess(["documents", "move", "--keep-seconds", "0", "--json"], { env })
     expect(moved.code, moved.stderr).toBe(0)
     const result = JSON.parse(moved.stdout)
     expect(result).toMatchObject({ from: `directory:${papers}`, to: "postgres", missing: 0, damaged: 0, left: 0 })
@@ -124,8 +124,8 @@ describe("documents, served", { timeout: 120_000 }, () => {
       const found = await documents.get(number)
       for (const { content } of found.documents.flatMap(({ files }) => files)) expect(sha256(content)).toBe(sha256(file))
     }
-    expect((await run(["documents", "move"], { env: { ...env, WAYBILL_DOCUMENTS_ALSO: "" } })).code).toBe(2)
-    expect((await run(["documents", "move"], { env: { ...env, WAYBILL_DOCUMENTS_ALSO: "postgres" } })).stderr).toContain("WAYBILL_DOCUMENTS_ALSO")
+    expect((await runProcess(["documents", "move"], { env: { ...env, WAYBILL_DOCUMENTS_ALSO: "" } })).code).toBe(2)
+    expect((await runProcess(["documents", "move"], { env: { ...env, WAYBILL_DOCUMENTS_ALSO: "postgres" } })).stderr).toContain("WAYBILL_DOCUMENTS_ALSO")
   })
 
   it("does not start when the directory is unusable, and says so in its log", async () => {

@@ -2,7 +2,7 @@
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest"
 import { type ReplicatedPostgres, startReplicatedPostgres } from "../../../postgres/test/replica/ReplicatedPostgres.ts"
-import { jsonLines, run } from "../commands/Cli.ts"
+import { jsonLines, runProcess } from "../commands/Cli.ts"
 import { eventually, Program, sharedSettings } from "./Program.ts"
 import { event, type TestTenant, tenantOn } from "./Tenant.ts"
 
@@ -64,7 +64,7 @@ describe.skipIf(inject("pgPrograms") === null)("processes with a read replica", 
     const { env, operatorKey } = sharedSettings(servers.primary.url, { WAYBILL_POOL_SIZE: "6" })
     const withReplica = { ...env, WAYBILL_READ_DATABASE_URL: servers.standby.url }
     const doctor = async () => {
-      const { stdout } = await run(["doctor", "--json"], { env: withReplica })
+      const { stdout } = await runProcess(["doctor", "--json"], { env: withReplica })
       return (jsonLines(stdout)[0].checks as ReadonlyArray<{ readonly name: string; readonly detail: string }>).find(({ name }) => name === "read replica")!.detail
     }
     const programs = [new Program({ env: withReplica }), new Program({ env: { ...withReplica, WAYBILL_ROLE: "api" } })]

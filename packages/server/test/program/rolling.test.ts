@@ -1,7 +1,7 @@
 import { OperatorClient } from "@waybill/client"
 import { randomBytes } from "node:crypto"
 import { expect, inject, it } from "vitest"
-import { run } from "../commands/Cli.ts"
+import { runProcess } from "../commands/Cli.ts"
 import { loadBalancer } from "./LoadBalancer.ts"
 import { eventually, leaked, Program, receiver, sharedSettings, startProgram } from "./Program.ts"
 import { event, tenantOn } from "./Tenant.ts"
@@ -121,7 +121,7 @@ it("changes the sealing key in a rolling restart: no attempt fails, and the old 
     before = next
   }
 
-  const reseal = (keys: string) => run(["secrets", "reseal", "--json"], { env: { ...env, WAYBILL_SEALING_KEY: keys } })
+  const reseal = (keys: string) => runProcess(["secrets", "reseal", "--json"], { env: { ...env, WAYBILL_SEALING_KEY: keys } })
   const withoutOld = await reseal(fresh)
   expect(withoutOld.code).toBe(1)
   expect(withoutOld.stderr).toContain("WAYBILL_SEALING_KEY=new,old")

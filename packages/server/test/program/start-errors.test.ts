@@ -2,7 +2,7 @@ import { makeCertificate } from "@waybill/conformance/hostile"
 import { createServer } from "node:net"
 import { describe, expect, inject, it, onTestFinished } from "vitest"
 import pg from "pg"
-import { run } from "../commands/Cli.ts"
+import { runProcess } from "../commands/Cli.ts"
 import { tlsDatabase } from "../database/TlsDatabase.ts"
 import { directory, leaked, Program, sharedSettings } from "./Program.ts"
 
@@ -92,11 +92,11 @@ describe("a server that cannot start", { timeout: 90_000 }, () => {
 describe("a mistyped command line", { timeout: 60_000 }, () => {
   it("is answered in a few lines: what is wrong, what may be meant, and where the help is", async () => {
     for (const [args, said] of [[["secrts"], /"secrts"[^]*secrets[^]*See waybill --help/], [["secrets", "lst"], /"lst"[^]*list[^]*See waybill secrets --help/], [["serve", "--prt"], /--prt[^]*See waybill serve --help/]] as const) {
-      const { code, stderr, stdout } = await run(args)
+      const { code, stderr, stdout } = await runProcess(args)
       expect([code, stdout]).toEqual([2, ""])
       expect(stderr).toMatch(said)
       expect(stderr.trim().split("\n").length).toBeLessThan(9)
     }
-    expect((await run(["--help"])).stdout).toContain("WAYBILL_DATABASE_URL")
+    expect((await runProcess(["--help"])).stdout).toContain("WAYBILL_DATABASE_URL")
   })
 })

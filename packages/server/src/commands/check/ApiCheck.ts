@@ -22,7 +22,7 @@ import { randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import { clauseOf, messageOf } from "../../ErrorMessage.ts"
-import { writeLine } from "../../serve/Logging.ts"
+import { ProcessContext } from "../../ProcessContext.ts"
 import { CommandFailed, exitCodes, failed, usageError } from "../shared/Outcome.ts"
 import { printProgress } from "../shared/Output.ts"
 import { failureOf, isLoopback, webAddress } from "../shared/Remote.ts"
@@ -140,6 +140,7 @@ export const checkApi = Effect.fnUntraced(function*(
   const { fixtures, trigger } = usesIntake
     ? yield* Effect.tryPromise({ try: () => seedThroughIntake(url, given, randomUUID().slice(0, 6)), catch: (error) => error instanceof RangeError ? usageError(error.message) : failureOf(error) })
     : { fixtures: given, trigger: command === undefined ? undefined : (area: Area) => runTrigger(command, area, end.signal) }
+  const { writeError } = yield* ProcessContext
   let run: ReturnType<typeof runRules> | undefined
   // an interrupted check must leave nothing behind
   yield* Effect.addFinalizer(() => Effect.promise(async () => {
@@ -157,7 +158,7 @@ export const checkApi = Effect.fnUntraced(function*(
       waitMillis,
       quietMillis,
       windowMillis,
-      onWindowWait: (frequency, millis) => writeLine(`Waiting for the end of a window of ${frequency} notifications, up to ${millis / 1000} s.`)
+      onWindowWait: (frequency, millis) => writeError(`Waiting for the end of a window of ${frequency} notifications, up to ${millis / 1000} s.`)
     }, chosen, { onResult, signal: end.signal })
   )
   if (unreachable !== undefined) return yield* new CommandFailed({ message: `No response from ${url}: ${unreachable} Start the implementation, or correct the address.`, code: exitCodes.unreachable })

@@ -4,7 +4,7 @@ import { Console, Effect, Option, type Scope } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { writeFile } from "node:fs/promises"
 import { clauseOf } from "../../ErrorMessage.ts"
-import { writeLine } from "../../serve/Logging.ts"
+import { ProcessContext } from "../../ProcessContext.ts"
 import { type CommandFailed, failed, usageError } from "../shared/Outcome.ts"
 import { counted } from "../shared/Output.ts"
 import { webAddress } from "../shared/Remote.ts"
@@ -86,12 +86,14 @@ export const checkCommand = Command.make("check", flags, (given) =>
     const { count, run } = yield* (given.api ? checkingApi(given, url) : checkingReceiver(given, url))
     const output = Option.getOrUndefined(given.output)
     const isText = given.report === "text" || output !== undefined
+    const console = yield* Console.Console
+    const { writeError } = yield* ProcessContext
     let done = 0
     const results = yield* run((result) => {
       done += 1
       // each at once, because a check takes a while
-      if (isText) Effect.runSync(Console.log(resultText(result)))
-      else writeLine(`${done}/${count}  ${result.id}`)
+      if (isText) console.log(resultText(result))
+      else writeError(`${done}/${count}  ${result.id}`)
     })
     const report = { url, results }
     yield* printReport(report, given.report, output)

@@ -62,6 +62,7 @@ interface FileFlags extends Shown {
 }
 
 const tryFile = Effect.fnUntraced(function*(partner: PartnerProfile, file: string, { acknowledgement, json, kept, records }: FileFlags) {
+  const console = yield* Console.Console
   const onResult = (result: SetResult, items: ReadonlyArray<unknown>) => console.log(json ? JSON.stringify(records ? { ...result, items } : result) : linesOf(result, items, { kept, records }).join("\n"))
   const report = yield* Effect.tryPromise({
     try: () => checkFile(partner, createReadStream(file), { onResult }),

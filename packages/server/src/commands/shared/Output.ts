@@ -1,7 +1,7 @@
 /** Output of commands: results on standard output, progress on standard error. */
 import { Console, Effect } from "effect"
 import { Flag } from "effect/cli"
-import { writeLine } from "../../serve/Logging.ts"
+import { ProcessContext } from "../../ProcessContext.ts"
 
 export const jsonFlag = Flag.Boolean("json").pipe(
   Flag.withDescription("Print the result as JSON: one object, or one on each line where results come one by one"),
@@ -13,7 +13,7 @@ export const printResult = (asJson: boolean, result: { readonly json: unknown; r
   Console.log(asJson ? JSON.stringify(result.json) : result.text)
 
 /** Progress for people; never part of the result. */
-export const printProgress = (line: string): Effect.Effect<void> => Effect.sync(() => writeLine(line))
+export const printProgress = (line: string): Effect.Effect<void> => Effect.map(ProcessContext, ({ writeError }) => writeError(line))
 
 /** `1 event`, `2 events`. */
 export const counted = (count: number, what: string, more = `${what}s`): string => `${count} ${count === 1 ? what : more}`

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { beforeAll, afterAll, describe, expect, it, onTestFinished } from "vitest"
 import { type Fixtures, seedThroughIntake } from "@waybill/conformance"
 import { directory, eventually, listening, urlOf } from "../../program/Program.ts"
-import { jsonLines, run, start } from "../Cli.ts"
+import { jsonLines, runProcess, start } from "../Cli.ts"
 
 const { startApi } = await import(new URL("../../../../conformance/test/api/ApiUnderTest.ts", import.meta.url).pathname) as {
   readonly startApi: () => Promise<Api>
@@ -52,14 +52,14 @@ describe("check --api, as a command", { timeout: 120_000 }, () => {
   it("creates the freight through intake, and reports as text, JSON, JUnit XML and HTML without secrets", async () => {
     const { env, file } = await withVariables()
     const args = ["check", "--api", api.url, "--fixtures", file, "--intake", "--strict", "--wait", "15", ...only("a-pro-verified", "b-foreign", "d-create", "d-delivered", "e-in-flight")]
-    const checked = await run(args, { env })
+    const checked = await runProcess(args, { env })
     expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining("✓ d-create (must): creates a subscription and returns it") })
     expect(checked.stdout).toContain("All 5 rules met.")
     const html = join(directory(), "report.html")
-    const both = await run([...args, "--report", "html", "--output", html], { env })
+    const both = await runProcess([...args, "--report", "html", "--output", html], { env })
     expect(both.stdout).toContain("✓ e-in-flight")
     expect(readFileSync(html, "utf8")).toContain("<code>b-foreign</code>")
-    const json = await run([...args, "--report", "json"], { env })
+    const json = await runProcess([...args, "--report", "json"], { env })
     const [{ counts, passed, results }] = jsonLines(json.stdout)
     expect({ counts, passed }).toEqual({ counts: { passed: 5, failed: 0, notChecked: 0 }, passed: true })
     expect(results[0]).toMatchObject({ id: "a-pro-verified", level: "must", source: expect.stringContaining("Area A"), status: "passed" })
@@ -74,10 +74,10 @@ describe("check --api, as a command", { timeout: 120_000 }, () => {
       void seeded.trigger("d").then(() => response.end(), () => response.writeHead(500).end())
     })
     const args = ["check", "--api", api.url, "--area", "d", "--fixtures", fileOf(seeded.fixtures), "--wait", "15"]
-    const published = await run([...args, "--trigger", node(`fetch('${urlOf(hook)}/' + process.env.WAYBILL_CHECK_AREA)`), ...only("d-delivered", "d-signed")])
+    const published = await runProcess([...args, "--trigger", node(`fetch('${urlOf(hook)}/' + process.env.WAYBILL_CHECK_AREA)`), ...only("d-delivered", "d-signed")])
     expect(published).toMatchObject({ code: 0, stdout: expect.stringContaining("All 2 rules met.") })
     expect(asked).toEqual(["/d"])
-    const broken = await run([...args, "--trigger", node("console.error('no trucks'); process.exit(3)"), ...only("d-delivered")])
+    const broken = await runProcess([...args, "--trigger", node("console.error('no trucks'); process.exit(3)"), ...only("d-delivered")])
     expect(broken).toMatchObject({ code: 1, stdout: expect.stringContaining("The --trigger ended with 3: no trucks") })
   })
 
@@ -98,21 +98,21 @@ describe("check --api, as a command", { timeout: 120_000 }, () => {
     const server = await listening((_, response) => void response.writeHead(500, { "content-type": "application/json" }).end("{\"oops\":\"<&\"}"))
     const url = urlOf(server)
     const fixtures = fileOf({ clients: { customer: { apiKey: "a-customer-key", accounts: ["A-1"] } } })
-    const must = await run(["check", "--api", url, "--fixtures", fixtures, "--report", "junit", ...only("a-pro-unknown", "d-unknown-subscription", "d-create")])
+    const must = await runProcess(["check", "--api", url, "--fixtures", fixtures, "--report", "junit", ...only("a-pro-unknown", "d-unknown-subscription", "d-create")])
     expect(must).toMatchObject({ code: 1, stderr: expect.stringContaining("1 rule of 3 not met: a-pro-unknown.") })
     expect(must.stdout).toMatch(/tests="3" failures="2" errors="0" skipped="1"/u)
     expect(must.stdout).toMatch(/<failure message="GET \/in-transit\/v1\/shipment\/pro\/WAYBILLCHECK0\/verified answered 500; 404 is expected.">must, Area A[^<]*GET http[^<]*oops&quot;:&quot;&lt;&amp;/u)
     expect(must.stdout).toContain("<skipped message=\"needs webhook in the fixtures")
     const parts = await listening(({ url: path }, response) => void response.writeHead(path!.includes("/events") ? 200 : 500, { "content-type": "application/json" }).end("{\"data\":[]}"))
     const lax = ["check", "--api", urlOf(parts), "--fixtures", fixtures, ...only("d-events-unknown-shipment", "d-unknown-subscription")]
-    expect(await run(lax)).toMatchObject({ code: 0, stdout: expect.stringContaining("1 of 2 rules met, 1 that should be met failed, 0 not checked.") })
-    expect(await run([...lax, "--strict"])).toMatchObject({ code: 1 })
-    expect(await run(["check", "--api", url, ...only("d-create")])).toMatchObject({ code: 1, stderr: expect.stringContaining("No rule could be checked") })
+    expect(await runProcess(lax)).toMatchObject({ code: 0, stdout: expect.stringContaining("1 of 2 rules met, 1 that should be met failed, 0 not checked.") })
+    expect(await runProcess([...lax, "--strict"])).toMatchObject({ code: 1 })
+    expect(await runProcess(["check", "--api", url, ...only("d-create")])).toMatchObject({ code: 1, stderr: expect.stringContaining("No rule could be checked") })
     expect(must.stdout + must.stderr).not.toContain("a-customer-key")
   })
 
   it("refuses invalid command lines and fixtures with 2, and reports a missing implementation with 3", async () => {
-    const check = (...args: ReadonlyArray<string>) => run(["check", "--api", api.url, ...args])
+    const check = (...args: ReadonlyArray<string>) => runProcess(["check", "--api", api.url, ...args])
     expect(await check("--area", "a,f")).toMatchObject({ code: 2, stderr: expect.stringContaining("f: unknown area") })
     expect(await check("--only", "good")).toMatchObject({ code: 2, stderr: expect.stringContaining("good: unknown rule") })
     expect(await check("--kind", "freight-charges")).toMatchObject({ code: 2, stderr: expect.stringContaining("--kind: for receivers only") })
@@ -123,8 +123,8 @@ describe("check --api, as a command", { timeout: 120_000 }, () => {
     expect(await check("--fixtures", fileOf({ webhook: { hmacSecretId: "main", secret: "env:NO_SUCH_VARIABLE" } }))).toMatchObject({ code: 2, stderr: expect.stringContaining("NO_SUCH_VARIABLE") })
     for (const seconds of ["-1", "172801"]) expect(await check("--window-wait", seconds)).toMatchObject({ code: 2, stderr: expect.stringContaining("--window-wait") })
     expect(await check("--max-calls", "0")).toMatchObject({ code: 2, stderr: expect.stringContaining("--max-calls") })
-    expect(await run(["check", api.url, "--area", "d", "--strict"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--area, --strict: only with --api") })
+    expect(await runProcess(["check", api.url, "--area", "d", "--strict"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--area, --strict: only with --api") })
     const silent = await listening(({ socket }) => void socket.destroy())
-    expect(await run(["check", "--api", urlOf(silent), ...only("d-events-unauthenticated")])).toMatchObject({ code: 3, stderr: expect.stringContaining("No response from") })
+    expect(await runProcess(["check", "--api", urlOf(silent), ...only("d-events-unauthenticated")])).toMatchObject({ code: 3, stderr: expect.stringContaining("No response from") })
   })
 })
