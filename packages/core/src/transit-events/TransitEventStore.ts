@@ -47,11 +47,11 @@ export interface PageRequest {
   /** Number of results to skip after `after`. */
   readonly skip: number
   readonly limit: number
-  /** Whether to count all results. The count is `null` beyond `countLimit`. */
+  /** Whether to count all results. The count is `null` where it would look at more than `countLimit` events, those of other types included. */
   readonly count: boolean
 }
 
-/** A page as the store returns it. `totalCount` is `null` beyond 100,000. */
+/** A page as the store returns it. */
 export interface PageRows {
   readonly rows: ReadonlyArray<StoredEvent>
   readonly snapshot: string
@@ -66,7 +66,7 @@ export interface PageCursor {
   readonly totalCount: number | null
 }
 
-/** Beyond this many results the total is unknown. SPEC-GAP-D18 */
+/** Where a count would look at more events, the total is unknown. SPEC-GAP-D18 */
 export const countLimit = 100_000
 
 /** How long a cursor stays on its snapshot, in milliseconds. SPEC-GAP-D19 */

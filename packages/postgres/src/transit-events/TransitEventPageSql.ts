@@ -1,28 +1,40 @@
 /** SQL statements for pages of the event log, and for the cursors of the next pages. */
 import type { Visibility } from "@waybill/core"
-import { countLimit, cursorMillis, type PageCursor, type PageRequest, typeMask } from "@waybill/core/transit-events"
+import { countLimit, cursorMillis, type EventFilter, type PageCursor, type PageRequest, typeMask } from "@waybill/core/transit-events"
 import { bytea, float8, int4, int8, nullable, row, text, textArray, timestamptz } from "../client/SqlRow.ts"
 import { concat, nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { type Between, isBetween } from "../shared/StoredSince.ts"
 import { eventRow } from "./TransitEventSql.ts"
 
-/** The relation that the caller may see: the whole log, or the log of the shipments of some accounts or of one carrier. */
-const visibleEvents = (schema: Statement, { tenantId, visibility }: PageRequest): Statement => {
+/**
+ * The events `e` that the caller may see, with further conditions: the whole log, or the log of the shipments of some accounts or of one carrier. These
+ * shipments are read one after the other in the order of the page, from the one on at which the page before ended; a join could read the events of all others, or sort all
+ * of the caller's. Only events of a time may be found by their time instead, for they may be few.
+ */
+const visibleEvents = (schema: Statement, { after, filter, tenantId, visibility }: PageRequest, more: Statement): Statement => {
   const own = tenant(tenantId)
-  if (visibility._tag === "All") return statement`${schema}.transit_events AS e WHERE e.tenant_id = ${own}`
+  const isOfTime = filter.occurredFrom !== undefined || filter.occurredTo !== undefined
+  const [direction, beyond] = filter.order === "desc" ? [raw("DESC"), raw("<=")] : [raw("ASC"), raw(">=")]
+  if (visibility._tag === "All") return statement`${schema}.transit_events AS e WHERE e.tenant_id = ${own} ${more}`
   return statement`(
-    SELECT DISTINCT sa.shipment_id
-    FROM ${schema}.shipment_accounts AS sa
+    SELECT DISTINCT sa.shipment_id FROM ${schema}.shipment_accounts AS sa
     WHERE sa.tenant_id = ${own} AND sa.account = ANY (${textArray(visibility.grants)})
+      ${filter.shipmentId === undefined ? nothing : statement`AND sa.shipment_id = ${filter.shipmentId}`}
+      ${after === undefined ? nothing : statement`AND sa.shipment_id ${beyond} ${after.shipmentId}`}
+    ORDER BY sa.shipment_id ${direction}
   ) AS mine
-  JOIN ${schema}.transit_events AS e ON e.tenant_id = ${own} AND e.shipment_id = mine.shipment_id
-  WHERE true`
+  CROSS JOIN LATERAL (
+    SELECT e.* FROM ${schema}.transit_events AS e WHERE e.tenant_id = ${own} AND e.shipment_id = mine.shipment_id ${more}
+    ${isOfTime ? nothing : raw("OFFSET 0")}
+  ) AS e`
 }
 
-const conditions = ({ filter: { eventTypes, occurredFrom, occurredTo, shipmentId } }: PageRequest, snapshot: string | undefined): Statement =>
+const isOfTypes = ({ eventTypes }: EventFilter): Statement => eventTypes === undefined ? raw("true") : statement`e.type_bit & ${int4(typeMask(eventTypes))} <> 0`
+
+/** All but the types. */
+const conditions = ({ filter: { occurredFrom, occurredTo, shipmentId } }: PageRequest, snapshot: string | undefined): Statement =>
   concat([
     ...(shipmentId === undefined ? [] : [statement`AND e.shipment_id = ${shipmentId}`]),
-    ...(eventTypes === undefined ? [] : [statement`AND e.type_bit & ${int4(typeMask(eventTypes))} <> 0`]),
     ...(occurredFrom === undefined ? [] : [statement`AND e.occurred_at >= ${timestamptz(occurredFrom)}`]),
     ...(occurredTo === undefined ? [] : [statement`AND e.occurred_at < ${timestamptz(occurredTo)}`]),
     ...(snapshot === undefined ? [] : [statement`AND pg_visible_in_snapshot(e.xid, ${snapshot}::pg_snapshot)`])
@@ -45,16 +57,21 @@ export const page = (schema: Statement, request: PageRequest) => {
   const beyond = after === undefined
     ? nothing
     : statement`AND (e.shipment_id, e.sequence, e.event_id) ${isDescending ? statement`<` : statement`>`} (${after.shipmentId}, ${int8(after.sequence)}, ${after.eventId})`
+  const wanted = statement`AND ${isOfTypes(filter)} ${conditions(request, snapshot)} ${beyond}`
+  const shipmentId = raw(request.visibility._tag === "All" ? "e.shipment_id" : "mine.shipment_id")
   return statement`
 SELECT e.event_id, e.shipment_id, e.sequence, e.body, pg_current_snapshot()::text AS snapshot
-FROM ${visibleEvents(schema, request)} ${conditions(request, snapshot)} ${beyond}
-ORDER BY e.shipment_id ${direction}, e.sequence ${direction}, e.event_id ${direction}
+FROM ${visibleEvents(schema, request, wanted)}
+ORDER BY ${shipmentId} ${direction}, e.sequence ${direction}, e.event_id ${direction}
 LIMIT ${int8(limit)} OFFSET ${int8(skip)}`
 }
 
-/** Counts up to one more than the limit. */
-export const count = (schema: Statement, request: PageRequest, snapshot: string | undefined) =>
-  statement`SELECT count(*) AS total FROM (SELECT 1 FROM ${visibleEvents(schema, request)} ${conditions(request, snapshot)} LIMIT ${int8(countLimit + 1)}) AS counted`
+export const countedRow = row({ total: int8, looked: int8 })
+
+/** Looks at up to one event more than the limit: events of other types count as looked at. */
+export const count = (schema: Statement, request: PageRequest, snapshot: string | undefined) => statement`
+SELECT count(*) FILTER (WHERE counted.wanted) AS total, count(*) AS looked
+FROM (SELECT ${isOfTypes(request.filter)} AS wanted FROM ${visibleEvents(schema, request, conditions(request, snapshot))} LIMIT ${int8(countLimit + 1)}) AS counted`
 
 /** Starts with what was written lately, so its cost does not depend on the shipments that the caller may see. */
 export const since = (schema: Statement, tenantId: string, visibility: Visibility, between: Between) => {
@@ -63,6 +80,7 @@ export const since = (schema: Statement, tenantId: string, visibility: Visibilit
   const visible = visibility._tag === "All" ? nothing : statement`AND EXISTS (
     SELECT FROM ${schema}.shipment_accounts AS sa
     WHERE sa.tenant_id = ${own} AND sa.shipment_id = e.shipment_id AND sa.account = ANY (${textArray(visibility.grants)})
+    OFFSET 0
   )`
   const beyond = after === undefined ? nothing : statement`AND (e.shipment_id, e.sequence, e.event_id) > (${after[0]!}, ${int8(Number(after[1]))}, ${after[2]!})`
   return statement`

@@ -15,7 +15,7 @@ import {
 } from "@waybill/core/transit-events"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { type Decoded, int8, type StatementRunner, text, textArray, timestamptz } from "../client/SqlRow.ts"
+import { type Decoded, type StatementRunner, text, textArray, timestamptz } from "../client/SqlRow.ts"
 import { tenant } from "../client/SqlStatement.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 import { storedSince } from "../shared/StoredSince.ts"
@@ -86,7 +86,7 @@ export const layer = storeLayer(TransitEventStore, ({ isDistributed, lookup, sch
   /** A complete first page needs no count; otherwise count up to a limit. */
   const count = (sql: StatementRunner, request: PageRequest, shown: number, snapshot: string) => {
     if (request.skip === 0 && shown < request.limit) return Effect.succeed(shown)
-    return Effect.map(sql.one(int8, pages.count(schema, request, snapshot === "" ? undefined : snapshot)), (total) => total > countLimit ? null : total)
+    return Effect.map(sql.one(pages.countedRow, pages.count(schema, request, snapshot === "" ? undefined : snapshot)), ({ looked, total }) => looked > countLimit ? null : total)
   }
 
   const since = (tenantId: string, visibility: Visibility, position: string | undefined, limit: number) =>

@@ -94,17 +94,19 @@ const pageOf = (rows: TransitEventRows, owners: ShipmentRows, request: PageReque
   const seen = /^\d{1,15}$/.test(snapshot) ? Number(snapshot) : Infinity
   if (seen > rows.writes) return undefined
   const page: Array<EventRow> = []
-  let passed = 0
-  let count = 0
+  let [passed, looked, count] = [0, 0, 0]
   for (const event of inOrder(rows, owners, request)) {
-    if (event.write > seen || !admits(request, event)) continue
-    if (request.count) count += 1
+    if (event.write > seen || !isOfTime(request, event)) continue
+    looked += 1
+    if (!isOfTypes(request, event)) continue
+    count += 1
     if (after !== undefined && !comesAfter(event, after, request.filter.order)) continue
     if (passed < skip) passed += 1
     else if (page.length < limit) page.push(event)
-    if (request.count ? count > countLimit : page.length >= limit) break
+    if (page.length >= limit && (!request.count || looked > countLimit)) break
   }
-  return { rows: page, snapshot, totalCount: request.count && count <= countLimit ? count : null }
+  const isKnown = looked <= countLimit || (skip === 0 && page.length < limit)
+  return { rows: page, snapshot, totalCount: request.count && isKnown ? count : null }
 }
 
 /** The place of an event: writes are committed one after the other. */
@@ -145,10 +147,10 @@ const inOrder = function*(rows: TransitEventRows, owners: ShipmentRows, { filter
   }
 }
 
-const admits = ({ filter }: PageRequest, event: EventRow): boolean =>
-  (filter.eventTypes === undefined || (typeMask(filter.eventTypes) & event.typeBit) !== 0) &&
-  (filter.occurredFrom === undefined || event.occurredAt >= filter.occurredFrom) &&
-  (filter.occurredTo === undefined || event.occurredAt < filter.occurredTo)
+const isOfTypes = ({ filter: { eventTypes } }: PageRequest, event: EventRow): boolean => eventTypes === undefined || (typeMask(eventTypes) & event.typeBit) !== 0
+
+const isOfTime = ({ filter: { occurredFrom, occurredTo } }: PageRequest, event: EventRow): boolean =>
+  (occurredFrom === undefined || event.occurredAt >= occurredFrom) && (occurredTo === undefined || event.occurredAt < occurredTo)
 
 const comesAfter = (event: EventRow, position: EventPosition, order: "asc" | "desc"): boolean => {
   const difference = compareText(event.shipmentId, position.shipmentId) || event.sequence - position.sequence ||
