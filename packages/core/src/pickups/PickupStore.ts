@@ -142,7 +142,7 @@ export class PickupStore extends Context.Service<PickupStore, {
     by: { readonly number: string; readonly isTest: boolean },
     forUpdate?: boolean
   ) => Effect.Effect<Option.Option<PickupRow>, StorageError>
-  /** Finds the latest pickup with this PRO. Only pickups with a number. SPEC-GAP-C39 */
+  /** Finds the latest pickup with this PRO, by its id. Only pickups with a number. SPEC-GAP-C39 */
   readonly findByPro: (
     tenantId: string,
     viewer: PickupViewer,

@@ -9,7 +9,7 @@ import {
   type PickupViewer
 } from "@waybill/core/pickups"
 import { bool, bytea, int8, nullable, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
-import { type Expression, nothing, type Parameter, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
+import { type Expression, nothing, type Parameter, raw, type Statement, statement, type StatementPart, tenant, value } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { addBytes, type ByteCount, sumBytes } from "../shared/ByteCountSql.ts"
 import { keysInUse } from "../delivery/NoticeRetention.ts"
@@ -168,24 +168,32 @@ ${forUpdate ? lockedPickup : nothing}`
 
 const lockedPickup = statement`FOR UPDATE OF p`
 
-export const pickupOfPro = (
-  schema: Statement,
-  tenantId: string,
-  viewer: PickupViewer,
-  { isTest, pro }: { readonly isTest: boolean; readonly pro: string }
-) => statement`${selectPickups(schema, tenantId)}
-AND p.pickup_id IN (SELECT r.pickup_id FROM ${schema}.pickup_pros AS r WHERE r.tenant_id = ${tenant(tenantId)} AND r.pro = ${pro})
-AND p.is_test = ${isTest} AND p.number IS NOT NULL ${seenBy(viewer)}
+/**
+ * The ids of the newest pickups of the PRO `g.pro` that fulfil a condition. Ids are in the order of time, so the search ends with the last of them, however many pickups share
+ * a PRO such as "N/A".
+ */
+const newestOfPro = (schema: Statement, tenantId: string, condition: Statement, most: StatementPart): Statement => statement`
+  SELECT r.pickup_id FROM ${schema}.pickup_pros AS r
+  CROSS JOIN LATERAL (
+    SELECT FROM ${schema}.pickups AS p WHERE p.tenant_id = ${tenant(tenantId)} AND p.pickup_id = r.pickup_id AND ${condition}
+    OFFSET 0
+  ) AS p
+  WHERE r.tenant_id = ${tenant(tenantId)} AND r.pro = g.pro
+  ORDER BY r.pickup_id DESC
+  LIMIT ${most}`
+
+const ofPros = (schema: Statement, tenantId: string, pros: ReadonlyArray<string>, condition: Statement, most: StatementPart) => statement`${selectPickups(schema, tenantId)} AND p.pickup_id = ANY (ARRAY(
+  SELECT r.pickup_id FROM unnest(${textArray(pros)}) AS g (pro) CROSS JOIN LATERAL (${newestOfPro(schema, tenantId, condition, most)}) AS r
+))
 ORDER BY p.created_at DESC, p.pickup_id DESC
-LIMIT 1`
+LIMIT ${most}`
+
+export const pickupOfPro = (schema: Statement, tenantId: string, viewer: PickupViewer, { isTest, pro }: { readonly isTest: boolean; readonly pro: string }) =>
+  ofPros(schema, tenantId, [pro], statement`p.is_test = ${isTest} AND p.number IS NOT NULL ${seenBy(viewer)}`, raw("1"))
 
 /** Pickups that are not tests, by several PROs. */
-export const pickupsOfPros = (schema: Statement, tenantId: string, pros: ReadonlyArray<string>, limit: number) => statement`
-${selectPickups(schema, tenantId)}
-AND p.pickup_id IN (SELECT r.pickup_id FROM ${schema}.pickup_pros AS r WHERE r.tenant_id = ${tenant(tenantId)} AND r.pro = ANY (${textArray(pros)}))
-AND NOT p.is_test
-ORDER BY p.created_at DESC, p.pickup_id DESC
-LIMIT ${int8(limit)}`
+export const pickupsOfPros = (schema: Statement, tenantId: string, pros: ReadonlyArray<string>, limit: number) =>
+  ofPros(schema, tenantId, pros, raw("NOT p.is_test"), int8(limit))
 
 export const listedPickups = (schema: Statement, tenantId: string, { after, limit, waiting }: PickupListRange) =>
   waiting
