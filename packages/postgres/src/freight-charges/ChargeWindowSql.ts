@@ -77,6 +77,9 @@ SELECT (
 
 const closedAtOnce = raw("200")
 
+/** Bills after which no further subscription is taken: publishers to all that are taken wait for the statement that closes their windows. */
+const billsAtOnce = raw("5000")
+
 /** Subscriptions with a window to close. A limited number, even if many windows close at the same midnight. */
 export const dueWindows = (schema: Statement, tenantId: string) => statement`
 SELECT id
@@ -85,9 +88,23 @@ WHERE tenant_id = ${tenant(tenantId)} AND closes_at <= now()
 ORDER BY closes_at
 LIMIT ${closedAtOnce}`
 
-/** Locks those of them that no other transaction has locked. */
-export const lockDueWindows = (schema: Statement, tenantId: string) => statement`${dueWindows(schema, tenantId)}
-FOR UPDATE SKIP LOCKED`
+/** Locks those of them that no other transaction has locked, and returns the first, with about so many bills together. */
+export const lockDueWindows = (schema: Statement, tenantId: string) => {
+  const own = tenant(tenantId)
+  return statement`
+WITH due AS MATERIALIZED (${dueWindows(schema, tenantId)}
+FOR UPDATE SKIP LOCKED
+)
+SELECT DISTINCT b.id
+FROM (
+  SELECT d.id FROM due AS d
+  LEFT JOIN LATERAL (
+    SELECT 1 AS one FROM ${schema}.freight_charge_collected AS c WHERE c.tenant_id = ${own} AND c.subscription_id = d.id AND c.closes_at <= now()
+    OFFSET 0
+  ) AS c ON true
+  LIMIT ${billsAtOnce}
+) AS b`
+}
 
 /** Waits for one of them. Another process may have closed its window meanwhile. */
 export const lockDueWindow = (schema: Statement, tenantId: string, id: string) => statement`

@@ -52,4 +52,22 @@ layer(testStorage(schema), { excludeTestServices: true })("entries of windows", 
     assert.strictEqual((yield* drop(yield* acquire(tenantId), { keys: [{ destinationId: idOf(2), key: "2" }] })).dropped, 1)
     assert.lengthOf(yield* sizes(tenantId), 1)
   }))
+
+  it.effect("are of as many subscriptions at once as have few bills together", Effect.fnUntraced(function*() {
+    const [store, tenantId] = [yield* ChargeSubscriptionStore, freshTenant()]
+    yield* rows(
+      `INSERT INTO @freight_charge_subscriptions (tenant_id, id, client, doc, webhook_url, created_at, closes_at)
+       SELECT $1, id::uuid, 'c', '{}', '', now(), now() - place * interval '1 second' FROM unnest($2::text[]) WITH ORDINALITY AS g (id, place)`,
+      [tenantId, [idOf(1), idOf(2), idOf(3), idOf(4)]]
+    )
+    yield* rows(
+      `INSERT INTO @freight_charge_collected (tenant_id, subscription_id, closes_at, bill_id, notice_no)
+       SELECT tenant_id, id, closes_at, n::text, n FROM @freight_charge_subscriptions CROSS JOIN generate_series(1, 3000) AS n WHERE tenant_id = $1 AND id <> $2`,
+      [tenantId, idOf(1)]
+    )
+    assert.deepStrictEqual(yield* store.closeWindows(tenantId), { closed: 2, more: true })
+    // the last one has nothing collected
+    assert.deepStrictEqual(yield* store.closeWindows(tenantId), { closed: 1, more: true })
+    assert.deepStrictEqual(yield* store.closeWindows(tenantId), { closed: 0, more: false })
+  }))
 })
