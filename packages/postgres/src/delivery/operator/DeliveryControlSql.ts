@@ -130,17 +130,19 @@ export const healthRow = row({ subscriptions: int8, inTrouble: int8, waiting: in
 
 const mostCounted = raw(String(healthCount))
 
+/** In the order of an index, or the rows of all tenants might be read to find so many of this one. */
 export const tenantHealth = (schema: Statement, tenantId: string) => statement`
 WITH destinations AS MATERIALIZED (
   SELECT l.destination_id, l.state, l.paused_by, l.breaker_open_until FROM ${schema}.delivery_destinations AS l
   WHERE l.tenant_id = ${tenant(tenantId)} AND l.state <> 'closed'
+  ORDER BY l.destination_id
   LIMIT ${mostCounted}
 ),
 dead AS MATERIALIZED (
-  SELECT d.destination_id FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${tenant(tenantId)} AND d.state = 'dead' LIMIT ${mostCounted}
+  SELECT d.destination_id FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${tenant(tenantId)} AND d.state = 'dead' ORDER BY d.destination_id LIMIT ${mostCounted}
 ),
 waiting AS MATERIALIZED (
-  SELECT e.queued_at FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = ${tenant(tenantId)} LIMIT ${mostCounted}
+  SELECT e.queued_at FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = ${tenant(tenantId)} ORDER BY e.destination_id LIMIT ${mostCounted}
 )
 SELECT (SELECT count(*) FROM destinations) AS subscriptions,
        (SELECT count(*) FROM destinations AS l

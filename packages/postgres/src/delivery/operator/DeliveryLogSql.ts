@@ -304,19 +304,23 @@ SELECT count(*) AS count FROM gone`
 
 export const depthRow = row({ waitingEntries: int8, unsettled: int8, dead: int8, lagMillis: float8 })
 
-/** Entries that are counted one by one; beyond that the planner's estimate serves. */
-const countedEntries = raw("50000")
+/** Rows of a kind that are counted one by one; beyond that the planner's estimate of their table or index serves. */
+const countedRows = raw("50000")
+
+/** A scrape must not cost more the worse things are. */
+const countedOrEstimated = (schema: Statement, rows: Statement, relation: string): Statement => statement`(
+  SELECT CASE WHEN n < ${countedRows} THEN n ELSE greatest(n, (SELECT reltuples FROM pg_class WHERE oid = ${raw(`'${schema.text}.${relation}'::regclass`)})) END
+  FROM (SELECT count(*) AS n FROM (SELECT 1 AS one FROM ${rows} LIMIT ${countedRows}) AS counted) AS few
+)::int8`
 
 /** Number of signals whose age is read: they are in order of time, except for the gaps of deleted ones. */
 const lookedSignals = raw("10000")
 
 /** Across tenants, for metrics. A retry of a partition with an owner waits for the rate, the breaker or its turn, not for a worker. */
 export const depth = (schema: Statement) => statement`
-SELECT (SELECT CASE WHEN n < ${countedEntries} THEN n
-                    ELSE greatest(n, (SELECT reltuples FROM pg_class WHERE oid = ${raw(`'${schema.text}.delivery_entries'::regclass`)})) END
-        FROM (SELECT count(*) AS n FROM (SELECT 1 AS one FROM ${schema}.delivery_entries LIMIT ${countedEntries}) AS counted) AS few)::int8 AS waiting_entries,
-       (SELECT count(*) FROM ${schema}.deliveries WHERE state ${stateGroups.inFlight}) + (SELECT count(*) FROM ${inFlight(schema)} AS flown) AS unsettled,
-       (SELECT count(*) FROM ${schema}.deliveries WHERE state ${stateGroups.dead}) AS dead,
+SELECT ${countedOrEstimated(schema, statement`${schema}.delivery_entries`, "delivery_entries")} AS waiting_entries,
+       ${countedOrEstimated(schema, statement`${schema}.deliveries WHERE state ${stateGroups.inFlight}`, "deliveries_unsettled")} + (SELECT count(*) FROM ${inFlight(schema)} AS flown) AS unsettled,
+       ${countedOrEstimated(schema, statement`${schema}.deliveries WHERE state ${stateGroups.dead}`, "deliveries_dead")} AS dead,
        coalesce(extract(epoch FROM now() - least(
          (SELECT min(s.signalled_at) FROM (SELECT s.signalled_at FROM ${schema}.delivery_signals AS s LIMIT ${lookedSignals}) AS s),
          (SELECT min(d.due_at) FROM ${schema}.deliveries AS d

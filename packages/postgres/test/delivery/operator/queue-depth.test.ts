@@ -40,6 +40,24 @@ layer(testStorage(schema), { excludeTestServices: true })("the depth of the queu
     yield* rows("TRUNCATE @delivery_entries")
   }))
 
+  it.effect("counts 50,000 dead letters, and 50,000 deliveries that are not settled, and estimates more", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const counts = Effect.map(queue.depth, ({ dead, unsettled }) => ({ dead, unsettled }))
+    yield* rows("ALTER TABLE @deliveries SET (autovacuum_enabled = false)")
+    yield* rows("TRUNCATE @deliveries")
+    yield* rows(
+      `INSERT INTO @deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at)
+       SELECT 't', gen_random_uuid(), $1::uuid, state, 1, 1, '{}', '{}', now() FROM unnest(ARRAY['dead', 'waiting']) AS state CROSS JOIN generate_series(1, 50010)`,
+      [idOf(1)]
+    )
+    assert.deepStrictEqual(yield* counts, { dead: 50_000, unsettled: 50_000 })
+    yield* rows("ANALYZE @deliveries")
+    const { dead, unsettled } = yield* counts
+    assert.isAtLeast(Math.min(dead, unsettled), 50_000)
+    assert.closeTo(dead + unsettled, 100_020, 2_000)
+    yield* rows("TRUNCATE @deliveries")
+  }))
+
   it.effect("lags behind the oldest signal, and behind due retries that have no worker", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
