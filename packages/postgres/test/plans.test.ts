@@ -35,7 +35,7 @@ import * as statuses from "../src/shipment-status/ShipmentStatusSql.ts"
 import * as statusSubscriptions from "../src/shipment-status/StatusSubscriptionSql.ts"
 import * as eventPages from "../src/transit-events/TransitEventPageSql.ts"
 import * as events from "../src/transit-events/TransitEventSql.ts"
-import { pruneSubscriptions } from "../src/subscriptions/SubscriptionSql.ts"
+import { pruneSubscriptions, replayEntries } from "../src/subscriptions/SubscriptionSql.ts"
 import * as subscriptions from "../src/transit-events/TransitSubscriptionSql.ts"
 import { planOf, planWith, seqScans, wholeTenants } from "./PlanScans.ts"
 import { freshSchema, testStorage } from "./TestStorage.ts"
@@ -86,6 +86,7 @@ const statementsIn = (quoted: string) => {
     "page of transit subscriptions": subscriptions.pageSubscriptions(schema, "t", "c", "active", { skip: 0, limit: 1 }),
     "number of transit subscriptions": subscriptions.countSubscriptions(schema, "t", "c", "active"),
     "whether a client sees a shipment": subscriptions.seesShipment(schema, "t", "c", "S"),
+    "replay shipments": replayEntries(schema, subscriptions.transitSubscriptions(schema), "t", id, subscriptions.eventsOf(schema, "t", { from: 0, to: 1, shipmentIds: ["S"] })),
     "history": subscriptions.queueHistory(schema, "t", subscription, []),
     "read statuses": statuses.readStatuses(schema, "t", []),
     "put statuses": statuses.putStatuses(schema, "t", []),
