@@ -92,8 +92,8 @@ const configOf = (given: Given, { directory, isTerminal }: Environment, basePath
     drainDelayMillis: given.drainDelayMillis ?? (isTerminal ? 0 : 5_000),
     logFormat: given.logFormat ?? (isTerminal ? "pretty" : "json"),
     logLevel: logLevels[given.logLevel],
-    /** Whether traces and metrics are exported. */
-    telemetry: given.otlpEndpoint !== undefined,
+    /** Whether traces or metrics are exported. */
+    telemetry: (given.otlpEndpoint ?? given.otlpTracesEndpoint ?? given.otlpMetricsEndpoint) !== undefined,
     /** Settings that are valid but probably unintended. */
     warnings: warningsOf(given)
   }

@@ -335,7 +335,9 @@ export const variables = {
     "none",
     "destination of traces and metrics; the other OTEL_ variables apply too",
     webAddress
-  )
+  ),
+  otlpTracesEndpoint: variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "/v1/traces at OTEL_EXPORTER_OTLP_ENDPOINT", "destination of traces", webAddress),
+  otlpMetricsEndpoint: variable("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "/v1/metrics at OTEL_EXPORTER_OTLP_ENDPOINT", "destination of metrics", webAddress)
 } as const
 
 export const variableNames: ReadonlyArray<string> = Object.values<Variable<unknown>>(variables)

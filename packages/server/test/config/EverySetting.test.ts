@@ -67,7 +67,9 @@ const given = {
   WAYBILL_KEEP_NOTICES_DAYS: "38",
   WAYBILL_LOG_FORMAT: "pretty",
   WAYBILL_LOG_LEVEL: "debug",
-  OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318"
+  OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://traces:4318/v1/traces",
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "http://metrics:4318/v1/metrics"
 }
 
 /** Without the values that are secret or parsed to more than the text says. */

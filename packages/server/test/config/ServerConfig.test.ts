@@ -237,7 +237,9 @@ describe("ServerConfig", () => {
       WAYBILL_PUBLIC_URL: "https://user:hunter2hunter2@freight.example",
       WAYBILL_TRUST_PROXY: "2",
       WAYBILL_ATTEMPT_TIMEOUT_SECONDS: "0",
-      OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318"
+      OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318",
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "traces:4318",
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "metrics:4318"
     }
     const error = yield* Effect.flip(read(env))
     assert.includeMembers([...new Set(error.faults.map(({ variable }) => variable))], Object.keys(env))
@@ -249,6 +251,11 @@ describe("ServerConfig", () => {
   }))
 
   it.effect("explains a port variable that Kubernetes set", Effect.fnUntraced(function*() {
+  }))
+
+  it.effect("exports telemetry with any of the three endpoints of OpenTelemetry", Effect.fnUntraced(function*() {
+    assert.isFalse((yield* read({})).telemetry)
+    for (const name of ["", "TRACES_", "METRICS_"]) assert.isTrue((yield* read({ [`OTEL_EXPORTER_OTLP_${name}ENDPOINT`]: "http://collector:4318" })).telemetry, name)
   }))
 
   it.effect("refuses settings that contradict each other", Effect.fnUntraced(function*() {

@@ -177,6 +177,19 @@ describe("telemetry", { timeout: 60_000 }, () => {
     expect(metrics(/not exported/).length).toBe(1)
   })
 
+  it("exports what has an endpoint of its own, without the general one", async () => {
+    const received = new Set<string>()
+    const otlp = await listening((request, response) => {
+      received.add(request.url!)
+      void textOf(request).then(() => response.writeHead(200).end("{}"))
+    })
+    const { url } = await startProgram({ env: sharedSettings(inject("pgUrl"), { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${urlOf(otlp)}/spans`, OTEL_BSP_SCHEDULE_DELAY: "100" }).env })
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    await fetch(`${url}/intake/v1/shipments`, { method: "POST" })
+    await eventually(() => received.has("/spans") || undefined)
+    expect([...received]).toEqual(["/spans"])
+  })
+
   it("holds few batches for a collector that does not answer, and says so", async () => {
     const open = { "/v1/traces": 0, "/v1/metrics": 0 }
     const otlp = await listening((request) => void (open[request.url as keyof typeof open] += 1))
