@@ -37,7 +37,8 @@ const isInTime = (event: ListedEvent, name: Bound, occurredAt: string): boolean 
 
 /** A type and a bound that each exclude an event that the other includes, so that it shows when one of them is ignored. */
 const filtersThatDiffer = (events: ReadonlyArray<ListedEvent>): { readonly type: ListedEvent["type"]; readonly name: Bound; readonly occurredAt: string } => {
-  const pairs = events.flatMap(({ type }) => events.flatMap(({ occurredAt }) => (["occurredFrom", "occurredTo"] as const).map((name) => ({ type, name, occurredAt }))))
+  const [types, times] = [[...new Set(events.map(({ type }) => type))], [...new Set(events.map(({ occurredAt }) => occurredAt))]]
+  const pairs = types.flatMap((type) => times.flatMap((occurredAt) => (["occurredFrom", "occurredTo"] as const).map((name) => ({ type, name, occurredAt }))))
   const differ = ({ name, occurredAt, type }: typeof pairs[number]) =>
     [true, false].every((isOfType) => events.some((event) => (event.type === type) === isOfType && isInTime(event, name, occurredAt) !== isOfType))
   return pairs.find(differ) ?? pairs[0]!
