@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
-import { closeSync, openSync } from "node:fs"
+import { closeSync, openSync, rmSync } from "node:fs"
 import { readFile, rm } from "node:fs/promises"
 import { createServer, type AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -47,7 +47,9 @@ export class PortInUse extends Error {
 export const startPostmaster = async (placement: Placement, port: number): Promise<Postmaster> => {
   const { account, bin, cluster, home } = placement
   const logFile = join(home, "log")
-  const log = openSync(logFile, "w", 0o600)
+  // a new file: sessions of a Postgres that was killed may still write into its own
+  rmSync(logFile, { force: true })
+  const log = openSync(logFile, "wx", 0o600)
   const args = ["-D", cluster, ...Object.entries(settings(port)).flatMap(([name, value]) => ["-c", `${name}=${value}`])]
   const child = spawn(join(bin, "postgres"), args, {
     cwd: cluster,

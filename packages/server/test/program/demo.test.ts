@@ -1,6 +1,6 @@
 import { IntakeClient, OperatorClient } from "@waybill/client"
 import { execFile } from "node:child_process"
-import { chmodSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs"
+import { chmodSync, closeSync, existsSync, fstatSync, openSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { describe, expect, it, onTestFinished } from "vitest"
@@ -179,11 +179,15 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
     await eventually(() => third.log.find(({ message }) => message === "Embedded Postgres exited, restarting."))
     await eventually(async () => (await fetch(`${url}/readyz`)).status === 200 && databaseOf(dataDir) !== database ? true : undefined)
 
+    const log = join(dataDir, "postgres/log")
+    const logOfKilled = openSync(log, "r")
+    onTestFinished(() => closeSync(logOfKilled))
     const settings = join(dataDir, "postgres/data/postgresql.conf")
     renameSync(settings, `${settings}.away`)
     process.kill(databaseOf(dataDir), "SIGKILL")
     const failed = await eventually(() => third.log.find(({ message }) => message === "Embedded Postgres not restarted, retrying every second."))
     expect(failed["cause"]).toMatch(/^The embedded Postgres did not start: .*postgresql\.conf/)
+    expect(statSync(log).ino).not.toBe(fstatSync(logOfKilled).ino)
     renameSync(`${settings}.away`, settings)
     await eventually(async () => (await fetch(`${url}/readyz`)).status === 200 || undefined)
   })
