@@ -24,8 +24,8 @@ declare global {
     readonly said: (text: string) => void
     /** A secret that no output may contain. */
     readonly secret: (value: string | undefined) => void
-    /** The secrets in an environment of the program. */
-    readonly secretsOf: (env: Readonly<Record<string, string | undefined>>) => void
+    /** A command that was run in this process, with its environment and output. */
+    readonly ran: (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>, output: { readonly stdout: string; readonly stderr: string }) => void
   } | undefined
 
   /** Holds services against the OpenAPI document: `packages/http/test/openapi/shareDescriptions.ts`. A disagreement fails the running test. */

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path"
 
 /**
  * While `WAYBILL_TEST_OUTPUT` names a directory, all output of the code under test is written there too: the output of child
- * processes, also if a test captures it, and the logs and responses of services. The secrets that were used are written
+ * processes and of commands, also if a test captures it, and the logs and responses of services. The secrets that were used are written
  * to separate files, and `npm run secrets` searches the output for them.
  */
 const directory = process.env["WAYBILL_TEST_OUTPUT"]
@@ -17,21 +17,34 @@ if (directory !== undefined && globalThis.waybillTestOutput === undefined) {
     // shorter ones are words
     if (value !== undefined && value.length >= 8) write(`${process.pid}.secrets`, `${value}\n`)
   }
-  const secretsOf = (env: Readonly<Record<string, string | undefined>>) => secretsIn(env).forEach(secret)
-  globalThis.waybillTestOutput = { said: (text) => write(`service-${process.pid}.log`, `${text}\n`), secret, secretsOf }
-  recordChildren(write, secret)
+  let commands = 0
+  const began = (args: ReadonlyArray<string>): string => {
+    const name = `command-${process.pid}-${commands++}`
+    write(`${name}.command`, `${args.join(" ")}\n`)
+    return name
+  }
+  const ran = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>, { stderr, stdout }: { readonly stdout: string; readonly stderr: string }) => {
+    const name = began(["waybill", ...args])
+    write(`${name}.stdout`, stdout)
+    write(`${name}.stderr`, stderr)
+    secretsIn(env).forEach(secret)
+  }
+  globalThis.waybillTestOutput = { said: (text) => write(`service-${process.pid}.log`, `${text}\n`), secret, ran }
+  recordChildren(began, write, secret)
 }
 
-function recordChildren(write: (name: string, text: string | Uint8Array) => void, secret: (value: string | undefined) => void) {
+function recordChildren(
+  began: (args: ReadonlyArray<string>) => string,
+  write: (name: string, text: string | Uint8Array) => void,
+  secret: (value: string | undefined) => void
+) {
   const prototype = (childProcess as unknown as { readonly ChildProcess: { readonly prototype: ChildProcess & { spawn: (options: SpawnOptions) => unknown } } }).ChildProcess.prototype
   const { spawn } = prototype
-  let children = 0
   prototype.spawn = function(this: ChildProcess, options) {
     const result = spawn.call(this, options)
     // what the bundler answers is the text of the sources, and nothing that they print
     if ((options.args ?? []).some((arg) => /\besbuild$/.test(arg))) return result
-    const name = `child-${process.pid}-${children++}`
-    write(`${name}.command`, `${(options.args ?? []).join(" ")}\n`)
+    const name = began(options.args ?? [])
     for (const stream of ["stdout", "stderr"] as const) record(this[stream], (chunk) => write(`${name}.${stream}`, chunk))
     // children with inherited streams print into the output of the tests
     if ((options.args ?? []).some((arg) => /\/main\.(?:ts|mjs)$/.test(arg))) {

@@ -38,8 +38,7 @@ export const run = async (args: ReadonlyArray<string>, { env = {} }: { readonly 
   const stopped = new AbortController()
   onTestFinished(() => stopped.abort())
   const exit = await Effect.runPromiseExit(command, { signal: stopped.signal })
-  globalThis.waybillTestOutput?.secretsOf(env)
-  globalThis.waybillTestOutput?.said(stdout + stderr)
+  globalThis.waybillTestOutput?.ran(args, env, { stdout, stderr })
   return { code: exitCodeOf(exit), stdout, stderr }
 }
 
