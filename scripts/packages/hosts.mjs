@@ -198,7 +198,7 @@ console.log(String(await Effect.runPromise(Effect.flip(Effect.sandbox(Effect.sco
     writeFileSync(join(folder, "module.test.mjs"), `import { startTestWaybill } from "@waybill/testkit"\n${test}`)
     writeFileSync(join(folder, "common.test.cjs"), `const { startTestWaybill } = require("@waybill/testkit")\n${test}`)
     const program = join(folder, "node_modules/jest/bin/jest.js")
-    await run(process.execPath, ["--experimental-vm-modules", program, "--testMatch", "**/*.test.{mjs,cjs}"], folder)
+    await run(process.execPath, ["--experimental-vm-modules", program, "--testMatch", "**/*.test.{mjs,cjs}", "--testTimeout", "60000"], folder)
   }
 }
 
