@@ -9,7 +9,7 @@ import { compareText } from "../../shared/CodePoints.ts"
 import { type LoadedDestination, type TakeFrom, type TakenFrom, type WaitingDelivery, waitingPerDestination } from "../DeliveryStore.ts"
 import { afterFailure, type Breaker, breakerState, closedBreaker } from "../model/Breaker.ts"
 import { grantOf, markAfter, markAfterOthers, rateWindowMillis } from "../model/RateLimit.ts"
-import type { OwnedPartitionState } from "./WorkSet.ts"
+import type { OwnedPartitionState, ReadyGroup } from "./WorkSet.ts"
 
 /** The tenant and client whose slots an attempt uses. */
 export interface SlotOwner {
@@ -92,6 +92,8 @@ export class Destination {
   pause: PendingPause | undefined
   /** Set if this process cannot open its secret: nothing is taken until this time, then the destination is loaded again. */
   unreadableUntil: number | undefined
+  /** Set while it may send and waits for its turn. */
+  readyIn: ReadyGroup | undefined
   /** Whether a take that includes it is pending, or its attempts have not begun. */
   taking = false
   /** Averages of the last deliveries. */
@@ -147,9 +149,9 @@ export const planOf = (destination: Destination, now: number, room: number): Pla
   const next = Math.min(waiting[due]?.dueAt ?? Infinity, waitingUntil > now ? waitingUntil : Infinity)
   const nextDue = next === Infinity ? undefined : next
   if (due === 0 && !destination.ahead && !destination.behind) return { ...nothing, lookAt: nextDue }
-  // a probe needs no rule of its own: a failing destination has room for one attempt
   if (breakerState(breaker, now) === "open") return { ...nothing, lookAt: breaker.openUntil }
-  const allowed = Math.min(room, destination.window - destination.running)
+  // a probe needs no rule of its own: a failing destination has one attempt
+  const allowed = Math.min(room, isFailing(destination) ? 1 : destination.window - destination.running)
   if (allowed <= 0) return nothing
   const grant = grantOf(settings.policy.rateLimitPerMinute, destination.rateMark, now, allowed)
   if (grant.granted === 0) return { ...nothing, lookAt: now + Math.max(1, grant.waitMillis) }

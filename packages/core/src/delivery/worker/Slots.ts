@@ -3,9 +3,9 @@
  *
  * A hanging attempt cannot be preempted, so each owner leaves slots and bytes for others: a tenant uses at most three times what is free, a client
  * at most as much as is free. A single client gets half, two get a third each, and so on, so the next client always finds something free.
- * Destinations whose last attempt failed share a tenth.
+ * Destinations whose last attempt failed use at most a tenth, which they share in the same way.
  */
-import { type Destination, isFailing, type SlotOwner } from "./Destination.ts"
+import type { SlotOwner } from "./Destination.ts"
 
 const tenantFactor = 3
 const clientFactor = 1
@@ -28,8 +28,6 @@ interface TenantUse {
 /** A limited quantity. */
 class Shares {
   used = 0
-  /** Of destinations whose last attempt had failed. */
-  private failing = 0
   private readonly tenants = new Map<string, TenantUse>()
   private readonly all: number
 
@@ -39,10 +37,6 @@ class Shares {
 
   get free(): number {
     return Math.max(0, this.all - this.used)
-  }
-
-  get ofFailing(): number {
-    return Math.max(0, Math.ceil(this.all * failingPart) - this.failing)
   }
 
   usedBy(tenantId: string): number {
@@ -61,9 +55,8 @@ class Shares {
     return Math.min(this.ofTenant(tenantId), room(this.all, clientFactor, this.used, this.tenants.get(tenantId)?.clients.get(client) ?? 0))
   }
 
-  use({ client, tenantId }: SlotOwner, amount: number, isFailing: boolean): void {
+  use({ client, tenantId }: SlotOwner, amount: number): void {
     this.used += amount
-    if (isFailing) this.failing += amount
     let tenant = this.tenants.get(tenantId)
     if (tenant === undefined) this.tenants.set(tenantId, tenant = { used: 0, clients: new Map() })
     tenant.used += amount
@@ -85,6 +78,9 @@ export class Slots {
   unwritten = 0
   private readonly attempts: Shares
   private readonly bytes: Shares
+  /** Of destinations whose last attempt had failed. They count among all as well. */
+  private readonly failingAttempts: Shares
+  private readonly failingBytes: Shares
   /** Of events of attempts in flight. */
   private bytesInMemory = 0
   private readonly limits: Limits
@@ -93,6 +89,8 @@ export class Slots {
     this.limits = limits
     this.attempts = new Shares(limits.concurrency)
     this.bytes = new Shares(limits.maxBytesInFlight)
+    this.failingAttempts = new Shares(Math.ceil(limits.concurrency * failingPart))
+    this.failingBytes = new Shares(Math.ceil(limits.maxBytesInFlight * failingPart))
   }
 
   /** Attempts in flight, or reserved by a take. */
@@ -114,30 +112,28 @@ export class Slots {
     return this.bytes.ofAnyClient(tenantId) === 0 ? 0 : Math.min(this.free, this.attempts.ofAnyClient(tenantId))
   }
 
-  ofClient(owner: SlotOwner): number {
-    return this.bytes.ofClient(owner) === 0 ? 0 : Math.min(this.free, this.attempts.ofClient(owner))
-  }
-
-  of(destination: Destination, owner: SlotOwner): number {
-    const free = this.ofClient(owner)
-    if (!isFailing(destination)) return free
-    return this.bytes.ofFailing === 0 ? 0 : Math.min(free, this.attempts.ofFailing, 1)
+  /** What a client may take for destinations whose last attempt failed, or for the others. */
+  ofClient(owner: SlotOwner, isFailing: boolean): number {
+    if (this.bytes.ofClient(owner) === 0 || isFailing && this.failingBytes.ofClient(owner) === 0) return 0
+    return Math.min(this.free, this.attempts.ofClient(owner), isFailing ? this.failingAttempts.ofClient(owner) : Infinity)
   }
 
   /** Takes slots, or returns them with a negative number. `isFailing`: of a destination whose last attempt had failed when they were taken. */
   use(owner: SlotOwner, attempts: number, isFailing: boolean): void {
-    this.attempts.use(owner, attempts, isFailing)
+    this.attempts.use(owner, attempts)
+    if (isFailing) this.failingAttempts.use(owner, attempts)
   }
 
   /** Takes bytes within the owner's share. Returns how many, to be returned. */
   useBytes(owner: SlotOwner, bytes: number, isFailing: boolean): number {
-    const used = Math.min(Math.ceil(bytes), this.bytes.ofClient(owner), isFailing ? this.bytes.ofFailing : Infinity)
-    this.bytes.use(owner, used, isFailing)
+    const used = Math.min(Math.ceil(bytes), this.bytes.ofClient(owner), isFailing ? this.failingBytes.ofClient(owner) : Infinity)
+    this.returnBytes(owner, -used, isFailing)
     return used
   }
 
   returnBytes(owner: SlotOwner, used: number, isFailing: boolean): void {
-    this.bytes.use(owner, -used, isFailing)
+    this.bytes.use(owner, -used)
+    if (isFailing) this.failingBytes.use(owner, -used)
   }
 
   /** Begins an attempt that has its slot: its bytes are in memory until it ends. Returns what ends it, and gives back its bytes and its slot. */

@@ -1,14 +1,14 @@
 /** Takes deliveries, one tenant at a time. */
 import { type Cause, Effect, Exit, identity, Iterable } from "effect"
 import type { StorageError } from "../../shared/StoragePort.ts"
-import { type Destination, foundBy, isFailing, needsLoad, ownerOf, planOf, signalled, takeFromOf } from "./Destination.ts"
+import { type Destination, foundBy, isFailing, needsLoad, planOf, signalled, takeFromOf } from "./Destination.ts"
 import { reportLost } from "../DeliveryReport.ts"
 import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "../DeliveryStore.ts"
 import { dropUnsendable } from "./Dropping.ts"
 import type { EngineState } from "./EngineState.ts"
 import { destinationClosed, loadDestinations } from "./Loading.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
-import { beginCall, hasDrops, type OwnedTenant, ownershipOf } from "./WorkSet.ts"
+import { beginCall, hasDrops, type OwnedTenant, ownershipOf, type ReadyGroup } from "./WorkSet.ts"
 import { type Promised, type Sending, sendsPerTurn } from "./Sending.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
@@ -131,10 +131,12 @@ export class Taking {
       yield* this.reclaimAll(tenant)
       const now = yield* monotonicMillis
       const asked = this.choose(tenant, now)
-      // the rest waits until an attempt ends, unless it must be loaded first
-      if (tenant.ready.size > 0) work.waitingForSlots.add(tenant)
       goesOn = asked.length > 0 || tenant.unloaded.size > 0
-      if (asked.length === 0) return
+      if (asked.length === 0) {
+        // the rest waits until an attempt ends; behind other tenants if it was served, because it looks again after the take
+        if (tenant.ready.size > 0) work.waitingForSlots.add(tenant)
+        return
+      }
       yield* this.take(tenant, asked, now, (begin, deliveries) => {
         const begins = Effect.andThen(answered(false), begin)
         return deliveries <= sendsPerTurn ? begins : tenant.beginning.withPermit(begins)
@@ -175,7 +177,7 @@ export class Taking {
     return unknown.length === 0 ? Effect.void : loadDestinations(this.parts, tenant, unknown)
   }
 
-  /** Chooses the next destinations among these or all, in turn by client. */
+  /** Chooses the next destinations among these or all, in turn by group. */
   private choose(
     tenant: OwnedTenant,
     now: number,
@@ -186,13 +188,14 @@ export class Taking {
     let attempts = 0
     let events = eventsPerTake
     let bytes = options.maxBytesInFlight
-    const clients = Array.from(among === undefined ? tenant.ready : readyAmong(tenant, among), ([client, own]) => ({ client, own: own.values() }))
-    while (clients.length > 0 && asked.length < destinationsPerTake && attempts < deliveriesPerTake && events > 0 && bytes > 0) {
-      const turn = clients.shift()!
-      const owner = { tenantId: tenant.tenantId, client: turn.client }
+    const turns = Array.from(among === undefined ? tenant.ready.values() : readyAmong(among), ({ destinations, isFailing, owner }) => ({ owner, isFailing, own: destinations.values() }))
+    while (turns.length > 0 && asked.length < destinationsPerTake && attempts < deliveriesPerTake && events > 0 && bytes > 0) {
+      const turn = turns.shift()!
+      const { owner } = turn
+      if (slots.ofClient(owner, turn.isFailing) === 0) continue
       const next = turn.own.next()
-      if (next.done === true || slots.ofClient(owner) === 0) continue
-      clients.push(turn)
+      if (next.done === true) continue
+      turns.push(turn)
       const destination = next.value
       if (needsLoad(destination, now)) {
         destination.stale = true
@@ -202,8 +205,9 @@ export class Taking {
       }
       // the concurrent signal take may return deliveries of it
       if (tenant.guess !== undefined && !tenant.guess.has(destination.destinationId)) continue
+      const wasFailing = isFailing(destination)
       const most = Math.min(deliveriesPerTake - attempts, Math.max(1, Math.floor(events / destination.eventsPerDelivery)))
-      const room = destination.taking || destination.owned.leaving ? 0 : Math.min(slots.of(destination, owner), most)
+      const room = destination.taking || destination.owned.leaving ? 0 : Math.min(slots.ofClient(owner, wasFailing), most)
       // less than a destination's first window may be allowed
       const plan = planOf(destination, now, Math.min(room, options.destinationConcurrency - destination.running))
       const wanted = plan.again.length + plan.batches
@@ -216,7 +220,6 @@ export class Taking {
       if (wanted === 0) continue
       destination.taking = true
       tenant.busy.add(destination)
-      const wasFailing = isFailing(destination)
       slots.use(owner, wanted, wasFailing)
       const mostBytes = this.bytesOf(plan.batches, destination.bytesPerDelivery)
       const reserved = Math.min(mostBytes, this.bytesOf(plan.batches, destination.reservedPerDelivery)) + plan.again.length * destination.bytesPerDelivery
@@ -422,17 +425,17 @@ export class Taking {
 const withoutSending = ({ partitions }: OwnedTenant): ReadonlyArray<string> =>
   Array.from(partitions.values()).flatMap(({ destinations }) => Array.from(destinations.values()).flatMap(({ destinationId, sends }) => sends ? [] : [destinationId]))
 
-/** Those of these destinations that may send, by client. A tenant may have thousands more. */
-const readyAmong = ({ ready }: OwnedTenant, among: Iterable<Destination>): ReadonlyMap<string, ReadonlySet<Destination>> => {
-  const found = new Map<string, Set<Destination>>()
+/** Those of these destinations that may send, by group. A tenant may have thousands more. */
+const readyAmong = (among: Iterable<Destination>): Iterable<ReadyGroup> => {
+  const found = new Map<ReadyGroup, ReadyGroup>()
   for (const destination of among) {
-    const { client } = ownerOf(destination)
-    if (ready.get(client)?.has(destination) !== true) continue
-    const own = found.get(client)
-    if (own === undefined) found.set(client, new Set([destination]))
-    else own.add(destination)
+    const { readyIn } = destination
+    if (readyIn === undefined) continue
+    const own = found.get(readyIn)
+    if (own === undefined) found.set(readyIn, { ...readyIn, destinations: new Set([destination]) })
+    else own.destinations.add(destination)
   }
-  return found
+  return found.values()
 }
 
 /** Whether signals may exist that a loop may consume now. */

@@ -1,7 +1,7 @@
 /** The work set of a worker: its partitions and destinations by tenant, and those that may send now. */
 import { Latch, Semaphore } from "effect"
 import { Heap } from "../../shared/Heap.ts"
-import { Destination, hasWork, isMarkAhead, signalled } from "./Destination.ts"
+import { Destination, hasWork, isFailing, isMarkAhead, ownerOf, signalled, type SlotOwner } from "./Destination.ts"
 import { type AcquiredPartition, type DropRequest, type OwnedPartition, partitionOf, type WrittenOutcome } from "../DeliveryStore.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
 
@@ -43,6 +43,14 @@ export interface OpenFlight {
   left: number
 }
 
+/** Destinations of one client that may send. Those whose last attempt failed are apart, because they have slots of their own. */
+export interface ReadyGroup {
+  readonly name: string
+  readonly owner: SlotOwner
+  readonly isFailing: boolean
+  readonly destinations: Set<Destination>
+}
+
 /** A tenant with partitions of this worker. */
 export class OwnedTenant {
   readonly tenantId: string
@@ -71,8 +79,8 @@ export class OwnedTenant {
   readonly busy = new Set<Destination>()
   /** Destinations to load before the next take. */
   readonly unloaded = new Set<Destination>()
-  /** Destinations that may send, by client; clients take turns. */
-  readonly ready = new Map<string, Set<Destination>>()
+  /** Destinations that may send, by name of their group. Groups take turns: the one that was served last is the last. */
+  readonly ready = new Map<string, ReadyGroup>()
   /** Entries to drop: those that clients may not see, and those of closed destinations. */
   readonly drops = {
     closed: new Set<string>(),
@@ -203,21 +211,25 @@ export class WorkSet {
       // a load that is pending touches it again
       if (stale || loads === 0) tenant.unloaded.add(destination)
     } else {
-      let own = tenant.ready.get(settings.client)
-      if (own === undefined) tenant.ready.set(settings.client, own = new Set())
-      own.add(destination)
+      const name = `${isFailing(destination)} ${settings.client}`
+      const group = tenant.ready.get(name) ?? { name, owner: ownerOf(destination), isFailing: isFailing(destination), destinations: new Set() }
+      if (destination.readyIn !== group) this.unready(destination)
+      tenant.ready.set(name, group)
+      group.destinations.add(destination)
+      destination.readyIn = group
     }
     this.want(tenant)
   }
 
   /** Removes the destination from those that may send and those to load. */
   unready(destination: Destination): void {
-    const { owned: { tenant }, settings } = destination
+    const { owned: { tenant }, readyIn } = destination
     tenant.unloaded.delete(destination)
-    const client = settings?.client ?? ""
-    const own = tenant.ready.get(client)
-    if (own === undefined || !own.delete(destination)) return
-    if (own.size === 0) tenant.ready.delete(client)
+    if (readyIn === undefined) return
+    destination.readyIn = undefined
+    readyIn.destinations.delete(destination)
+    tenant.ready.delete(readyIn.name)
+    if (readyIn.destinations.size > 0) tenant.ready.set(readyIn.name, readyIn)
   }
 
   /** Nothing is sent to it any more, or it is idle. */

@@ -44,13 +44,13 @@ const makeTenant = Effect.gen(function*() {
       }
     })
 
-  return { crowd, crowded, everybodyElseIsServed, receivers }
+  return { crowd, crowded, everybodyElseIsServed, quiet, receivers }
 })
 
 const layer = (delivery: Partial<DeliveryOptionValues>) => TestWaybill.layer({ delivery: { drainMillis: 0, ...delivery } })
 
 describe("seven hundred destinations of one client whose receivers hang", () => {
-  it.effect("take half of the slots at first, a tenth after failures, and delay no other destination", Effect.fnUntraced(function*() {
+  it.effect("take half of the slots at first, half of a tenth after failures, and delay no other destination", Effect.fnUntraced(function*() {
     const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeTenant
     const urls = yield* crowd(700, { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 })
     yield* Effect.forEach(urls, (url) => receivers.script(url, Receiver.hang), { discard: true })
@@ -64,9 +64,28 @@ describe("seven hundred destinations of one client whose receivers hang", () => 
     yield* TestWaybill.pass("90 seconds")
     const now = yield* Clock.currentTimeMillis
     const inFlight = (yield* receivers.requests()).filter(({ at, url }) => url.includes("crowd") && at > now - 15_000)
-    assert.strictEqual(inFlight.length, 50)
+    assert.strictEqual(inFlight.length, 25)
     yield* everybodyElseIsServed(15, 100)
   }, Effect.scoped, Effect.provide(layer({ concurrency: 500 }))), 60_000)
+})
+
+describe("destinations of one client that hang again and again", () => {
+  it.effect.each([[500, 300], [8, 30]] as const)("do not delay the retries of another client and of another tenant, of %s slots", Effect.fnUntraced(function*([concurrency, hanging]) {
+    yield* Effect.gen(function*() {
+      const { crowd, crowded, quiet, receivers } = yield* makeTenant
+      const urls = yield* crowd(hanging, { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 })
+      yield* Effect.forEach(urls, (url) => receivers.script(url, Receiver.hang), { discard: true })
+      yield* TestWaybill.run
+      yield* publish(crowded, "H", "H1")
+      yield* TestWaybill.pass("4 minutes")
+      for (const [url, tenant] of [[healthy, quiet], [neighbour, crowded]] as const) {
+        yield* receivers.script(url, [Receiver.fail(503), Receiver.accept()])
+        yield* publish(tenant, "A", "A1")
+      }
+      yield* TestWaybill.pass("40 seconds")
+      assert.deepStrictEqual([(yield* receivers.delivered(healthy)).length, (yield* receivers.delivered(neighbour)).length], [1, 1])
+    }).pipe(Effect.scoped, Effect.provide(layer({ concurrency })))
+  }), 60_000)
 })
 
 describe("two hundred destinations that are retried every second", () => {
@@ -99,7 +118,7 @@ describe("two hundred destinations that are retried every second", () => {
     assert.isAtLeast((yield* receivers.requests()).length - before, 1_600)
     assert.isAtMost(takes, 101)
     // the delays of retries are random, and with some a round needs two takes
-  }, Effect.scoped, Effect.provide(layer({ concurrency: 500 })), Random.withSeed("retries")), 60_000)
+  }, Effect.scoped, Effect.provide(layer({ concurrency: 1000 })), Random.withSeed("retries")), 60_000)
 })
 
 describe("a tenant that publishes a hundred times as much as the others", () => {

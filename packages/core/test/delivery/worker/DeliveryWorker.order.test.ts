@@ -94,6 +94,22 @@ describe("order", () => {
       assert.deepStrictEqual((yield* engine.delivered()).slice(6), ["bad/1", "bad/2", "bad/3", "bad/4", "bad/5", "bad/6", "bad/7"])
     }, inEngine))
 
+    it.effect("hides no retry of another shipment, however many of its own shipment wait behind it", Effect.fnUntraced(function*() {
+      const engine = yield* startEngine({ policy: { batchMaxSize: 1, maxAttempts: 1, initialBackoffSeconds: 1, rateLimitPerMinute: 6000 }, answers: Receiver.fail(400) })
+      yield* engine.publish(...Array.from({ length: 250 }, () => "bad"))
+      yield* TestWaybill.pass("10 minutes")
+      yield* engine.publish("good")
+      yield* TestWaybill.pass("1 minute")
+      yield* engine.patch({ delivery: { maxAttempts: 1000, initialBackoffSeconds: 60, maxBackoffSeconds: 60 } })
+      yield* engine.receivers.script(hook, failing("bad"))
+      yield* engine.deliveries.recover("acme", engine.subscription.id, { since: "1970-01-01T00:00:00Z" })
+      yield* TestWaybill.pass("10 minutes")
+      assert.deepStrictEqual(yield* engine.delivered(), ["good/1"])
+      yield* engine.receivers.script(hook, Receiver.accept())
+      yield* TestWaybill.pass("2 minutes")
+      assert.deepStrictEqual(yield* engine.delivered(), ["good/1", ...Array.from({ length: 250 }, (_, n) => `bad/${n + 1}`)])
+    }, inEngine))
+
     it.effect("uses slots of its own destination only while it hangs", Effect.fnUntraced(function*() {
       const engine = yield* makeEngine()
       const other = "https://other.example/hook"

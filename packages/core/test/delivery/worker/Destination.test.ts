@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { breakerThreshold, waitingPerDestination } from "@waybill/core/delivery"
 import * as Arbitrary from "effect/Arbitrary"
-import { attemptsBegin, begun, changeWritten, type Destination, failed, foundBy, insertWaiting, isFailing, loadInto, needsLoad, ownerOf, pause, planOf, settled, signalled, succeeded, takeFromOf } from "../../../src/delivery/worker/Destination.ts"
-import { Slots } from "../../../src/delivery/worker/Slots.ts"
+import { attemptsBegin, begun, changeWritten, type Destination, failed, foundBy, insertWaiting, isFailing, loadInto, needsLoad, pause, planOf, settled, signalled, succeeded, takeFromOf } from "../../../src/delivery/worker/Destination.ts"
 import { int, listOf, oneOf } from "../../arbitraries.ts"
 import { Life, makeLoaded, newDestination } from "./DestinationLife.ts"
 
@@ -307,9 +306,8 @@ describe("the breaker", () => {
 
   it("permits one probe after that time", () => {
     const destination = broken()
-    const slots = new Slots({ concurrency: 1000, maxBytesInFlight: 1_000_000 })
     destination.window = 16
-    const plan = planOf(destination, now + 60_000, slots.of(destination, ownerOf(destination)))
+    const plan = planOf(destination, now + 60_000, 10)
     assert.strictEqual(plan.again.length + plan.batches, 1)
   })
 

@@ -37,6 +37,9 @@ const loaded = (work: WorkSet, n: number): Destination => {
   return destination
 }
 
+const isReady = ({ owned: { tenant }, readyIn }: Destination): boolean =>
+  readyIn !== undefined && tenant.ready.get(readyIn.name) === readyIn
+
 describe("a partition that is acquired", () => {
   it("loads its destinations with work", () => {
     const work = holding({ destinations: [idOf(1), idOf(2)] })
@@ -110,9 +113,31 @@ describe("a destination that may have something to send", () => {
     loadInto(destination, makeLoaded(), { since: 1, now, storeAhead: 0 })
     work.touch(destination)
     assert.isFalse(tenantOf(work).unloaded.has(destination))
-    assert.isTrue(tenantOf(work).ready.get("client")!.has(destination))
+    assert.isTrue(isReady(destination))
     work.unready(destination)
     assert.strictEqual(tenantOf(work).ready.size, 0)
+  })
+})
+
+describe("groups of destinations that may send", () => {
+  it("are one for each client, and one more for those whose last attempt failed", () => {
+    const work = holding()
+    const [healthy, failing] = [loaded(work, 1), loaded(work, 2)]
+    failed(failing, now, 1000)
+    for (const each of [healthy, failing]) work.touch(each)
+    assert.deepStrictEqual(Array.from(tenantOf(work).ready.values(), ({ destinations, isFailing }) => [isFailing, [...destinations]]), [[false, [healthy]], [true, [failing]]])
+    failed(healthy, now, 1000)
+    work.touch(healthy)
+    assert.deepStrictEqual(Array.from(tenantOf(work).ready.values(), ({ destinations }) => [...destinations]), [[failing, healthy]])
+  })
+
+  it("wait behind the others after their turn", () => {
+    const work = holding()
+    const [first, second, other] = [1, 2, 3].map((n) => loaded(work, n)) as [Destination, Destination, Destination]
+    failed(other, now, 1000)
+    for (const each of [first, second, other]) work.touch(each)
+    work.unready(first)
+    assert.deepStrictEqual(Array.from(tenantOf(work).ready.values(), ({ destinations }) => [...destinations]), [[other], [second]])
   })
 })
 
@@ -140,8 +165,7 @@ describe("scheduledChecks", () => {
     for (let millis = 0; millis <= 600; millis++) {
       if (millis >= mayBegin && times.some((time) => time > round && time <= millis)) [round, mayBegin] = [millis, millis + 100]
       work.runDueChecks(now + millis)
-      const ready = new Set(tenantOf(work).ready.get("client") ?? [])
-      assert.deepStrictEqual(destinations.map((destination) => ready.has(destination)), times.map((time) => time <= round))
+      assert.deepStrictEqual(destinations.map(isReady), times.map((time) => time <= round))
       const left = times.filter((time) => time > round)
       assert.strictEqual(work.nextCheckAt, left.length === 0 ? undefined : now + Math.max(mayBegin, Math.min(...left)))
     }
@@ -154,7 +178,7 @@ describe("scheduledChecks", () => {
     work.lookAt(destination, now + 20)
     work.lookAt(destination, now + 70)
     work.runDueChecks(now + 20)
-    assert.isTrue(tenantOf(work).ready.get("client")!.has(destination))
+    assert.isTrue(isReady(destination))
     work.unready(destination)
     work.runDueChecks(now + 120)
     assert.strictEqual(work.nextCheckAt, undefined)
@@ -262,6 +286,6 @@ describe("a partition that is cleaned up", () => {
     work.touch(forgotten)
     assert.strictEqual(tenantOf(work).ready.size, 0)
     work.touch(known)
-    assert.deepStrictEqual(Array.from(tenantOf(work).ready.values()), [new Set([known])])
+    assert.deepStrictEqual(Array.from(tenantOf(work).ready.values(), ({ destinations }) => destinations), [new Set([known])])
   })
 })
