@@ -43,8 +43,8 @@ export interface Codec {
 
 export const isWrong = (read: Read): read is Exclude<Read, ReadonlyArray<unknown>> => "wrong" in read
 
-/** Characters that no segment may have. */
-const unwritable = /[\u0000-\u001f\u007f-\u009f\ufffd]/gu
+/** Characters that no segment may have, and halves of characters. */
+const unwritable = /[\u0000-\u001f\u007f-\u009f\ud800-\udfff\ufffd]/gu
 
 /** Free text with a delimiter, which only a release character can carry, gets a space for it: a remark must not keep back its status. */
 const undivided = (text: string, { partner, version }: WriteContext): string => {
@@ -71,7 +71,7 @@ export const text = (most: number): Codec => ({
     const written = undivided(foreign, context).trim()
     if (written !== foreign) lose(0, dividingCharacter)
     if (written.length > most) lose(0, `the element has at most ${most} characters`)
-    const cut = written.slice(0, most).trimEnd()
+    const cut = written.slice(0, most).replace(unwritable, "").trimEnd()
     return cut === "" ? undefined : [cut]
   }
 })

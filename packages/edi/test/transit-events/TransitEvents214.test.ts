@@ -1,7 +1,7 @@
 import { forRandom, type SeededRandom } from "@waybill/conformance/fixtures"
 import { describe, expect, it } from "vitest"
 import { eventTypes, ReportedEvent } from "@waybill/core/transit-events"
-import { type EdiEvent, eventsOf214, ladingExceptions, placeOf, type PartnerProfile, statusCodes, statusesOf, write214, type WrittenSegment } from "@waybill/edi"
+import { encodeText, type EdiEvent, eventsOf214, ladingExceptions, placeOf, type PartnerProfile, statusCodes, statusesOf, write214, type WrittenSegment } from "@waybill/edi"
 import { Schema } from "effect"
 import { partnerOf, setOf } from "../Partner.ts"
 import { read, sets, written } from "../x12/Samples.ts"
@@ -289,6 +289,14 @@ describe("writing 214", () => {
     expect(written({ attributes: { handlingUnits: "5" } })).toEqual([[place], ["attributes.handlingUnits"]])
     expect(written({ attributes: { handlingUnits: "5", weight: "10" } })).toEqual([[place], ["attributes.handlingUnits", "attributes.weight"]])
     expect(written({ attributes: { handlingUnits: "5", weight: "10", weightUnit: "Pounds" } })).toEqual([[place, ["AT8", "G", "L", "10", "5"]], []])
+  })
+
+  it("cuts no character in two, which a partner would refuse", () => {
+    const { lost, set } = segmentsOf({ ...delivered, location: { city: `${"N".repeat(29)}🚚`, state: "TN" } }, partnerOf())
+    const file = encodeText(written([{ functionalId: "QM", controlNumber: 3, sets: [set] }]))
+    expect(sets(read(file)).map(({ faults }) => faults)).toEqual([[]])
+    expect(set.segments).toContainEqual(["MS1", "N".repeat(29), "TN"])
+    expect(lost.map(({ member }) => member)).toContain("location.city")
   })
 
   it("writes what newer versions have", () => {
