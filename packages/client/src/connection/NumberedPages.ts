@@ -36,6 +36,7 @@ export async function* itemsOf<A>(
 ): AsyncGenerator<A, void, undefined> {
   let search = queryOf(query)
   let hasLinks = false
+  const isKnown = knownPages(search.toString())
   while (true) {
     const answer = await connection.send({ method: "GET", path, query: search, repeatable: true }, options)
     const page = readPage<A>(answer)
@@ -47,7 +48,20 @@ export async function* itemsOf<A>(
     if (next.toString() === search.toString()) {
       throw new WaybillCallFailed(answer.call, "unreadable_answer", "the next page is the same page again.")
     }
+    if (isKnown(next.toString())) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the next page is an earlier page again.")
     search = next
+  }
+}
+
+/** Says whether a list leads back to an earlier page. Remembers one page, which it replaces after 1, 2, 4, … pages: the memory does not grow with the list. */
+const knownPages = (first: string) => {
+  let remembered = first
+  let [pages, most] = [0, 1]
+  return (next: string): boolean => {
+    if (next === remembered) return true
+    pages += 1
+    if (pages === most) [remembered, pages, most] = [next, 0, most * 2]
+    return false
   }
 }
 

@@ -110,6 +110,14 @@ describe("TransitEventsClient", () => {
       await expect(Array.fromAsync(broken.client.allEvents())).rejects.toMatchObject({ reason: "unreadable_answer" })
     })
 
+    it("fails when links lead back to an earlier page", async () => {
+      const loopOf = (...cursors: ReadonlyArray<string>) => clientOf((_, count) => count < 50 ? json(page(events), 200, next(`?cursor=${cursors[count % cursors.length]}`)) : problem(401))
+      for (const { client, received } of [loopOf("a", "b"), loopOf("a", "b", "c", "d", "e")]) {
+        await expect(Array.fromAsync(client.allEvents())).rejects.toMatchObject({ reason: "unreadable_answer", message: expect.stringContaining("an earlier page again") })
+        expect(received.length).toBeLessThan(20)
+      }
+    })
+
     it("fails at the page that fails", async () => {
       const { client } = clientOf((_, count) => count === 0 ? json(page(events), 200, next("?cursor=1")) : problem(401))
       const seen: Array<unknown> = []
