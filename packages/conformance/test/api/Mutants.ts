@@ -1,6 +1,7 @@
 /** Broken implementations: each breaks one thing, and the rule that is named must find it. */
-import { jsonReply } from "./MutatingProxy.ts"
-import { accepting, answering, answeringAs, changing, changingBody, confusing, delivering, type Json, type Mutant, turning, withHeaders, without, withoutParameter } from "./Mutations.ts"
+import { type Call, jsonReply } from "./MutatingProxy.ts"
+import { accepting, answering, answeringAs, changing, changingBody, confusing, delivering, isFor, type Json, type Mutant, turning, withHeaders, without, withoutParameter } from "./Mutations.ts"
+import { accessMutants } from "./AccessMutants.ts"
 import { fileMutants } from "./FileMutants.ts"
 import { tokenMutants } from "./TokenMutants.ts"
 import { windowMutants } from "./WindowMutants.ts"
@@ -35,6 +36,8 @@ const shipmentStatus: ReadonlyArray<Mutant> = [
   { rule: "a-public-agrees", name: "the public form has another estimate", seen: "UpdatedETA is", ...changing("GET", open, (json) => ({ ...json, UpdatedETA: "2030-01-01" })) },
   { rule: "a-range", name: "a shipment of the range is missing", seen: "is not in the answer", ...changing("GET", range, () => []) },
   { rule: "a-range-bounds", name: "the range is ignored", seen: "is in the answer", call: (call) => ({ ...call, path: call.path.replace(/(\/po\/[^/]+)\/[^/]+\/[^/]+\/verified$/u, "$1/1990-01-01/2090-01-01/verified") }) },
+  { rule: "a-range-bounds", name: "startDate is ignored", seen: "before the range", call: (call) => ({ ...call, path: call.path.replace(/(\/po\/[^/]+)\/[^/]+(\/[^/]+\/verified)$/u, (path, account, end) => range.test(call.path) ? `${account}/1990-01-01${end}` : path) }) },
+  { rule: "a-range", name: "a shipment of the range twice", seen: "The number of different shipments", ...changing("GET", range, (json) => [...json, ...json]) },
   { rule: "a-range-empty", name: "200 [] for an empty range", seen: "answered 200", answer: (reply) => reply.status === 204 ? jsonReply(200, []) : reply },
   { rule: "a-range-unknown", name: "204 for an unknown account", seen: "answered 204", ...turning("GET", range, 404, 204) },
   { rule: "a-range-foreign", name: "another customer's account is shown", seen: "answered 200", ...confusing("customer", "carrier", range) },
@@ -47,6 +50,8 @@ const shipmentStatus: ReadonlyArray<Mutant> = [
   { rule: "a-unsubscribe-unknown", name: "200 for an unknown transaction", seen: "answered 200", ...turning("DELETE", unfollow, 404, 200) },
   { rule: "a-unsubscribe-foreign", name: "another client ends a subscription", seen: "answered 200", ...confusing("other", "customer", unfollow) },
   { rule: "a-notified", name: "the second movement is lost", seen: "1 notifications came", delivery: (delivery) => delivery.body.includes("Departed") ? "swallow" : delivery },
+  { rule: "a-notified-numbers", name: "only PRO numbers are followed", seen: "its BOL number", ...changingBody("POST", follow, (json) => ({ ...json, referenceNumbers: json.referenceNumbers.map((number: string) => number.replace(/^CBOL.*/u, "0")) })) },
+  { rule: "a-notified-numbers", name: "only the first of several numbers is followed", seen: "two PRO numbers", ...changingBody("POST", follow, (json) => ({ ...json, referenceNumbers: json.referenceNumbers.slice(0, 1) })) },
   { rule: "a-notification-shape", name: "a notification without its message", seen: "notificationMessage", ...delivering((json) => without(json, "notificationMessage")) },
   { rule: "a-notification-shape", name: "a notification about another shipment", seen: "was not subscribed to", ...delivering((json) => ({ ...json, proNumber: "1234567" })) },
   { rule: "a-notification-movement", name: "movements in the wrong order", seen: "Departed was notified before Arrived", ...delivering((json) => ({ ...json, terminalStatus: json.terminalStatus === "Arrived" ? "Departed" : "Arrived" })) },
@@ -75,18 +80,30 @@ const invoicing: ReadonlyArray<Mutant> = [
   { rule: "b-create", name: "creating answers no message", seen: "message", ...changing("POST", invoices, () => ({ ok: true })) },
   { rule: "b-get", name: "an attribute is lost", seen: "attributes is", ...changing("GET", invoice, (json) => ({ ...json, attributes: [] })) },
   { rule: "b-get-charges", name: "amounts as numbers", seen: "invoiceCharges is", ...changing("GET", invoice, (json) => ({ ...json, invoiceCharges: json.invoiceCharges.map((charge: Json) => ({ ...charge, cost: { ...charge.cost, value: String(Number(charge.cost.value)) } })) })) },
+  { rule: "b-get-charges", name: "descriptions of charges are lost", seen: "invoiceCharges is", ...changing("GET", invoice, (json) => ({ ...json, invoiceCharges: json.invoiceCharges.map((charge: Json) => without(charge, "chargeDescription")) })) },
   { rule: "b-get-unknown", name: "200 for an unknown invoice", seen: "answered 200", ...turning("GET", invoice, 404, 200) },
   { rule: "b-create-required", name: "an invoice without an id is accepted", seen: "no uniqueID answered 200", ...accepting("POST", invoices) },
   { rule: "b-create-charge-type", name: "an unknown charge type is accepted", seen: "NO_SUCH_CHARGE answered 200", ...accepting("POST", invoices) },
+  { rule: "b-create-dates", name: "an invoice date that is none is accepted", seen: "the invoiceDate soon answered 200", ...accepting("POST", invoices) },
   { rule: "b-create-duplicate", name: "another invoice of the same id is accepted", seen: "answered 200", ...accepting("POST", invoices) },
   { rule: "b-list", name: "a page object instead of an array", seen: "is not as the interface", ...changing("GET", invoices, (json) => ({ data: json })) },
   { rule: "b-list-shipment", name: "the filter shipmentID is ignored", seen: "was asked for", ...withoutParameter("GET", invoices, "shipmentID") },
   { rule: "b-list-number", name: "the filter invoiceNumber is ignored", seen: "was asked for", ...withoutParameter("GET", invoices, "invoiceNumber") },
   { rule: "b-list-combined", name: "the filter DOT is ignored", seen: "What is listed with DOT", ...withoutParameter("GET", invoices, "DOT") },
-  { rule: "b-replace", name: "a replacement has no effect", seen: "paymentTerms", ...answering("PUT", invoice, jsonReply(200, { message: "Replaced" })) },
+  { rule: "b-replace", name: "a replacement has no effect", seen: "invoiceHeader is", ...answering("PUT", invoice, jsonReply(200, { message: "Replaced" })) },
+  { rule: "b-replace", name: "a replacement keeps the old charges in front", seen: "invoiceCharges", ...changingBody("PUT", invoice, (json) => ({ ...json, invoiceCharges: json.invoiceCharges?.toReversed() })) },
   { rule: "b-replace-whole", name: "a replacement is a merge", seen: "attributes and charges", ...changingBody("PUT", invoice, (json) => ({ ...json, attributes: [{ id: 7, type: "requestNumber", value: "R-7" }] })) },
   { rule: "b-replace-unknown", name: "replacing creates", seen: "answered 200", ...turning("PUT", invoice, 404, 200) },
   { rule: "b-delete", name: "a deleted invoice is still there", seen: "answered 200", ...answering("DELETE", invoice, jsonReply(200, { message: "Deleted" })) },
+  { rule: "b-delete", name: "a delete removes other invoices of the shipment", seen: "answered 404", ...(() => {
+    let isDeleted = false
+    return {
+      call: (call: Call) => {
+        isDeleted ||= call.method === "DELETE"
+        return isDeleted && isFor(call, "GET", invoice) ? jsonReply(404, ["300"]) : call
+      }
+    }
+  })() },
   { rule: "b-delete-message", name: "deleting answers 204", seen: "answered 204", answer: (reply, call) => call.method === "DELETE" ? { ...reply, status: 204, body: "" } : reply },
   { rule: "b-error-body", name: "errors as an object", seen: "error body", answer: (reply) => reply.status >= 400 ? jsonReply(reply.status, { error: "bad" }) : reply },
   { rule: "b-unauthenticated", name: "anybody may list invoices", seen: "answered 200", ...confusing("nobody", "carrier", invoices) },
@@ -122,6 +139,11 @@ const invoicing: ReadonlyArray<Mutant> = [
   } },
   { rule: "b-document-list-type-value", name: "an unknown document type is accepted as a filter", seen: "XYZ answered 200", ...accepting("GET", documents, []) },
   { rule: "b-document-delete", name: "deleting has no effect", seen: "answered 200", ...answering("DELETE", document, jsonReply(200, { message: "Deleted" })) },
+  { rule: "b-document-delete-files", name: "only the first of several fileIds counts", seen: "The ids that are left", call: (call) => {
+    const [first] = call.query.getAll("fileIds")
+    if (first !== undefined) call.query.set("fileIds", first)
+    return call
+  } },
   { rule: "b-document-delete-unknown", name: "200 when unknown documents are deleted", seen: "answered 200", ...turning("DELETE", document, 404, 200) },
   { rule: "b-document-customer-writes", name: "a customer may upload", seen: "answered 201", ...confusing("customer", "carrier", documents) },
   { rule: "b-create-variants", name: "item charges are lost", seen: "The types of the charges", ...changing("GET", invoice, (json) => ({ ...json, invoiceCharges: json.invoiceCharges.filter((charge: Json) => charge.chargeType !== "ITEM_CHARGE") })) },
@@ -147,6 +169,9 @@ const pickupMutants: ReadonlyArray<Mutant> = [
   { rule: "c-lookup-integers", name: "the confirmation id as text", seen: "pickupConfirmationId is \"", ...changing("GET", pickups, (json) => ({ ...json, pickupConfirmationId: String(json.pickupConfirmationId) })) },
   { rule: "c-lookup-integers", name: "a PRO as text", seen: "proNumber is \"", ...changing("GET", pickups, (json) => ({ ...json, shipmentArray: json.shipmentArray.map((each: Json) => ({ ...each, proNumber: String(each.proNumber) })) })) },
   { rule: "c-lookup-shipments", name: "no shipments", seen: "proNumber", ...changing("GET", pickups, (json) => ({ ...json, shipmentArray: [] })) },
+  { rule: "c-lookup-every-shipment", name: "a shipment twice", seen: "proNumber of the shipments", ...changing("GET", pickups, (json) => ({ ...json, shipmentArray: [...json.shipmentArray, ...json.shipmentArray] })) },
+  { rule: "c-lookup-every-shipment", name: "the second shipment is lost", seen: "proNumber of the shipments", ...changingBody("POST", pickups, (json) => ({ ...json, shipmentDetails: json.shipmentDetails.slice(0, 1) })) },
+  { rule: "c-lookup-every-shipment", name: "references are lost", seen: "without its reference", ...changing("GET", pickups, (json) => ({ ...json, shipmentArray: json.shipmentArray.map((each: Json) => ({ ...each, referenceNumbers: null })) })) },
   { rule: "c-lookup-eta", name: "stopEta with a zone", seen: "without a zone", ...changing("GET", pickups, (json) => ({ ...json, stopEta: `${json.stopEta}Z` })) },
   { rule: "c-lookup-eta", name: "stopEta without its zone", seen: "stopEtaTimeZone is missing", ...changing("GET", pickups, (json) => ({ ...json, stopEtaTimeZone: null })) },
   { rule: "c-lookup-required", name: "a lookup without isTest is accepted", seen: "answered 200", ...accepting("GET", pickups) },
@@ -193,6 +218,9 @@ const transitEvents: ReadonlyArray<Mutant> = [
   { rule: "d-secret-hidden", name: "the secret is shown", seen: "shows the signing secret", answer: (reply, call, { webhook }) => subscription.test(call.path) && reply.status === 200 ? { ...reply, body: JSON.stringify({ ...JSON.parse(reply.body), secret: webhook!.secret }) } : reply },
   { rule: "d-get", name: "createdAt changes", seen: "createdAt is", ...changing("GET", subscription, (json) => ({ ...json, createdAt: "2020-01-01T00:00:00.000Z" })) },
   { rule: "d-list", name: "the page is ignored", seen: "page, pageSize", ...withoutParameter("GET", subscriptions, "page") },
+  { rule: "d-list-order", name: "a page in reverse", seen: "is listed after", ...changing("GET", subscriptions, (json) => ({ ...json, data: json.data.toReversed() })) },
+  { rule: "d-list-order", name: "subscriptions of every client are counted", seen: "totalCount", ...changing("GET", subscriptions, (json) => ({ ...json, totalCount: json.data.length + 3 })) },
+  { rule: "d-list-page-headers", name: "no paging headers", seen: "no header", answer: (reply, call) => subscriptions.test(call.path) ? { ...reply, headers: { "content-type": "application/json" } } : reply },
   { rule: "d-list-default", name: "the default page is another", seen: "without parameters", ...changing("GET", subscriptions, (json) => ({ ...json, pageSize: 20 })) },
   { rule: "d-list-status", name: "the status is ignored", seen: "not in the list of inactive", ...withoutParameter("GET", subscriptions, "status") },
   { rule: "d-list-bounds", name: "any page is accepted", seen: "answered 200", ...accepting("GET", subscriptions) },
@@ -200,6 +228,8 @@ const transitEvents: ReadonlyArray<Mutant> = [
   { rule: "d-patch", name: "a patch replaces the filters", seen: "eventTypes, shipmentIds", ...changingBody("PATCH", subscription, (json) => json.filters === undefined ? json : { ...json, filters: { shipmentIds: null, ...json.filters } }) },
   { rule: "d-patch-status", name: "a subscription cannot become inactive", seen: "status is", ...answering("PATCH", subscription, jsonReply(200, {})) },
   { rule: "d-patch-keeps-status", name: "a patch activates", seen: "status is \"active\"", ...changingBody("PATCH", subscription, (json) => ({ status: "active", ...json })) },
+  { rule: "d-patch-bounds", name: "any patch is accepted", seen: "answered 200", ...accepting("PATCH", subscription) },
+  { rule: "d-patch-bounds", name: "a patch to an unknown secret is accepted", seen: "waybill-check-", ...answering("PATCH", subscription, jsonReply(200, {}), ({ body }) => body.includes("hmacSecretId")) },
   { rule: "d-delete", name: "a removed subscription is still there", seen: "answered 200", ...answering("DELETE", subscription, { status: 204, headers: {}, body: "" }) },
   { rule: "d-subscriptions-unauthenticated", name: "anybody may list subscriptions", seen: "answered 200", ...confusing("nobody", "customer", subscriptions) },
   { rule: "d-subscriptions-foreign", name: "another client sees a subscription", seen: "answered 200", ...confusing("other", "customer", subscription) },
@@ -219,6 +249,8 @@ const transitEvents: ReadonlyArray<Mutant> = [
   { rule: "d-retried-drop", name: "a cut-off delivery is forgotten", seen: "did not come again", receiverStatus: (status) => status === 0 ? 200 : status },
   { rule: "d-delivery-id", name: "another deliveryId for each attempt", seen: "The deliveryId of a repeated delivery", ...delivering((json, nth) => ({ ...json, deliveryId: `attempt-${nth}` })) },
   { rule: "d-in-order", name: "events in reverse", seen: "was delivered after", ...delivering((json) => ({ ...json, events: json.events.map((event: Json) => ({ ...event, sequence: 1_000 - event.sequence })) })) },
+  { rule: "d-in-order", name: "a batch in reverse", seen: "was delivered after", ...delivering((json) => ({ ...json, events: json.events.toReversed() })) },
+  { rule: "d-batch-members", name: "an event is delivered without its origin", seen: "origin", ...delivering((json) => ({ ...json, events: json.events.map((event: Json) => ({ ...event, shipment: without(event.shipment, "origin") })) })) },
   { rule: "d-paused-silent", name: "a pause has no effect", seen: "was paused", ...answering("PATCH", subscription, jsonReply(200, {})) },
   { rule: "d-resumed", name: "a resumed subscription stays silent", seen: "not delivered in time", ...answering("PATCH", subscription, jsonReply(200, {}), ({ body }) => body.includes("active")) },
   { rule: "d-deleted-silent", name: "a removed subscription still gets deliveries", seen: "was removed", ...answering("DELETE", subscription, { status: 204, headers: {}, body: "" }) },
@@ -280,6 +312,11 @@ const transitEvents: ReadonlyArray<Mutant> = [
   { rule: "d-events-error-body", name: "a body with another status", seen: "its body says", answer: (reply) => reply.status >= 400 ? { ...reply, body: JSON.stringify({ ...JSON.parse(reply.body), status: 418 }) } : reply },
   { rule: "d-create-event-types", name: "an event type is lost", seen: "eventTypes is", ...changing("GET", subscription, (json) => ({ ...json, filters: { ...json.filters, eventTypes: json.filters.eventTypes.slice(1) } })) },
   { rule: "d-events-all-types", name: "an event type of the list is refused", seen: "answered 400", ...answering("GET", events, jsonReply(400, { status: 400, title: "No" }), ({ query }) => query.getAll("eventTypes").includes("AIR_ARRIVAL")) },
+  { rule: "d-events-offset", name: "the offset of a time is ignored", seen: "does not match", call: (call) => {
+    const from = call.query.get("occurredFrom")
+    if (from !== null) call.query.set("occurredFrom", from.replace("-05:00", "Z"))
+    return call
+  } },
   { rule: "d-rate-limit", name: "rateLimitPerMinute is ignored", seen: "where rateLimitPerMinute is 2", ...changingBody("POST", subscriptions, (json) => ({ ...json, delivery: without(json.delivery, "rateLimitPerMinute") })) },
   { rule: "d-rate-limit", name: "a subscription with a rate gets nothing", seen: "Nothing came", delivery: () => "swallow" },
   { rule: "d-max-attempts", name: "nothing is delivered", seen: "Nothing came", delivery: () => "swallow" },
@@ -309,6 +346,9 @@ const freightCharges: ReadonlyArray<Mutant> = [
   { rule: "e-foreign", name: "another client sees a subscription", seen: "answered 200", ...confusing("other", "customer", charge) },
   { rule: "e-in-flight", name: "the list is empty", seen: "is not listed", ...changing("GET", inFlight, () => []) },
   { rule: "e-in-flight", name: "an object instead of an array", seen: "is not as the interface", ...changing("GET", inFlight, (json) => ({ data: json })) },
+  { rule: "e-create-several-accounts", name: "the second account is lost", seen: "accounts is", ...changingBody("POST", charges, (json) => ({ ...json, accounts: json.accounts.slice(0, 1) })) },
+  { rule: "e-in-flight", name: "a bill twice", seen: "The number of different bills", ...changing("GET", inFlight, (json) => [...json, ...json]) },
+  { rule: "e-in-flight-all-accounts", name: "billScope is ignored", seen: "0 are listed", ...changingBody("POST", charges, (json) => without(json, "billScope")) },
   { rule: "e-in-flight-account", name: "bills of another account", seen: "is a bill of", answer: (reply, call, { bills }) => inFlight.test(call.path) ? { ...reply, body: JSON.stringify(JSON.parse(reply.body).map((bill: Json) => ({ ...bill, billTo: { ...bill.billTo, account: bills!.foreignAccount } }))) } : reply },
   { rule: "e-in-flight-empty", name: "404 for an empty list", seen: "answered 404", answer: (reply) => reply.body === "[]" ? jsonReply(404, { code: "NOT_FOUND", message: "None" }) : reply },
   { rule: "e-unauthenticated", name: "401 without a code", seen: "error body", answer: (reply) => reply.status === 401 ? jsonReply(401, { message: "Who?" }) : reply },
@@ -324,7 +364,8 @@ const freightCharges: ReadonlyArray<Mutant> = [
   { rule: "e-notification-retried", name: "a repeated notification has another id", seen: "webhook-id", ...withHeaders((headers, nth) => ({ ...headers, "webhook-id": `attempt-${nth}` })) },
   { rule: "e-notification-foreign", name: "bills of another account are sent", seen: "without access", ...delivering((list) => list.map((each: Json) => ({ ...each, billTo: { ...each.billTo, account: each.billTo.account.replace(/^A-/u, "B-") } }))) },
   { rule: "e-test", name: "a webhook test sends nothing", seen: "No test delivery came", ...answering("POST", webhookTest, jsonReply(200, { message: "Sent" })) },
-  { rule: "e-test-sample", name: "a sample that is no test", seen: "isTest is", ...delivering((list) => list.map((each: Json) => ({ ...each, pfc: { ...each.pfc, isTest: false } }))) },
+  { rule: "e-test-sample", name: "a sample that is no test", seen: "isTest of", ...delivering((list) => list.map((each: Json) => ({ ...each, pfc: { ...each.pfc, isTest: false } }))) },
+  { rule: "e-test-sample", name: "an empty sample", seen: "isTest of", ...delivering(() => []) },
   { rule: "e-test-sample", name: "no sample is sent", seen: "No test delivery came", ...answering("POST", webhookTest, jsonReply(200, { message: "Sent" })) },
   { rule: "e-test-refused", name: "a refused test succeeds", seen: "answered 200", ...turning("POST", webhookTest, 400, 200) },
   { rule: "e-create-status", name: "200 for a new subscription", seen: "answered 200", ...turning("POST", charges, 201, 200) },
@@ -343,4 +384,4 @@ const freightCharges: ReadonlyArray<Mutant> = [
   { rule: "e-in-flight-members", name: "a bill in flight without its origin", seen: "origin", ...changing("GET", inFlight, (json) => json.map((each: Json) => without(each, "origin"))) }
 ]
 
-export const mutants: ReadonlyArray<Mutant> = [...shipmentStatus, ...invoicing, ...pickupMutants, ...transitEvents, ...freightCharges, ...fileMutants, ...windowMutants, ...tokenMutants]
+export const mutants: ReadonlyArray<Mutant> = [...accessMutants, ...shipmentStatus, ...invoicing, ...pickupMutants, ...transitEvents, ...freightCharges, ...fileMutants, ...windowMutants, ...tokenMutants]

@@ -107,7 +107,8 @@ export const startMutatingProxy = async (): Promise<MutatingProxy> => {
     if (reply.status === 0) return void request.socket.destroy()
     response.writeHead(reply.status, reply.headers).end(reply.body)
   }
-  const server: Server = createServer((request, response) => void serve(request, response).catch((error: unknown) => void response.writeHead(599).end(String(error))))
+  // a check on a busy machine may pause for longer than the default of five seconds
+  const server: Server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => void serve(request, response).catch((error: unknown) => void response.writeHead(599).end(String(error))))
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {

@@ -43,11 +43,11 @@ export const changingBody = (method: string, path: RegExp, change: (json: Json) 
 })
 
 /** Serves one client as if it were another. */
-export const confusing = (from: "customer" | "other" | "nobody", to: "customer" | "carrier", path: RegExp): Mutation => ({
+export const confusing = (from: "customer" | "other" | "nobody", to: "customer" | "carrier", path: RegExp, isConfused: (call: Call) => boolean = () => true): Mutation => ({
   call: (call, { clients }) => {
     const keyOf = (name: "customer" | "other" | "carrier") => (clients![name] as { readonly apiKey: string }).apiKey
     const isFrom = from === "nobody" ? call.headers["x-api-key"] === undefined || call.headers["x-api-key"].startsWith("not-a-valid") : call.headers["x-api-key"] === keyOf(from)
-    return isFrom && path.test(call.path) ? { ...call, headers: { ...call.headers, "x-api-key": keyOf(to) } } : call
+    return isFrom && path.test(call.path) && isConfused(call) ? { ...call, headers: { ...call.headers, "x-api-key": keyOf(to) } } : call
   }
 })
 

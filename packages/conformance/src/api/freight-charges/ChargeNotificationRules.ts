@@ -118,7 +118,10 @@ const testRules = rulesOf("e", "Area E, Operations: Test webhook", ["customer", 
     const inbox = context.inbox()
     expectStatus(await testing(context, inbox.url), 200)
     await expectSample(inbox, context)
-    for (const post of inbox.posts) for (const { pfc } of chargesOf(post)) expectEqual(pfc.isTest, true, "isTest", post)
+    for (const post of inbox.posts) {
+      const isTest = chargesOf(post).map(({ pfc }) => pfc.isTest)
+      expectEqual([...new Set(isTest)], [true], "isTest of the PFC objects", post)
+    }
     return "isTest"
   }),
   should("test-refused", "answers a webhook test with 400 and the code INVALID_REQUEST when the receiver refuses the sample", { source: "published definition of area E: 400" }, async (context) => {

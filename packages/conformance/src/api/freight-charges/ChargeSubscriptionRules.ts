@@ -44,6 +44,14 @@ const createRules = rulesOf("e", "Area E, Operations: Create subscription", need
       expectEqual(billScope, "all_accounts", "billScope", exchange)
       return "all_accounts"
     })),
+  must("create-several-accounts", "keeps every account of a subscription", (context) => {
+    const { account, emptyAccount } = context.fixtures.bills!
+    return withSubscription(context, { accounts: [account, emptyAccount] }, async ({ id }) => {
+      const [{ accounts }, exchange] = await jsonAnswer(context.call("e", "GET", chargePath(id)), ChargeSubscription, 200)
+      expectEqual(accounts.toSorted(), [account, emptyAccount].toSorted(), "accounts", exchange)
+      return `${accounts.length} accounts`
+    })
+  }),
   must("create-required", "refuses a subscription without webhookUrl, accounts or dataOptions", (context) =>
     expectEachRefused(withoutEach(chargeBody(context), ["webhookUrl", "accounts", "dataOptions"]).map(([what, body]) => [what, creating(context, body)]))),
   must("create-accounts", "refuses an empty list of accounts, and accounts that are no list of strings", refusing({ accounts: [[], "A-1", [7]] })),
@@ -58,8 +66,9 @@ const createRules = rulesOf("e", "Area E, Operations: Create subscription", need
   must("create-foreign-account", "refuses a subscription to an account that is not the caller's", {
     source: "Area E: a debtor or authorized agent subscribes; published definition: 403"
   }, async (context) => {
-    const exchange = await creating(context, chargeBody(context, { accounts: [context.fixtures.bills!.foreignAccount] }))()
-    return String(expectStatus(exchange, 400, 401, 403, 404).status)
+    const { account, foreignAccount } = context.fixtures.bills!
+    for (const accounts of [[foreignAccount], [account, foreignAccount]]) expectStatus(await creating(context, chargeBody(context, { accounts }))(), 400, 401, 403, 404)
+    return "refused, also beside an account of the caller"
   })
 ])
 
@@ -107,12 +116,13 @@ const readRules = rulesOf("e", "Area E, Operations: Retrieve and cancel subscrip
 ])
 
 const inFlightRules = rulesOf("e", "Area E, Operations: List in-flight shipments", needs, [
-  must("in-flight", "lists the bills in flight on the subscribed account as an array of PFC objects", (context) =>
+  must("in-flight", "lists the bills in flight on the subscribed account as an array of PFC objects, each once", (context) =>
     withSubscription(context, {}, async ({ id }) => {
       const [list, exchange] = await inFlight(context, id)
       const [lettersOf, found] = [(text: string) => text.toUpperCase().replaceAll(/[^A-Z0-9]/gu, ""), new Set(list.map(({ pfc }) => pfc.uniqueID.toUpperCase().replaceAll(/[^A-Z0-9]/gu, "")))]
       const missing = context.fixtures.bills!.uniqueIDs.find((uniqueID) => !found.has(lettersOf(uniqueID)))
       if (missing !== undefined) throw new Violation(`${missing} was in flight when the subscription was created, and is not listed.`, exchange)
+      expectEqual(found.size, list.length, "The number of different bills", exchange)
       return `${list.length} bills`
     })),
   should("in-flight-members", "lists PFC objects with every member that the published definition requires", {
@@ -123,6 +133,16 @@ const inFlightRules = rulesOf("e", "Area E, Operations: List in-flight shipments
       read(Schema.Array(PreliminaryFreightCharge), exchange.json, "The list of bills", exchange)
       return `${list.length} bills`
     })),
+  must("in-flight-all-accounts", "lists the bills in flight on every account of the caller when billScope is all_accounts", {
+    source: "Area E: all_accounts is all accounts the user may access"
+  }, (context) => {
+    const { emptyAccount, uniqueIDs } = context.fixtures.bills!
+    return withSubscription(context, { accounts: [emptyAccount], billScope: "all_accounts" }, async ({ id }) => {
+      const [list, exchange] = await inFlight(context, id)
+      if (list.length < uniqueIDs.length) throw new Violation(`${uniqueIDs.length} bills or more are in flight on accounts of the caller, and ${list.length} are listed.`, exchange)
+      return `${list.length} bills`
+    })
+  }),
   must("in-flight-account", "lists bills of the subscribed account only", { source: "Area E: shipments of the subscribed accounts; non-debtors have no access" }, (context) =>
     withSubscription(context, {}, async ({ id }) => {
       const [list, exchange] = await inFlight(context, id)
@@ -143,7 +163,9 @@ const errorRules = rulesOf("e", "Errors: Area E error body", needs, [
   must("unauthenticated", "refuses calls without valid credentials with 401 and the code UNAUTHORIZED", { needs: ["bills"] }, async (context) => {
     for (const as of ["nobody", "invalid"] as const) {
       expectCode(expectStatus(await context.call("e", "POST", "/v1/subscriptions", { as, body: chargeBody(context) }), 401), "UNAUTHORIZED")
-      expectCode(expectStatus(await context.call("e", "GET", chargePath(randomUUID()), { as }), 401), "UNAUTHORIZED")
+      expectCode(expectStatus(await context.call("e", "POST", "/webhooks/test", { as, body: { webhookUrl: context.endpointUrl } }), 401), "UNAUTHORIZED")
+      const path = chargePath(randomUUID())
+      for (const [method, of] of [["GET", path], ["DELETE", path], ["GET", `${path}/inflight`]] as const) expectCode(expectStatus(await context.call("e", method, of, { as }), 401), "UNAUTHORIZED")
     }
     return "401"
   }),

@@ -1,7 +1,7 @@
 /** Rules of area B about supporting documents. */
-import { expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, jsonAnswer, Message, withoutEach } from "../Expectations.ts"
+import { expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, jsonAnswer, Message, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
-import { billing, DocumentList, DocumentRecord, documentsBody, documentsPath, fileContent, onDocuments, uploadDocuments } from "./InvoiceShapes.ts"
+import { billing, DocumentList, type DocumentsBody, DocumentRecord, documentsBody, documentsPath, fileContent, onDocuments, uploadDocuments } from "./InvoiceShapes.ts"
 
 const needs = ["carrier"] as const
 const unknownNumber = "WAYBILL-CHECK-NO-SUCH-NUMBER"
@@ -83,19 +83,27 @@ const listRules = rulesOf("b", "Area B, Operations: List supporting documents", 
     expectEachRefused([["documentType XYZ", () => billing(context, "GET", "/documents", { query: { documentType: "XYZ" } })]]))
 ])
 
+/** Deletes the first files. */
+const expectDeleted = async (context: RuleContext, { invoiceNumber }: DocumentsBody, count: number): Promise<string> => {
+  const ids = filesIn((await got(context, invoiceNumber))[0]).map(({ id }) => id)
+  expectStatus(await billing(context, "DELETE", documentsPath(invoiceNumber), { query: { fileIds: ids.slice(0, count) } }), 200, 204)
+  const [record, exchange] = await got(context, invoiceNumber)
+  expectEqual(filesIn(record).map(({ id }) => id), ids.slice(count), "The ids that are left", exchange)
+  return `${count} of ${ids.length}`
+}
+
 const deleteRules = rulesOf("b", "Area B, Operations: Delete supporting documents", needs, [
   must("document-delete", "deletes all documents of an invoice number when fileIds is left out, and answers a message", onDocuments(async ({ body }, context) => {
     const { message } = expectJson(await billing(context, "DELETE", documentsPath(body.invoiceNumber)), Message, 200)
     expectStatus(await billing(context, "GET", documentsPath(body.invoiceNumber)), 404, 410)
     return message
   })),
-  must("document-delete-file", "deletes the files in fileIds, and no other", onDocuments(async ({ body }, context) => {
-    const before = filesIn((await got(context, body.invoiceNumber))[0])
-    expectStatus(await billing(context, "DELETE", documentsPath(body.invoiceNumber), { query: { fileIds: [before[0]!.id] } }), 200, 204)
-    const [record, exchange] = await got(context, body.invoiceNumber)
-    expectEqual(filesIn(record).map(({ id }) => id), before.slice(1).map(({ id }) => id), "The ids that are left", exchange)
-    return "1 of 2"
-  })),
+  must("document-delete-file", "deletes the file in fileIds, and no other", onDocuments((uploaded, context) => expectDeleted(context, uploaded.body, 1))),
+  must("document-delete-files", "deletes every file in fileIds when it is repeated, and no other", async (context) => {
+    const body = documentsBody(context)
+    const uploaded = await uploadDocuments(context, { ...body, documents: [...body.documents, { documentType: "IMG", files: [fileContent("picture")] }] })
+    return expectDeleted(context, uploaded.body, 2)
+  }),
   should("document-delete-unknown", "answers 404 when documents of an unknown invoice number are deleted", {
     source: "published definition of area B: 404"
   }, async (context) => String(expectStatus(await billing(context, "DELETE", documentsPath(unknownNumber)), 404).status))
@@ -107,6 +115,17 @@ const accessRules = rulesOf("b", "Area B: a carrier uploads and deletes; documen
     expectHidden(await billing(context, "DELETE", documentsPath(body.invoiceNumber), { as: "customer" }))
     await got(context, body.invoiceNumber)
     return "refused"
+  })),
+  should("documents-unauthenticated", "refuses calls about documents without valid credentials with 401", { source: "Authentication", needs: [] }, (context) =>
+    expectUnauthorized(
+      (as) => billing(context, "GET", "/documents", { as }),
+      (as) => billing(context, "POST", "/documents", { as, body: documentsBody(context) }),
+      (as) => billing(context, "GET", documentsPath(unknownNumber), { as }),
+      (as) => billing(context, "DELETE", documentsPath(unknownNumber), { as })
+    )),
+  should("document-customer-reads", "shows the customer the documents of its shipment", { needs: ["carrier", "customer", "shipment"] }, onDocuments(async ({ body }, context) => {
+    const [record] = await jsonAnswer(billing(context, "GET", documentsPath(body.invoiceNumber), { as: "customer" }), DocumentRecord, 200)
+    return `${filesIn(record).length} files`
   })),
   must("document-foreign", "shows another customer neither the documents nor their entry in the list", { needs: ["carrier", "other", "shipment"] }, onDocuments(async ({ body }, context) => {
     expectHidden(await billing(context, "GET", documentsPath(body.invoiceNumber), { as: "other" }))

@@ -1,7 +1,7 @@
 /** Rules of area B about invoices. */
 import { isObject } from "@waybill/core"
 import { Schema } from "effect"
-import type { Exchange } from "../ApiCaller.ts"
+import type { CallerName, Exchange } from "../ApiCaller.ts"
 import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, jsonAnswer, Message, read, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
 import { billing, createInvoice, Invoice, invoiceBody, type InvoiceBody, InvoiceList, invoicePath, onInvoice } from "./InvoiceShapes.ts"
@@ -66,6 +66,13 @@ const createRules = rulesOf("b", "Area B, Operations: Create and retrieve invoic
       ["the amount twelve", creating(context, { ...body, invoiceHeader: { ...body.invoiceHeader, invoiceAmount: { currencyCode: "USD", value: "twelve" } } })]
     ])
   }),
+  should("create-dates", "refuses dates of an invoice that are none", { source: "Area B: invoiceDate and paymentDueDate are dates" }, (context) => {
+    const { invoiceHeader, ...body } = invoiceBody(context)
+    return expectEachRefused([
+      ["the invoiceDate soon", creating(context, { ...body, invoiceHeader: { ...invoiceHeader, invoiceDate: "soon" } })],
+      ["the paymentDueDate 2026-02-30", creating(context, { ...body, invoiceHeader: { ...invoiceHeader, terms: { ...invoiceHeader.terms, paymentDueDate: "2026-02-30" } } })]
+    ])
+  }),
   must("create-malformed", "refuses a body that is not JSON", (context) => expectEachRefused([["a cut-off body", () => billing(context, "POST", "/invoices", { text: "{\"uniqueID\": " })]])),
   must("create-variants", "takes charges, item charges and handling unit charges in one invoice, and returns them", async (context) => {
     const body = invoiceBody(context)
@@ -114,15 +121,22 @@ const asSent = (now: unknown, sent: unknown): unknown => {
   return Object.fromEntries(Object.entries(sent).map(([name, each]) => [name, asSent(now[name], each)]))
 }
 
-const replacing = (context: RuleContext, uniqueID: string, body: unknown, query: Readonly<Record<string, string>> = {}) => billing(context, "PUT", invoicePath(uniqueID), { body, query })
+const replacing = (context: RuleContext, uniqueID: string, body: unknown, query: Readonly<Record<string, string>> = {}, as: CallerName = "carrier") =>
+  billing(context, "PUT", invoicePath(uniqueID), { as, body, query })
 
 const replaceRules = rulesOf("b", "Area B, Operations: Replace invoice", needs, [
   must("replace", "replaces an invoice and answers a message", onInvoice(async ({ body }, context) => {
-    const changed = { ...body, invoiceHeader: { ...body.invoiceHeader, terms: { ...body.invoiceHeader.terms, paymentTerms: "Net 60" } } }
+    const changed = {
+      ...body,
+      invoiceHeader: { ...body.invoiceHeader, terms: { ...body.invoiceHeader.terms, paymentTerms: "Net 60" } },
+      invoiceCharges: body.invoiceCharges.toReversed(),
+      attributes: [{ id: 8, type: "requestNumber", value: "R-8" }]
+    }
     expectJson(await replacing(context, body.uniqueID, changed), Message, 200)
-    const [invoice, exchange] = await got(context, body.uniqueID)
-    expectEqual(invoice.invoiceHeader.terms["paymentTerms"], "Net 60", "paymentTerms", exchange)
-    return "Net 60"
+    const [, exchange] = await got(context, body.uniqueID)
+    const now = exchange.json as Readonly<Record<string, unknown>>
+    for (const name of ["invoiceHeader", "invoiceCharges", "attributes"] as const) expectEqual(asSent(now[name], changed[name]), changed[name], name, exchange)
+    return "the header, the charges and the attributes"
   })),
   must("replace-whole", "replaces the whole invoice: members that are left out are gone", onInvoice(async ({ body }, context) => {
     const { attributes: _, comments: __, ...rest } = body
@@ -149,11 +163,13 @@ const replaceRules = rulesOf("b", "Area B, Operations: Replace invoice", needs, 
 ])
 
 const deleteRules = rulesOf("b", "Area B, Operations: Delete invoice", needs, [
-  must("delete", "deletes an invoice: it is neither returned nor listed", onInvoice(async ({ body }, context) => {
+  must("delete", "deletes an invoice, which is neither returned nor listed, and no other", onInvoice(async ({ body }, context) => {
+    const { body: other } = await createInvoice(context)
     expectStatus(await billing(context, "DELETE", invoicePath(body.uniqueID)), 200, 204)
     expectStatus(await billing(context, "GET", invoicePath(body.uniqueID)), 404, 410)
     const [list, exchange] = await listed(context, { uniqueID: body.uniqueID })
     expectEqual(list.length, 0, "The number of invoices that are listed", exchange)
+    await got(context, other.uniqueID)
     return "gone"
   })),
   must("delete-message", "answers a message to a delete, with an optional comment", onInvoice(async ({ body }, context) =>
@@ -178,7 +194,9 @@ const accessRules = rulesOf("b", "Authentication; errors of area B: published de
     expectUnauthorized(
       (as) => billing(context, "GET", "/invoices", { as }),
       (as) => billing(context, "POST", "/invoices", { as, body: invoiceBody(context) }),
-      (as) => billing(context, "GET", "/documents", { as })
+      (as) => billing(context, "GET", invoicePath(unknownId), { as }),
+      (as) => replacing(context, unknownId, invoiceBody(context, unknownId), {}, as),
+      (as) => billing(context, "DELETE", invoicePath(unknownId), { as })
     )),
   must("customer-writes", "lets no customer create, replace or delete an invoice", {
     source: "Area B: a carrier creates, replaces and deletes invoices",
@@ -197,13 +215,15 @@ const accessRules = rulesOf("b", "Authentication; errors of area B: published de
     expectJson(await billing(context, "GET", invoicePath(body.uniqueID), { as: "customer" }), Invoice, 200)
     return body.uniqueID
   })),
-  must("foreign", "shows another customer neither the invoice nor its entry in the list", {
+  must("foreign", "shows another customer neither the invoice nor its entry in lists", {
     source: "Area B: invoices are addressed to a shipper or third party",
     needs: ["carrier", "other", "shipment"]
   }, onInvoice(async ({ body }, context) => {
     expectHidden(await billing(context, "GET", invoicePath(body.uniqueID), { as: "other" }))
-    const list = await billing(context, "GET", "/invoices", { as: "other", query: { uniqueID: body.uniqueID } })
-    if (list.text.includes(body.uniqueID)) throw new Violation(`The list of another customer shows ${body.uniqueID}.`, list)
+    for (const query of [{ uniqueID: body.uniqueID }, { shipmentID: body.shipmentID }, { invoiceNumber: body.invoiceHeader.invoiceNumber }] as ReadonlyArray<Readonly<Record<string, string>>>) {
+      const list = await billing(context, "GET", "/invoices", { as: "other", query })
+      if (list.text.includes(body.uniqueID)) throw new Violation(`The list of another customer shows ${body.uniqueID}.`, list)
+    }
     return "hidden"
   }))
 ])

@@ -54,7 +54,7 @@ export const invoiceBody = (context: RuleContext, uniqueID = `CHECK-${unique()}`
     invoiceAmount: { currencyCode: "USD", value: "263.78" }
   },
   invoiceCharges: [
-    { chargeType: "BASE_CHARGE", chargeCode: "LINEHAUL", chargeUnitCode: "FLAT", cost: { currencyCode: "USD", value: "200.90" } },
+    { chargeType: "BASE_CHARGE", chargeCode: "LINEHAUL", chargeUnitCode: "FLAT", accountCode: "4000-10", chargeDescription: "Linehaul", cost: { currencyCode: "USD", value: "200.90" }, comments: [{ id: 1, commentText: "Tariff 7" }] },
     { chargeType: "BASE_CHARGE", chargeCode: "FUEL", chargeUnitCode: "FLAT", cost: { currencyCode: "USD", value: "62.88" } }
   ],
   attributes: [{ id: 7, type: "requestNumber", value: "R-7" }],

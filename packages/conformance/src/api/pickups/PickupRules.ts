@@ -1,5 +1,5 @@
 /** Rules of area C. All pickups are tests. */
-import type { Exchange } from "../ApiCaller.ts"
+import type { CallerName, Exchange } from "../ApiCaller.ts"
 import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, jsonAnswer, Message, read, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
 import { digitsOf, lookup, onPickup, orderPickup, PickupAnswers, pickupBody, type PickupBody, pickupPath, PickupVisibility } from "./PickupShapes.ts"
@@ -63,7 +63,7 @@ const createRules = rulesOf("c", "Area C, Operations: Create pickup request", ne
   })
 ])
 
-const changing = (context: RuleContext, number: string, body: PickupBody | object, as: "customer" | "other" | "nobody" = "customer") => context.call("c", "PUT", pickupPath(number), { as, body })
+const changing = (context: RuleContext, number: string, body: PickupBody | object, as: CallerName = "customer") => context.call("c", "PUT", pickupPath(number), { as, body })
 
 const updateRules = rulesOf("c", "Area C, Operations: Update pickup request", needs, [
   must("update", "updates a pickup request, keeps its number, and shows the change", onPickup(async ({ number, pro }, context) => {
@@ -118,6 +118,16 @@ const visibilityRules = rulesOf("c", "Area C, Operations: Pickup visibility", ne
     expectEqual([String(shipment?.proNumber), shipment?.destinationCountry, shipment?.handlingUnitQuantity, shipment?.weight], [pro, "CAN", 2, 1250], "proNumber, destinationCountry, handlingUnitQuantity and weight", exchange)
     return pro
   })),
+  must("lookup-every-shipment", "shows every shipment of a pickup, each once, with its references", async (context) => {
+    const one = pickupBody(context)
+    const [first, second] = [one, pickupBody(context)].map(({ shipmentDetails: [detail] }) => detail!) as [PickupBody["shipmentDetails"][0], PickupBody["shipmentDetails"][0]]
+    const { number } = await orderPickup(context, { ...one, shipmentDetails: [first, second], destinationAddress: [one.destinationAddress[0]!, one.destinationAddress[0]!] })
+    const [{ shipmentArray }, exchange] = await visible(context, { lookupValue: number })
+    expectEqual(shipmentArray.map(({ proNumber }) => String(proNumber)).toSorted(), [first.proNumber, second.proNumber].toSorted(), "proNumber of the shipments", exchange)
+    const lost = shipmentArray.find(({ referenceNumbers }) => referenceNumbers?.some(({ referenceValue }) => referenceValue === first.referenceNumbers[0]!.referenceNumber) !== true)
+    if (lost !== undefined) throw new Violation(`The shipment ${lost.proNumber} is shown without its reference ${first.referenceNumbers[0]!.referenceNumber}.`, exchange)
+    return `${shipmentArray.length} shipments`
+  }),
   must("lookup-eta", "gives stopEta without a zone designator, and the zone in stopEtaTimeZone", onPickup(async ({ number }, context) => {
     const [{ stopEta, stopEtaTimeZone }, exchange] = await visible(context, { lookupValue: number })
     if (stopEta !== null && !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/u.test(stopEta)) throw new Violation(`stopEta is ${stopEta}; a date-time without a zone is expected.`, exchange)
@@ -164,7 +174,9 @@ const accessRules = rulesOf("c", "Authentication; errors of area C: published de
   should("unauthenticated", "refuses calls about pickups without valid credentials with 401", { needs: [] }, (context) =>
     expectUnauthorized(
       (as) => context.call("c", "POST", "/v1/pickups/", { as, body: pickupBody(context) }),
-      (as) => lookup(context, { lookupValue: unknownNumber }, as)
+      (as) => lookup(context, { lookupValue: unknownNumber }, as),
+      (as) => changing(context, unknownNumber, pickupBody(context, { number: unknownNumber }), as),
+      (as) => context.call("c", "DELETE", pickupPath(unknownNumber), { as })
     )),
   must("foreign", "shows, changes and cancels no pickup of another customer", {
     source: "Area C: a shipper updates and looks up its own pickup requests",

@@ -148,15 +148,14 @@ interface OrderedPickup {
 }
 
 /** Orders a test pickup, which is cancelled at the end. */
-export const orderPickup = async (context: RuleContext): Promise<OrderedPickup> => {
-  const body = pickupBody(context)
+export const orderPickup = async (context: RuleContext, body: PickupBody = pickupBody(context)): Promise<OrderedPickup> => {
   const [[{ carrierPickupNumber: number }], exchange] = await jsonAnswer(context.call("c", "POST", "/v1/pickups/", { body }), PickupAnswers, 200, 201)
   if (number === null || number === "") throw new Violation("The pickup was not accepted, so that it has no number; an accepted test pickup is needed for this check.", exchange)
   context.afterwards(() => context.call("c", "DELETE", pickupPath(number)))
   return { body, exchange, number, pro: body.shipmentDetails[0]!.proNumber }
 }
 
-export const onPickup = making(orderPickup)
+export const onPickup = making((context) => orderPickup(context))
 
 export const lookup = (context: RuleContext, more: Readonly<Record<string, string>>, as: "customer" | "other" | "nobody" | "invalid" = "customer") =>
   context.call("c", "GET", "/v1/pickups/", { as, query: { lookupType: "PickupConfirmationID", requestType: "PickupStatus", isTest: "true", ...more } })

@@ -55,6 +55,10 @@ const publicRules = kinds.flatMap((kind) => rulesOf("a", `Area A, Endpoints: pub
     const shipment = context.fixtures.shipment!
     return expectPublic(await context.call("a", "GET", lookupsOf(shipment, "public")[kind]), shipment, 200)
   }),
+  must(`${kind}-public-foreign`, `answers 200 with the public shape and nothing more for a shipment that is not the caller's, by ${keys[kind]}`, { needs: foreign }, async (context) => {
+    const shipment = context.fixtures.foreignShipment!
+    return expectPublic(await context.call("a", "GET", lookupsOf(shipment, "public")[kind]), shipment, 200)
+  }),
   must(`${kind}-public-unknown`, `answers 404 for an unknown shipment in the public form, by ${keys[kind]}`, {
     needs: ["customer"]
   }, async (context) => String(expectStatus(await context.call("a", "GET", unknownPath(kind, "public")), 404).status))
@@ -101,6 +105,9 @@ const dayMillis = 86_400_000
 
 const longAgo = ["1990-01-01T00:00:00Z", "1990-01-31T00:00:00Z"] as const
 
+/** A day of the fixtures, as many days later. */
+const daysAfter = (day: string, days: number): string => new Date(Date.parse(`${day.slice(0, 10)}T00:00:00Z`) + days * dayMillis).toISOString()
+
 const inRange = async (context: RuleContext, range: readonly [string, string]) => {
   const exchange = await context.call("a", "GET", rangePath(context.fixtures.shipment!.accountNumber, ...range))
   expectStatus(exchange, 200, 204)
@@ -109,18 +116,26 @@ const inRange = async (context: RuleContext, range: readonly [string, string]) =
 }
 
 const rangeRules = rulesOf("a", "Area A, Endpoints: shipments by account and pickup date", own, [
-  must("range", "answers 200 with the verified shape of the account's shipments that were picked up in the range", async (context) => {
+  must("range", "answers 200 with the verified shape of the account's shipments that were picked up in the range, each once", async (context) => {
     const { pickupDate, proNumber } = context.fixtures.shipment!
     const { exchange, found } = await inRange(context, around(pickupDate))
     if (!found.some(({ ProNumber }) => comparable(ProNumber) === comparable(proNumber))) throw new Violation(`${proNumber} was picked up on ${pickupDate}, and is not in the answer.`, exchange)
+    expectEqual(new Set(found.map(({ UniqueID }) => UniqueID)).size, found.length, "The number of different shipments", exchange)
     return `${found.length} shipments`
   }),
-  must("range-bounds", "leaves out shipments that were picked up outside of the range", async (context) => {
+  must("range-bounds", "leaves out shipments that were picked up before the range, or after it", async (context) => {
     const { pickupDate, proNumber } = context.fixtures.shipment!
-    const at = Date.parse(`${pickupDate.slice(0, 10)}T00:00:00Z`)
-    const { exchange, found } = await inRange(context, [new Date(at - 9 * dayMillis).toISOString(), new Date(at - 2 * dayMillis).toISOString()])
-    if (found.some(({ ProNumber }) => comparable(ProNumber) === comparable(proNumber))) throw new Violation(`${proNumber} was picked up on ${pickupDate}, after the range, and is in the answer.`, exchange)
-    return `${found.length} shipments before`
+    for (const [from, to, where] of [[-9, -2, "after"], [2, 9, "before"]] as const) {
+      const { exchange, found } = await inRange(context, [daysAfter(pickupDate, from), daysAfter(pickupDate, to)])
+      if (found.some(({ ProNumber }) => comparable(ProNumber) === comparable(proNumber))) throw new Violation(`${proNumber} was picked up on ${pickupDate}, ${where} the range, and is in the answer.`, exchange)
+    }
+    return "left out"
+  }),
+  must("range-access", "leaves out shipments that the caller has no access to", { needs: ["customer", "shipment", "foreignShipment"] }, async (context) => {
+    const { proNumber } = context.fixtures.foreignShipment!
+    const { exchange, found } = await inRange(context, around(context.fixtures.shipment!.pickupDate))
+    if (found.some(({ ProNumber }) => comparable(ProNumber) === comparable(proNumber))) throw new Violation(`${proNumber} is not the caller's, and is in the answer.`, exchange)
+    return `${found.length} shipments`
   }),
   must("range-empty", "answers 204 without a body when no shipment is in the range", async (context) => {
     const exchange = await context.call("a", "GET", rangePath(context.fixtures.shipment!.accountNumber, ...longAgo))
@@ -147,7 +162,7 @@ const accessRules = rulesOf("a", "Authentication", ["shipment"], [
   should("verified-unauthenticated", "answers 401 to a verified lookup without valid credentials", {
     source: "published requirements of area A: verified means logged in"
   }, (context) =>
-    expectUnauthorized((as) => context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "verified").pro, { as }))),
+    expectUnauthorized(...kinds.map((kind) => (as: "nobody" | "invalid") => context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "verified")[kind], { as })))),
   must("foreign-other", "answers 202 to another customer who looks up the first one's shipment", { needs: ["other", "shipment"] }, async (context) => {
     const shipment = context.fixtures.shipment!
     return expectPublic(await context.call("a", "GET", lookupsOf(shipment, "verified").pro, { as: "other" }), shipment, 202)

@@ -56,12 +56,27 @@ interface Notifications {
   /** Names a secret, in a member that the interface does not have: an implementation may refuse it. */
   readonly signed: Inbox
   readonly ended: Inbox
+  /** Subscribed by another number of the shipment, or by its PRO number behind another one. An implementation may refuse them. */
+  readonly byNumbers: ReadonlyArray<readonly [numbers: string, Inbox]>
   readonly foreign: Inbox | undefined
   /** The customer's subscription to the foreign shipment. */
   readonly unpermitted: Inbox | undefined
 }
 
 const expected = 2
+
+/** Numbers that name the shipment, beside its PRO number alone. */
+const numbersOf = ({ fixtures: { foreignShipment, shipment } }: RuleContext): ReadonlyArray<readonly [numbers: string, referenceNumbers: ReadonlyArray<string>]> => {
+  const { bolNumber, poNumber, proNumber } = shipment!
+  return [["its BOL number", [bolNumber]], ["its PO number", [poNumber]], ...foreignShipment === undefined ? [] : [["two PRO numbers", [foreignShipment.proNumber, proNumber]] as const]]
+}
+
+const subscribeByNumbers = (context: RuleContext): Promise<Notifications["byNumbers"]> =>
+  Promise.all(numbersOf(context).map(async ([numbers, referenceNumbers]) => {
+    const inbox = context.inbox()
+    await subscribed(context, { referenceNumbers, webhookUrl: inbox.url }).catch(() => {})
+    return [numbers, inbox] as const
+  }))
 
 const notify = async (context: RuleContext): Promise<Notifications> => {
   const { clients, foreignShipment, webhook } = context.fixtures
@@ -72,11 +87,13 @@ const notify = async (context: RuleContext): Promise<Notifications> => {
   expectStatus(await unsubscribing(context, await subscribed(context, bodyOf(context, ended.url))), 200)
   if (clients?.other !== undefined) await subscribed(context, bodyOf(context, foreign.url), "other")
   if (foreignShipment !== undefined) await subscribed(context, { ...bodyOf(context, unpermitted.url), referenceNumbers: [foreignShipment.proNumber] })
+  const byNumbers = await subscribeByNumbers(context)
   await context.trigger("a")
   await own.until(() => accepted(own.posts).length >= expected, context.waitMillis)
   await own.untilQuiet(context.quietMillis, context.waitMillis)
   if (webhook !== undefined) await signed.until(() => signed.posts.length > 0, context.quietMillis)
-  return { own, signed, ended, foreign: clients?.other === undefined ? undefined : foreign, unpermitted: foreignShipment === undefined ? undefined : unpermitted }
+  for (const [, inbox] of byNumbers) await inbox.until(() => inbox.posts.length > 0, context.quietMillis)
+  return { own, signed, ended, byNumbers, foreign: clients?.other === undefined ? undefined : foreign, unpermitted: foreignShipment === undefined ? undefined : unpermitted }
 }
 
 const about = sharing("notifications", notify)
@@ -88,6 +105,13 @@ const notificationRules = rulesOf("a", "Area A webhook notifications", followed,
     const { length } = accepted(own.posts)
     if (length < expected) throw new Violation(`${expected} movements were reported, and ${length} notifications came.`, own.posts.at(-1))
     return `${length} notifications`
+  })),
+  should("notified-numbers", "notifies a subscriber that names the shipment by its BOL number, by its PO number, or as the second of two", {
+    source: "Area A: shipments are identified by reference numbers"
+  }, about(({ byNumbers }) => {
+    const missing = byNumbers.find(([, { posts }]) => posts.length === 0)
+    if (missing !== undefined) throw new Violation(`No notification came to the subscription that names the shipment by ${missing[0]}.`)
+    return byNumbers.map(([numbers]) => numbers).join(", ")
   })),
   must("notification-shape", "posts each notification in one of the two shapes", about(({ own }, { fixtures }) => {
     for (const post of own.posts) {

@@ -1,6 +1,8 @@
 /** Rules of area D about deliveries. One publication is delivered to several subscriptions, and every rule looks at what came. */
+import { TransitEvent } from "@waybill/core/transit-events"
+import { Schema } from "effect"
 import type { Post } from "../Callback.ts"
-import { accepted, expectEqual, expectRepeated, expectSigned, expectSilent, expectStatus } from "../Expectations.ts"
+import { accepted, expectEqual, expectRepeated, expectSigned, expectSilent, expectStatus, jsonOf, read } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, sharing, should, Violation } from "../Rule.ts"
 import { batchOf, eventsOf, knownEvents, type ListedEvent, patched, subscribe, type Subscribed, subscriptionPath } from "./EventShapes.ts"
 
@@ -131,6 +133,12 @@ const expectOnly = (to: Subscribed, fits: (event: ListedEvent) => boolean, why: 
 export const eventDeliveryRules = rulesOf("d", "Area D, Event types and delivery", needs, [
   must("delivered", "delivers every event that is published to a subscription without filters", about(({ plain, published }) => expectDelivered(plain, published))),
   must("batch-shape", "sends batches as POST with deliveryId, sentAt and a non-empty list of events", about(({ dropped, ofShipment, plain, single, typed }) => `${eventsOf([plain, single, dropped, typed, ofShipment].flatMap(({ inbox }) => inbox.posts)).length} events`)),
+  should("batch-members", "sends events with every member that the published definition requires", {
+    source: "published definition of area D: required members and code lists"
+  }, about(({ plain }) => {
+    for (const post of plain.inbox.posts) read(Schema.Struct({ events: Schema.Array(TransitEvent) }), jsonOf(post), "The body of a delivery", post)
+    return `${plain.inbox.posts.length} deliveries`
+  })),
   must("delivered-as-listed", "delivers events with the type, the sequence and the time that the list of events shows", about(({ plain, published }) => {
     for (const post of plain.inbox.posts) {
       for (const event of batchOf(post).events) {
@@ -204,18 +212,20 @@ export const eventDeliveryRules = rulesOf("d", "Area D, Event types and delivery
   should("webhook-id", "keeps the webhook-id, and the body, of a delivery that it repeats", {
     source: "Standard Webhooks: the id stays the same when a message is sent again"
   }, about(({ plain }) => expectRepeated(plain.inbox.posts))),
-  should("in-order", "delivers a shipment's events in the order of their sequence, also when one is repeated", {
+  should("in-order", "delivers a shipment's events in the order of their sequence, in a batch too, and also when one is repeated", {
     source: "published requirements of area D: events in order and none omitted"
-  }, about(({ single }, { fixtures }) => {
-    const last = new Map<string, number>()
-    for (const post of accepted(single.inbox.posts)) {
-      for (const { sequence, shipment: { shipmentId } } of batchOf(post).events) {
-        const before = last.get(shipmentId) ?? -1
-        if (fixtures.events!.shipmentIds.includes(shipmentId) && sequence < before) throw new Violation(`${shipmentId} #${sequence} was delivered after #${before}.`, post)
-        last.set(shipmentId, sequence)
+  }, about(({ plain, single }, { fixtures }) => {
+    for (const { inbox } of [single, plain]) {
+      const last = new Map<string, number>()
+      for (const post of accepted(inbox.posts)) {
+        for (const { sequence, shipment: { shipmentId } } of batchOf(post).events) {
+          const before = last.get(shipmentId) ?? -1
+          if (fixtures.events!.shipmentIds.includes(shipmentId) && sequence < before) throw new Violation(`${shipmentId} #${sequence} was delivered after #${before}.`, post)
+          last.set(shipmentId, sequence)
+        }
       }
     }
-    return `${last.size} shipments`
+    return `${fixtures.events!.shipmentIds.length} shipments`
   })),
   should("paused-silent", "delivers nothing to a subscription that is paused", { source: "States and transitions: Area D subscription status" }, about(({ whilePaused }) =>
     expectSilent(whilePaused, "the subscription was paused"))),

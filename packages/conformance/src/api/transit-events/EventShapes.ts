@@ -63,6 +63,13 @@ export const expectProblem = (exchange: Exchange): void => {
   if (status !== exchange.status) throw new Violation(`${callText(exchange)} answered ${exchange.status}, and its body says ${status}.`, exchange)
 }
 
+/** Expects paging information in headers, whose names the interface does not show. */
+export const expectPageHeaders = (exchange: Exchange): string => {
+  const found = [...exchange.headers].map(([name]) => name).filter((name) => name === "link" || /page|total|count/u.test(name))
+  if (found.length === 0) throw new Violation(`${callText(exchange)} has no header with paging information, such as Link or X-Total-Count.`, exchange)
+  return found.join(", ")
+}
+
 export const compareEvents = (one: ListedEvent, other: ListedEvent): number =>
   compareText(one.shipment.shipmentId, other.shipment.shipmentId) || one.sequence - other.sequence || compareText(one.eventId, other.eventId)
 

@@ -4,9 +4,10 @@ import { eventTypes } from "@waybill/core/transit-events"
 import { randomUUID } from "node:crypto"
 import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, jsonAnswer, read, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
-import { expectProblem, onSubscription, patched, subscribeOnly, Subscription, subscriptionBody, subscriptionPath, SubscriptionsPage } from "./EventShapes.ts"
+import { expectPageHeaders, expectProblem, onSubscription, patched, subscribeOnly, Subscription, subscriptionBody, subscriptionPath, SubscriptionsPage } from "./EventShapes.ts"
 
 const needs = ["customer", "secret"] as const
+const unknownId = "00000000-0000-4000-8000-000000000000"
 
 const got = (context: RuleContext, id: string) => jsonAnswer(context.call("d", "GET", subscriptionPath(id)), Subscription, 200)
 
@@ -98,6 +99,16 @@ const readRules = rulesOf("d", "Area D, Operations: Retrieve and list subscripti
     if (missing !== undefined && all.data.length < 200) throw new Violation(`${missing} was just created, and is not in the list.`, exchange)
     return `${all.data.length} of them`
   }),
+  must("list-order", "orders a page of subscriptions by id, and counts all of them in totalCount and totalPages, if it gives them", async (context) => {
+    for (let made = 0; made < 2; made++) await subscribeOnly(context)
+    const [{ data, totalCount, totalPages }, exchange] = await statusList(context, {})
+    const at = data.findIndex(({ id }, index) => index > 0 && compareText(data[index - 1]!.id, id) >= 0)
+    if (at > 0) throw new Violation(`${data[at]!.id} is listed after ${data[at - 1]!.id}.`, exchange)
+    // more than a page of them are counted elsewhere
+    if (data.length < 200) expectEqual([totalCount ?? data.length, totalPages ?? 1], [data.length, 1], "totalCount and totalPages", exchange)
+    return `${data.length} of them in order`
+  }),
+  must("list-page-headers", "gives paging information of the list of subscriptions in headers too", { needs: ["customer"] }, async (context) => expectPageHeaders((await statusList(context, {}))[1])),
   must("list-default", "lists active subscriptions by default, with page 1 and pageSize 50", onSubscription(async ({ id }, context) => {
     expectStatus(await patched(context, id, { status: "paused" }), 200)
     const [listed, exchange] = await jsonAnswer(context.call("d", "GET", "/v1/subscriptions"), SubscriptionsPage, 200)
@@ -167,11 +178,15 @@ const changeRules = rulesOf("d", "Area D, Operations: Patch subscription; States
     return "paused"
   })),
   must("patch-invalid", "refuses a patch with an invalid value, and changes nothing", onSubscription(async ({ id }, context) => {
-    const refused = await expectEachRefused([{ status: "asleep" }, { endpointUrl: "nowhere" }, { filters: { eventTypes: ["NO_SUCH_TYPE"] } }].map((body) => [JSON.stringify(body), () => patched(context, id, body)]))
+    const refused = await expectEachRefused([{ status: "asleep" }, { endpointUrl: "nowhere" }, { filters: { eventTypes: ["NO_SUCH_TYPE"] } }, { delivery: { batchMaxSize: "many" } }].map((body) => [JSON.stringify(body), () => patched(context, id, body)]))
     const [now, exchange] = await got(context, id)
     expectEqual([now.status, now.endpointUrl], ["active", context.endpointUrl], "status and endpointUrl", exchange)
     return refused
   })),
+  should("patch-bounds", "refuses a patch with delivery settings below 1, unknown members, or an hmacSecretId that names no stored secret", {
+    source: "published definition of area D: minimum 1, unevaluatedProperties is false; Authentication: each subscription names a stored secret"
+  }, onSubscription(({ id }, context) =>
+    expectEachRefused([{ delivery: { batchMaxSize: 0 } }, { waybillCheck: true }, { hmacSecretId: `waybill-check-${randomUUID()}` }].map((body) => [JSON.stringify(body), () => patched(context, id, body)])))),
   must("delete", "removes a subscription", { source: "Area D, Operations: Delete subscription" }, onSubscription(async ({ id }, context) => {
     expectStatus(await context.call("d", "DELETE", subscriptionPath(id)), 200, 202, 204)
     expectStatus(await context.call("d", "GET", subscriptionPath(id)), 404, 410)
@@ -190,7 +205,10 @@ const accessRules = rulesOf("d", "Authentication; published definition of area D
   should("subscriptions-unauthenticated", "refuses calls about subscriptions without valid credentials with 401", { needs: ["secret"] }, (context) =>
     expectUnauthorized(
       (as) => context.call("d", "GET", "/v1/subscriptions", { as }),
-      (as) => context.call("d", "POST", "/v1/subscriptions", { as, body: subscriptionBody(context) })
+      (as) => context.call("d", "POST", "/v1/subscriptions", { as, body: subscriptionBody(context) }),
+      (as) => context.call("d", "GET", subscriptionPath(unknownId), { as }),
+      (as) => patched(context, unknownId, { status: "paused" }, as),
+      (as) => context.call("d", "DELETE", subscriptionPath(unknownId), { as })
     )),
   must("subscriptions-foreign", "shows and changes no subscription of another client", { needs: ["customer", "other", "secret"] }, onSubscription(async ({ id }, context) => {
     const path = subscriptionPath(id)
