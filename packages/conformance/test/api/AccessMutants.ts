@@ -40,6 +40,22 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   },
   ...(["PUT", "DELETE"] as const).map((method): Mutant => ({ rule: "c-unauthenticated", name: `anybody may ${method} a pickup`, seen: "answered 40", ...anybody(method, /^\/pickup\/v1\/pickups\/./u, "customer") })),
   ...(["GET", "PATCH", "DELETE"] as const).map((method): Mutant => ({ rule: "d-subscriptions-unauthenticated", name: `anybody may ${method} a subscription`, seen: "answered 404", ...anybody(method, /^\/visibility\/v1\/subscriptions\/./u, "customer") })),
+  {
+    rule: "d-delivered-foreign",
+    name: "a filter that names a shipment gives access to it",
+    seen: "has no access to it",
+    call: (call, { clients, events }) => call.method === "POST" && call.body.includes(events!.foreignShipmentId) ? { ...call, headers: { ...call.headers, "x-api-key": (clients!.other as Json).apiKey } } : call
+  },
+  {
+    rule: "e-in-flight-all-accounts",
+    name: "all accounts are those of every customer",
+    seen: "which is not the caller's",
+    answer: (reply, call, { bills }) => {
+      if (!call.path.endsWith("/inflight")) return reply
+      const list: ReadonlyArray<Json> = JSON.parse(reply.body)
+      return { ...reply, body: JSON.stringify([...list, ...list.map((bill) => ({ ...bill, billTo: { ...bill.billTo, account: bills!.foreignAccount } }))]) }
+    }
+  },
   { rule: "e-unauthenticated", name: "anybody may test webhooks", seen: "webhooks/test answered", ...anybody("POST", /\/webhooks\/test$/u, "customer") },
   { rule: "e-unauthenticated", name: "anybody may cancel", seen: "answered 404", ...anybody("DELETE", /^\/pfc\/v1\/subscriptions\/./u, "customer") },
   { rule: "e-unauthenticated", name: "anybody may list bills in flight", seen: "answered 404", ...anybody("GET", /\/inflight$/u, "customer") },

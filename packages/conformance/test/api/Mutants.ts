@@ -144,6 +144,7 @@ const invoicing: ReadonlyArray<Mutant> = [
     if (first !== undefined) call.query.set("fileIds", first)
     return call
   } },
+  { rule: "b-document-delete-unknown-file", name: "unknown fileIds delete all files", seen: "answered 404", ...withoutParameter("DELETE", document, "fileIds") },
   { rule: "b-document-delete-unknown", name: "200 when unknown documents are deleted", seen: "answered 200", ...turning("DELETE", document, 404, 200) },
   { rule: "b-document-customer-writes", name: "a customer may upload", seen: "answered 201", ...confusing("customer", "carrier", documents) },
   { rule: "b-create-variants", name: "item charges are lost", seen: "The types of the charges", ...changing("GET", invoice, (json) => ({ ...json, invoiceCharges: json.invoiceCharges.filter((charge: Json) => charge.chargeType !== "ITEM_CHARGE") })) },
@@ -251,6 +252,7 @@ const transitEvents: ReadonlyArray<Mutant> = [
   { rule: "d-in-order", name: "events in reverse", seen: "was delivered after", ...delivering((json) => ({ ...json, events: json.events.map((event: Json) => ({ ...event, sequence: 1_000 - event.sequence })) })) },
   { rule: "d-in-order", name: "a batch in reverse", seen: "was delivered after", ...delivering((json) => ({ ...json, events: json.events.toReversed() })) },
   { rule: "d-batch-members", name: "an event is delivered without its origin", seen: "origin", ...delivering((json) => ({ ...json, events: json.events.map((event: Json) => ({ ...event, shipment: without(event.shipment, "origin") })) })) },
+  { rule: "d-sent-at", name: "sentAt is a time of long ago", seen: "its sentAt is 2020", ...delivering((json) => ({ ...json, sentAt: "2020-01-01T00:00:00.000Z" })) },
   { rule: "d-paused-silent", name: "a pause has no effect", seen: "was paused", ...answering("PATCH", subscription, jsonReply(200, {})) },
   { rule: "d-resumed", name: "a resumed subscription stays silent", seen: "not delivered in time", ...answering("PATCH", subscription, jsonReply(200, {}), ({ body }) => body.includes("active")) },
   { rule: "d-deleted-silent", name: "a removed subscription still gets deliveries", seen: "was removed", ...answering("DELETE", subscription, { status: 204, headers: {}, body: "" }) },

@@ -133,13 +133,15 @@ const inFlightRules = rulesOf("e", "Area E, Operations: List in-flight shipments
       read(Schema.Array(PreliminaryFreightCharge), exchange.json, "The list of bills", exchange)
       return `${list.length} bills`
     })),
-  must("in-flight-all-accounts", "lists the bills in flight on every account of the caller when billScope is all_accounts", {
+  must("in-flight-all-accounts", "lists the bills in flight on every account of the caller, and on no other, when billScope is all_accounts", {
     source: "Area E: all_accounts is all accounts the user may access"
   }, (context) => {
-    const { emptyAccount, uniqueIDs } = context.fixtures.bills!
+    const { emptyAccount, foreignAccount, uniqueIDs } = context.fixtures.bills!
     return withSubscription(context, { accounts: [emptyAccount], billScope: "all_accounts" }, async ({ id }) => {
       const [list, exchange] = await inFlight(context, id)
       if (list.length < uniqueIDs.length) throw new Violation(`${uniqueIDs.length} bills or more are in flight on accounts of the caller, and ${list.length} are listed.`, exchange)
+      const foreign = list.find(({ billTo }) => billTo?.account === foreignAccount)
+      if (foreign !== undefined) throw new Violation(`${foreign.pfc.uniqueID} is a bill of ${foreignAccount}, which is not the caller's.`, exchange)
       return `${list.length} bills`
     })
   }),

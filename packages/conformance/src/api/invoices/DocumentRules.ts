@@ -104,6 +104,12 @@ const deleteRules = rulesOf("b", "Area B, Operations: Delete supporting document
     const uploaded = await uploadDocuments(context, { ...body, documents: [...body.documents, { documentType: "IMG", files: [fileContent("picture")] }] })
     return expectDeleted(context, uploaded.body, 2)
   }),
+  must("document-delete-unknown-file", "deletes nothing when fileIds names no file, or is empty", { source: "Area B: only without fileIds all documents are deleted" }, onDocuments(async ({ body }, context) => {
+    for (const fileIds of ["00000000-0000-4000-8000-000000000000", ""]) await billing(context, "DELETE", documentsPath(body.invoiceNumber), { query: { fileIds } })
+    const [record, exchange] = await got(context, body.invoiceNumber)
+    expectEqual(filesIn(record).length, body.documents.length, "The number of files that are left", exchange)
+    return "nothing"
+  })),
   should("document-delete-unknown", "answers 404 when documents of an unknown invoice number are deleted", {
     source: "published definition of area B: 404"
   }, async (context) => String(expectStatus(await billing(context, "DELETE", documentsPath(unknownNumber)), 404).status))

@@ -30,6 +30,8 @@ interface Deliveries {
   readonly paused: Subscribed
   readonly deleted: Subscribed
   readonly foreign: Subscribed | undefined
+  /** The foreign shipment only. An implementation may refuse it. */
+  readonly unpermitted: Subscribed | undefined
   /** What came to the paused one before it was resumed. */
   readonly whilePaused: ReadonlyArray<Post>
 }
@@ -80,6 +82,7 @@ const deliver = async (context: RuleContext): Promise<Deliveries> => {
   const deleted = await subscribe(context)
   expectStatus(await context.call("d", "DELETE", subscriptionPath(deleted.id)), 200, 202, 204)
   const foreign = clients?.other === undefined ? undefined : await subscribe(context, {}, "other")
+  const unpermitted = await subscribe(context, { filters: { shipmentIds: [events!.foreignShipmentId] } }).catch(() => undefined)
 
   const before = new Set((await knownEvents(context)).map(({ eventId }) => eventId))
   await context.trigger("d")
@@ -95,8 +98,11 @@ const deliver = async (context: RuleContext): Promise<Deliveries> => {
   ])
   await plain.inbox.untilQuiet(context.quietMillis, context.waitMillis)
   const whilePaused = [...paused.inbox.posts]
-  return { published, plain, single, dropped, typed, ofShipment, narrow, moved, slow, refusing, paused, deleted, foreign, whilePaused }
+  return { published, plain, single, dropped, typed, ofShipment, narrow, moved, slow, refusing, paused, deleted, foreign, unpermitted, whilePaused }
 }
+
+/** Between the clock of the implementation and this one. */
+const clockDifferenceMillis = 3_600_000
 
 const needs = ["customer", "secret", "events", "trigger", "receiver"] as const
 
@@ -137,6 +143,13 @@ export const eventDeliveryRules = rulesOf("d", "Area D, Event types and delivery
     source: "published definition of area D: required members and code lists"
   }, about(({ plain }) => {
     for (const post of plain.inbox.posts) read(Schema.Struct({ events: Schema.Array(TransitEvent) }), jsonOf(post), "The body of a delivery", post)
+    return `${plain.inbox.posts.length} deliveries`
+  })),
+  should("sent-at", "sends the time of the delivery in sentAt", { source: "Area D: sentAt is when the publisher sent the batch" }, about(({ plain }) => {
+    for (const post of plain.inbox.posts) {
+      const { sentAt } = batchOf(post)
+      if (Math.abs(Date.parse(sentAt) - post.at) > clockDifferenceMillis) throw new Violation(`A delivery came at ${new Date(post.at).toISOString()}, and its sentAt is ${sentAt}.`, post)
+    }
     return `${plain.inbox.posts.length} deliveries`
   })),
   must("delivered-as-listed", "delivers events with the type, the sequence and the time that the list of events shows", about(({ plain, published }) => {
@@ -240,9 +253,9 @@ export const eventDeliveryRules = rulesOf("d", "Area D, Event types and delivery
   must("delivered-foreign", "delivers no event of a shipment that the subscriber has no access to", {
     source: "published requirements of area D: a caller sees only shipments it is party to",
     needs: ["other", ...needs]
-  }, about(({ foreign, plain }, { fixtures }) => {
+  }, about(({ foreign, plain, unpermitted }, { fixtures }) => {
     const { foreignShipmentId, shipmentIds } = fixtures.events!
-    expectOnly(plain, ({ shipment }) => shipment.shipmentId !== foreignShipmentId, "the subscriber has no access to it")
+    for (const own of unpermitted === undefined ? [plain] : [plain, unpermitted]) expectOnly(own, ({ shipment }) => shipment.shipmentId !== foreignShipmentId, "the subscriber has no access to it")
     expectOnly(foreign!, ({ shipment }) => !shipmentIds.includes(shipment.shipmentId), "another client subscribed")
     return "nothing of others"
   }))
