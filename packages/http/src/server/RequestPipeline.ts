@@ -20,9 +20,9 @@ import { httpDate } from "../shared/HttpDate.ts"
 import { type Problem, problemDetails, type ProblemShape } from "../shared/ProblemDetails.ts"
 import { type Failure, internalProblem, interruptedProblem, problemOf } from "../shared/ProblemOf.ts"
 import { readQuery } from "../shared/QueryText.ts"
-import { badQuery, bodyNotObject, crossSiteWrite, maxTargetLength, methodNotAllowed, type Refused, severalHosts, targetTooLong, unknownPath, unmountedPath, unreadablePath, wrongTransferCoding } from "../shared/Refused.ts"
+import { ambiguousHost, badQuery, bodyNotObject, crossSiteWrite, maxTargetLength, methodNotAllowed, type Refused, targetTooLong, unknownPath, unmountedPath, unreadablePath, wrongTransferCoding } from "../shared/Refused.ts"
 import { readBody, streamBody, type TakeBytes } from "../shared/RequestBody.ts"
-import { namesSeveralHosts } from "../shared/RequestHost.ts"
+import { namesOneHost } from "../shared/RequestHost.ts"
 import { makeRouteTable, type Route, type RouteTable } from "../shared/RouteTable.ts"
 import { hostOf, siteOf, type SiteOptions } from "../shared/Site.ts"
 import { logRequest, refusalReason } from "./AccessLog.ts"
@@ -226,7 +226,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
 /** Why no call can be chosen for a request. */
 const refusalOfHead = (request: HttpServerRequest.HttpServerRequest, targetLength: number): Refused | undefined => {
   if (targetLength > maxTargetLength) return targetTooLong
-  if (namesSeveralHosts(request)) return severalHosts
+  if (!namesOneHost(request)) return ambiguousHost
   const transferCoding = request.headers["transfer-encoding"]
   return transferCoding === undefined || transferCoding.toLowerCase() === "chunked" ? undefined : wrongTransferCoding
 }

@@ -36,7 +36,7 @@ export const expectationFailed = refused(417, "expectation_failed", "The only ex
 /** Node reads a body in chunks and leaves other codings to the program, which would read compressed bytes as they are. */
 export const wrongTransferCoding = refused(501, "transfer_coding_not_supported", "The only transfer coding that is read is chunked.", closing)
 
-export const severalHosts = refused(400, "ambiguous_host", "The request names more than one host. Send one Host header that agrees with the address.")
+export const ambiguousHost = refused(400, "ambiguous_host", "The request does not name one host. Send one Host header that agrees with the address.")
 
 export const crossSiteWrite = refused(403, "cross_site", "A page of another site sent this request. Send it from a page of this site, or with a key or a token in a header.")
 

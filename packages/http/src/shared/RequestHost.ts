@@ -8,12 +8,19 @@ interface NodeRequestHead {
   readonly headers: { readonly [name: string]: string | ReadonlyArray<string> | undefined }
 }
 
-/** Whether a request names more than one host: a repeated Host header, a list in one, or a target with another authority. */
-export const namesSeveralHosts = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
-  isNodeRequest(source) ? !namesOneHost(source) && hostsNamed(source, source.url).length > 1 : headers["host"]?.includes(",") === true
+/** False for a repeated Host header, a list in one, a target with another authority, and a text that cannot be a host: its path would become part of links. */
+export const namesOneHost = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean => {
+  if (!isNodeRequest(source)) return isHost(headers["host"] ?? "")
+  if (hasOneHostHeader(source)) return true
+  const hosts = hostsNamed(source, source.url)
+  return hosts.length <= 1 && hosts.every(isHost)
+}
 
-/** Whether it surely names one: most requests have one Host header and a path as target. */
-const namesOneHost = ({ headers, rawHeaders, url }: NodeRequestHead): boolean => {
+/** Characters of a host and port in RFC 3986, without the comma of a list. An empty one is permitted. */
+const isHost = (text: string): boolean => /^[\w.~%!$&'()*+;=:[\]-]*$/.test(text)
+
+/** Most requests have one Host header and a path as target. */
+const hasOneHostHeader = ({ headers, rawHeaders, url }: NodeRequestHead): boolean => {
   if (url?.startsWith("/") !== true || headers[":authority"] !== undefined) return false
   let host: string | undefined
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -22,7 +29,7 @@ const namesOneHost = ({ headers, rawHeaders, url }: NodeRequestHead): boolean =>
     if (host !== undefined) return false
     host = rawHeaders[index + 1]!
   }
-  return host !== undefined && !host.includes(",")
+  return host !== undefined && isHost(host)
 }
 
 /** Every host that a Node request names; one if all agree. A repeated Host header counts twice. */
