@@ -7,7 +7,7 @@ import type pg from "pg"
 import { type BulkValue, PgArray } from "./PgBulk.ts"
 import { noClient, type PgConnection, type PgResult, type PgStatement, PgWireConnection } from "./PgConnection.ts"
 import { refusal, sqlError } from "./PgErrors.ts"
-import { lastResult, PgQuery } from "./PgQuery.ts"
+import { lastResult, pgQuery } from "./PgQuery.ts"
 import { type ColumnHint, hintedParser, unreadableTime } from "./PgTypes.ts"
 
 /**
@@ -78,7 +78,8 @@ class HostedClient extends PgWireConnection {
   constructor(host: HostClient, statementName: (text: string) => string | undefined) {
     super()
     const exclusive = exclusiveOn(host)
-    this.run = (statement) => exclusive(async () => lastResult(await host.query(new PgQuery(statement, statementName).plain()) as PgResult))
+    // without a deadline, because Waybill never closes a client of the host
+    this.run = (statement) => exclusive(async () => lastResult(await host.query(pgQuery({ ...statement, deadlineMs: undefined }, statementName)) as PgResult))
   }
 
   isLost(): boolean {

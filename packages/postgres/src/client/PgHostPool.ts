@@ -8,7 +8,7 @@ import { cancelDeadlineMs, type PgResult, type PgStatement, PgWireConnection } f
 import { connectionLost, refusal, sqlError } from "./PgErrors.ts"
 import { readsBinary } from "./PgHost.ts"
 import { type PgLending, withReservedConnection } from "./PgLending.ts"
-import { lastResult, PgQuery } from "./PgQuery.ts"
+import { lastResult, pgQuery } from "./PgQuery.ts"
 import { StatementTurns } from "./StatementTurns.ts"
 
 /**
@@ -109,9 +109,9 @@ class TakenClient extends PgWireConnection {
   private ask(statement: PgStatement): Effect.Effect<PgResult, SqlError> {
     return Effect.callback((resume) => {
       if (this.lost !== undefined) return resume(Effect.fail(this.lost))
-      let query: PgQuery
+      let query: ReturnType<typeof pgQuery>
       try {
-        query = new PgQuery(statement, this.statementName)
+        query = pgQuery(statement, this.statementName)
       } catch (cause) {
         return resume(Effect.fail(sqlError(cause, "encode")))
       }
@@ -166,5 +166,5 @@ const deadline = () => after(cancelDeadlineMs, false, { ref: false })
 
 /** pg's `query` with a callback; its types expect other arguments. */
 interface CallbackClient {
-  readonly query: (query: PgQuery, answer: (error: Error | null, result: PgResult) => void) => void
+  readonly query: (query: ReturnType<typeof pgQuery>, answer: (error: Error | null, result: PgResult) => void) => void
 }

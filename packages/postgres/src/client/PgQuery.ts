@@ -4,48 +4,20 @@ import type { PgResult, PgStatement } from "./PgConnection.ts"
 import { bulkTypes, rowTypes } from "./PgTypes.ts"
 
 /**
- * A statement with a single own property: pg copies all property descriptors of a statement, which would cost more than
- * sending it.
+ * A statement for pg's `query`. Its members are its own: what the host wraps around pg, such as OpenTelemetry with comments in statements, copies no others.
+ *
+ * Throws if a parameter cannot be encoded. It is encoded before pg binds: an error thrown while binding leaves the named
+ * statement closed, but pg considers it open.
  */
-export class PgQuery {
-  private readonly own: readonly [PgStatement, ReadonlyArray<unknown>, string | undefined]
-
-  /**
-   * Throws if a parameter cannot be encoded. It is encoded before pg binds: an error thrown while binding leaves the named
-   * statement closed, but pg considers it open.
-   */
-  constructor(statement: PgStatement, statementName: (text: string) => string | undefined) {
-    this.own = [statement, encoded(statement.values), statement.prepare ? statementName(statement.text) : undefined]
-  }
-
-  get text() {
-    return this.own[0].text
-  }
-  get values() {
-    return this.own[1]
-  }
-  get name() {
-    return this.own[2]
-  }
-  get types() {
-    return this.own[0].isBulk ? bulkTypes : rowTypes
-  }
-  get rowMode() {
-    return this.own[0].asArrays ? "array" : undefined
-  }
-  get queryMode() {
-    return this.own[0].isBulk ? "extended" : undefined
-  }
-  get query_timeout() {
-    return this.own[0].deadlineMs
-  }
-
-  /** With own properties, for a client that the host may have wrapped. Without a deadline, because Waybill never closes it. */
-  plain() {
-    const { name, queryMode, rowMode, text, types, values } = this
-    return { text, values, types, name, rowMode, queryMode }
-  }
-}
+export const pgQuery = ({ asArrays, deadlineMs, isBulk, prepare, text, values }: PgStatement, statementName: (text: string) => string | undefined) => ({
+  text,
+  values: encoded(values),
+  types: isBulk ? bulkTypes : rowTypes,
+  name: prepare ? statementName(text) : undefined,
+  rowMode: asArrays ? "array" : undefined,
+  queryMode: isBulk ? "extended" : undefined,
+  query_timeout: deadlineMs
+})
 
 const encoded = (values: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
   values.some((value) => value instanceof PgArray)

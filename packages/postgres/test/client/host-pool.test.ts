@@ -17,6 +17,13 @@ const onHostPool = (
     yield* Effect.flatMap(PgClient.PgClient, (sql) => Effect.fnUntraced(body)({ sql, name })).pipe(Effect.provide(PgClient.layerFromPool(hosts)))
   })
 
+/** As OpenTelemetry's instrumentation with `addSqlCommenterCommentToQueries` does. */
+class CommentingClient extends pg.Client {
+  override query(...[statement, ...rest]: Array<any>): any {
+    return super.query(statement.name === undefined ? { ...statement, text: `${statement.text} /*traceparent='00-1-2-01'*/` } : statement, ...rest)
+  }
+}
+
 const plain = (rows: ReadonlyArray<object>) => rows.map((row) => ({ ...row }))
 
 describe.concurrent("a pool of the host", () => {
@@ -48,6 +55,11 @@ describe.concurrent("a pool of the host", () => {
     const asText = Buffer.from("\\\\x41\\101")
     assert.deepStrictEqual(plain(yield* sql`SELECT ${every}::bytea AS every, ${asText}::bytea AS text, ''::bytea AS none`), [{ every, text: asText, none: Buffer.of() }])
     assert.deepStrictEqual(yield* sql.bulk("SELECT unnest($1::bytea[])", [Sql.byteaArray([every, asText])]), [[every], [asText]])
+  }))
+
+  it.live("runs statements on clients whose wrapper copies them", onHostPool({ Client: CommentingClient } as pg.PoolConfig, function*({ sql }) {
+    assert.deepStrictEqual(yield* sql.bulk("SELECT $1::int8, unnest($2::text[])", [7, Sql.textArray(["a", "b"])]), [[7, "a"], [7, "b"]])
+    assert.deepStrictEqual(yield* sql.withTransaction(sql`SELECT ${"x"}::text AS x`.values), [["x"]])
   }))
 
   it.live("returns no connection to the host inside a transaction", onHostPool({}, function*({ sql, name }) {
