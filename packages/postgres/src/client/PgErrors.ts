@@ -17,8 +17,8 @@ import {
 import { notIso, unreadableTime } from "./PgTypes.ts"
 
 /**
- * Classifies an error thrown by a driver. Unwraps it: Drizzle puts the database's error under `cause`, Prisma
- * its code under `meta`, and with a driver adapter deeper still.
+ * Classifies an error thrown by a driver. Unwraps it: Drizzle puts the database's error under `cause`, Sequelize under `parent`,
+ * Prisma its code under `meta`, and with a driver adapter deeper still.
  *
  * @stability unstable
  */
@@ -89,8 +89,8 @@ export const hostFault = (error: SqlError): string | undefined => {
 /** An undefined schema, table, column or function. Waybill names the schema everywhere, so a search_path does not matter. */
 const missingObject: ReadonlySet<string> = new Set(["3F000", "42P01", "42703", "42883"])
 
-/** Knex, Kysely and TypeORM have no error code for a transaction that has ended. */
-const overMessages = /^Transaction query already complete|^Transaction is already (committed|rolled back|aborted)|^Query runner already released/
+/** Knex, Kysely, TypeORM and Sequelize have no error code for a transaction that has ended. */
+const overMessages = /^Transaction query already complete|^Transaction is already (committed|rolled back|aborted)|^Query runner already released|^(commit|rollback) has been called on this transaction/
 
 /** The failure for a connection that can no longer be used, with its own message. */
 export const connectionLost = (message: string, operation: string, cause: unknown = new Error(message)): SqlError =>
@@ -160,7 +160,7 @@ interface ErrorLayer {
 
 const unwrap = (cause: unknown): ReadonlyArray<ErrorLayer> => {
   const layers: Array<ErrorLayer> = []
-  for (let current = cause; isRecord(current) && layers.length < 8; current = current.cause) {
+  for (let current = cause; isRecord(current) && layers.length < 8; current = current.cause ?? current.parent) {
     for (const candidate of [current, current.meta, adapterCause(current.meta)]) {
       if (!isRecord(candidate)) continue
       layers.push({

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { classify } from "../../src/client/index.ts"
+import { hostFault, sqlError } from "../../src/client/PgErrors.ts"
 
 describe("a driver's error", () => {
   it.each([
@@ -45,6 +46,13 @@ describe("a driver's error", () => {
   it("names the violated constraint", () => {
     const reason = classify({ code: "23505", constraint: "destinations_pkey", message: "duplicate key" })
     assert.strictEqual(reason._tag === "UniqueViolation" && reason.constraint, "destinations_pkey")
+  })
+
+  it("is found below the error of Sequelize, with what the host has to correct", () => {
+    const sequelize = (message: string, code: string) => sqlError(Object.assign(new Error(message), { name: "SequelizeDatabaseError", sql: "…", parameters: ["secret"], parent: Object.assign(new Error(message), { code }) }))
+    assert.strictEqual(sequelize("could not serialize access", "40001").reason._tag, "SerializationError")
+    assert.include(hostFault(sequelize("current transaction is aborted", "25P02")), "has failed")
+    assert.include(hostFault(sqlError(new Error("commit has been called on this transaction(1), you can no longer use it."))), "is over")
   })
 
   it("is found inside the error that an ORM wraps around it, without the statement's values", () => {
