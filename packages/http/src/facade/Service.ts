@@ -12,6 +12,7 @@ import { instanceOf } from "../shared/CorrelationId.ts"
 import { type Problem, problemDetails } from "../shared/ProblemDetails.ts"
 import { failureProblemOf, type ServiceFailure } from "../shared/ProblemOf.ts"
 import { stopping } from "../shared/Refused.ts"
+import { MountPath } from "../shared/Site.ts"
 import { Apps, appsLayer, type HttpOptions } from "./Apps.ts"
 import { calledByDesk, isInsideDesk } from "./InsideDesk.ts"
 import { loggerOf } from "./HostLog.ts"
@@ -190,8 +191,9 @@ const build = async (layer: Layer.Layer<Services, StorageError>, signal: AbortSi
 const reachedBy = ({ host, mountPath = "", remoteAddress, target }: HandlerOptions, app: App): App => {
   const mount = mountPath.replace(/\/+$/, "")
   const withHost = host === undefined ? app : Effect.provideService(app, HostRequest, host)
-  if (mount === "" && remoteAddress === undefined && target === undefined) return withHost
-  return Effect.updateService(withHost, HttpServerRequest.HttpServerRequest, (request) => {
+  const mounted = mount === "" ? withHost : Effect.provideService(withHost, MountPath, mount)
+  if (mount === "" && remoteAddress === undefined && target === undefined) return mounted
+  return Effect.updateService(mounted, HttpServerRequest.HttpServerRequest, (request) => {
     const url = target ?? request.url
     return request.modify({
       url: mount !== "" && url.startsWith(`${mount}/`) ? url.slice(mount.length) : url,

@@ -92,7 +92,7 @@ export interface WaybillAreas extends Omit<WaybillWithin, "apiKeys" | "secrets">
 
 /** How a request reached the host. */
 export interface HandlerOptions {
-  /** The path prefix that a router already matched, such as `/api/freight`. */
+  /** The path at which callers reach the service, such as `/api/freight`. The path of the request begins with it, or with what is below it if a router removed it. */
   readonly mountPath?: string
   /** The remote address of the connection; public lookups are counted by it. */
   readonly remoteAddress?: string | undefined

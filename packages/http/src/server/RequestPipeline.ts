@@ -24,7 +24,7 @@ import { ambiguousHost, badQuery, bodyNotObject, crossSiteWrite, maxTargetLength
 import { readBody, streamBody, type TakeBytes } from "../shared/RequestBody.ts"
 import { namesOneHost } from "../shared/RequestHost.ts"
 import { makeRouteTable, type Route, type RouteTable } from "../shared/RouteTable.ts"
-import { hostOf, siteOf, type SiteOptions } from "../shared/Site.ts"
+import { hostOf, MountPath, siteOf, type SiteOptions } from "../shared/Site.ts"
 import { logRequest, refusalReason } from "./AccessLog.ts"
 import { makeAudited } from "./Audited.ts"
 import { makeClientQuotas, quotaClientOf } from "./ClientQuotas.ts"
@@ -82,7 +82,8 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
   const ignoredParameters = new Set(options.ignoredQueryParameters)
 
   const answerFrom = (table: RouteTable) => Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, exchange: Exchange) {
-    const { mountPath, path, search } = targetOf(request)
+    const { path, search } = targetOf(request)
+    const mountPath = (yield* MountPath) ?? mountPathOf(request)
     const unusable = refusalOfHead(request, path.length + search.length)
     if (unusable !== undefined) {
       exchange.contract = table.areaOf(path)
@@ -250,18 +251,19 @@ const noHeaders = {}
 const headersOf = ({ headers }: HttpServerRequest.HttpServerRequest, taken: EndpointSpec["headers"]) =>
   taken === undefined ? noHeaders : Object.fromEntries(Object.keys(taken).map((name) => [name, headers[name.toLowerCase()]]))
 
-/** The part of the path that the host's router removed, the rest, and the query. */
+/** Path and query below the mount path. */
 const targetOf = (request: HttpServerRequest.HttpServerRequest) => {
   const target = request.url.split("#", 1)[0]!
   const at = target.indexOf("?")
   return {
     path: at < 0 ? target : target.slice(0, at),
-    search: at < 0 ? "" : target.slice(at + 1),
-    mountPath: request.originalUrl === request.url ? "" : mountPathOf(request)
+    search: at < 0 ? "" : target.slice(at + 1)
   }
 }
 
+/** The part of the path that a router of Effect removed. */
 const mountPathOf = ({ originalUrl, url }: HttpServerRequest.HttpServerRequest): string => {
+  if (originalUrl === url) return ""
   const original = /^[a-z]+:\/\/[^/?#]*(.*)$/i.exec(originalUrl)?.[1] ?? originalUrl
   return original.endsWith(url) ? original.slice(0, -url.length) : ""
 }

@@ -1,4 +1,5 @@
 /** The address of this server as the request used it, for absolute URLs in responses. */
+import { Context } from "effect"
 import type { HttpServerRequest } from "effect/http"
 
 export interface SiteOptions {
@@ -7,6 +8,9 @@ export interface SiteOptions {
   /** Trusts `X-Forwarded-Proto`, `-Host` and `-For`. Only for servers behind a proxy that sets them. */
   readonly trustForwarded?: boolean | undefined
 }
+
+/** The mount path that a host names. The path of a request may lack it, such as behind a router that has removed it. */
+export const MountPath = Context.Reference<string | undefined>("@waybill/http/shared/MountPath", { defaultValue: () => undefined })
 
 export interface Site {
   /** Time of the request in milliseconds since 1970. */

@@ -169,11 +169,11 @@ describe("createWaybill", () => {
     expect((await get("/visibility/v1/events", { "x-api-key": key })).status).toBe(401)
   })
 
-  it("answers HTTP below a path that a router matched", async () => {
+  it("answers HTTP below a path that a router matched, or removed", async () => {
     const waybill = await startWithTenant({ authenticate: async () => carrier })
     await waybill.secrets.put("acme", "main", { anyClient: true })
-    const request = () =>
-      new Request("https://freight.example/api/freight/visibility/v1/subscriptions", {
+    const request = (mount = "/api/freight") =>
+      new Request(`https://freight.example${mount}/visibility/v1/subscriptions`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ endpointUrl: "https://receiver.example/hook", hmacSecretId: "main" })
@@ -182,6 +182,8 @@ describe("createWaybill", () => {
     const created = await waybill.handler(request(), { mountPath: "/api/freight/" })
     expect(created.status).toBe(201)
     expect(created.headers.get("location")).toMatch(/^https:\/\/freight\.example\/api\/freight\/visibility\/v1\/subscriptions\/[0-9a-f-]{36}$/)
+    const removed = await waybill.handler(request(""), { mountPath: "/api/freight" })
+    expect(removed.headers.get("location")).toMatch(/^https:\/\/freight\.example\/api\/freight\/visibility\/v1\/subscriptions\/[0-9a-f-]{36}$/)
   })
 
   it("uses the host's authentication", async () => {

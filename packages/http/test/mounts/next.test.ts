@@ -37,6 +37,16 @@ describe("Next", () => {
     expect(service.reached.map(({ host, mountPath }) => [mountPath, host === request])).toEqual([["/a%20b/freight", true], ["/a%20b/freight", true]])
   })
 
+  it("gives addresses below the `basePath`, which Next removes from the URL of a request", async () => {
+    const { GET } = toNextHandlers(await startWaybill((request: Request) => userNamed(request.headers.get("authorization"))), { basePath: "/tms" })
+    const get = (...path: ReadonlyArray<string>) =>
+      GET(new Request(`https://freight.example/freight/${path.join("/")}?pageSize=1`, { headers: { authorization: "Bearer shopA" } }), { params: Promise.resolve({ path: [...path] }) })
+    expect((await get("visibility", "v1", "events")).headers.get("link")).toContain("<https://freight.example/tms/freight/visibility/v1/events?pageSize=1&page=1>")
+    const document = await GET(new Request("https://freight.example/freight/openapi.json"), { params: Promise.resolve({ path: ["openapi.json"] }) })
+    expect(await document.json()).toMatchObject({ servers: [{ url: "https://freight.example/tms/freight" }] })
+    expect(() => toNextHandlers(remembering(), { basePath: "tms" })).toThrow("basePath")
+  })
+
   it("has the types that Next requires of a route", () => {
     type Demanded = (request: Request & { readonly nextUrl: URL }, context: { params: Promise<{ tenant: string; path: Array<string> }> }) => Promise<Response | void> | Response | void
     const demanded: Readonly<Record<"GET" | "OPTIONS", Demanded>> = toNextHandlers(remembering())
