@@ -106,7 +106,8 @@ export const targetOf = async (api: Api, options: Partial<Target> & { readonly p
     trigger: seeded.trigger,
     callback,
     isReachable: true,
-    limits: { timeoutMillis: 20_000, totalMillis: 240_000, maxCalls: 5_000, maxAnswerBytes: 16 * 1024 * 1024 },
+    // files of 25 MB of several mutants at once keep other answers waiting on a busy machine
+    limits: { timeoutMillis: 60_000, totalMillis: 240_000, maxCalls: 5_000, maxAnswerBytes: 16 * 1024 * 1024 },
     waitMillis: 20_000,
     quietMillis: 300,
     ...more
