@@ -126,7 +126,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
   /** Stops sending until an operator resumes the subscription. New entries wait. Attempts in flight finish. */
   readonly pause: (tenantId: string, subscriptionId: string, input: typeof PauseCall.Encoded) => Effect.Effect<SubscriptionView, NotThere | InvalidInput>
   /**
-   * Resumes a subscription, regardless of who paused it. If dead letters pause it (freight charges), those since the pause are sent first.
+   * Resumes a subscription, regardless of who paused it. If dead letters pause it (freight charges), those since the pause are sent again.
    * A subscription that its client had made inactive becomes inactive again. A subscription that is not paused does not change. Fails if
    * its secret no longer belongs to its client.
    */

@@ -49,7 +49,7 @@ interface Resumed {
   readonly client: string
   /** The secret that its client has to own still, if any. */
   readonly secretId: string | undefined
-  /** Since when dead letters pause it, if they do: deliveries that failed since then are sent first, under their own ids. SPEC-GAP-E19 */
+  /** Since when dead letters pause it, if they do: deliveries that failed since then are sent again under their ids. SPEC-GAP-E19 */
   readonly pausedSince: number | undefined
 }
 

@@ -156,7 +156,7 @@ export const InvoicesContract = contract({
     deleteDocument: {
       route: "DELETE /documents/{invoiceNumber}",
       summary: "Delete supporting documents",
-      description: "Deletes all files of the invoice number, or all named files, or none.",
+      description: "Deletes all files of the invoice number, or all named files, or none. A body is refused: fileIds is a query parameter.",
       // without ids all files are deleted, so a misspelt name must be refused, as every unknown one is. SPEC-GAP-B34
       query: {
         fileIds: { kind: "list", schema: Schema.Array(Schema.String), description: "Files to delete. Default: all." },

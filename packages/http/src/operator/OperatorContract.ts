@@ -352,7 +352,7 @@ export const OperatorContract = contract({
       route: `POST ${subscriptionPath}/resume`,
       audit: { action: "subscription.resume", object: "subscription", id: "subscriptionId" },
       summary: "Resume a subscription of any area",
-      description: "Works for every pause, by its client, the service or an operator. For freight charges, dead letters since the pause are sent first, then the waiting entries, in order. " +
+      description: "Works for every pause, by its client, the service or an operator. For freight charges, dead letters since the pause are sent again, before later versions of their bills. " +
         "A subscription that its client had made inactive becomes inactive again; resuming an active one has no effect.",
       answers: { 200: { description: "The subscription", schema: SubscriptionView } }
     },

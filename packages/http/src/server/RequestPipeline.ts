@@ -21,7 +21,7 @@ import { type Problem, problemDetails, type ProblemShape } from "../shared/Probl
 import { type Failure, internalProblem, interruptedProblem, problemOf } from "../shared/ProblemOf.ts"
 import { readQuery } from "../shared/QueryText.ts"
 import { ambiguousHost, badQuery, bodyNotObject, crossSiteWrite, maxTargetLength, methodNotAllowed, type Refused, targetTooLong, unknownPath, unmountedPath, unreadablePath, wrongTransferCoding } from "../shared/Refused.ts"
-import { readBody, streamBody, type TakeBytes } from "../shared/RequestBody.ts"
+import { readBody, refuseBody, streamBody, type TakeBytes } from "../shared/RequestBody.ts"
 import { namesOneHost } from "../shared/RequestHost.ts"
 import { makeRouteTable, type Route, type RouteTable } from "../shared/RouteTable.ts"
 import { hostOf, MountPath, siteOf, type SiteOptions } from "../shared/Site.ts"
@@ -134,6 +134,8 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     }
     const { body: spec } = endpoint
     if (spec === undefined) {
+      // a delete whose list of files is ignored deletes all of them. SPEC-GAP-B34
+      if (endpoint.method === "DELETE" && endpoint.query !== undefined) yield* refuseBody(request, bodyTimeoutMillis)
       const handled = handledWith(undefined)
       return yield* endpoint.largeAnswer === true && client !== undefined ? quotas.withLargeAnswer(client, Effect.andThen(responseBytes.admitLarge(client.key), handled)) : handled
     }

@@ -59,6 +59,8 @@ export const bodyBroken = refused(400, "body_incomplete", "The body broke off be
 
 export const bodyMissing = bodyRefused(400, "invalid_input", "This call needs a JSON body.", "required")
 
+export const bodyNotTaken = bodyRefused(400, "invalid_input", "This call has no body. Its options are query parameters.", "not_allowed")
+
 export const bodyNotUtf8 = bodyRefused(400, "invalid_json", "The body is not UTF-8.", "invalid")
 
 export const bodyNotJson = (position: string | undefined) =>

@@ -1,11 +1,11 @@
 /** Reads a JSON body. Checks media type, size while it arrives, number of values, and encoding, in this order. */
 import { monotonicMillis, type RateExceeded } from "@waybill/core"
-import { ByteSize, Effect, Stream } from "effect"
+import { ByteSize, Effect, Option, Stream } from "effect"
 import { HttpIncomingMessage, type HttpServerError, type HttpServerRequest } from "effect/http"
 import type { BodySpec, IncomingBody } from "./Contract.ts"
 import { ByteBuffer } from "./ByteBuffer.ts"
 import { parseBody } from "./ParseBody.ts"
-import { bodyBroken, bodyMissing, bodyTooLarge, bodyTooSlow, type Refused, wrongContentCoding, wrongMediaType } from "./Refused.ts"
+import { bodyBroken, bodyMissing, bodyNotTaken, bodyTooLarge, bodyTooSlow, type Refused, wrongContentCoding, wrongMediaType } from "./Refused.ts"
 
 export const defaultMaxBodyBytes = 256 * 1024
 
@@ -121,6 +121,17 @@ export const streamBody = (request: HttpServerRequest.HttpServerRequest, spec: B
       Stream.flatMap((piece) => piece.length <= largestPiece ? Stream.succeed(piece) : Stream.fromIterable(parted(piece)))
     ))
   })
+
+/** For calls whose options are in the query: one in a body would be lost. A body that does not arrive is one, too. */
+export const refuseBody = (request: HttpServerRequest.HttpServerRequest, timeoutMillis: number): Effect.Effect<void, Refused> =>
+  isEmpty(request) ? Effect.void : request.stream.pipe(
+    Stream.mapError(() => bodyBroken),
+    Stream.filter((piece) => piece.length > 0),
+    Stream.runHead,
+    (reading) => inTime(reading, timeoutMillis),
+    Effect.filterOrFail(Option.isNone, () => bodyNotTaken),
+    Effect.mapError(() => bodyNotTaken)
+  )
 
 /** Web requests know whether they have a body; others only while they are read. */
 const isEmpty = ({ source }: HttpServerRequest.HttpServerRequest): boolean => "body" in source && source.body === null

@@ -298,6 +298,19 @@ describe("deleting documents", () => {
     }
     expect(await idsOf(number)).toEqual(ids)
   })
+
+  it("deletes nothing when file ids or comments are in a body (SPEC-GAP-B34)", async () => {
+    const number = nextNumber()
+    await upload(sample(number))
+    const ids = await idsOf(number)
+    await call("POST", "/invoices", acme.carrier, invoiceSample({ uniqueID: number, invoiceNumber: number, accounts: ["A1"] }))
+    for (const [path, body] of [[`/documents/${number}`, { fileIds: [ids[0]] }], [`/documents/${number}?fileIds=${ids[0]}`, {}], [`/invoices/${number}`, { commentText: "wrong amount" }]] as const) {
+      const answer = await call("DELETE", path, acme.carrier, body)
+      expect([...refusal(answer), detail(answer)]).toEqual([400, "application/json", ["300"], "This call has no body. Its options are query parameters."])
+    }
+    expect(await idsOf(number)).toEqual(ids)
+    expect((await call("GET", `/invoices/${number}`, acme.carrier)).status).toBe(200)
+  })
 })
 
 describe("documents", () => {

@@ -4,7 +4,7 @@ import { ApiKeys, StorageError, Tenants } from "@waybill/core"
 import { DocumentContents, InvoiceDocuments } from "@waybill/core/invoices"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { HttpServer } from "effect/http"
-import { createServer, type IncomingMessage, request as send } from "node:http"
+import { Agent, createServer, type IncomingMessage, request as send } from "node:http"
 import { describe, expect, it } from "vitest"
 import { createStartupBufferServer, toNodeHandler, WaybillHttp } from "../../src/index.ts"
 import { endAfterwards } from "../endAfterwards.ts"
@@ -113,4 +113,28 @@ describe("a document over a socket", () => {
     expect(outcome).toBe("200 aborted true")
     expect(log.slice(before).filter((line) => line.startsWith("Response aborted, its body failed."))).toEqual([expect.stringContaining("\"correlationId\":\"lost\"")])
   }, 60_000)
+})
+
+describe("a delete", () => {
+  it("with a body is refused on a connection that goes on; chunks without bytes are no body (SPEC-GAP-B34)", async () => {
+    const host = startHost({ authenticate: async () => carrier })
+    await host.tenants.put("acme", { name: "Acme" })
+    const mounted = { key: "", url: `${await listening(createServer(toNodeHandler(host)))}/invoicing/documents` }
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    for (const { key, url } of [server, mounted]) {
+      await upload({ key, url }, uploadBody([100], { invoiceNumber: "KEPT" }).stream)
+      const remove = (chunks: ReadonlyArray<string>) =>
+        new Promise<number | undefined>((resolve, reject) => {
+          const request = send(`${url}/KEPT`, { method: "DELETE", agent, headers: { "x-api-key": key, "transfer-encoding": "chunked" } }, (response) => {
+            response.resume().on("end", () => resolve(response.statusCode))
+          }).on("error", reject)
+          for (const chunk of chunks) request.write(chunk)
+          request.end()
+        })
+      expect(await remove(["{\"fileIds\":", "[\"x\"]}"])).toBe(400)
+      expect((await download({ key, url }, "KEPT")).status).toBe(200)
+      expect(await remove([])).toBe(200)
+    }
+    agent.destroy()
+  })
 })
