@@ -3,6 +3,7 @@
  * that no mail server accepted for a day is removed.
  */
 import { Context, Effect, Layer } from "effect"
+import { LineLimiter } from "../shared/LineLimiter.ts"
 import type { StorageError } from "../shared/StoragePort.ts"
 import { TenantSweep } from "../shared/TenantSweep.ts"
 import type { Mail } from "./model/Mail.ts"
@@ -42,11 +43,14 @@ export class MailOutbox extends Context.Service<MailOutbox, {
     const mailer = yield* Mailer
     if (!mailer.sends) return MailOutbox.of({ sends: false, put: () => Effect.succeed(false), sweep: Effect.succeed(0), run: Effect.never })
 
+    // a mail server that is down fails every mail that waits, again and again
+    const lines = new LineLimiter()
+
     const failed = (tenantId: string, { attempt, id, waitedMillis }: WaitingMail, error: MailFailed) =>
       Effect.annotateLogs(
         waitedMillis >= keepMillis
-          ? Effect.andThen(store.remove(tenantId, id), Effect.logError("E-mail was not sent for a day and is removed.", error.message))
-          : Effect.andThen(store.postpone(tenantId, id, pauseAfter(attempt)), Effect.logWarning("E-mail was not sent. It is tried again.", error.message)),
+          ? Effect.andThen(store.remove(tenantId, id), lines.log("E-mail removed", Effect.logError("E-mail was not sent for a day and is removed.", error.message)))
+          : Effect.andThen(store.postpone(tenantId, id, pauseAfter(attempt)), lines.log("E-mail not sent", Effect.logWarning("E-mail was not sent. It is tried again.", error.message))),
         { tenant: tenantId, mail: id }
       )
 

@@ -116,6 +116,24 @@ describe("the outbox of e-mails", () => {
     assert.deepStrictEqual(mails.map(({ id }) => id).toSorted(), ["a.1", "a.2"])
   }, within))
 
+  it.effect("logs ten of the mails in a minute that a mail server refuses, and then their number", Effect.fnUntraced(function*() {
+    yield* TestWaybill.tenant("acme")
+    const { process, server } = makeServer()
+    const logged: Array<string> = []
+    const logger = Logger.make(({ message }) => void logged.push([message].flat().join(" ")))
+    server.answer = fails
+    yield* process((outbox) =>
+      Effect.gen(function*() {
+        yield* Effect.forEach(Array.from({ length: 30 }), (_, n) => outbox.put("acme", client, { ...mail, id: `a.${n}` }))
+        yield* outbox.sweep
+        assert.deepStrictEqual(logged.map((line) => line.slice(0, 20)), Array.from({ length: 10 }, () => "E-mail was not sent."))
+        yield* TestClock.adjust("1 minute")
+        yield* outbox.sweep
+        assert.strictEqual(logged[10], "Log line repeated 20 more times in one minute.")
+      })
+    ).pipe(Effect.provide(Logger.layer([logger])))
+  }, within))
+
   it.effect("lets tenants take turns, so that one with many mails does not hold up another", Effect.fnUntraced(function*() {
     const tenants = ["busy-1", "busy-2", "busy-3", "busy-4", "quiet"]
     const { mails, process, sweep } = makeServer()
