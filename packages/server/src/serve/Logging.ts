@@ -43,18 +43,36 @@ const traceOf = (fiber: Fiber.Fiber<unknown, unknown>): Readonly<Record<string, 
   return span?.sampled === true ? { trace_id: span.traceId, span_id: span.spanId } : {}
 }
 
-const pending: Array<string> = []
+/** Unread bytes from which lines are dropped. A reader that stopped reading would otherwise fill the memory of the process. */
+const maxUnreadBytes = 16 * 1024 * 1024
 
-/** Buffers lines and writes them to standard error together, because one write per request is expensive. */
-export const writeLine = (line: string): void => {
-  if (pending.push(line) === 1) setImmediate(flushLines)
+/** Buffers lines and writes them together, because one write per request is expensive. */
+export const makeLineWriter = (stream: Pick<NodeJS.WritableStream & { readonly writableLength: number }, "write" | "writableLength">) => {
+  let pending: Array<string> = []
+  let dropped = 0
+  const flush = (): void => {
+    const lines = pending
+    pending = []
+    if (stream.writableLength > maxUnreadBytes) dropped += lines.length
+    else if (lines.length > 0) {
+      if (dropped > 0) lines.unshift(jsonLine({ at: new Date(), level: "warn", message: `Log lines dropped: ${dropped}. The reader of the log did not read.`, fields: {}, cause: undefined }))
+      dropped = 0
+      stream.write(`${lines.join("\n")}\n`)
+    }
+  }
+  return {
+    flush,
+    writeLine: (line: string): void => {
+      if (pending.push(line) === 1) setImmediate(flush)
+    }
+  }
 }
 
-const flushLines = (): void => {
-  if (pending.length > 0) process.stderr.write(`${pending.splice(0).join("\n")}\n`)
-}
+const standardError = makeLineWriter(process.stderr)
 
-process.once("exit", flushLines)
+export const { writeLine } = standardError
+
+process.once("exit", standardError.flush)
 
 const messageOf = (message: unknown): { readonly message: string } => {
   const parts = Array.isArray(message) ? message : [message]

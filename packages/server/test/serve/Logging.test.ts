@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { StorageError } from "@waybill/core"
 import { Cause, Effect } from "effect"
 import { SqlError } from "effect/sql"
-import { fatalLine, loggingLayer } from "../../src/serve/Logging.ts"
+import { fatalLine, loggingLayer, makeLineWriter } from "../../src/serve/Logging.ts"
 
 const logged = (format: "json" | "pretty", effect: Effect.Effect<void>) =>
   Effect.gen(function*() {
@@ -63,4 +63,23 @@ describe("the log", () => {
   it.effect("leaves out what is below its level", Effect.fnUntraced(function*() {
     assert.deepStrictEqual(yield* logged("pretty", Effect.logDebug("looking for work")), [])
   }))
+
+  it("drops lines while its reader does not read, and says how many", () => {
+    const written: Array<string> = []
+    const stream = { writableLength: 0, write: (text: string) => (written.push(text), true) }
+    const { flush, writeLine } = makeLineWriter(stream)
+    const line = (text: string, unread: number) => {
+      stream.writableLength = unread
+      writeLine(text)
+      flush()
+    }
+    line("first", 1024)
+    line("second", 2 ** 25)
+    line("third", 2 ** 25)
+    line("fourth", 0)
+    line("fifth", 0)
+    const [first, note, fourth, fifth] = written.join("").trimEnd().split("\n")
+    assert.deepStrictEqual([first, fourth, fifth, written.length], ["first", "fourth", "fifth", 3])
+    assert.include(JSON.parse(note!), { level: "warn", message: "Log lines dropped: 2. The reader of the log did not read." })
+  })
 })
