@@ -1,5 +1,5 @@
 /** What commands use of the process that runs them. Results go to Effect's Console, and settings come from its ConfigProvider. */
-import { Context } from "effect"
+import { Context, Effect } from "effect"
 import { writeLine } from "./serve/Logging.ts"
 
 export interface ProcessContext {
@@ -12,6 +12,8 @@ export interface ProcessContext {
   readonly writeOutput: (text: string) => void
   /** Writes a line to standard error. */
   readonly writeError: (line: string) => void
+  /** Ends when nobody reads the results any more. */
+  readonly outputClosed: Effect.Effect<void>
 }
 
 export const ProcessContext: Context.Reference<ProcessContext> = Context.Reference<ProcessContext>("waybill/ProcessContext", {
@@ -20,6 +22,7 @@ export const ProcessContext: Context.Reference<ProcessContext> = Context.Referen
     directory: process.cwd(),
     isTerminal: process.stderr.isTTY === true,
     writeOutput: (text) => void process.stdout.write(text),
-    writeError: writeLine
+    writeError: writeLine,
+    outputClosed: Effect.callback<void>((resume) => void process.stdout.once("error", () => resume(Effect.void)))
   })
 })

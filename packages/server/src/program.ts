@@ -10,8 +10,8 @@ import { handleStopSignals } from "./StopSignals.ts"
 handleStopSignals()
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // The reader of our output closed the pipe, as `head` does.
-  if (error.code === "EPIPE") process.exit(0)
+  // The reader closed the pipe, as `head` does. A command that acts or judges goes on, and its exit code says how it ended.
+  if (error.code === "EPIPE") return
   writeLine(`waybill: Standard output cannot be written: ${error.message}.`)
   process.exit(exitCodes.failed)
 })

@@ -5,7 +5,7 @@ import { Command, Flag } from "effect/cli"
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { failed, usageError } from "./shared/Outcome.ts"
-import { counted, jsonFlag, printProgress } from "./shared/Output.ts"
+import { counted, jsonFlag, printProgress, whileRead } from "./shared/Output.ts"
 import { printable } from "../Printable.ts"
 import { chargeText, eventText, noticeText, pickupText, statusText } from "./shared/ReceivedLines.ts"
 import { secretFlags, secretsFrom } from "./shared/WebhookSecrets.ts"
@@ -150,7 +150,7 @@ export const listenCommand = Command.make(
       const port = yield* listenOn(server, flags.host, flags.port)
       const host = flags.host.includes(":") ? `[${flags.host}]` : flags.host
       yield* printProgress(`Listening on http://${host}:${port}. A server accepts it as endpointUrl if it runs with WAYBILL_EGRESS_ALLOW=${flags.host}. Ctrl-C ends it.`)
-      return yield* Effect.never
+      return yield* whileRead(Effect.never)
     }))
 ).pipe(
   Command.withDescription("Receive webhooks on this machine: verify them, and print their content, duplicates and gaps"),

@@ -6,7 +6,7 @@ import { Command, Flag } from "effect/cli"
 import { outcomeOf } from "./shared/Deliveries.ts"
 import { instantFlag } from "./shared/Instants.ts"
 import { type CommandFailed, exitCodes, usageError } from "./shared/Outcome.ts"
-import { counted, jsonFlag, printProgress } from "./shared/Output.ts"
+import { counted, jsonFlag, printProgress, whileRead } from "./shared/Output.ts"
 import { printable } from "../Printable.ts"
 import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
@@ -165,7 +165,7 @@ export const tailCommand = Command.make(
       if (failure === undefined && outage !== undefined) yield* printProgress("The server is reachable again.")
       outage = failure
     }
-  })
+  }, whileRead)
 ).pipe(
   Command.withDescription("Follow deliveries of a tenant: one line per attempt, until Ctrl-C"),
   Command.withExamples([

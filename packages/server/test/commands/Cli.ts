@@ -32,7 +32,8 @@ export const run = async (args: ReadonlyArray<string>, { env = {} }: { readonly 
       directory: tmpdir(),
       isTerminal: false,
       writeOutput: (text) => stdout += text,
-      writeError: (line) => stderr += `${line}\n`
+      writeError: (line) => stderr += `${line}\n`,
+      outputClosed: Effect.never
     })
   )
   const stopped = new AbortController()
@@ -68,6 +69,13 @@ export const runProcess = (
     child.stdin.on("error", () => {})
     child.stdin.end(options.input ?? "")
   })
+
+/** Runs a command whose standard output nobody reads, as behind `head`, to its end. */
+export const runUnread = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): Promise<number | null> => {
+  const program = start(args, env)
+  program.child.stdout!.destroy()
+  return (await program.end()).code
+}
 
 /** Starts a command that runs until it is stopped. */
 export const start = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}): Program => new Program({ args, env })

@@ -15,6 +15,10 @@ export const printResult = (asJson: boolean, result: { readonly json: unknown; r
 /** Progress for people; never part of the result. */
 export const printProgress = (line: string): Effect.Effect<void> => Effect.map(ProcessContext, ({ writeError }) => writeError(line))
 
+/** Ends a command that would print for ever when nobody reads it any more. */
+export const whileRead = <E, R>(command: Effect.Effect<void, E, R>): Effect.Effect<void, E, R> =>
+  Effect.flatMap(ProcessContext, ({ outputClosed }) => Effect.raceFirst(command, outputClosed))
+
 /** `1 event`, `2 events`. */
 export const counted = (count: number, what: string, more = `${what}s`): string => `${count} ${count === 1 ? what : more}`
 
