@@ -30,10 +30,15 @@ VALUES (${tenant(tenantId)}, ${uuid(id)}, ${name}, ${textArray(roles)}, ${textAr
 
 export const foundKeyRow = row({ ...keyColumns, tenantState: only<FoundApiKey["tenantState"]>(text) })
 
+/** Every request needs its key. The planner must not take the index of keys that are not revoked: without statistics it reads all keys of the tenant by it. */
 export const findKeys = (schema: Statement, tenantId: string, ids: ReadonlyArray<string>) => statement`
-SELECT ${keyList}, t.state FROM ${schema}.api_keys AS k
-JOIN ${schema}.tenants AS t ON t.tenant_id = k.tenant_id
-WHERE k.tenant_id = ${tenant(tenantId)} AND k.id = ANY (${uuidArray(ids)}) AND ${isLive} AND t.state <> 'deleted'`
+SELECT ${keyList}, t.state FROM ${schema}.tenants AS t
+CROSS JOIN unnest(${uuidArray(ids)}) AS g (id)
+CROSS JOIN LATERAL (
+  SELECT k.* FROM ${schema}.api_keys AS k WHERE k.tenant_id = ${tenant(tenantId)} AND k.id = g.id AND coalesce(k.revoked_at, 'infinity') = 'infinity' AND k.expires_at > now()
+  OFFSET 0
+) AS k
+WHERE t.tenant_id = ${tenant(tenantId)} AND t.state <> 'deleted'`
 
 export const revokeKey = (schema: Statement, tenantId: string, id: string) => statement`
 UPDATE ${schema}.api_keys AS k SET revoked_at = now()
@@ -59,10 +64,13 @@ export interface KeyUse {
 }
 
 /** Keys and the rows of their clients, locked in key order so that two processes cannot deadlock. */
-export const touchKeys = (schema: Statement, tenantId: string, sorted: ReadonlyArray<KeyUse>) => statement`
+export const touchKeys = (schema: Statement, tenantId: string, sorted: ReadonlyArray<KeyUse>) => {
+  const ids = uuidArray(sorted.map(({ id }) => id))
+  return statement`
 UPDATE ${schema}.api_keys AS k SET last_used_at = u.at
-FROM unnest(${uuidArray(sorted.map(({ id }) => id))}, ${timestamptzArray(sorted.map(({ at }) => at))}) AS u (id, at)
-WHERE k.tenant_id = ${tenant(tenantId)} AND k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)`
+FROM unnest(${ids}, ${timestamptzArray(sorted.map(({ at }) => at))}) AS u (id, at)
+WHERE k.tenant_id = ${tenant(tenantId)} AND k.id = u.id AND k.id = ANY (${ids}) AND (k.last_used_at IS NULL OR k.last_used_at < u.at)`
+}
 
 export const touchClients = (schema: Statement, tenantId: string, sorted: ReadonlyArray<KeyUse>) => statement`
 UPDATE ${schema}.clients AS c SET last_seen_at = u.at
