@@ -1,5 +1,6 @@
 /** Reads EXPLAIN's JSON: the conditions of each scan of a table and of each write. */
 import { Effect } from "effect"
+import { PgArray } from "../src/client/PgBulk.ts"
 import { PgClient, type Sql } from "../src/index.ts"
 
 interface PlanNode {
@@ -35,6 +36,27 @@ export const planOf = Effect.fnUntraced(function*(statement: string) {
 export const planWith = Effect.fnUntraced(function*({ text, values }: Sql.Statement) {
   const sql = yield* PgClient.PgClient
   return planIn(yield* sql.unsafe(`EXPLAIN (VERBOSE, FORMAT JSON) ${text}`, values).unprepared as unknown as Effect.Effect<Explained>)
+})
+
+const literalOf = (value: unknown): string => {
+  if (value === null || value === undefined) return "NULL"
+  const text = value instanceof PgArray ? value.literal() : value instanceof Uint8Array ? `\\x${Buffer.from(value).toString("hex")}` : String(value)
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+/** The number of pages that a statement reads, with the plan that is used for all values and with the plan for its own. */
+export const pagesRead = Effect.fnUntraced(function*({ text, values }: Sql.Statement) {
+  const sql = yield* PgClient.PgClient
+  const execute = values.length === 0 ? "explained" : `explained(${values.map(literalOf).join(", ")})`
+  return yield* Effect.forEach(["generic", "custom"], (kind) =>
+    sql.withTransaction(Effect.gen(function*() {
+      yield* sql.unsafe(`SET LOCAL plan_cache_mode = force_${kind}_plan`).unprepared
+      yield* sql.unsafe(`PREPARE explained AS ${text}`).unprepared
+      const rows = yield* sql.unsafe(`EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE ${execute}`).unprepared
+      yield* sql.unsafe("DEALLOCATE explained").unprepared
+      const plan = planIn(rows as unknown as Explained)
+      return Number(plan["Shared Hit Blocks"]) + Number(plan["Shared Read Blocks"])
+    })))
 })
 
 export interface Place {

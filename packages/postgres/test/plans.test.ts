@@ -3,6 +3,9 @@ import { layer } from "@effect/vitest"
 import { Deferred, Effect, type Scope } from "effect"
 import { assert } from "vitest"
 import { type DeliveryQuery, pauseByOperator, pauseForPurge } from "@waybill/core/delivery"
+import * as clients from "../src/access/ClientSql.ts"
+import * as keys from "../src/access/KeySql.ts"
+import { pageEntries } from "../src/audit/AuditStorePostgres.ts"
 import * as backlogs from "../src/delivery/operator/BacklogSql.ts"
 import * as control from "../src/delivery/operator/DeliveryControlSql.ts"
 import * as lists from "../src/delivery/operator/DeliveryListSql.ts"
@@ -31,6 +34,7 @@ import * as invoices from "../src/invoices/InvoiceSql.ts"
 import * as pickups from "../src/pickups/PickupSql.ts"
 import * as invoiceAccounts from "../src/shared/InvoiceAccountsSql.ts"
 import * as shipments from "../src/shared/ShipmentSql.ts"
+import { accountKnownTo } from "../src/shipment-status/CarrierShipmentSql.ts"
 import * as statuses from "../src/shipment-status/ShipmentStatusSql.ts"
 import * as statusSubscriptions from "../src/shipment-status/StatusSubscriptionSql.ts"
 import * as eventPages from "../src/transit-events/TransitEventPageSql.ts"
@@ -73,6 +77,19 @@ const statementsIn = (quoted: string) => {
   const statements = {
     ...ofOwners(schema),
     ...ofDeliveries(schema),
+    "find keys": keys.findKeys(schema, "t", [id]),
+    "note uses of keys": keys.touchKeys(schema, "t", [{ id, client: "c", at: 0 }]),
+    "note uses of clients": keys.touchClients(schema, "t", [{ id, client: "c", at: 0 }]),
+    "keys of a client": keys.keysOf(schema, "t", "c"),
+    "whether a client has access": clients.clientIsLive(schema, "t", "c"),
+    "rows of a client": clients.clientRows(schema, "t", "c"),
+    "take accounts from a client": clients.takeAccounts(schema, "t", { client: "c", origin: "key", accounts: ["A"], seesAll: false }),
+    "account known to a carrier": accountKnownTo(schema, "t", "A", [" dot 1"]),
+    "picked up by a carrier": statuses.findPickedUp(schema, "t", { account: "A", from: 0, to: 1, limit: 1, bytes: 1, carrier: [" dot 1"] }),
+    "invoices of a carrier": invoices.listInvoices(schema, "t", { _tag: "Carrier", dot: "1", mc: "2" }, anyInvoice, { after: undefined, limit: 1 }),
+    "documents of a carrier": documentStatements.selectRecords(schema, "t", { _tag: "Carrier", dot: "1", mc: "2" }, anyDocuments, { after: undefined, limit: 1, newestFirst: false }),
+    "audit entries of an actor": pageEntries(schema, { actor: "a", tenantId: undefined, from: undefined, before: undefined, limit: 1 }),
+    "audit entries of a tenant": pageEntries(schema, { actor: "a", tenantId: "t", from: undefined, before: undefined, limit: 1 }),
     "find events": events.findEvents(schema, own, { eventIds: none, shipmentIds: none }),
     "events with an id": events.eventsWithId(schema, "t", "E", 1),
     "last events of a shipment": events.recentEvents(schema, "t", "S", { events: 1, bytes: 1 }),

@@ -41,10 +41,21 @@ ON CONFLICT (tenant_id, entry_id) DO UPDATE SET object_id = EXCLUDED.object_id, 
 const lowestId = "00000000-0000-0000-0000-000000000000"
 const highestId = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
-const pageEntries = (schema: Statement, { actor, before = highestId, from = lowestId, limit, tenantId }: AuditRange) => statement`
-SELECT ${entryRow.columns()} FROM ${schema}.audit_entries WHERE entry_id >= ${uuid(from)} AND entry_id < ${uuid(before)}
+/**
+ * Of one actor in all tenants, rows are compared with the actor and sorted by it: only the index of actors has this order. By ids alone the
+ * planner may read the index of all entries, nearly all of which may be of others.
+ */
+export const pageEntries = (schema: Statement, { actor, before = highestId, from = lowestId, limit, tenantId }: AuditRange) => {
+  const [first, last, most] = [uuid(from), uuid(before), int8(limit)]
+  const entries = statement`SELECT ${entryRow.columns()} FROM ${schema}.audit_entries WHERE`
+  if (actor !== undefined && tenantId === undefined) {
+    const name = text(actor)
+    return statement`${entries} (actor_name, entry_id) >= (${name}, ${first}) AND (actor_name, entry_id) < (${name}, ${last}) ORDER BY actor_name DESC, entry_id DESC LIMIT ${most}`
+  }
+  return statement`${entries} entry_id >= ${first} AND entry_id < ${last}
 ${tenantId === undefined ? nothing : statement`AND tenant_id = ${tenant(tenantId)}`} ${actor === undefined ? nothing : statement`AND actor_name = ${actor}`}
-ORDER BY entry_id DESC LIMIT ${int8(limit)}`
+ORDER BY entry_id DESC LIMIT ${most}`
+}
 
 const oldestRow = row({ entryId: uuid, tenantId: text })
 

@@ -4,8 +4,8 @@ import { float8, int8, int8Array, row, text, textArray, uuid, uuidArray } from "
 import { concat, nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { addBytes, type ByteCount, sumBytes } from "../shared/ByteCountSql.ts"
 import { given } from "../shared/GivenRows.ts"
-import { documents, seenByAccounts } from "../shared/InvoiceAccountsSql.ts"
-import { matching, seenBy } from "./InvoiceSql.ts"
+import { documents } from "../shared/InvoiceAccountsSql.ts"
+import { firstSeen, matching, seenBy } from "./InvoiceSql.ts"
 
 /** The files of a record are arrays of the same length. */
 export const recordRow = row({
@@ -54,9 +54,8 @@ export const selectRecords = (
     hasFile
   ])
   // few carriers have the same number, and it has an index
-  const from = viewer._tag === "Accounts" && invoiceNumber === undefined
-    ? seenByAccounts(schema, tenantId, documents, viewer.accounts, range, most)
-    : statement`${schema}.document_records AS t
+  const from = (invoiceNumber === undefined ? firstSeen(schema, tenantId, documents, viewer, range, most) : undefined)
+    ?? statement`${schema}.document_records AS t
   WHERE t.tenant_id = ${tenant(tenantId)} ${seenBy(schema, tenantId, viewer)} ${matching({ invoice_number: invoiceNumber })} ${range}`
   const order = newestFirst ? statement`t.written_at DESC, t.invoice_number, t.dot, t.mc` : statement`t.invoice_number, t.dot, t.mc`
   return statement`

@@ -3,7 +3,7 @@ import type { InvoiceCarrier, InvoiceFilter, InvoiceHistoryEntry, InvoiceRow, In
 import type { BulkValue } from "../client/PgBulk.ts"
 import { bytea, int8, only, row, text, textArray, timestamptz } from "../client/SqlRow.ts"
 import { isolation } from "../shared/Isolation.ts"
-import { invoices, removeAccountsOf, type SeenRowKey, seenByAccounts } from "../shared/InvoiceAccountsSql.ts"
+import { invoices, type OfNumber, removeAccountsOf, type SeenRowKey, type SeenRows, seenByAccounts, seenByNumbers } from "../shared/InvoiceAccountsSql.ts"
 import { type Between, isBetween } from "../shared/StoredSince.ts"
 import { concat, nothing, raw, type Statement, type StatementPart, statement, tenant, value } from "../client/SqlStatement.ts"
 
@@ -65,6 +65,26 @@ WHERE t.tenant_id = ${tenant(tenantId)} AND t.unique_id = ${uniqueId} ${seenBy(s
 ORDER BY t.written_at DESC, t.dot, t.mc
 LIMIT 1`
 
+/** The first that a customer or a carrier may see. For `FROM`; undefined for others. */
+export const firstSeen = (schema: Statement, tenantId: string, of: SeenRows, viewer: InvoiceViewer, condition: Statement, limit: StatementPart): Statement | undefined => {
+  switch (viewer._tag) {
+    case "All":
+      return undefined
+    case "Carrier":
+      return seenByNumbers(schema, tenantId, of, numbersOf(viewer), condition, limit)
+    case "Accounts":
+      return seenByAccounts(schema, tenantId, of, viewer.accounts, condition, limit)
+  }
+}
+
+/** By the rule of `ofCarrier`. */
+const numbersOf = ({ dot, mc }: { readonly dot: string | undefined; readonly mc: string | undefined }): ReadonlyArray<OfNumber> => {
+  const [isDot, isMc] = [raw("dot"), raw("mc")]
+  if (dot === undefined) return [{ column: isMc, number: mc!, condition: nothing }]
+  if (mc === undefined) return [{ column: isDot, number: dot, condition: nothing }]
+  return [{ column: isDot, number: dot, condition: statement`AND t.mc IN (${mc}, '')` }, { column: isMc, number: mc, condition: raw("AND t.dot = ''") }]
+}
+
 interface InvoiceRange {
   readonly after: { readonly uniqueId: string; readonly carrier: InvoiceCarrier } | undefined
   readonly limit: number
@@ -84,9 +104,8 @@ export const listInvoices = (
   ])
   // each of these has few invoices, and an index
   const isNamed = uniqueId !== undefined || shipmentId !== undefined || invoiceNumber !== undefined
-  const from = viewer._tag === "Accounts" && !isNamed
-    ? seenByAccounts(schema, tenantId, invoices, viewer.accounts, range, most)
-    : statement`${schema}.invoices AS t WHERE t.tenant_id = ${tenant(tenantId)} ${seenBy(schema, tenantId, viewer)}
+  const from = (isNamed ? undefined : firstSeen(schema, tenantId, invoices, viewer, range, most))
+    ?? statement`${schema}.invoices AS t WHERE t.tenant_id = ${tenant(tenantId)} ${seenBy(schema, tenantId, viewer)}
   ${matching({ unique_id: uniqueId, shipment_id: shipmentId, invoice_number: invoiceNumber })} ${range}`
   return statement`
 SELECT ${invoiceRow.columns("t")} FROM ${from}

@@ -3,7 +3,7 @@
  * accounts read them from a table. The tenants and ids may be SQL, because functions of the database have the same statements.
  */
 import { bool, row, text, textArray } from "../client/SqlRow.ts"
-import { type Expression, raw, type Statement, type StatementPart, statement, tenant } from "../client/SqlStatement.ts"
+import { type Expression, raw, type Statement, type StatementPart, statement, tenant, value } from "../client/SqlStatement.ts"
 
 /** Rows that belong to accounts, their key besides DOT and MC, and the table of the accounts. */
 export interface SeenRows {
@@ -99,3 +99,32 @@ CROSS JOIN LATERAL (
   WHERE t.tenant_id = ${tenant(tenantId)} AND t.${id} = mine.${id} AND t.dot = mine.dot AND t.mc = mine.mc
   OFFSET 0
 ) AS t`
+
+/** The rows of a carrier with a number: `column` is `dot` or `mc`. */
+export interface OfNumber {
+  readonly column: Statement
+  readonly number: string
+  readonly condition: Statement
+}
+
+/**
+ * The first rows `t` of a carrier, in the order of a list, by the index of each number. They are compared and sorted with the number (BETWEEN), so that no other index will do:
+ * by the primary key, the rows of all carriers would be read. For `FROM`.
+ */
+export const seenByNumbers = (
+  schema: Statement,
+  tenantId: string,
+  { id, rows }: SeenRows,
+  numbers: ReadonlyArray<OfNumber>,
+  condition: Statement,
+  limit: StatementPart
+): Statement => {
+  const [first, ...others] = numbers.map(({ column, condition: more, number }) => {
+    const own = value(number)
+    return statement`(
+    SELECT t.* FROM ${schema}.${rows} AS t WHERE t.tenant_id = ${tenant(tenantId)} AND t.${column} BETWEEN ${own} AND ${own} ${more} ${condition}
+    ORDER BY t.${column}, t.${id}, t.dot, t.mc LIMIT ${limit}
+  )`
+  })
+  return statement`(${others.reduce((union, each) => statement`${union} UNION ALL ${each}`, first!)}) AS t`
+}

@@ -20,6 +20,7 @@ import type { PayloadSource } from "../delivery/PayloadSource.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { given, textLists } from "../shared/GivenRows.ts"
 import { clientSeesText, ofCarrier, viewers } from "../shared/ShipmentSql.ts"
+import { pickedUpOfCarrier, type PickupRange } from "./CarrierShipmentSql.ts"
 
 /** Where the delivery queue finds the bytes of an entry. */
 export const shipmentStatusPayloads: PayloadSource = {
@@ -243,23 +244,16 @@ CROSS JOIN LATERAL (
   OFFSET 0
 ) AS f`
 
-export const findPickedUp = (schema: Statement, tenantId: string, { account, bytes, from, limit, to, ...range }: RangeRequest) => {
+export const findPickedUp = (schema: Statement, tenantId: string, { bytes, carrier, ...range }: RangeRequest) => {
   const own = tenant(tenantId)
-  const carrier = textArray(range.carrier)
+  const picked = carrier === undefined ? pickedUp(schema, tenantId, range) : pickedUpOfCarrier(schema, tenantId, range, carrier)
   return statement`
+WITH RECURSIVE ${picked}
 SELECT p.verified
 FROM (
   SELECT a.pickup_at, a.shipment_id, s.verified,
          sum(octet_length(s.verified)) OVER (ORDER BY a.pickup_at, a.shipment_id) - octet_length(s.verified) AS bytes_before
-  FROM (
-    SELECT a.shipment_id, a.pickup_at
-    FROM ${schema}.shipment_accounts AS a
-    WHERE a.tenant_id = ${own} AND a.account = ${account}
-      AND a.pickup_at >= ${timestamptz(from)} AND a.pickup_at <= ${timestamptz(to)}
-      AND (${carrier} IS NULL OR ${ofCarrier(schema, own, raw("a.shipment_id"), carrier)})
-    ORDER BY a.pickup_at, a.shipment_id
-    LIMIT ${int8(limit)}
-  ) AS a
+  FROM picked AS a
   CROSS JOIN LATERAL (
     SELECT s.verified FROM ${schema}.shipment_statuses AS s
     WHERE s.tenant_id = ${own} AND s.shipment_id = a.shipment_id
@@ -270,19 +264,19 @@ WHERE p.bytes_before < ${int8(bytes)}
 ORDER BY p.pickup_at, p.shipment_id`
 }
 
+const pickedUp = (schema: Statement, tenantId: string, { account, from, limit, to }: PickupRange) => statement`picked AS (
+  SELECT a.pickup_at, a.shipment_id FROM ${schema}.shipment_accounts AS a
+  WHERE a.tenant_id = ${tenant(tenantId)} AND a.account = ${account} AND a.pickup_at >= ${timestamptz(from)} AND a.pickup_at <= ${timestamptz(to)}
+  ORDER BY a.pickup_at, a.shipment_id
+  LIMIT ${int8(limit)}
+)`
+
 export const accountKnown = (schema: Statement, tenantId: string, account: string) => {
   const named = value(account)
   return statement`
 SELECT EXISTS (SELECT FROM ${schema}.client_accounts WHERE tenant_id = ${tenant(tenantId)} AND account = ${named})
     OR EXISTS (SELECT FROM ${schema}.shipment_accounts WHERE tenant_id = ${tenant(tenantId)} AND account = ${named}) AS known`
 }
-
-/** The same, but only by a carrier's own shipments. */
-export const accountKnownTo = (schema: Statement, tenantId: string, account: string, carrier: ReadonlyArray<string>) => statement`
-SELECT EXISTS (
-  SELECT FROM ${schema}.shipment_accounts AS a
-  WHERE a.tenant_id = ${tenant(tenantId)} AND a.account = ${account} AND ${ofCarrier(schema, tenant(tenantId), raw("a.shipment_id"), textArray(carrier))}
-) AS known`
 
 export const recordRow = row({ state: text, verified: bytea, covered: bool, accounts: textArray, carrier: textArray })
 

@@ -11,6 +11,7 @@ import { Effect } from "effect"
 import { bool, bytea, int8, type StatementRunner, text } from "../client/SqlRow.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 import { makeCarriersOf, makeLockShipments } from "../shared/ShipmentLocks.ts"
+import { accountKnownTo } from "./CarrierShipmentSql.ts"
 import * as statements from "./ShipmentStatusSql.ts"
 
 export const layer = storeLayer(ShipmentStatusStore, ({ lookup, schema, sql }) => {
@@ -71,7 +72,7 @@ export const layer = storeLayer(ShipmentStatusStore, ({ lookup, schema, sql }) =
     findPickedUp: (tenantId, range) => lookup((sql) => sql.rows(bytea, statements.findPickedUp(schema, tenantId, range))),
     accountKnown: (tenantId, account, carrier) =>
       lookup((sql) =>
-        sql.one(bool, carrier === undefined ? statements.accountKnown(schema, tenantId, account) : statements.accountKnownTo(schema, tenantId, account, carrier))),
+        sql.one(bool, carrier === undefined ? statements.accountKnown(schema, tenantId, account) : accountKnownTo(schema, tenantId, account, carrier))),
     search: (tenantId, search, limit) => lookup((sql) => sql.rows(statements.statusRow, statements.searchStatuses(schema, tenantId, search, limit))),
     record: (tenantId, shipmentId, newest) => lookup((sql) => record(sql, tenantId, shipmentId, newest)),
     prune
