@@ -2,7 +2,7 @@
 // and named tests, metrics, errors and log lines exist.
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { checkCommandNames, checkCommands } from "./docs/commands.mjs"
+import { checkCommands } from "./docs/commands.mjs"
 import { checkConformance } from "./docs/conformance.mjs"
 import { checkGlossary } from "./docs/glossary.mjs"
 import { checkIndex, checkLinks } from "./docs/links.mjs"
@@ -60,7 +60,7 @@ const glossary = checkGlossary(pageOf("docs/glossary.md"))
 report(glossary.words, "retired words are not used", glossary.faults)
 
 const commands = checkCommands(pages)
-report(commands.looked, "commands in pages are valid", [...commands.faults, ...checkCommandNames(pages)])
+report(commands.looked, "commands in pages are valid", commands.faults)
 
 const projects = layOut(pages)
 const files = projects.flatMap((project) => project.files)

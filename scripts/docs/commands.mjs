@@ -28,7 +28,7 @@ export const checkCommands = (pages) => {
       else faults.push(`${placeOf(block)}: ${name} is not checked; mark the block as run (docs: runs) or as skipped with a reason (docs: skipped: …)`)
     }
   }
-  return { looked, faults: [...faults, ...refusedCalls(calls), ...calls.filter(hidesItsResult).map(({ args, place }) => `${place}: waybill ${args.join(" ")} is refused: its result is shown only once, and needs --out or --show`)] }
+  return { looked, faults: [...faults, ...refusedCalls([...calls, ...namesIn(pages)]), ...calls.filter(hidesItsResult).map(({ args, place }) => `${place}: waybill ${args.join(" ")} is refused: its result is shown only once, and needs --out or --show`)] }
 }
 
 /** Commands whose result is shown only once say where it goes. */
@@ -38,14 +38,15 @@ const hidesItsResult = ({ args }) => {
 }
 
 /** Command names in prose, such as `waybill secrets put`; missing arguments are fine there. */
-export const checkCommandNames = (pages) => {
+const namesIn = (pages) => {
   const names = new Map()
   for (const { path, prose } of pages) {
     for (const [, name] of prose.matchAll(/`(?:npx )?waybill ([a-z]+(?: [a-z]+(?=[ `]))?)[^`\n]*`/g)) if (!names.has(name)) names.set(name, path)
   }
-  return refusedCalls(Array.from(names, ([name, path]) => ({ place: path, args: name.split(" ") }))).filter((fault) => fault.includes("Unknown subcommand"))
+  return Array.from(names, ([name, path]) => ({ place: path, args: name.split(" "), isName: true }))
 }
 
+/** In one process, because loading the parser takes seconds. */
 const refusedCalls = (calls) => {
   const { status, stderr, stdout } = spawnSync(node, [...fromSources, join(root, "scripts/docs/parse.mjs")], { input: JSON.stringify(calls), encoding: "utf8", timeout: 60_000 })
   return status === 0 ? JSON.parse(stdout) : [`the commands could not be checked:\n${stdout}${stderr}`]

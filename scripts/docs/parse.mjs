@@ -15,7 +15,7 @@ const onlyParsed = Object.assign(Object.create(Object.getPrototypeOf(waybill)), 
 const parse = Command.runWith(onlyParsed, { version: "0.0.0" })
 
 const faults = []
-for (const { args, place } of calls) {
+for (const { args, isName = false, place } of calls) {
   said.length = 0
   await Effect.runPromise(Effect.matchCause(
     parse(args).pipe(
@@ -23,7 +23,10 @@ for (const { args, place } of calls) {
       Effect.provideService(Console.Console, quiet),
       Effect.provide(NodeServices.layer)
     ),
-    { onSuccess: () => {}, onFailure: (cause) => faults.push(`${place}: waybill ${args.join(" ")}\n${said.join("\n").trim() || cause}`) }
+    { onSuccess: () => {}, onFailure: (cause) => {
+      const why = said.join("\n").trim() || String(cause)
+      if (!isName || why.includes("Unknown subcommand")) faults.push(`${place}: waybill ${args.join(" ")}\n${why}`)
+    } }
   ))
 }
 process.stdout.write(JSON.stringify(faults))
