@@ -1,7 +1,7 @@
 // Compiles blocks of TypeScript as modules, page by page, and runs those marked `runs`.
 import { spawn } from "node:child_process"
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, join, relative } from "node:path"
+import { basename, dirname, join, relative } from "node:path"
 import { fromSources, node, root } from "../workspace.mjs"
 import { agrees, isRun, placeOf, skipReason } from "./pages.mjs"
 
@@ -61,19 +61,16 @@ const write = (path, text) => {
   writeFileSync(path, text)
 }
 
-/** @returns compiler errors at the lines of the pages. `npm run check` reports errors in the sources. */
+/** @returns compiler errors at the lines of the pages, and those of the packages that the pages import. */
 export const compile = async (projects) => {
-  const declarations = await run(tsc, ["-b", ...packages.map((name) => join(root, "packages", name)), "--pretty", "false"], { cwd: root, timeout: 300_000 })
-  if (declarations.status !== 0) return [`the packages do not compile; see npm run check\n${declarations.output}`]
-  const faults = []
-  for (const { directory, page } of projects) {
-    const { output } = await run(tsc, ["-p", directory, "--pretty", "false"], { cwd: directory })
-    for (const [, file, line, fault] of output.matchAll(/^(?!\.\.)(\S+?)\((\d+),\d+\): ((?:.*)(?:\n +.*)*)/gm)) {
-      faults.push(`${file === "given.ts" ? `${page.path}, given` : `${page.path}:${line}`}: ${fault}`)
-    }
-    if (/^error /m.test(output)) faults.push(`${page.path}: ${output}`)
-  }
-  return faults
+  // all pages in one process, which reads the declarations of effect and of the packages once
+  const { output } = await run(tsc, ["-b", ...projects.map(({ directory }) => directory), "--pretty", "false"], { cwd: workplace, timeout: 300_000 })
+  const pageIn = (folder) => projects.find(({ directory }) => basename(directory) === folder).page.path
+  const inPages = output.matchAll(/^(?!\.\.)([^\s/]+)\/(\S+?)\((\d+),\d+\): ((?:.*)(?:\n +.*)*)/gm)
+  return [
+    ...Array.from(inPages, ([, folder, file, line, fault]) => `${file === "given.ts" ? `${pageIn(folder)}, given` : `${pageIn(folder)}:${line}`}: ${fault}`),
+    ...output.match(/^(?:error |\.\.\/).*/gm) ?? []
+  ]
 }
 
 const isProgramRun = ({ blocks }) => blocks.some(({ how }) => isRun(how))
