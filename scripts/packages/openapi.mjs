@@ -61,8 +61,7 @@ export async function openApiProblems(installed, isShort) {
     const linters = isShort ? [redocly] : [redocly, spectral]
     const problems = []
     for (const lint of linters) {
-      problems.push(...await findsFaults(folder, lint))
-      for (const name of documents) problems.push(...await lint(folder, name))
+      problems.push(...await findsFaults(folder, lint), ...await lint(folder, documents))
     }
     for (const [name, generate] of Object.entries(isShort ? { "openapi-typescript": generators["openapi-typescript"] } : generators)) problems.push(...await compiled(folder, name, generate))
     return problems
@@ -81,16 +80,29 @@ function configure(folder) {
   writeFileSync(join(folder, ".spectral.yaml"), `extends: ["spectral:oas"]\n${overrides}`)
 }
 
-async function redocly(folder, name) {
-  const config = name === "embedded" ? "redocly.embedded.yaml" : "redocly.yaml"
-  // it names the problems and ends with 0 when all of them are warnings
-  const { problems } = JSON.parse(await output(join(folder, "node_modules/.bin/redocly"), ["lint", `${name}.json`, "--config", config, "--format=json", "--max-problems=20"], folder))
-  return problems.filter(({ ignored }) => ignored !== true).map(({ message, ruleId, location }) => `${name}.json, redocly ${ruleId}: ${message} ${location[0]?.pointer ?? ""}`)
+/** One process for all documents, and one for the document with a configuration of its own. */
+async function redocly(folder, names) {
+  const problemsWith = async (config, some) => {
+    // it names the problems and ends with 0 when all of them are warnings
+    const text = await output(join(folder, "node_modules/.bin/redocly"), ["lint", ...some.map((name) => `${name}.json`), "--config", config, "--format=json", "--max-problems=100"], folder)
+    // one object for each document, without anything between them
+    const reports = JSON.parse(`[${text.replaceAll(/^\}\{/gm, "},{")}]`)
+    return reports.flatMap(({ problems }) => problems).filter(({ ignored }) => ignored !== true).map(({ message, ruleId, location }) => `${location[0]?.source.ref}, redocly ${ruleId}: ${message} ${location[0]?.pointer ?? ""}`)
+  }
+  const { embedded = [], others = [] } = Object.groupBy(names, (name) => name === "embedded" ? "embedded" : "others")
+  return [
+    ...others.length > 0 ? await problemsWith("redocly.yaml", others) : [],
+    ...embedded.length > 0 ? await problemsWith("redocly.embedded.yaml", embedded) : []
+  ]
 }
 
-async function spectral(folder, name) {
-  const text = await output(join(folder, "node_modules/.bin/spectral"), ["lint", `${name}.json`, "--format=json", "--quiet", "--fail-severity=hint"], folder)
-  return JSON.parse(text === "" ? "[]" : text).map(({ code, message, path }) => `${name}.json, spectral ${code}: ${message} ${path.join("/")}`)
+async function spectral(folder, names) {
+  const found = []
+  for (const name of names) {
+    const text = await output(join(folder, "node_modules/.bin/spectral"), ["lint", `${name}.json`, "--format=json", "--quiet", "--fail-severity=hint"], folder)
+    found.push(...JSON.parse(text === "" ? "[]" : text).map(({ code, message, path }) => `${name}.json, spectral ${code}: ${message} ${path.join("/")}`))
+  }
+  return found
 }
 
 /** Proves that a linter finds an undeclared path parameter and a reference to nothing. */
@@ -100,7 +112,7 @@ async function findsFaults(folder, lint) {
   get.parameters = []
   get.responses[200] = { $ref: "#/components/responses/Nothing" }
   writeFileSync(join(folder, "broken.json"), JSON.stringify(broken))
-  const found = (await lint(folder, "broken")).join("\n")
+  const found = (await lint(folder, ["broken"])).join("\n")
   return /subscriptionId/.test(found) && /resolve|ref/i.test(found) ? [] : [`canary: ${lint.name} found only this in a broken document: ${found}`]
 }
 
