@@ -94,6 +94,10 @@ export const takeOne = (worker: OwningWorker, n = 1, parts: Partial<TakeFrom> = 
   Effect.flatMap(takeFrom(worker, n, parts), ({ deliveries }) =>
     deliveries.length === 1 ? Effect.succeed(deliveries[0]!) : Effect.die(new Error(`Expected one delivery, took ${deliveries.length}.`)))
 
+/** Sends deliveries again, without new ones. */
+export const takeAgain = (worker: OwningWorker, again: ReadonlyArray<string>, inFlight: ReadonlyArray<string> = []) =>
+  Effect.map(take(worker, { from: [from(1, { again, inFlight, batches: 0 })] }), ({ deliveries }) => deliveries)
+
 export const outcomeOf = ({ attempt, deliveryId, destinationId, flight }: TakenDelivery, parts: Partial<DeliveryOutcome> = {}): DeliveryOutcome => ({
   destinationId,
   deliveryId,

@@ -3,7 +3,7 @@ import { type DeliveryOutcome, type DeliveryState, DeliveryStore, purgeStep, typ
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, occurredAt, publish, seed, single, subscribe, textOf } from "../StorageFixtures.ts"
-import { acquire, changeOf, drop, end, eventIdsOf, find, from, load, nothingDropped, outcomeOf, type OwningWorker, seededWorker, settle, stateOf, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { acquire, changeOf, drop, end, eventIdsOf, find, load, nothingDropped, outcomeOf, seededWorker, settle, stateOf, takeAgain, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { allOf, beginning, storeSuite } from "../StoreSuite.ts"
 
 /** A worker with a delivery of one shipment in flight. */
@@ -11,10 +11,6 @@ const sending = Effect.fnUntraced(function*(tenantId: string) {
   const worker = yield* seededWorker(tenantId, { S: 1 })
   return { worker, delivery: yield* takeOne(worker) }
 })
-
-/** Sends deliveries again, without new ones. */
-const takeAgain = (worker: OwningWorker, again: ReadonlyArray<string>, inFlight: ReadonlyArray<string> = []) =>
-  Effect.map(take(worker, { from: [from(1, { again, inFlight, batches: 0 })] }), ({ deliveries }) => deliveries)
 
 const failed = (attempt: number) => ({ attempt, at: occurredAt + attempt, durationMillis: 12.5, outcome: "http_5xx", status: 503, detail: "ä \"\\", excerpt: "<b>船" })
 
@@ -298,13 +294,10 @@ const retries = storeSuite("DeliveryStore, retries", DeliveryStore, (test) => {
     assert.deepStrictEqual([first!.deliveryId, none], [older.deliveryId, undefined])
     assert.deepStrictEqual(yield* takeAgain(worker, [newer.deliveryId]), [], "not beside the older one")
     yield* end(worker, [first!], { state: "waiting", dueInMillis: 600_000 })
-    const { deliveries, found } = yield* takeFrom(worker, 1, { again: [newer.deliveryId] })
-    assert.deepStrictEqual(deliveries, [], "not while the older one waits")
-    const { dueAt } = yield* find(tenantId, older.deliveryId)
-    assert.deepStrictEqual(found!.earlier, [{ deliveryId: older.deliveryId, dueAt: dueAt!, holds: newer.deliveryId }])
-    const second = yield* takeFrom(worker, 1, { again: both })
-    assert.deepStrictEqual([second.deliveries.map(({ deliveryId }) => deliveryId), second.found!.earlier], [[older.deliveryId], []])
-    yield* end(worker, second.deliveries)
+    assert.deepStrictEqual(yield* takeAgain(worker, [newer.deliveryId]), [], "not while the older one waits")
+    const second = yield* takeAgain(worker, both)
+    assert.deepStrictEqual(second.map(({ deliveryId }) => deliveryId), [older.deliveryId])
+    yield* end(worker, second)
     const [last] = yield* takeAgain(worker, [newer.deliveryId])
     assert.strictEqual(last!.deliveryId, newer.deliveryId)
     yield* queue.retry(tenantId, older.deliveryId)

@@ -3,7 +3,7 @@ import { deliveryIdOf, DeliveryStore, flightOf, pauseByOperator, type TakenDeliv
 import { assert } from "@effect/vitest"
 import { Clock, Effect, Option } from "effect"
 import { bytesOf, destinationSettings, freshTenant, idOf, publish, seed, single, storedSecret, textOf } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, find, from, load, outcomeOf, seededWorker, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, find, from, load, outcomeOf, seededWorker, settle, take, takeAgain, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { allOf, storeSuite } from "../StoreSuite.ts"
 
 const idsOf = (deliveries: ReadonlyArray<TakenDelivery>) => deliveries.map(eventIdsOf)
@@ -257,7 +257,8 @@ const loads = storeSuite("DeliveryStore, load", DeliveryStore, (test) => {
       breaker: { failures: 0, openUntil: undefined },
       rateMark: undefined,
       waiting: [],
-      moreWaiting: false
+      moreWaiting: false,
+      holdsBack: false
     })
     assert.deepStrictEqual(yield* store.load(freshTenant(), [idOf(1)]), [])
   })
@@ -308,6 +309,25 @@ const loads = storeSuite("DeliveryStore, load", DeliveryStore, (test) => {
     assert.deepStrictEqual(loaded.waiting.map(({ deliveryId }) => deliveryId), expected.slice(0, waitingPerDestination).map(({ deliveryId }) => deliveryId))
     assert.isTrue(loaded.moreWaiting)
     assert.strictEqual(loaded.waiting[1]!.dueAt - loaded.waiting[0]!.dueAt, 1000)
+  })
+
+  test("returns no waiting delivery that an older one of its shipment holds back, or one that is being sent again, and reports that there are some", function*({ queue, tenantId }) {
+    const worker = yield* seededWorker(tenantId, { S: 3, T: 1 }, single)
+    const ids: Array<string> = []
+    for (let n = 0; n < 4; n++) {
+      const delivery = yield* takeOne(worker, 1, { batches: 1 })
+      ids.push(delivery.deliveryId)
+      yield* settle(worker, { outcomes: [outcomeOf(delivery, { state: "dead" })] })
+    }
+    yield* queue.recover(tenantId, idOf(1), 0)
+    const waiting = () => Effect.map(load(tenantId), ({ holdsBack, moreWaiting, waiting }) => ({ ids: waiting.map(({ deliveryId }) => deliveryId), moreWaiting, holdsBack }))
+    assert.deepStrictEqual(yield* waiting(), { ids: [ids[0], ids[3]], moreWaiting: false, holdsBack: true })
+    const [first] = yield* takeAgain(worker, [ids[0]!])
+    assert.deepStrictEqual(yield* waiting(), { ids: [ids[3]], moreWaiting: false, holdsBack: true })
+    yield* settle(worker, { outcomes: [outcomeOf(first!)] })
+    assert.deepStrictEqual(yield* waiting(), { ids: [ids[1], ids[3]], moreWaiting: false, holdsBack: true })
+    yield* settle(worker, { outcomes: (yield* takeAgain(worker, [ids[1]!])).map((each) => outcomeOf(each)) })
+    assert.deepStrictEqual(yield* waiting(), { ids: [ids[2], ids[3]], moreWaiting: false, holdsBack: false })
   })
 })
 

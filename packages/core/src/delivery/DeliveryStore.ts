@@ -70,7 +70,7 @@ export interface ReleasedPartition extends OwnedPartition {
   readonly othersUntil: number | undefined
 }
 
-/** Maximum number of waiting deliveries that a `load` returns of a destination: those that are due first. */
+/** Maximum number of waiting deliveries that a `load` returns of a destination: of those that no other holds back, the ones that are due first. */
 export const waitingPerDestination = 200
 
 /** A destination as its owner loads it. */
@@ -87,10 +87,15 @@ export interface LoadedDestination extends Omit<DestinationSettings, "state"> {
   readonly breaker: Breaker
   /** The mark of its rate limit (see `takeFromRate`) at the last release. */
   readonly rateMark: number | undefined
-  /** Deliveries that wait, by due time; at most `waitingPerDestination`. */
+  /**
+   * Deliveries that wait, by due time; at most `waitingPerDestination`. Without those that an older one of their shipment holds back, or one that is being sent again: an
+   * operator's recovery may leave hundreds of them, which must not hide other shipments.
+   */
   readonly waiting: ReadonlyArray<WaitingDelivery>
-  /** Whether more deliveries wait than `waiting` has. */
+  /** Whether `waiting` has more than it may. */
   readonly moreWaiting: boolean
+  /** Whether others hold some back. Load again when one that was sent again has an outcome. */
+  readonly holdsBack: boolean
 }
 
 /** What to take from one destination. */
@@ -184,8 +189,6 @@ export interface TakenFrom {
   /** Keys and deliveries with entries that its client may no longer see. They were not taken; `drop` them. */
   readonly unseenKeys: ReadonlyArray<string>
   readonly unseenDeliveries: ReadonlyArray<string>
-  /** Of deliveries in `again` that were not taken: the older waiting one that has to end before, unless it is in `again` too. A load may not have returned it. */
-  readonly earlier: ReadonlyArray<WaitingDelivery & { readonly holds: string }>
 }
 
 /** A destination has new entries or changes. */

@@ -16,7 +16,7 @@ import {
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
-import { type Destination, type DestinationRows, DestinationTables, entriesOf, type Entry, flightKey, partitionsHeld, type Tenant } from "./DestinationTables.ts"
+import { type Destination, type DestinationRows, DestinationTables, entriesOf, type Entry, flightKey, isHeldBack, partitionsHeld, type Tenant } from "./DestinationTables.ts"
 import { Ownership, waitingIn } from "./OwnershipMemory.ts"
 import { isUsableBy, type SecretRows, SecretTables } from "./SecretTables.ts"
 import { Take } from "./TakeMemory.ts"
@@ -49,7 +49,8 @@ const loaded = (destination: Destination, { access, secrets }: { readonly secret
   const { breaker, rateMark, tenant: { tenantId }, version } = destination
   const { state: _, ...settings } = destination.settings
   const secret = secrets.find(tenantId, settings.hmacSecretId, now)
-  const waiting = waitingIn(destination)
+  const all = waitingIn(destination)
+  const waiting = all.filter(({ deliveryId }) => !isHeldBack(destination, destination.unsettled.get(deliveryId)!))
   return {
     ...settings,
     version,
@@ -60,7 +61,8 @@ const loaded = (destination: Destination, { access, secrets }: { readonly secret
     breaker,
     rateMark,
     waiting: waiting.slice(0, waitingPerDestination),
-    moreWaiting: waiting.length > waitingPerDestination
+    moreWaiting: waiting.length > waitingPerDestination,
+    holdsBack: waiting.length < all.length
   }
 }
 

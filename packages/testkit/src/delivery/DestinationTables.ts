@@ -314,6 +314,11 @@ export const joinedPayloads = (parts: ReadonlyArray<{ readonly payload: Uint8Arr
 const placeOf = ({ entries }: Destination, what: Pick<Entry, "key" | "sequence" | "orderId">): number =>
   lowerBound(entries, (entry) => compareText(entry.key, what.key) || entry.sequence - what.sequence || compareText(entry.orderId, what.orderId))
 
+/** Deliveries that share a key are sent one after the other, the older one first. */
+export const isHeldBack = ({ unsettled }: Destination, delivery: Delivery): boolean =>
+  [...unsettled.values()].some((other) =>
+    other !== delivery && (other.state === "sending" || compareText(other.deliveryId, delivery.deliveryId) < 0) && other.keys.some((key) => delivery.keys.includes(key)))
+
 /** The place of the first entry after a key. */
 export const placeAfter = ({ entries }: Destination, key: string | undefined): number =>
   key === undefined ? 0 : lowerBound(entries, (entry) => compareText(entry.key, key) <= 0 ? -1 : 1)

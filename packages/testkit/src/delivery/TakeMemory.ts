@@ -2,7 +2,7 @@
 import { compareText } from "@waybill/core"
 import { deliveryIdOf, flightOf, partitionOf, pickEntries, type Signal, smallestOfEach, type TakeFrom, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest, type WaitingEntry } from "@waybill/core/delivery"
 import type { Journal } from "../shared/Journal.ts"
-import { type Delivery, type Destination, type DestinationRows, type Entry, flightKey, joinedPayloads, partitionsHeld, placeAfter, type Tenant } from "./DestinationTables.ts"
+import { type Delivery, type Destination, type DestinationRows, type Entry, flightKey, isHeldBack, joinedPayloads, partitionsHeld, placeAfter, type Tenant } from "./DestinationTables.ts"
 
 export class Take {
   private readonly request: TakeRequest
@@ -60,7 +60,7 @@ export class Take {
 
   private takeFrom(destination: Destination, from: TakeFrom): TakenFrom {
     const { destinationId, version } = destination
-    const answer = { destinationId, version, after: from.after, more: false, blocked: false, unseenKeys: [], unseenDeliveries: [], earlier: [] }
+    const answer = { destinationId, version, after: from.after, more: false, blocked: false, unseenKeys: [], unseenDeliveries: [] }
     if (destination.status.state !== "active" || !this.rows.admits(destination, this.now)) return { ...answer, sends: false }
     const keysInFlight = new Set(from.inFlight.flatMap((id) => this.flown(destination, id)?.keys ?? []))
     return { ...answer, sends: true, ...this.sendAgain(destination, from.again, keysInFlight), ...this.takeNew(destination, from, keysInFlight) }
@@ -71,9 +71,8 @@ export class Take {
   }
 
   /** Counts the next attempt of deliveries that wait. */
-  private sendAgain(destination: Destination, deliveryIds: ReadonlyArray<string>, keysInFlight: ReadonlySet<string>): Pick<TakenFrom, "unseenDeliveries" | "earlier"> {
+  private sendAgain(destination: Destination, deliveryIds: ReadonlyArray<string>, keysInFlight: ReadonlySet<string>): Pick<TakenFrom, "unseenDeliveries"> {
     const unseenDeliveries: Array<string> = []
-    const earlier: Array<TakenFrom["earlier"][number]> = []
     for (const deliveryId of deliveryIds) {
       const delivery = destination.unsettled.get(deliveryId)
       if (delivery?.state !== "waiting") continue
@@ -81,16 +80,13 @@ export class Take {
         unseenDeliveries.push(deliveryId)
         continue
       }
-      const others = inFrontOf(destination, delivery)
-      const [oldest] = others.filter(({ state }) => state === "waiting").sort((a, b) => compareText(a.deliveryId, b.deliveryId))
-      if (oldest !== undefined && !deliveryIds.includes(oldest.deliveryId)) earlier.push({ deliveryId: oldest.deliveryId, dueAt: oldest.dueAt!, holds: deliveryId })
-      if (delivery.keys.some((key) => keysInFlight.has(key)) || others.length > 0) continue
+      if (delivery.keys.some((key) => keysInFlight.has(key)) || isHeldBack(destination, delivery)) continue
       this.rows.write(destination, delivery, "sending", this.now)
       this.journal.set(delivery, "attempt", delivery.attempt + 1)
       this.journal.set(delivery, "tries", delivery.tries + 1)
       this.again.push(delivery)
     }
-    return { unseenDeliveries, earlier }
+    return { unseenDeliveries }
   }
 
   private takeNew(destination: Destination, { after, batches, bytes }: TakeFrom, keysInFlight: ReadonlySet<string>): Pick<TakenFrom, "after" | "more" | "blocked" | "unseenKeys"> {
@@ -152,11 +148,6 @@ export class Take {
     }
   }
 }
-
-/** Deliveries that share a key are sent one after the other, the older one first. */
-const inFrontOf = (destination: Destination, delivery: Delivery): ReadonlyArray<Delivery> =>
-  [...destination.unsettled.values()].filter((other) =>
-    other !== delivery && (other.state === "sending" || compareText(other.deliveryId, delivery.deliveryId) < 0) && other.keys.some((key) => delivery.keys.includes(key)))
 
 const takenOf = ({ attempt, deliveryId, destinationId, entries, keys, sentAt, traceparent, tries }: Delivery, flight: string): TakenDelivery => ({
   destinationId,

@@ -192,7 +192,7 @@ export const signalled = (destination: Destination, key: string | undefined, at:
   else destination.behind = true
 }
 
-/** Milliseconds until a retry is requested again that a take did not return because another delivery of its shipment is unfinished; until that is due, if that is later. */
+/** Milliseconds until a retry is requested again that a take did not return because another delivery of its shipment is unfinished. */
 const leftOutMillis = 1000
 
 /**
@@ -201,12 +201,11 @@ const leftOutMillis = 1000
  */
 export const foundBy = (
   destination: Destination,
-  { asked, found, now, since, storeAhead, taken }: {
+  { asked, found, now, since, taken }: {
     readonly asked: TakeFrom | undefined
     readonly found: TakenFrom
     readonly now: number
     readonly since: number
-    readonly storeAhead: number
     readonly taken: ReadonlySet<string>
   }
 ): void => {
@@ -219,16 +218,9 @@ export const foundBy = (
     const named = new Set(asked.again)
     const leftOut = destination.waiting.filter(({ deliveryId }) => named.has(deliveryId) && !taken.has(deliveryId) && !gone.has(deliveryId))
     destination.waiting = destination.waiting.filter(({ deliveryId }) => !named.has(deliveryId))
-    const { inFlight, settings } = destination
-    const heldUntil = new Map<string, number>()
-    for (const { deliveryId, dueAt, holds } of settings === undefined ? [] : found.earlier) {
-      const due = instantOf(dueAt, settings!, now, storeAhead)
-      heldUntil.set(holds, due)
-      if (!inFlight.has(deliveryId)) insertWaiting(destination, { deliveryId, dueAt: due, since: 0, leftOut: false })
-    }
-    for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: Math.max(now + leftOutMillis, heldUntil.get(each.deliveryId) ?? now), leftOut: true })
-    // if two takes did not return it without a reason, its outcome may be written already
-    if (leftOut.some(({ deliveryId, leftOut }) => leftOut && !heldUntil.has(deliveryId))) destination.stale = true
+    for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: now + leftOutMillis, leftOut: true })
+    // if two takes did not return it, its outcome may be written already, or one waits of which this worker does not know
+    if (leftOut.some(({ leftOut }) => leftOut)) destination.stale = true
   }
   if (asked !== undefined && asked.batches === 0) return
   if (found.blocked && destination.settledAt > since) destination.behind = true
@@ -252,18 +244,12 @@ export const settled = (destination: Destination, deliveryId: string, waiting: W
   // also if it waits: an operator's retry makes it due sooner
   if (flown?.waits === true) destination.stale = true
   destination.inFlight.delete(deliveryId)
-  // those of its shipment that wait as well go on, which is what an operator's recovery of many leaves
-  if (waiting === undefined && flown?.first === false) requestLeftOut(destination)
+  if (flown?.first === false && destination.settings?.holdsBack === true) destination.waitingUntil = -Infinity
   if (waiting !== undefined) insertWaiting(destination, { ...waiting, since: at, leftOut: false })
   forgetLastWaiting(destination)
   if (!destination.blocked) return
   destination.blocked = false
   destination.behind = true
-}
-
-const requestLeftOut = (destination: Destination): void => {
-  const { waiting } = destination
-  destination.waiting = [...waiting.filter(({ leftOut }) => leftOut).map((each) => ({ ...each, dueAt: -Infinity })), ...waiting.filter(({ leftOut }) => !leftOut)]
 }
 
 const forgetWaiting = (destination: Destination, deliveryId: string): void => {
@@ -325,6 +311,8 @@ export const loadInto = (
     else own.waits = true
   }
   destination.waitingUntil = loaded.moreWaiting ? instantOf(loaded.waiting.at(-1)!.dueAt, loaded, now, storeAhead) : Infinity
+  // what ended during the load may have held one back
+  if (loaded.holdsBack && destination.settledAt > since) destination.waitingUntil = -Infinity
   if (before === undefined) {
     // the mark of the previous owner; after a takeover, as if that owner had sent the maximum
     const mark = Math.max((loaded.rateMark ?? -Infinity) - storeAhead, markAfterOthers(loaded.policy.rateLimitPerMinute, destination.owned.othersUntil))
@@ -356,10 +344,10 @@ export const secretOpened = (destination: Destination, isOpen: boolean, now: num
 
 /** Whether it must be loaded again before the next take. */
 export const needsLoad = (destination: Destination, now: number): boolean =>
-  destination.stale || (destination.unreadableUntil ?? Infinity) <= now || destination.waitingUntil <= now && missesWaiting(destination)
+  destination.stale || (destination.unreadableUntil ?? Infinity) <= now || destination.waitingUntil <= now && isExhausted(destination, now)
 
-/** Whether all that is due of what is known was taken. What a take left out waits for other deliveries: a load would return it again. */
-const missesWaiting = ({ waiting, waitingUntil }: Destination): boolean => waiting.every(({ dueAt, leftOut }) => dueAt > waitingUntil && !leftOut)
+/** Whether all that is due of what is known was taken. What a take left out waits for a new delivery: a load would return it again. */
+const isExhausted = ({ waiting }: Destination, now: number): boolean => waiting.every(({ dueAt, leftOut }) => dueAt > now && !leftOut)
 
 /**
  * Whether its rate mark was stored before the clock was set back. Every load would delay the destination by a minute until the clock reaches the mark,

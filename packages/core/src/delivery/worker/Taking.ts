@@ -366,7 +366,7 @@ export class Taking {
       const destination = work.destination(tenant.tenantId, found.destinationId)
       if (destination === undefined) continue
       const one = byId.get(found.destinationId)
-      foundBy(destination, { asked: one?.from, found, now, since, storeAhead: this.parts.storeAhead, taken: ids })
+      foundBy(destination, { asked: one?.from, found, now, since, taken: ids })
       if (destination.settings?.version !== found.version) destination.stale = true
       for (const key of found.unseenKeys) tenant.drops.keys.push({ destinationId: found.destinationId, key })
       for (const deliveryId of found.unseenDeliveries) tenant.drops.deliveries.push({ destinationId: found.destinationId, deliveryId })

@@ -44,7 +44,8 @@ const destination: LoadedDestination = {
   breaker: closedBreaker,
   rateMark: undefined,
   waiting: [],
-  moreWaiting: false
+  moreWaiting: false,
+  holdsBack: false
 }
 
 const taken: TakenDelivery = {

@@ -123,40 +123,23 @@ describe("a destination", () => {
       found: noEntries,
       now,
       since: 2,
-      storeAhead: 0,
       taken: new Set()
     })
     assert.deepStrictEqual(destination.waiting, [{ ...waiting("left", now + 1000), since: 0, leftOut: true }])
   })
 
-  it("waits for an older delivery of which it did not know, until that is due", () => {
-    const destination = ready(makeLoaded({}, { waiting: [waiting("left", now)] }))
-    const asked = takeFromOf(destination, planOf(destination, now, 1), 1)
-    begun(destination, "sent", { lastKey: "A", first: false })
-    const earlier = [{ ...waiting("older", now + 5_100), holds: "left" }, { ...waiting("sent", now), holds: "other" }]
-    foundBy(destination, { asked, found: { ...noEntries, earlier }, now, since: 2, storeAhead: 100, taken: new Set() })
-    assert.deepStrictEqual(destination.waiting.map(({ deliveryId, dueAt }) => [deliveryId, dueAt - now]), [["older", 5_000], ["left", 5_000]])
-    assert.isFalse(destination.stale)
-  })
-
-  it("takes retries that waited for another delivery as soon as a retry has ended, and those that are not due yet later", () => {
-    const destination = ready(makeLoaded({}, { waiting: [waiting("first", now - 2), waiting("left", now - 1), waiting("later", now + 500)] }))
-    const asked = takeFromOf(destination, planOf(destination, now, 10), 1)
-    foundBy(destination, {
-      asked,
-      found: noEntries,
-      now,
-      since: 2,
-      storeAhead: 0,
-      taken: new Set(["first"])
-    })
-    const due = () => planOf(destination, now, 10).again.map(({ deliveryId }) => deliveryId)
+  it("is loaded again when a retry has ended, if deliveries of its shipment wait behind it, also if it ended during the last load", () => {
+    const destination = ready(makeLoaded({}, { waiting: [waiting("first", now)], holdsBack: true }))
     begun(destination, "new", { lastKey: "B", first: true })
     settled(destination, "new", undefined, 3)
-    assert.deepStrictEqual(due(), [])
     begun(destination, "first", { lastKey: "A", first: false })
+    assert.isFalse(needsLoad(destination, now))
     settled(destination, "first", undefined, 4)
-    assert.deepStrictEqual(due(), ["left"])
+    assert.isTrue(needsLoad(destination, now))
+    loadInto(destination, makeLoaded({}, { waiting: [waiting("first", now + 1)], holdsBack: true }), { since: 3, now, storeAhead: 0 })
+    assert.isTrue(needsLoad(destination, now))
+    loadInto(destination, makeLoaded({}, { waiting: [waiting("second", now + 1)], holdsBack: true }), { since: 5, now, storeAhead: 0 })
+    assert.isFalse(needsLoad(destination, now))
   })
 
   it("is loaded again when all named deliveries that are due were taken and more wait, also if one of them failed", () => {
@@ -164,7 +147,7 @@ describe("a destination", () => {
     for (const deliveryId of ["first", "last"]) {
       assert.isFalse(needsLoad(destination, now))
       const asked = takeFromOf(destination, planOf(destination, now, 1), 1)
-      foundBy(destination, { asked, found: noEntries, now, since: 2, storeAhead: 0, taken: new Set([deliveryId]) })
+      foundBy(destination, { asked, found: noEntries, now, since: 2, taken: new Set([deliveryId]) })
       begun(destination, deliveryId, { lastKey: "A", first: false })
       if (deliveryId === "first") settled(destination, deliveryId, waiting(deliveryId, now + 1000), 3)
     }
@@ -175,7 +158,7 @@ describe("a destination", () => {
     const destination = ready(makeLoaded({}, { waiting: [waiting("named", now + 1000)], moreWaiting: true }))
     settled(destination, "own", waiting("own", now + 5000), 2)
     assert.strictEqual(planOf(destination, now, 1).lookAt, now + 1000)
-    foundBy(destination, { asked: takeFromOf(destination, planOf(destination, now + 1000, 1), 1), found: noEntries, now: now + 1000, since: 2, storeAhead: 0, taken: new Set(["named"]) })
+    foundBy(destination, { asked: takeFromOf(destination, planOf(destination, now + 1000, 1), 1), found: noEntries, now: now + 1000, since: 2, taken: new Set(["named"]) })
     assert.isTrue(needsLoad(destination, now + 1000))
   })
 

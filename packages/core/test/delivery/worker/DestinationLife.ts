@@ -40,6 +40,7 @@ export const makeLoaded = (policy: Partial<DeliveryPolicy> = {}, rest: Partial<L
   rateMark: undefined,
   waiting: [],
   moreWaiting: false,
+  holdsBack: false,
   ...rest
 })
 
@@ -84,15 +85,16 @@ class PlainStore {
   }
 
   load(): LoadedDestination {
-    const waiting = this.waiting.map(({ dueAt, id }): WaitingDelivery => ({ deliveryId: id, dueAt }))
-    waiting.sort((a, b) => a.dueAt - b.dueAt)
-    return makeLoaded({}, { version: this.version, waiting: waiting.slice(0, namedWaiting), moreWaiting: waiting.length > namedWaiting })
+    const heads = this.waiting.filter(({ id, keys }) => !keys.some((key) => this.unsettledKeys(id).has(key)))
+    const waiting = heads.map(({ dueAt, id }): WaitingDelivery => ({ deliveryId: id, dueAt })).sort((a, b) => a.dueAt - b.dueAt)
+    const more = { moreWaiting: heads.length > namedWaiting, holdsBack: heads.length < this.waiting.length }
+    return makeLoaded({}, { version: this.version, waiting: waiting.slice(0, namedWaiting), ...more })
   }
 
   take(from: TakeFrom | undefined): { readonly signals: ReadonlyArray<string | undefined>; readonly found: TakenFrom | undefined; readonly taken: ReadonlyArray<Delivery> } {
     if (from === undefined) return { signals: this.signals.splice(0), found: undefined, taken: [] }
     const signals: ReadonlyArray<string | undefined> = []
-    const base = { destinationId: "destination", version: this.version, unseenKeys: [], unseenDeliveries: [], earlier: [] }
+    const base = { destinationId: "destination", version: this.version, unseenKeys: [], unseenDeliveries: [] }
     if (!this.isActive) return { signals, found: { ...base, sends: false, after: from.after, more: false, blocked: false }, taken: [] }
     const named = from.inFlight.flatMap((id) => this.deliveries.get(id)!.keys)
     const again = from.again.flatMap((id) => this.sendAgain(id, named))
@@ -257,7 +259,7 @@ export class Life {
     if (answer === undefined) return
     const { found, signals, taken } = answer
     if (found !== undefined) {
-      foundBy(destination, { asked: from, found, now: this.now, since, storeAhead: 0, taken: new Set(taken.map(({ id }) => id)) })
+      foundBy(destination, { asked: from, found, now: this.now, since, taken: new Set(taken.map(({ id }) => id)) })
       if (destination.settings?.version !== found.version) destination.stale = true
     }
     for (const key of signals) signalled(destination, key, ++this.events)

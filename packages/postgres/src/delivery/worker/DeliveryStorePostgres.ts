@@ -161,7 +161,7 @@ const drop = Effect.fnUntraced(function*({ schema, sources, sql }: Storage, { cl
 })
 
 const loadedOf = (row: Decoded<typeof loadedRow>): LoadedDestination => {
-  const { bodySignature = false, breakerFailures, breakerOpenUntil, envelopeClose, envelopeOpen, now, sealed, secretRefused = false, ...rest } = withPolicy(row)
+  const { bodySignature = false, breakerFailures, breakerOpenUntil, envelopeClose, envelopeOpen, holdsBack = false, now, sealed, secretRefused = false, ...rest } = withPolicy(row)
   const { signsUntil, waitingDue, waitingIds, ...loaded } = rest
   return {
     ...loaded,
@@ -171,6 +171,7 @@ const loadedOf = (row: Decoded<typeof loadedRow>): LoadedDestination => {
     bodySignature,
     breaker: { failures: breakerFailures, openUntil: breakerOpenUntil },
     waiting: waitingIds.slice(0, waitingPerDestination).map((deliveryId, n) => ({ deliveryId, dueAt: waitingDue[n]! })),
-    moreWaiting: waitingIds.length > waitingPerDestination
+    moreWaiting: waitingIds.length > waitingPerDestination,
+    holdsBack
   }
 }

@@ -106,7 +106,7 @@ const firstDelivery: Asked = { after: undefined, batches: 1 }
 
 const pickedIn = (row: Found, { after, batches }: Asked, maxBytes: number): { readonly from: TakenFrom; readonly batches: PickedEntries<FoundEntry>["batches"] } => {
   const destinationId = row.destinationId!
-  const found = { destinationId, version: row.version!, sends: row.sends!, unseenDeliveries: row.unseenAgain ?? [], earlier: (row.earlier ?? []).map((deliveryId, n) => ({ deliveryId, dueAt: row.earlierDue![n]!, holds: row.held![n]! })) }
+  const found = { destinationId, version: row.version!, sends: row.sends!, unseenDeliveries: row.unseenAgain ?? [] }
   if (!found.sends || batches === 0) return { from: { ...found, after, more: row.more! && found.sends, blocked: false, unseenKeys: [] }, batches: [] }
   const { batches: picked, ...rest } = pickEntries(after, { entries: entriesIn(row), more: row.more! }, { batches, maxSize: row.batchMaxSize!, maxBytes })
   return { from: { ...found, ...rest }, batches: picked.map((entries) => entries.toSorted(byPlace)) }

@@ -1,9 +1,9 @@
 /** The first statement of a take: reads signals, destinations and what waits in them. It writes nothing, and decides nothing but access. */
 import { flightOf, partitionOf, type TakeRequest } from "@waybill/core/delivery"
-import { bool, bytea, type Column, float8, float8Array, int4, int4Array, int8, int8Array, optional, row, text, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
+import { bool, bytea, type Column, float8, int4, int4Array, int8, int8Array, optional, row, text, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, ofAnyLength, type Parameter, raw, type Statement, statement, tenant, value } from "../../client/SqlStatement.ts"
 import { accessOf, holdsUnsendable, seenOnce, unseenKeys } from "../DeliveryGateSql.ts"
-import { flownIn } from "../LookupSql.ts"
+import { flownIn, goesFirst, unfinishedKeys } from "../LookupSql.ts"
 import { ownedNow } from "./PartitionSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { payloadOf } from "../PayloadSql.ts"
@@ -31,9 +31,6 @@ const ofDestination = {
   sends: optional(bool),
   again: optional(uuidArray),
   unseenAgain: optional(uuidArray),
-  earlier: optional(uuidArray),
-  earlierDue: optional(float8Array),
-  held: optional(uuidArray),
   more: optional(bool),
   keys: optional(textArray),
   sequences: optional(int8Array),
@@ -116,7 +113,7 @@ const waitingIn = (schema: Statement, sources: ReadonlyArray<PayloadSource>, req
   const own = tenant(request.tenantId)
   const repeats = request.from.some(({ again }) => again.length > 0)
   return statement`
-SELECT ${nulls(ofTake)}, d.destination_id, d.version, d.batch_max_size, d.sends, ${raw(repeats ? "r.again, r.unseen, r.earlier, r.earlier_due, r.held" : "NULL, NULL, NULL, NULL, NULL")}, e.*, v.keys
+SELECT ${nulls(ofTake)}, d.destination_id, d.version, d.batch_max_size, d.sends, ${raw(repeats ? "r.again, r.unseen" : "NULL, NULL")}, e.*, v.keys
 FROM (
   SELECT w.*, d.version, d.source, d.client, d.batch_max_size, a.sees_all, b.accounts, h.held, m.sends,
          CASE WHEN m.sends THEN least(${request.lookAt}::int4, w.batches * d.batch_max_size + 1 + CASE WHEN w.batches = 0 OR h.held IS NULL THEN 0 ELSE ${passedOver} END) ELSE 0 END AS most
@@ -129,7 +126,7 @@ FROM (
   ) AS d
   CROSS JOIN LATERAL (${raw(accessOf(schema.text, "d.client"))}) AS a
   CROSS JOIN LATERAL (${raw(fewAccountsOf(schema.text, "d.client"))}) AS b
-  CROSS JOIN LATERAL (${heldKeys(schema, own, flies)}) AS h
+  CROSS JOIN LATERAL (${heldKeys(schema, request.tenantId, flies)}) AS h
   CROSS JOIN LATERAL (SELECT d.state = 'active' AND a.admitted AS sends) AS m
   WHERE ${raw(partitionOfSql("w.destination_id"))} = ANY (ARRAY(SELECT f.partition FROM fence AS f))
   OFFSET 0
@@ -158,22 +155,10 @@ CROSS JOIN LATERAL (${raw(unseenKeys(schema.text, sources, "d", "e.keys"))}) AS 
 ${repeats ? statement`CROSS JOIN LATERAL (${sentAgain(schema, sources, own)}) AS r` : nothing}`
 }
 
-/**
- * `held`: the keys of a destination's unfinished deliveries, each with the one that goes first: one that is sent, else the oldest. Keys of deliveries that are
- * sent for the first time come with no delivery. Rows come by the order of their index, or the planner may look for them among all deliveries of the tenant.
- */
-const heldKeys = (schema: Statement, own: Parameter, flies: boolean) => statement`
+/** `held`: the keys of a destination's unfinished deliveries. Those of deliveries that are sent for the first time come with no delivery. */
+const heldKeys = (schema: Statement, tenantId: string, flies: boolean) => statement`
   SELECT ${raw(flies ? "coalesce(h.keys || f.keys, h.keys, f.keys)" : "h.keys")} AS held
-  FROM (
-    SELECT jsonb_object_agg(k.key, u.delivery_id ORDER BY u.state = 'sending', u.delivery_id DESC) AS keys
-    FROM (
-      SELECT u.delivery_id, u.state, u.keys FROM ${schema}.deliveries AS u
-      WHERE u.tenant_id = ${own} AND u.destination_id = w.destination_id AND u.state IN ('sending', 'waiting')
-      ORDER BY u.due_at
-      OFFSET 0
-    ) AS u
-    CROSS JOIN LATERAL unnest(u.keys) AS k (key)
-  ) AS h
+  FROM (${unfinishedKeys(schema, tenantId, "w.destination_id")}) AS h
   ${flies ? raw("CROSS JOIN LATERAL (SELECT (SELECT f.keys FROM flown AS f) -> w.destination_id::text AS keys) AS f") : nothing}`
 
 /** The keys of named deliveries in flight, by their destinations. Each flight is read once. */
@@ -192,26 +177,17 @@ const keysInFlight = (schema: Statement, tenantId: string, from: TakeRequest["fr
   ) AS u`
 }
 
-/** Deliveries that wait and that no other holds back, by whether their client may see all that is in them; and those that wait and hold back others. */
+/** Deliveries that wait and that no other holds back, by whether their client may see all that is in them. */
 const sentAgain = (schema: Statement, sources: ReadonlyArray<PayloadSource>, own: Parameter) => statement`
-  SELECT array_agg(r.delivery_id) FILTER (WHERE NOT r.unseen) AS again, array_agg(r.delivery_id) FILTER (WHERE r.unseen) AS unseen,
-         array_agg(r.earlier) FILTER (WHERE r.earlier IS NOT NULL) AS earlier, array_agg(r.due) FILTER (WHERE r.earlier IS NOT NULL) AS earlier_due,
-         array_agg(r.delivery_id) FILTER (WHERE r.earlier IS NOT NULL) AS held
+  SELECT array_agg(r.delivery_id) FILTER (WHERE NOT r.unseen) AS again, array_agg(r.delivery_id) FILTER (WHERE r.unseen) AS unseen
   FROM (
-    SELECT u.delivery_id, CASE WHEN h.first IS NULL THEN ${raw(holdsUnsendable(schema.text, sources, "d", "u"))} END AS unseen,
-           o.delivery_id AS earlier, floor(extract(epoch FROM o.due_at) * 1000)::float8 AS due
+    SELECT u.delivery_id, CASE WHEN ${raw(goesFirst("d.held"))} THEN ${raw(holdsUnsendable(schema.text, sources, "d", "u"))} END AS unseen
     FROM unnest(d.again) AS g (delivery_id)
     CROSS JOIN LATERAL (
       SELECT u.* FROM ${schema}.deliveries AS u
       WHERE u.tenant_id = ${own} AND u.delivery_id = g.delivery_id AND u.destination_id = d.destination_id AND coalesce(u.state, '') = 'waiting'
       LIMIT 1
     ) AS u
-    CROSS JOIN LATERAL (SELECT min(d.held ->> k.key) AS first FROM unnest(u.keys) AS k (key) WHERE d.held ->> k.key <> u.delivery_id::text) AS h
-    LEFT JOIN LATERAL (
-      SELECT o.delivery_id, o.due_at FROM ${schema}.deliveries AS o
-      WHERE o.tenant_id = ${own} AND o.delivery_id = nullif(h.first, '')::uuid AND o.delivery_id <> ALL (d.again) AND coalesce(o.state, '') = 'waiting'
-      LIMIT 1
-    ) AS o ON true
     WHERE d.sends
     OFFSET 0
   ) AS r`
