@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto"
 import ssh2 from "ssh2"
 import { onTestFinished } from "vitest"
+import { newKey } from "./Sshd.ts"
 
 export interface HostileOptions {
   /** Accepted by the method `password`, or as the answer to a question. */
@@ -18,11 +19,11 @@ export interface HostileOptions {
 const { STATUS_CODE } = ssh2.utils.sftp
 
 export const hostileServer = async ({ asks = false, files, isEndless = false, longname, password }: HostileOptions) => {
-  const hostKey = ssh2.utils.generateKeyPairSync("ed25519")
+  const hostKey = newKey()
   const offered: Array<string> = []
   const opened: Array<string> = []
   let lists = 0
-  const server = new ssh2.Server({ hostKeys: [hostKey.private] }, (client) => {
+  const server = new ssh2.Server({ hostKeys: [hostKey] }, (client) => {
     client.on("error", () => {})
     client.on("authentication", (context) => {
       offered.push(context.method)
@@ -62,7 +63,7 @@ export const hostileServer = async ({ asks = false, files, isEndless = false, lo
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   onTestFinished(() => void server.close())
-  const publicKey = Buffer.from(hostKey.public.split(" ")[1]!, "base64")
+  const publicKey = (ssh2.utils.parseKey(hostKey) as ssh2.ParsedKey).getPublicSSH()
   return {
     port: (server.address() as { readonly port: number }).port,
     fingerprint: `SHA256:${createHash("sha256").update(publicKey).digest("base64").replace(/=+$/u, "")}`,

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest"
 import { checkSftp, sftpMailbox, type SftpOptions } from "@waybill/edi/sftp"
 import { directoryTransport, type EdiMailbox, type ExchangedFile, exchangeFiles, type FailedFile, type SkippedEntry, MailboxError } from "@waybill/edi/transports"
 import { directory } from "../Directory.ts"
-import { noSshd, otherKey, type Sshd, startSshd, wireTo } from "./Sshd.ts"
+import { newKey, noSshd, type Sshd, startSshd, wireTo } from "./Sshd.ts"
 
 const optionsFor = ({ fingerprint, port, privateKey, root, user }: Sshd, more: Partial<SftpOptions> = {}): SftpOptions => ({
   host: "127.0.0.1",
@@ -105,7 +105,7 @@ describe.skipIf(noSshd !== undefined)(`files on an SFTP server${noSshd ?? ""}`, 
   it("are refused without a valid password or key, and the error has neither", async () => {
     const sshd = await startSshd()
     const wrongPassword = await problemOf(exchange(directory("inbox", "outbox"), sftpMailbox(optionsFor(sshd, { privateKey: undefined, password: "hunter2-hunter2" }))))
-    const wrongKey = await problemOf(exchange(directory("inbox", "outbox"), sftpMailbox(optionsFor(sshd, { privateKey: otherKey() }))))
+    const wrongKey = await problemOf(exchange(directory("inbox", "outbox"), sftpMailbox(optionsFor(sshd, { privateKey: newKey() }))))
     const noKey = await problemOf(exchange(directory("inbox", "outbox"), sftpMailbox(optionsFor(sshd, { privateKey: "hunter2-hunter2" }))))
     expect([wrongPassword.problem, wrongKey.problem, noKey.problem]).toEqual(["authentication", "authentication", "settings"])
     for (const error of [wrongPassword, wrongKey, noKey]) expect(JSON.stringify([error, error.message, error.stack, error.cause])).not.toContain("hunter2")

@@ -75,8 +75,8 @@ const freePort = (): Promise<number> =>
 
 const fingerprintIn = (line: string): string => `SHA256:${createHash("sha256").update(Buffer.from(line.split(" ")[1]!, "base64")).digest("base64").replace(/=+$/u, "")}`
 
-/** A key that no server knows. */
-export const otherKey = (): string => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs1", format: "pem" }) as string
+/** A private key in a form that ssh2 reads. By Node, because one of 200 that ssh2 itself makes (Ed25519) is malformed. */
+export const newKey = (): string => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs1", format: "pem" }) as string
 
 /** A network that can fail between both. */
 interface Wire {
