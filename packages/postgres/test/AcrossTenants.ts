@@ -8,7 +8,7 @@ export const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why:
   { says: /min\(closes_at\) - now\(\)/, why: "how long to sleep" },
   { says: /AS waiting_entries,[^]*AS unsettled/, why: "the metrics of the whole installation" },
   { says: /^\s*WITH stopped AS MATERIALIZED/, why: "the metrics of unhealthy destinations" },
-  { says: /^\s*SELECT entry_id, .* FROM \S+\.audit_entries WHERE entry_id >=/, why: "the operator's audit log: the newest entries of all nodes" },
+  { says: /^\s*SELECT entry_id, .* FROM \S+\.audit_entries WHERE (entry_id|\(actor_name, entry_id\)) >=/, why: "the operator's audit log: the newest entries of all nodes, or of one actor" },
   { says: /^\s*SELECT entry_id, tenant_id FROM \S+\.audit_entries WHERE entry_id </, why: "entries that retention removes, tenant by tenant" },
   { says: /^\s*SELECT tenant_id, name, hosts, state FROM \S+\.tenants/, why: "an operator's list of tenants" },
   { says: /^\s*SELECT tenant_id FROM \S+\.tenants WHERE state = 'deleted'/, why: "which deleted tenants are still to be removed: ids only" },
