@@ -92,7 +92,7 @@ export interface LoadedDestination extends Omit<DestinationSettings, "state"> {
    * operator's recovery may leave hundreds of them, which must not hide other shipments.
    */
   readonly waiting: ReadonlyArray<WaitingDelivery>
-  /** Whether `waiting` has more than it may. */
+  /** Whether more of these wait than `waiting` has. */
   readonly moreWaiting: boolean
   /** Whether others hold some back. Load again when one that was sent again has an outcome. */
   readonly holdsBack: boolean

@@ -16,7 +16,7 @@ import {
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
-import { type Destination, type DestinationRows, DestinationTables, entriesOf, type Entry, flightKey, isHeldBack, partitionsHeld, type Tenant } from "./DestinationTables.ts"
+import { type Destination, type DestinationRows, DestinationTables, entriesOf, type Entry, firstByKey, flightKey, isHeldBack, partitionsHeld, type Tenant } from "./DestinationTables.ts"
 import { Ownership, waitingIn } from "./OwnershipMemory.ts"
 import { isUsableBy, type SecretRows, SecretTables } from "./SecretTables.ts"
 import { Take } from "./TakeMemory.ts"
@@ -50,7 +50,8 @@ const loaded = (destination: Destination, { access, secrets }: { readonly secret
   const { state: _, ...settings } = destination.settings
   const secret = secrets.find(tenantId, settings.hmacSecretId, now)
   const all = waitingIn(destination)
-  const waiting = all.filter(({ deliveryId }) => !isHeldBack(destination, destination.unsettled.get(deliveryId)!))
+  const first = firstByKey(destination)
+  const waiting = all.filter(({ deliveryId }) => !isHeldBack(destination.unsettled.get(deliveryId)!, first))
   return {
     ...settings,
     version,

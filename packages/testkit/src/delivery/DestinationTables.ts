@@ -314,10 +314,23 @@ export const joinedPayloads = (parts: ReadonlyArray<{ readonly payload: Uint8Arr
 const placeOf = ({ entries }: Destination, what: Pick<Entry, "key" | "sequence" | "orderId">): number =>
   lowerBound(entries, (entry) => compareText(entry.key, what.key) || entry.sequence - what.sequence || compareText(entry.orderId, what.orderId))
 
-/** Deliveries that share a key are sent one after the other, the older one first. */
-export const isHeldBack = ({ unsettled }: Destination, delivery: Delivery): boolean =>
-  [...unsettled.values()].some((other) =>
-    other !== delivery && (other.state === "sending" || compareText(other.deliveryId, delivery.deliveryId) < 0) && other.keys.some((key) => delivery.keys.includes(key)))
+/** Deliveries that share a key are sent one after the other: by key, the unfinished one that goes first, which is one that is being sent, else the oldest. */
+export const firstByKey = ({ unsettled }: Destination): ReadonlyMap<string, Delivery> => {
+  const first = new Map<string, Delivery>()
+  for (const delivery of unsettled.values()) {
+    for (const key of delivery.keys) {
+      const other = first.get(key)
+      if (other === undefined || goesBefore(delivery, other)) first.set(key, delivery)
+    }
+  }
+  return first
+}
+
+const goesBefore = (one: Delivery, other: Delivery): boolean =>
+  one.state === other.state ? compareText(one.deliveryId, other.deliveryId) < 0 : one.state === "sending"
+
+/** `first`: by `firstByKey`. */
+export const isHeldBack = (delivery: Delivery, first: ReadonlyMap<string, Delivery>): boolean => delivery.keys.some((key) => first.get(key) !== delivery)
 
 /** The place of the first entry after a key. */
 export const placeAfter = ({ entries }: Destination, key: string | undefined): number =>

@@ -2,7 +2,7 @@
 import { compareText } from "@waybill/core"
 import { deliveryIdOf, flightOf, partitionOf, pickEntries, type Signal, smallestOfEach, type TakeFrom, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest, type WaitingEntry } from "@waybill/core/delivery"
 import type { Journal } from "../shared/Journal.ts"
-import { type Delivery, type Destination, type DestinationRows, type Entry, flightKey, isHeldBack, joinedPayloads, partitionsHeld, placeAfter, type Tenant } from "./DestinationTables.ts"
+import { type Delivery, type Destination, type DestinationRows, type Entry, firstByKey, flightKey, isHeldBack, joinedPayloads, partitionsHeld, placeAfter, type Tenant } from "./DestinationTables.ts"
 
 export class Take {
   private readonly request: TakeRequest
@@ -73,6 +73,8 @@ export class Take {
   /** Counts the next attempt of deliveries that wait. */
   private sendAgain(destination: Destination, deliveryIds: ReadonlyArray<string>, keysInFlight: ReadonlySet<string>): Pick<TakenFrom, "unseenDeliveries"> {
     const unseenDeliveries: Array<string> = []
+    if (deliveryIds.length === 0) return { unseenDeliveries }
+    const first = firstByKey(destination)
     for (const deliveryId of deliveryIds) {
       const delivery = destination.unsettled.get(deliveryId)
       if (delivery?.state !== "waiting") continue
@@ -80,7 +82,7 @@ export class Take {
         unseenDeliveries.push(deliveryId)
         continue
       }
-      if (delivery.keys.some((key) => keysInFlight.has(key)) || isHeldBack(destination, delivery)) continue
+      if (delivery.keys.some((key) => keysInFlight.has(key)) || isHeldBack(delivery, first)) continue
       this.rows.write(destination, delivery, "sending", this.now)
       this.journal.set(delivery, "attempt", delivery.attempt + 1)
       this.journal.set(delivery, "tries", delivery.tries + 1)
