@@ -5,7 +5,7 @@ import { addressNotAllowed, type AttemptFailure, AttemptOutcome } from "@waybill
 import { excerptOf, maxExcerptBytes, outcomeOfAnswer } from "./Answer.ts"
 import type { Connection } from "./Connection.ts"
 import type { Origin } from "./Connections.ts"
-import type { ConnectFailure } from "./GuardedConnector.ts"
+import { type ConnectFailure, tlsFaultOf } from "./GuardedConnector.ts"
 import type { WritableRequest } from "./RequestWriter.ts"
 import type { ResponseEvents, ResponseHead } from "./ResponseParser.ts"
 
@@ -111,6 +111,11 @@ export class Attempt implements ResponseEvents {
     this.#fail("protocol", "The connection broke off, or the response is not HTTP.")
   }
 
+  /** TLS failed after the handshake: a receiver that asks for a certificate refuses only then. */
+  onTlsFault(fault: string): void {
+    this.#fail("tls", tlsDetail(fault))
+  }
+
   onConnectFailure(failure: ConnectFailure): void {
     if (failure.isOwn) return this.#decide(AttemptOutcome.Interrupted({ unsent: "The sending process could not open a connection." }))
     this.#fail(failure.failure, connectDetail(failure))
@@ -142,14 +147,17 @@ export class Attempt implements ResponseEvents {
 
 const expire = (attempt: Attempt): void => attempt.expire()
 
-const connectDetail = ({ certificateFault, failure }: ConnectFailure): string => {
+const tlsDetail = (fault: string | undefined): string =>
+  `No secure connection: check the receiver's certificate and TLS settings${fault === undefined ? "" : ` (${fault})`}.`
+
+const connectDetail = ({ cause, failure }: ConnectFailure): string => {
   switch (failure) {
     case "address_not_allowed":
       return addressNotAllowed
     case "dns":
       return "The receiver's name could not be resolved."
     case "tls":
-      return `No secure connection: check the receiver's certificate and TLS settings${certificateFault === undefined ? "" : ` (${certificateFault})`}.`
+      return tlsDetail(tlsFaultOf(cause))
     default:
       return "No connection to the receiver was established."
   }

@@ -2,7 +2,7 @@
 import type { Socket } from "node:net"
 import type { Attempt } from "./Attempt.ts"
 import type { Origin } from "./Connections.ts"
-import type { ConnectFailure, GuardedConnector } from "./GuardedConnector.ts"
+import { type ConnectFailure, type GuardedConnector, tlsFaultOf } from "./GuardedConnector.ts"
 import { writeRequest } from "./RequestWriter.ts"
 import { ResponseParser } from "./ResponseParser.ts"
 
@@ -50,7 +50,7 @@ export class Connection {
     this.#socket = connect({ ...origin.address, onread }, (failure) => this.#connected(failure))
     this.#socket.once("end", () => this.#ended(true))
     // A receiver may reset the connection after a body that ends with it.
-    this.#socket.on("error", (error: NodeJS.ErrnoException) => this.#ended(error.code === "ECONNRESET"))
+    this.#socket.on("error", (error: NodeJS.ErrnoException) => this.#ended(error.code === "ECONNRESET", tlsFaultOf(error)))
     this.#socket.once("close", () => this.#ended(false))
   }
 
@@ -142,13 +142,14 @@ export class Connection {
   }
 
   /** The receiver closed the connection (`cleanly`: this may end a body), or it broke. */
-  #ended(cleanly: boolean): void {
+  #ended(cleanly: boolean, tlsFault?: string): void {
     const { attempt } = this
     if (this.#state === "busy" && attempt !== undefined) {
       if (cleanly) this.#parser.end()
       this.#surplus = true
       if (this.#parser.isComplete) attempt.onComplete()
-      else attempt.onBroken()
+      else if (tlsFault === undefined) attempt.onBroken()
+      else attempt.onTlsFault(tlsFault)
     } else if (this.#state === "idle" || this.#state === "busy") this.#origin.lose(this)
   }
 }

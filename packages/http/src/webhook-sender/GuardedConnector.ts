@@ -33,11 +33,12 @@ export class ConnectFailure extends Error {
     return Predicate.hasProperty(this.cause, "code") && ["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"].includes(String(this.cause.code))
   }
 
-  /** OpenSSL's code for an invalid certificate, such as `CERT_HAS_EXPIRED`. */
-  get certificateFault(): string | undefined {
-    const code = Predicate.hasProperty(this.cause, "code") ? String(this.cause.code) : ""
-    return /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_|ERR_TLS_CERT_)[A-Z_]+$/.test(code) ? code : undefined
-  }
+}
+
+/** The code of an invalid certificate, such as `CERT_HAS_EXPIRED`, or of a fault of TLS, such as `ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED`, if an error is one. */
+export const tlsFaultOf = (error: unknown): string | undefined => {
+  const code = Predicate.hasProperty(error, "code") ? String(error.code) : ""
+  return /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_|ERR_TLS_CERT_|ERR_SSL_)[A-Z0-9_/]+$/.test(code) ? code : undefined
 }
 
 export interface GuardedConnectorOptions {

@@ -99,6 +99,23 @@ describe("WebhookSenderHttp and TLS", () => {
     }
   }, Effect.provide(trusting())))
 
+  it.live("says what the receiver's TLS does not accept", Effect.fnUntraced(function*() {
+    const wishes = {
+      ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: { ...good, ALPNProtocols: ["h2"] },
+      "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE": { ...good, requestCert: true, rejectUnauthorized: true, maxVersion: "TLSv1.2" as const },
+      ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: { ...good, requestCert: true, rejectUnauthorized: true }
+    }
+    for (const [fault, tls] of Object.entries(wishes)) {
+      const receiver = yield* makeReceiver(undefined, { tls })
+      assert.deepStrictEqual(yield* send(`https://receiver.example:${receiver.port}/`), {
+        _tag: "Failed",
+        failure: "tls",
+        detail: `No secure connection: check the receiver's certificate and TLS settings (${fault}).`
+      })
+      assert.lengthOf(receiver.requests, 0, fault)
+    }
+  }, Effect.provide(trusting())))
+
   it.live("trusts no custom authority unless configured", Effect.fnUntraced(function*() {
     const receiver = yield* makeReceiver(undefined, { tls: good })
     assert.strictEqual(summary(yield* send(receiver.url)), "tls")
