@@ -362,6 +362,9 @@ export const attemptsBegin = (destination: Destination, now: number, attempts: n
   destination.usedAt = now
 }
 
+/** Whether this worker has sent to it, so that its averages are of deliveries. */
+export const hasSent = ({ usedAt }: Destination): boolean => usedAt > -Infinity
+
 /** Learns from a delivery that is about to be sent. */
 export const learnSize = (destination: Destination, bytes: number, events: number): void => {
   destination.bytesPerDelivery += (bytes - destination.bytesPerDelivery) / 8

@@ -1,7 +1,7 @@
 /** Takes deliveries, one tenant at a time. */
 import { type Cause, Effect, Exit, identity, Iterable } from "effect"
 import type { StorageError } from "../../shared/StoragePort.ts"
-import { type Destination, foundBy, isFailing, needsLoad, planOf, signalled, takeFromOf } from "./Destination.ts"
+import { type Destination, foundBy, hasSent, isFailing, needsLoad, planOf, signalled, takeFromOf } from "./Destination.ts"
 import { reportLost } from "../DeliveryReport.ts"
 import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "../DeliveryStore.ts"
 import { dropUnsendable } from "./Dropping.ts"
@@ -224,7 +224,8 @@ export class Taking {
       const mostBytes = this.bytesOf(plan.batches, destination.bytesPerDelivery)
       const reserved = Math.min(mostBytes, this.bytesOf(plan.batches, destination.reservedPerDelivery)) + plan.again.length * destination.bytesPerDelivery
       const promised = slots.useBytes(owner, reserved, wasFailing)
-      bytes -= mostBytes
+      // nothing limits what is read of retries, and the first one may be a full batch
+      bytes -= mostBytes + (hasSent(destination) ? 0 : plan.again.length * options.maxBatchBytes)
       attempts += wanted
       events -= wanted * destination.eventsPerDelivery
       asked.push({ destination, from: takeFromOf(destination, plan, mostBytes), promised: { attempts: wanted, bytes: promised, owner, wasFailing } })
