@@ -16,6 +16,7 @@ import { storeLayer } from "../../shared/StoreLayer.ts"
 import * as backlogs from "./BacklogSql.ts"
 import * as statements from "./DeliveryControlSql.ts"
 import { lockDestination, lockFreeDestination } from "../DestinationSql.ts"
+import { lockDestinationsOf } from "./DeliveryRetrySql.ts"
 import { trimDrops } from "../DropRecordsSql.ts"
 import type { PayloadSource } from "../PayloadSource.ts"
 import { troubleRow, troubles } from "./TroubleSql.ts"
@@ -75,7 +76,12 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) => storeLayer(Deliv
     countBacklog,
     dropExcess: (tenantId, destinationId, excess, after = atStart) =>
       removed(tenantId, destinationId, after, { lock: lockFreeDestination, step: backlogs.dropExcess(schema, tenantId, destinationId, excess, after) }),
-    dismiss: (tenantId, deliveryIds) => sql.one(int8, statements.dismissDeadLetters(schema, tenantId, deliveryIds)),
+    // a retry of many locks them in another order
+    dismiss: (tenantId, deliveryIds) =>
+      sql.withTransaction(Effect.andThen(
+        sql.run(lockDestinationsOf(schema, tenantId, deliveryIds)),
+        sql.one(int8, statements.dismissDeadLetters(schema, tenantId, deliveryIds))
+      )),
     trace,
     health: (tenantId) => sql.one(statements.healthRow, statements.tenantHealth(schema, tenantId)),
     troubles: Effect.map(sql.rows(troubleRow, troubles(schema)), troublesOf)

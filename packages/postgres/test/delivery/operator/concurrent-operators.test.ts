@@ -63,6 +63,18 @@ layer(testStorage(), { excludeTestServices: true })("operators' calls", (it) => 
     assert.deepStrictEqual(yield* statesOf(tenantId, ids.slice(0, 1)), ["waiting"])
   }))
 
+  it.effect("dismiss no dead letters while others of their destination are retried, because both lock several in different orders", Effect.fnUntraced(function*() {
+    const queue = yield* DeliveryQueue
+    const control = yield* DeliveryControl
+    const { ids, tenantId } = yield* setup("dead")
+    const commit = yield* openTransaction(queue.retryDead(tenantId, ids.slice(0, 1)))
+    const dismissing = yield* inTransaction(control.dismiss(tenantId, ids.slice(1)))
+    yield* untilOneIsBlocked
+    yield* commit
+    assert.deepStrictEqual(yield* Fiber.join(dismissing), Exit.succeed(1))
+    assert.deepStrictEqual(yield* statesOf(tenantId, ids), ["waiting", "dismissed"])
+  }))
+
   it.effect("do not change deliveries that a concurrent take retries", Effect.fnUntraced(function*() {
     const queue = yield* DeliveryQueue
     const control = yield* DeliveryControl
