@@ -25,11 +25,15 @@ interface Step {
   readonly cancelsRetries: boolean
 }
 
-/** What a publisher adds between the first and the last chosen entry goes with them, so that a step is one range of the primary key. */
+/**
+ * What a publisher adds between the first and the last chosen entry goes with them, so that a step is one range of the primary key. A take locks the entries of a
+ * destination in the order of their keys, and a DELETE in the order of its plan, so they are locked before.
+ */
 const removeNext = (schema: Statement, tenantId: string, destination: string, { after, cancelsRetries, chosen, condition, isChosen, most, reason }: Step) => {
   const [own, destinationId, limit] = [tenant(tenantId), uuid(destination), raw(String(most))]
   const entries = statement`FROM ${schema}.delivery_entries AS e
   WHERE e.tenant_id = ${own} AND e.destination_id = (SELECT destination_id FROM destination) AND (e.key, e.sequence, e.ref) > (${text(after.key)}, ${int8(after.sequence)}, ${int8(after.ref)})`
+  const upTo = (lastRow: Statement) => statement`${entries} AND (e.key, e.sequence, e.ref) <= (SELECT l.key, l.sequence, l.ref FROM ${lastRow} AS l) ${isChosen}`
   const last = (rows: Statement) => statement`SELECT s.key, s.sequence, s.ref FROM ${rows} AS s ORDER BY s.key DESC, s.sequence DESC, s.ref DESC LIMIT 1`
   return statement`
 WITH destination AS MATERIALIZED (
@@ -39,8 +43,11 @@ stretch AS MATERIALIZED (
   SELECT e.key, e.sequence, e.ref, e.queued_at ${entries} ORDER BY e.key, e.sequence, e.ref LIMIT ${limit}
 ),
 last AS MATERIALIZED (${last(statement`(SELECT s.key, s.sequence, s.ref FROM stretch AS s ${chosen})`)}),
+locked AS MATERIALIZED (
+  SELECT e.key, e.sequence, e.ref ${upTo(raw("last"))} ORDER BY e.key, e.sequence, e.ref FOR UPDATE
+),
 gone AS (
-  DELETE ${entries} AND (e.key, e.sequence, e.ref) <= (SELECT l.key, l.sequence, l.ref FROM last AS l) ${isChosen}
+  DELETE ${upTo(statement`(${last(raw("locked"))})`)}
   RETURNING e.destination_id, e.key, e.sequence, e.ref
 ),
 ${cancelsRetries ? statement`${cancelRetries(schema, tenantId, raw("(SELECT destination_id FROM destination)"), statement`LIMIT ${limit}`)},` : nothing}

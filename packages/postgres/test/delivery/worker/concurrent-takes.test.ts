@@ -135,6 +135,27 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
     assert.strictEqual((yield* Fiber.join(purging)).dropped, 1)
   }))
 
+  it.effect("takes many entries while others of them are purged, without a deadlock", Effect.fnUntraced(function*() {
+    const control = yield* DeliveryControl
+    const queue = yield* DeliveryQueue
+    const tenantId = freshTenant()
+    yield* seed(tenantId, { S: 1 }, { policy: { batchMaxSize: 10 } })
+    const worker = yield* acquire(tenantId)
+    // stored in another order than that of their keys
+    const shipments = Array.from({ length: 2_000 }, (_, n) => `T${(n * 7919) % 2_000}`)
+    for (let n = 0; n < shipments.length; n += 500) yield* publish(tenantId, shipments.slice(n, n + 500).map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
+    yield* rows("ANALYZE @delivery_entries", [])
+    const middle = yield* openTransaction(rows("SELECT FROM @delivery_entries WHERE tenant_id = $1 ORDER BY key OFFSET 200 LIMIT 1 FOR UPDATE", [tenantId]))
+    const taking = yield* Effect.forkChild(takeFrom(worker, 1, { batches: 50 }))
+    yield* untilBlocked(1)
+    yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
+    const purging = yield* Effect.forkChild(control.purgeNext(tenantId, idOf(1), undefined))
+    yield* untilBlocked(2)
+    yield* middle
+    assert.lengthOf((yield* Fiber.join(taking)).deliveries, 50)
+    assert.strictEqual((yield* Fiber.join(purging)).dropped, 1_501)
+  }))
+
   it.effect("cancels deliveries that it took from a destination that is closed concurrently", Effect.fnUntraced(function*() {
     const queue = yield* DeliveryQueue
     const tenantId = freshTenant()
