@@ -79,7 +79,7 @@ export interface LedgerDestination {
   /** Attempts that were taken and have no outcome, with the ownership that took them. */
   readonly inFlight: Map<string, number>
   readonly waiting: Map<string, Array<LedgerEntry>>
-  /** Every entry by its id. */
+  /** Every entry by its id; of those that were replayed the last one. */
   readonly entries: Map<string, LedgerEntry>
   readonly last: Map<string, LedgerEntry>
   readonly unsettled: Map<string, LedgerDelivery>
@@ -95,7 +95,7 @@ export interface LedgerKey {
 export const destinationKeyOf = (tenantId: string, destinationId: string): string => `${tenantId}/${destinationId}`
 
 /** An event with its JSON as text. */
-interface PublishedEvent extends Pick<NewEvent, "eventId" | "shipmentId" | "sequence"> {
+export interface PublishedEvent extends Pick<NewEvent, "eventId" | "shipmentId" | "sequence"> {
   readonly body: string
 }
 
@@ -278,11 +278,16 @@ export class Ledger {
       if (delivery.state !== "waiting" || delivery.entries.every(({ key }) => this.access.sees(destination, key))) continue
       this.cancel(delivery)
       for (const entry of delivery.entries) {
-        entry.queuedAt = now
         const own = destination.waiting.get(entry.key) ?? []
+        // a replay may have queued it
+        if (own.some(({ orderId }) => orderId === entry.orderId)) {
+          entry.passed = true
+          continue
+        }
+        entry.queuedAt = now
         destination.waiting.set(entry.key, [...own, entry].sort((one, other) => one.sequence - other.sequence))
+        this.unfinished += 1
       }
-      this.unfinished += delivery.entries.length
     }
   }
 

@@ -1,4 +1,4 @@
-/** Calls of carriers, subscription owners and operators: publish, change subscriptions, rotate secrets, retry and recover. */
+/** Calls of carriers, subscription owners and operators: publish, change subscriptions, rotate secrets, retry, recover and replay. */
 import { destinationSettings, idOf, letSee, publish, recordOf, type SeededRandom, storedSecret, textOf } from "@waybill/conformance/fixtures"
 import { AccessStore, Transaction } from "@waybill/core"
 import { type DestinationSettings, type DestinationState, SecretStore } from "@waybill/core/delivery"
@@ -7,6 +7,7 @@ import { Effect, Exit, Option } from "effect"
 import { type AccessChange, AccessChanges, type Slot as AccessSlot } from "./AccessChanges.ts"
 import type { Ledger, LedgerDelivery, LedgerDestination } from "./Ledger.ts"
 import { sealedKey } from "./Secrets.ts"
+import { Replays } from "./Replays.ts"
 import type { Shape } from "./Shape.ts"
 import type { SimulatedPorts, SimulatedStore } from "./SimulatedStore.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
@@ -36,6 +37,7 @@ export class Operators {
   private readonly wake: (tenantId: string) => void
   private readonly slots: Array<Slot> = []
   private readonly access: AccessChanges
+  private readonly replays: Replays
   /** How often each shipment was assigned to other accounts, by tenant and shipment. */
   private readonly reassignments = new Map<string, number>()
   /** How many destinations each tenant has had. Tenants have the same destination ids, so that mixed-up tenants are detected. */
@@ -51,6 +53,8 @@ export class Operators {
       readonly random: SeededRandom
       /** Chooses access changes. */
       readonly accessRandom: SeededRandom
+      /** Chooses replays. */
+      readonly replayRandom: SeededRandom
       readonly wake: (tenantId: string) => void
     }
   ) {
@@ -60,6 +64,7 @@ export class Operators {
     this.shape = parts.shape
     this.random = parts.random
     this.wake = parts.wake
+    this.replays = new Replays(parts.ledger, parts.replayRandom, parts.shape.interventions)
     this.access = new AccessChanges(simulation, {
       ...parts,
       random: parts.accessRandom,
@@ -87,6 +92,7 @@ export class Operators {
       })
       if (waits !== undefined) await waits
     }
+    for (const moment of this.replays.times(this.shape.spanMillis * 2)) this.simulation.after(moment, () => this.replay(this.replays.pick(this.slots)))
   }
 
   publish(): void | Promise<void> {
@@ -111,7 +117,9 @@ export class Operators {
       this.ledger.access.putShipment(tenantId, shipmentId, accounts, this.simulation.storeNow)
       if (this.simulation.trace) this.simulation.note("carrier", `publishes ${events.map(({ eventId }) => eventId).join(", ")} for ${accounts.join(", ")}`)
       const before = this.ledger.unfinished
-      this.ledger.publish(tenantId, events.map((event) => ({ ...event, body: textOf(event.body) })), this.simulation.storeNow)
+      const published = events.map((event) => ({ ...event, body: textOf(event.body) }))
+      this.ledger.publish(tenantId, published, this.simulation.storeNow)
+      this.replays.stored(tenantId, published, this.simulation.storeNow)
       this.simulation.counts.owed += this.ledger.unfinished - before
       this.wake(tenantId)
     })
@@ -125,9 +133,10 @@ export class Operators {
     return this.access.changeTaken(destination)
   }
 
-  /** Moves, pauses or removes a subscription during a take from it. */
+  /** Moves, pauses, removes or replays a subscription during a take from it. */
   interveneTaken(destination: LedgerDestination): void | Promise<void> {
     const slot = this.slots.find(({ destinationId, tenantId }) => tenantId === destination.tenantId && destinationId === destination.destinationId)
+    if (slot !== undefined && this.replays.comesNow()) return this.replay(slot)
     return slot === undefined ? undefined : this.intervene(this.random.pick(["pause", "stop", "remove", "move", "rotate", "recover"]), slot)
   }
 
@@ -280,5 +289,19 @@ export class Operators {
       this.wake(destination.tenantId)
     })
   }
-}
 
+  private replay({ destinationId, tenantId }: Slot): void | Promise<void> {
+    const destination = this.ledger.destination(tenantId, destinationId)!
+    if (!destination.open) return undefined
+    const from = this.replays.from(this.simulation.storeNow)
+    const effect = Effect.flatMap(TransitSubscriptionStore, (subscriptions) => subscriptions.replay(tenantId, destinationId, { from, to: undefined, shipmentIds: undefined }))
+    return this.runOperation(effect, (answer) => {
+      const before = this.ledger.unfinished
+      const queued = this.replays.replay(destination, from, this.simulation.storeNow)
+      this.simulation.counts.owed += this.ledger.unfinished - before
+      this.simulation.note("operator", `replays ${destination.name} from ${from}, ${queued} events`)
+      if (Option.getOrUndefined(answer) !== queued) this.simulation.violate("A replay queues what its client may see and what does not wait", `${destination.name}: ${Option.getOrUndefined(answer)} instead of ${queued}`)
+      this.wake(tenantId)
+    })
+  }
+}

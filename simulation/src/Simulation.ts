@@ -80,6 +80,7 @@ export class Simulation {
       shape: this.shape,
       random: new SeededRandom(seed, "operators"),
       accessRandom: new SeededRandom(seed, "access"),
+      replayRandom: new SeededRandom(seed, "replay times"),
       wake: (tenantId) => this.wake(tenantId)
     })
   }

@@ -222,9 +222,10 @@ export class TakeAudit {
     const taken: Array<LedgerEntry> = []
     const perKey = new Map<string, number>()
     for (const { eventId } of named) {
-      const entry = destination.entries.get(eventId)
-      const place = perKey.get(entry?.key ?? "") ?? 0
-      if (entry === undefined || destination.waiting.get(entry.key)?.[place] !== entry) {
+      const key = destination.entries.get(eventId)?.key ?? ""
+      const place = perKey.get(key) ?? 0
+      const entry = destination.waiting.get(key)?.[place]
+      if (entry?.orderId !== eventId) {
         simulation.violate("A shipment's events are taken once and in order", `${destination.name}: ${eventId} in ${deliveryId}`)
         continue
       }

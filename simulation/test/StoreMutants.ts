@@ -24,6 +24,11 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     `    journal.set(delivery, "tries", 0)\n    rows.signal(destination, undefined)`, `    journal.set(delivery, "tries", 0)`),
   mutant(tables, "a removal leaves no signal, so that its entries stay",
     `this.write(destination, delivery, "cancelled", now)\n    this.signal(destination, undefined)`, `this.write(destination, delivery, "cancelled", now)`),
+  // replays
+  mutant(events, "a replay queues events that wait already",
+    "      if (this.destinations.waits(destination, place)) continue\n", ""),
+  mutant(tables, "a delivery that is withdrawn queues events that a replay has queued",
+    "if (!this.waits(destination, entry)) this.enqueue(destination, entry, now)", "this.enqueue(destination, entry, now)"),
   // takes
   mutant(picking, "a shipment's next event does not wait for the previous one",
     "entry.held || (batchOf.get(key) ?? batch) !== batch", "(batchOf.get(key) ?? batch) !== batch"),
