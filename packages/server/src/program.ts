@@ -10,8 +10,8 @@ import { handleStopSignals } from "./StopSignals.ts"
 handleStopSignals()
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // The reader closed the pipe, as `head` does. A command that acts or judges goes on, and its exit code says how it ended.
-  if (error.code === "EPIPE") return
+  // The reader closed the pipe, as `head` does, or the terminal closed. A command that acts or judges goes on, and its exit code says how it ended.
+  if (error.code === "EPIPE" || error.code === "EIO" && process.stdout.isTTY) return
   writeLine(`waybill: Standard output cannot be written: ${error.message}.`)
   process.exit(exitCodes.failed)
 })

@@ -19,6 +19,7 @@ import { type DemoState, openDemo } from "../demo/DemoState.ts"
 import { runEdiExchange } from "../edi/EdiExchange.ts"
 import { runEdi } from "../edi/EdiWorker.ts"
 import { postedFiles } from "../edi/PostedFiles.ts"
+import { logHangups } from "../StopSignals.ts"
 import { hasDashboard, plainBanner } from "./Banner.ts"
 import { documentsLayer } from "./Documents.ts"
 import { indexPage } from "./IndexPage.ts"
@@ -34,6 +35,7 @@ export const serve = (config: ServerConfig) =>
   Effect.scoped(Effect.gen(function*() {
     yield* Effect.logInfo(`Waybill ${version} starting.`).pipe(Effect.annotateLogs(summaryOf(config)))
     for (const warning of config.warnings) yield* Effect.logWarning(warning)
+    yield* logHangups
 
     // Listen first, so that a port in use fails at once. Early requests wait for the service.
     const listener = yield* listen(config)

@@ -181,6 +181,15 @@ describe("a server's life", { timeout: 60_000 }, () => {
     expect(hook.receptions).toHaveLength(1)
   })
 
+  it("continues after SIGHUP without a terminal, as nohup, logrotate and process managers expect, and logs it", async () => {
+    const { hook, program, tenant, url } = await delivering(pgUrl, {})
+    program.child.kill("SIGHUP")
+    await eventually(() => program.log.find(({ message }) => String(message).startsWith("SIGHUP ignored.")))
+    await tenant.intakeAt(url).publishTransitEvents([event("S-2", 1)])
+    await eventually(() => hook.receptions.find(({ body }) => body.includes("S-2/1")))
+    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+
   it("survives an outage of its database, logs it, and recovers", async () => {
     const proxy = await databaseProxy()
     const { env, operatorKey } = sharedSettings(proxy.url)
