@@ -28,7 +28,7 @@ describe("doctor", { timeout: 90_000 }, () => {
     expect(well).toMatchObject({ code: 0, healthy: true, stderr: "" })
     // the tests' own Postgres is not durable
     expect(Object.values(well.found).filter(({ name }) => name !== "durability").map(({ name, result }) => [name, result])).toEqual(
-      ["settings", "data directory", "egress", "jwks", "documents", "edi", "database", "writes", "read replica", "migrations", "indexes", "locks", "clock", "secrets", "queue", "e-mail"].map((name) => [name, "ok"])
+      ["settings", "data directory", "egress", "jwks", "documents", "edi", "database", "writes", "read replica", "migrations", "privileges", "indexes", "locks", "clock", "secrets", "queue", "e-mail"].map((name) => [name, "ok"])
     )
     expect(well.found["database"]!.detail).toMatch(/^Postgres \d+/)
     expect(well.found["secrets"]!.detail).toBe("the one secret can be opened")
@@ -194,6 +194,40 @@ describe("doctor", { timeout: 90_000 }, () => {
     for (const args of [["migrate"], ["migrate", "--check"]]) {
       expect(await run(args, { env: { ...env, WAYBILL_DATABASE_URL: url } })).toMatchObject({ code: 1, stderr: expect.stringMatching(/^waybill: The user in WAYBILL_DATABASE_URL lacks a privilege at .*permission denied for schema .*waybill migrate --print/) })
     }
+  })
+
+  it("names the tables that the user may not read or write, with the statement that grants it", async () => {
+    const { env } = sharedSettings(pgUrl)
+    await startProgram({ env })
+    const schema = env["WAYBILL_SCHEMA"]!
+    const admin = new pg.Client({ connectionString: pgUrl })
+    await admin.connect()
+    onTestFinished(() => admin.end())
+    const role = `limited_${schema}`
+    await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'limited-password'`)
+    onTestFinished(async () => {
+      await admin.query(`DROP OWNED BY ${role}`)
+      await admin.query(`DROP ROLE ${role}`)
+    })
+    const all = `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "${schema}" TO ${role};`
+    for (const statement of [`GRANT USAGE ON SCHEMA "${schema}" TO ${role}`, all, `REVOKE INSERT, UPDATE, DELETE ON "${schema}".migrations FROM ${role}`]) await admin.query(statement)
+    const limited = { ...env, WAYBILL_DATABASE_URL: Object.assign(new URL(pgUrl), { username: role, password: "limited-password" }).href }
+    expect((await examined(limited)).found["privileges"]).toMatchObject({ result: "ok" })
+    // as after a migration that another user applied
+    await admin.query(`REVOKE ALL ON "${schema}".secrets FROM ${role}`)
+    await admin.query(`REVOKE INSERT ON "${schema}".mails FROM ${role}`)
+    const { found } = await examined(limited)
+    expect(found).toMatchObject({
+      database: { result: "ok" },
+      privileges: {
+        result: "failed",
+        detail: "the user in WAYBILL_DATABASE_URL lacks INSERT on mails, SELECT, INSERT, UPDATE, DELETE on secrets",
+        todo: expect.stringContaining(all)
+      },
+      secrets: { result: "skipped" }
+    })
+    await admin.query(all)
+    expect((await examined(limited)).found).toMatchObject({ privileges: { result: "ok" }, secrets: { result: "ok" } })
   })
 
   it("names the session that others wait for, and why the queue could not be read", async () => {

@@ -1,4 +1,4 @@
-/** Database checks: version, durability, tables, indexes, locks, clock, whether its secrets can be opened, and the delivery backlog. */
+/** Database checks: version, durability, tables, privileges, indexes, locks, clock, whether its secrets can be opened, and the delivery backlog. */
 import { MailStore, type StorageError } from "@waybill/core"
 import { DeliveryQueue, placeOfSecret, Sealer } from "@waybill/core/delivery"
 import { faultyIndexes, MigrationRefused, migrations, pending, PgClient, quoteSchema, replicaLag, replicaRefusal, StoragePostgres } from "@waybill/postgres"
@@ -12,7 +12,7 @@ import { broken, type Finding, type NamedFinding, ok, skipped, warning } from ".
 import { sealingKeysOf } from "./MachineFindings.ts"
 
 /** The checks, in the order of the report. */
-export const databaseChecks = ["database", "writes", "durability", "read replica", "migrations", "indexes", "locks", "clock", "secrets", "queue", "e-mail"] as const
+export const databaseChecks = ["database", "writes", "durability", "read replica", "migrations", "privileges", "indexes", "locks", "clock", "secrets", "queue", "e-mail"] as const
 
 /** What was found, and why the other checks were skipped. */
 const report = (found: { readonly [Name in typeof databaseChecks[number]]?: Finding }, why = ""): ReadonlyArray<NamedFinding> =>
@@ -73,7 +73,9 @@ const lookInto = Effect.fnUntraced(function*(config: ServerConfig, url: Redacted
     clock
   }
   if (found.migrations.result !== "ok") return report(found, "the tables are not ready")
-  return report({ ...found, indexes: yield* indexesFinding(config), secrets: yield* secretsFinding(config), queue: yield* queueFinding(config), "e-mail": yield* mailFinding(config) })
+  const privileges = yield* privilegesFinding(config)
+  if (privileges.result !== "ok") return report({ ...found, privileges }, "the user lacks privileges")
+  return report({ ...found, privileges, indexes: yield* indexesFinding(config), secrets: yield* secretsFinding(config), queue: yield* queueFinding(config), "e-mail": yield* mailFinding(config) })
 })
 
 /** Whether another connection is served by the session of one that is still open, as by PgBouncer in transaction mode. A pooler that is busy may not show it. */
@@ -159,6 +161,26 @@ const tablesFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
 
 /** A longer list would not be read. */
 const mostNamed = 5
+
+/** Tables of a migration that another user applied belong to that user. A process without a privilege is ready, and answers 503 to the calls that need it. */
+const privilegesFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
+  const sql = yield* SqlClient.SqlClient
+  const lacking = yield* sql<{ role: string; name: string; lacks: string }>`
+    SELECT quote_ident(current_user) AS role, c.relname AS name, string_agg(p.privilege, ', ' ORDER BY p.no) AS lacks
+    FROM pg_class AS c CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) WITH ORDINALITY AS p (privilege, no)
+    WHERE c.relnamespace = to_regnamespace(${quoteSchema(schema)})::oid AND c.relkind IN ('r', 'p') AND NOT has_table_privilege(c.oid, p.privilege)
+      AND (c.relname <> 'migrations' OR p.privilege = 'SELECT')
+    GROUP BY c.relname ORDER BY c.relname
+  `
+  const [first] = lacking
+  if (first === undefined) return ok("this user may read and write every table")
+  const named = lacking.slice(0, mostNamed).map(({ lacks, name }) => `${lacks} on ${name}`)
+  const more = lacking.length > mostNamed ? `, and on ${lacking.length - mostNamed} more` : ""
+  return broken(
+    `the user in WAYBILL_DATABASE_URL lacks ${named.join(", ")}${more}`,
+    `As the owner of the tables: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${quoteSchema(schema)} TO ${first.role}; ALTER DEFAULT PRIVILEGES does the same for those of later versions: see docs/operating/backup-and-upgrade.md.`
+  )
+})
 
 const indexesFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
   const faulty = yield* faultyIndexes(schema, migrations)
