@@ -1,3 +1,4 @@
+import { makeCertificate } from "@waybill/conformance/hostile"
 import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { writeFileSync } from "node:fs"
@@ -7,6 +8,7 @@ import pg from "pg"
 import { describe, expect, inject, it, onTestFinished } from "vitest"
 import { directory, eventually, freePort, leaked, listening, Program, programCommand, receiver, sharedSettings, startProgram, urlOf } from "../program/Program.ts"
 import { event, tenantOn } from "../program/Tenant.ts"
+import { mailServer } from "../mail/MailServer.ts"
 import { jsonLines, run } from "./Cli.ts"
 import { sharedSession } from "./sharedSession.ts"
 
@@ -228,6 +230,29 @@ describe("doctor", { timeout: 90_000 }, () => {
     })
     await admin.query(all)
     expect((await examined(limited)).found).toMatchObject({ privileges: { result: "ok" }, secrets: { result: "ok" } })
+  })
+
+  it("reports a mail server that refuses the login, whose certificate nobody trusts, or that is away", async () => {
+    const { env } = sharedSettings(pgUrl)
+    await startProgram({ env })
+    const login: Parameters<typeof mailServer>[0] = {
+      authOptional: false,
+      onAuth: ({ password, username }, _, done) => username === "acme" && password === "a secret" ? done(null, { user: username }) : done(new Error("Wrong."))
+    }
+    const { port, received } = await mailServer(login)
+    const { port: securePort } = await mailServer({ ...login, disabledCommands: [], ...makeCertificate({ name: "mail", hosts: ["127.0.0.1"] }) })
+    const found = async (url: string) => {
+      const { code, found, stdout } = await examined({ ...env, WAYBILL_SMTP_URL: url, WAYBILL_MAIL_FROM: "webhooks@acme.example" })
+      expect(leaked(stdout, ["a secret", "a%20secret", "other secret", "other%20secret"])).toEqual([])
+      return { code, ...found["e-mail"] }
+    }
+    const refused = (why: string) => ({ code: 1, result: "failed", detail: expect.stringContaining(`the mail server cannot be used: ${why}`), todo: expect.stringContaining("WAYBILL_SMTP_URL") })
+    expect(await found(`smtp://acme:a%20secret@127.0.0.1:${port}`)).toMatchObject({ code: 0, result: "ok" })
+    expect(await found(`smtp://acme:other%20secret@127.0.0.1:${port}`)).toMatchObject(refused("Invalid login"))
+    expect(await found(`smtp://acme:a%20secret@127.0.0.1:${port}?requireTLS=true`)).toMatchObject(refused("Error upgrading connection with STARTTLS"))
+    expect(await found(`smtp://acme:a%20secret@127.0.0.1:${securePort}`)).toMatchObject(refused("self-signed certificate"))
+    expect(await found(`smtp://acme:a%20secret@127.0.0.1:${await freePort()}`)).toMatchObject(refused("connect ECONNREFUSED"))
+    expect(received).toEqual([])
   })
 
   it("names the session that others wait for, and why the queue could not be read", async () => {

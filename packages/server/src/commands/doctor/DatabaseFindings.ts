@@ -7,6 +7,7 @@ import { SqlClient, SqlError } from "effect/sql"
 import { databaseLocation, type ServerConfig } from "../../config/ServerConfig.ts"
 import { connectionFault, driverMessage, minPostgresVersion, privilegeHint } from "../../database/Database.ts"
 import { lastAddress } from "../../database/EmbeddedPostgres.ts"
+import { checkMailServer } from "../../mail/SmtpMailer.ts"
 import { counted } from "../shared/Output.ts"
 import { broken, type Finding, type NamedFinding, ok, skipped, warning } from "./Finding.ts"
 import { sealingKeysOf } from "./MachineFindings.ts"
@@ -276,12 +277,18 @@ const queueFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
 /** E-mails that are due are normally tried within seconds; a process that was killed leaves them for ten minutes. */
 const longMailLagMillis = 900_000
 
+const mailTimeoutMillis = 5_000
+
 const mailFinding = Effect.fnUntraced(function*({ mail, schema }: ServerConfig) {
   const read = yield* Effect.exit(Effect.flatMap(MailStore, (mails) => mails.lagMillis).pipe(Effect.provide(storageOf(schema))))
   if (Exit.isFailure(read)) return unread(read.cause)
   const lag = read.value
+  const refusal = mail === undefined ? undefined : yield* Effect.match(checkMailServer(mail, mailTimeoutMillis), { onSuccess: () => undefined, onFailure: ({ reason }) => reason })
+  if (refusal !== undefined) return broken(`the mail server cannot be used: ${refusal}`, mailTodo)
   const sends = mail === undefined ? "these settings send none" : "processes with these settings send it"
   return lag > longMailLagMillis
     ? warning(`${sends}, and e-mail has been due for ${Math.round(lag / 60_000)} minutes`, "No process sends it: start one with WAYBILL_SMTP_URL and WAYBILL_MAIL_FROM. It is removed after two days.")
     : ok(sends)
 })
+
+const mailTodo = "Correct WAYBILL_SMTP_URL: smtps:// is for a port that begins with TLS (465), smtp:// for STARTTLS (587, 25). NODE_EXTRA_CA_CERTS names authorities of your own. E-mail waits for a day."
