@@ -221,7 +221,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
     const readiness = await fetch(`${url}/readyz`)
     expect([readiness.status, await readiness.json()]).toEqual([200, {
       status: "ready",
-      checks: [{ name: "storage", ok: true }, { name: "migrations", ok: true }, { name: "read replica", ok: false }]
+      checks: [{ name: "storage", ok: true }, { name: "migrations", ok: true }, { name: "primary", ok: true }, { name: "read replica", ok: false }]
     }])
     await eventually(() => program.log.find(({ message }) => String(message).startsWith("Read replica not in use: ")))
     expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/^waybill_replica_used 0$/m)

@@ -89,11 +89,11 @@ describe("an upgrade", { timeout: 120_000 }, () => {
   it("that older programs cannot follow takes them out of service, and lets none start", async () => {
     const { env } = sharedSettings(pgUrl)
     const { url } = await startProgram({ env })
-    expect(await settledWith(url)).toMatchObject({ status: "ready", checks: [{ name: "storage", ok: true }, { name: "migrations", ok: true }] })
+    expect(await settledWith(url)).toMatchObject({ status: "ready", checks: [{ name: "storage", ok: true }, { name: "migrations", ok: true }, { name: "primary", ok: true }] })
     const database = PgClient.layer({ url: Redacted.make(pgUrl), maxConnections: 1 })
     await Effect.runPromise(Effect.provide(migrate({ schema: env["WAYBILL_SCHEMA"]!, migrations: [...migrations, nextVersion, breakingVersion] }), database))
     expect((await fetch(`${url}/readyz`)).status).toBe(503)
-    expect(await settledWith(url)).toMatchObject({ checks: [{ name: "storage", ok: true }, { name: "migrations", ok: false }] })
+    expect(await settledWith(url)).toMatchObject({ checks: [{ name: "storage", ok: true }, { name: "migrations", ok: false }, { name: "primary", ok: true }] })
     const late = new Program({ env })
     expect(await late.end()).toEqual({ code: 1, signal: null })
     expect(late.stderr).toContain(`migration ${breakingVersion.id} (renames) is not compatible with older programs. Start the newer program, or restore a backup from before that migration.`)
