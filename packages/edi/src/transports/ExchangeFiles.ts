@@ -19,7 +19,7 @@ export interface ExchangeOptions {
   readonly mailbox: EdiMailbox
   readonly spool: EdiSpool
   readonly onFile?: ((file: ExchangedFile | FailedFile) => void) | undefined
-  /** Most files of one call in each direction. Default 100. */
+  /** Most files of one call in each direction, without those that are refused. Default 100. */
   readonly limit?: number | undefined
   /** False fetches nothing, for example because too many files wait here. Default true. */
   readonly receive?: boolean | undefined
@@ -30,6 +30,9 @@ export interface ExchangeOptions {
 const { boolean, count, function: callback, object } = optionKinds
 
 const kinds: OptionKinds<ExchangeOptions> = { mailbox: object, spool: object, onFile: callback, limit: count, receive: boolean, signal: object }
+
+/** The oldest files are exchanged first. So many of them may be refused in each exchange without keeping later ones from their turn. */
+const mostRefused = 1_000
 
 /**
  * Returns the numbers of files. A file that is refused does not stop the others; the call rejects when the partner's end cannot be used. A file
@@ -55,9 +58,13 @@ export const exchangeFiles = async (options: ExchangeOptions): Promise<{ readonl
   signal?.addEventListener("abort", abort)
   try {
     // sends first: the partner may wait for an acknowledgement
-    for (const name of await spool.outgoing(limit)) await exchange({ name, direction: "sent" }, () => sendOne(mailbox, spool, name))
+    for (const name of await spool.outgoing(limit + mostRefused)) {
+      if (counts.sent < limit) await exchange({ name, direction: "sent" }, () => sendOne(mailbox, spool, name))
+    }
     if (!receive) return counts
-    for (const file of await mailbox.waiting(limit)) await exchange({ name: file.name, direction: "received" }, () => receiveOne(mailbox, spool, file))
+    for (const file of await mailbox.waiting(limit + mostRefused)) {
+      if (counts.received < limit) await exchange({ name: file.name, direction: "received" }, () => receiveOne(mailbox, spool, file))
+    }
     return counts
   } finally {
     signal?.removeEventListener("abort", abort)

@@ -83,6 +83,26 @@ describe("an exchange of files", () => {
     expect([tries, names(path, "outbox"), failed.length]).toEqual([1, ["1.edi", "2.edi"], 2])
   })
 
+  it("exchanges as many files as its limit behind files that are refused again and again", async () => {
+    const path = spoolOf({ "1-bad.edi": "", "2-bad.edi": "", "3.edi": "three", "4.edi": "four", "5.edi": "five" })
+    const isBad = (name: string) => name.includes("bad")
+    const refuse = () => {
+      throw new MailboxError("refused", "no")
+    }
+    const waiting = { "a-bad.edi": "", "b-bad.edi": "", "c.edi": "c", "d.edi": "d", "e.edi": "e" }
+    const { files, mailbox, sent } = mailboxOf(waiting, {
+      read: async function*({ name }) {
+        if (isBad(name)) refuse()
+        yield Buffer.from(files.get(name)!)
+      },
+      send: async (name, content) => isBad(name) ? refuse() : void sent.push(`${name}: ${await textOf(content)}`)
+    })
+    expect(await exchangeFiles({ mailbox, spool: directoryTransport(path), limit: 2 })).toEqual({ received: 2, sent: 2 })
+    expect([names(path, "inbox"), sent.sort()]).toEqual([["c.edi", "d.edi"], ["3.edi: three", "4.edi: four"]])
+    expect(await exchangeFiles({ mailbox, spool: directoryTransport(path), limit: 2 })).toEqual({ received: 1, sent: 1 })
+    expect([names(path, "outbox"), [...files.keys()]]).toEqual([["1-bad.edi", "2-bad.edi"], ["a-bad.edi", "b-bad.edi"]])
+  })
+
   it("leaves no part of a file that could not be fetched, and removes what a killed process left", async () => {
     const path = spoolOf()
     const old = join(path, "inbox/.a.edi.0.tmp")
