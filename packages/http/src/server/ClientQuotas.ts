@@ -23,6 +23,9 @@ export const maxBodyBytesPerClient = 128 * 1024 ** 2
 /** Bytes of all clients' request bodies in memory. What is parsed from them takes up to three times as much. */
 export const maxBodyBytesPerProcess = 2 * maxBodyBytesPerClient
 
+/** Bytes of a client's bodies that are never refused for what others hold: the largest body of every call but intake. */
+export const ownBodyBytesPerClient = 2 * 1024 ** 2
+
 /** Large answers of one client that are read at the same time. Others of it wait before they read anything. */
 export const readsPerClient = 2
 
@@ -107,8 +110,9 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
     withBodyBytes: ({ key }, request) => Effect.suspend(() => {
       let taken = 0
       const take: TakeBytes = (bytes) => Effect.suspend(() => {
-        if (bodyBytes.of(key) + bytes > maxBodyBytesPerClient) return Effect.fail(bodyBytesExceeded)
-        if (bodyBytes.total + bytes > maxBodyBytesPerProcess) return Effect.fail(allBodyBytesExceeded)
+        const own = bodyBytes.of(key) + bytes
+        if (own > maxBodyBytesPerClient) return Effect.fail(bodyBytesExceeded)
+        if (own > ownBodyBytesPerClient && bodyBytes.total + bytes > maxBodyBytesPerProcess) return Effect.fail(allBodyBytesExceeded)
         bodyBytes.add(key, bytes)
         taken += bytes
         return Effect.void

@@ -3,7 +3,7 @@ import { TenantLimits, Tenants } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { largeAnswersPerClient, makeClientQuotas, maxBodyBytesPerClient, maxBodyBytesPerProcess, readsPerClient, type QuotaClient, quotaClientOf } from "../../src/server/ClientQuotas.ts"
+import { largeAnswersPerClient, makeClientQuotas, maxBodyBytesPerClient, maxBodyBytesPerProcess, ownBodyBytesPerClient, readsPerClient, type QuotaClient, quotaClientOf } from "../../src/server/ClientQuotas.ts"
 
 const clientOf = (client: string, role: "carrier" | "customer" = "customer", tenantId = "acme"): QuotaClient =>
   quotaClientOf({ tenantId, client, roles: [role], accounts: [], origin: "key" })
@@ -133,10 +133,24 @@ describe("the quota of body bytes", () => {
       const held = yield* Effect.forEach(Array.from({ length: maxBodyBytesPerProcess / half }, (_, n) => n), (n) =>
         Effect.forkChild(quotas.withBodyBytes(clientOf(`client ${n}`), (take) => Effect.andThen(take(half), Effect.never)), { startImmediately: true }))
       const one = clientOf("one")
-      assert.deepInclude(yield* Effect.flip(quotas.withBodyBytes(one, (take) => take(1))), { _tag: "RateExceeded", quota: "bodyBytesPerProcess", limit: maxBodyBytesPerProcess })
+      const large = ownBodyBytesPerClient + 1
+      assert.deepInclude(yield* Effect.flip(quotas.withBodyBytes(one, (take) => take(large))), { _tag: "RateExceeded", quota: "bodyBytesPerProcess", limit: maxBodyBytesPerProcess })
       yield* Fiber.interrupt(held[0]!)
       yield* quotas.withBodyBytes(one, (take) => take(half))
       yield* Fiber.interruptAll(held)
       yield* quotas.withBodyBytes(one, (take) => take(2 * half))
+    })))
+
+  it.effect("never refuses a client's small bodies for what others hold", () =>
+    withLimits({}, Effect.gen(function*() {
+      const quotas = yield* makeClientQuotas
+      for (const name of ["first", "second"]) {
+        yield* Effect.forkChild(quotas.withBodyBytes(clientOf(name), (take) => Effect.andThen(take(maxBodyBytesPerClient), Effect.never)), { startImmediately: true })
+      }
+      const one = clientOf("one")
+      yield* quotas.withBodyBytes(one, (take) => Effect.andThen(take(1), take(ownBodyBytesPerClient - 1)))
+      yield* Effect.forkChild(quotas.withBodyBytes(one, (take) => Effect.andThen(take(ownBodyBytesPerClient), Effect.never)), { startImmediately: true })
+      assert.deepInclude(yield* Effect.flip(quotas.withBodyBytes(one, (take) => take(1))), { quota: "bodyBytesPerProcess" })
+      yield* quotas.withBodyBytes(clientOf("two"), (take) => take(ownBodyBytesPerClient))
     })))
 })
