@@ -212,14 +212,19 @@ const newestOfKey = (schema: Statement, tenantId: string, most: Statement) => st
 /**
  * Null accounts are a carrier's, which owns everything. Reads only the view of a shipment that the caller may see.
  *
- * Every step is a subquery for one value: a join would copy each body into a cache (Memoize), and an order by ownership would sort.
+ * Every step is a subquery for one value: a join would copy each body into a cache (Memoize), and an order by ownership would sort. The list of accounts is
+ * parsed once for each lookup, and not again for each shipment of its key.
  */
 export const findStatuses = (schema: Statement, tenantId: string, lookups: ReadonlyArray<StatusLookup>) => statement`
 SELECT g.place, f.own, (
   SELECT CASE WHEN f.own THEN s.verified ELSE s.public END FROM ${schema}.shipment_statuses AS s
   WHERE s.tenant_id = ${tenant(tenantId)} AND s.shipment_id = f.shipment_id
 ) AS body
-FROM ${given("g", lookups.map(({ key, own }) => ({ key, accounts: own === "all" ? null : own })), { key: textArray, accounts: textLists }, "place")}
+FROM (
+  SELECT g.place, g.key, g.accounts::text[] AS accounts
+  FROM ${given("g", lookups.map(({ key, own }) => ({ key, accounts: own === "all" ? null : own })), { key: textArray, accounts: textLists }, "place")}
+  OFFSET 0
+) AS g
 CROSS JOIN LATERAL (
   SELECT CASE WHEN g.accounts <> '{}' THEN (
     SELECT k.shipment_id
@@ -227,7 +232,7 @@ CROSS JOIN LATERAL (
     ) AS k
     WHERE EXISTS (
       SELECT FROM ${schema}.shipment_accounts AS a
-      WHERE a.tenant_id = ${tenant(tenantId)} AND a.shipment_id = k.shipment_id AND a.account = ANY (g.accounts::text[])
+      WHERE a.tenant_id = ${tenant(tenantId)} AND a.shipment_id = k.shipment_id AND a.account = ANY (g.accounts)
       OFFSET 0
     )
     ORDER BY k.pickup_at DESC, k.shipment_id DESC
