@@ -39,7 +39,7 @@ import * as statuses from "../src/shipment-status/ShipmentStatusSql.ts"
 import * as statusSubscriptions from "../src/shipment-status/StatusSubscriptionSql.ts"
 import * as eventPages from "../src/transit-events/TransitEventPageSql.ts"
 import * as events from "../src/transit-events/TransitEventSql.ts"
-import { pruneSubscriptions, replayEntries } from "../src/subscriptions/SubscriptionSql.ts"
+import { isBetweenNumbers, pruneSubscriptions, replayEntries, replayStepEnd } from "../src/subscriptions/SubscriptionSql.ts"
 import * as subscriptions from "../src/transit-events/TransitSubscriptionSql.ts"
 import { planOf, planWith, seqScans, wholeTenants } from "./PlanScans.ts"
 import { freshSchema, testStorage } from "./TestStorage.ts"
@@ -74,6 +74,8 @@ const statementsIn = (quoted: string) => {
   const schema = Sql.raw(quoted)
   const own = Sql.tenant("t")
   const none = Sql.textArray([])
+  const replayed = subscriptions.replayedEvents(schema, "t", { from: 0, to: 1, shipmentIds: undefined })
+  const replayedShipments = subscriptions.replayedEvents(schema, "t", { from: 0, to: 1, shipmentIds: ["S"] })
   const statements = {
     ...ofOwners(schema),
     ...ofDeliveries(schema),
@@ -103,7 +105,9 @@ const statementsIn = (quoted: string) => {
     "page of transit subscriptions": subscriptions.pageSubscriptions(schema, "t", "c", "active", { skip: 0, limit: 1 }),
     "number of transit subscriptions": subscriptions.countSubscriptions(schema, "t", "c", "active"),
     "whether a client sees a shipment": subscriptions.seesShipment(schema, "t", "c", "S"),
-    "replay shipments": replayEntries(schema, subscriptions.transitSubscriptions(schema), "t", id, subscriptions.eventsOf(schema, "t", { from: 0, to: 1, shipmentIds: ["S"] })),
+    "replay events": replayEntries(schema, subscriptions.transitSubscriptions(schema), "t", id, replayed.entries(isBetweenNumbers(replayed.number, 1, 2))),
+    "end of a replay's step": replayStepEnd(replayed, 1, 2),
+    "replay shipments": replayEntries(schema, subscriptions.transitSubscriptions(schema), "t", id, replayedShipments.entries(isBetweenNumbers(replayed.number, 1, 2))),
     "history": subscriptions.queueHistory(schema, "t", subscription, []),
     "read statuses": statuses.readStatuses(schema, "t", []),
     "put statuses": statuses.putStatuses(schema, "t", []),

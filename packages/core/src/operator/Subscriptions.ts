@@ -277,7 +277,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
     const replay = Effect.fn("Subscriptions.replay")(function*(tenantId: string, subscriptionId: string, input: unknown) {
       const call = yield* decodeReplay(input)
       const { destination } = yield* findDestination(queue, tenantId, subscriptionId)
-      const queued = yield* transaction.run(replayHistory(tenantId, destination, call))
+      const queued = yield* replayHistory(tenantId, destination, call)
       yield* wakeups.wake(tenantId)
       return queued
     })

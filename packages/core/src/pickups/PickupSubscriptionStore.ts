@@ -16,6 +16,6 @@ export class PickupSubscriptionStore extends Context.Service<PickupSubscriptionS
   readonly list: (tenantId: string, client: string, range: ListRange) => Effect.Effect<ReadonlyArray<StoredSubscriptionRow>, StorageError>
   /** Whether the client may see changes of the pickup now, by any of its credentials. */
   readonly clientSees: (tenantId: string, client: string, pickupId: string) => Effect.Effect<boolean, StorageError>
-  /** Queues entries of the work list again that the client may see now. Entries that still wait stay. Returns the number of entries. */
+  /** Queues entries of the work list again that the client may see now. Entries that still wait stay. Returns the number of entries. May commit in steps. */
   readonly replay: (tenantId: string, id: string, range: TimeRange) => Effect.Effect<Option.Option<number>, StorageError>
 }>()("@waybill/core/pickups/PickupSubscriptionStore") {}

@@ -34,6 +34,9 @@ export class TransitSubscriptionStore extends Context.Service<TransitSubscriptio
   ) => Effect.Effect<{ readonly rows: ReadonlyArray<StoredSubscriptionRow>; readonly totalCount: number }, StorageError>
   /** Whether the client may see the shipment now, by any of its credentials. */
   readonly clientSees: (tenantId: string, client: string, shipmentId: string) => Effect.Effect<boolean, StorageError>
-  /** Queues stored events again, if the subscription's filters and the client's access admit them now. Returns the number of events. */
+  /**
+   * Queues stored events again, if the subscription's filters and the client's access admit them now. Returns the number of events. May commit in steps:
+   * a log can be too long for one transaction. A call that failed can be repeated, and does not queue again what still waits.
+   */
   readonly replay: (tenantId: string, id: string, request: ReplayRequest) => Effect.Effect<Option.Option<number>, StorageError>
 }>()("@waybill/core/transit-events/TransitSubscriptionStore") {}

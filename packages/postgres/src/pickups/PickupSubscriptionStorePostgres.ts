@@ -4,10 +4,10 @@ import { PickupSubscriptionStore, type TimeRange } from "@waybill/core/pickups"
 import { Effect } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { bool, int8, timestamptz, uuid } from "../client/SqlRow.ts"
-import { nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
+import { nothing, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { storeLayer } from "../shared/StoreLayer.ts"
 import { makeEditable } from "../subscriptions/EditableSubscriptions.ts"
-import { selectSubscriptions, subscriptionOf, subscriptionRow } from "../subscriptions/SubscriptionSql.ts"
+import { type ReplayedLog, selectSubscriptions, subscriptionOf, subscriptionRow } from "../subscriptions/SubscriptionSql.ts"
 import { clientSeesAccounts } from "./PickupPayloads.ts"
 
 const insertSubscription = (schema: Statement, tenantId: string, { client, createdAt, doc, id, matched, updatedAt }: SubscriptionRow) => statement`
@@ -27,14 +27,21 @@ SELECT ${clientSeesAccounts(schema, tenant(tenantId), value(client), statement`p
 FROM ${schema}.pickups AS p
 WHERE p.tenant_id = ${tenant(tenantId)} AND p.pickup_id = ${uuid(pickupId)}`
 
-/** Entries of the changes in a time range, for the subscription `wanted`. */
-const changesBetween = (schema: Statement, tenantId: string, { from, to = Infinity }: TimeRange) =>
-  statement`SELECT ${tenant(tenantId)}, w.id, c.pickup_id::text, c.change_no, c.change_no, octet_length(c.body)
+/** The changes of a time range. */
+const replayedChanges = (schema: Statement, tenantId: string, { from, to = Infinity }: TimeRange): ReplayedLog => {
+  const isWithin = statement`c.at >= ${timestamptz(from)} AND c.at < ${timestamptz(to)}`
+  return {
+    rows: statement`${schema}.pickup_changes AS c WHERE c.tenant_id = ${tenant(tenantId)}`,
+    number: raw("c.change_no"),
+    isWithin,
+    entries: (condition) => statement`SELECT ${tenant(tenantId)}, w.id, c.pickup_id::text, c.change_no, c.change_no, octet_length(c.body)
   FROM wanted AS w
   JOIN ${schema}.pickup_changes AS c ON c.tenant_id = ${tenant(tenantId)}
   JOIN ${schema}.pickups AS p ON p.tenant_id = c.tenant_id AND p.pickup_id = c.pickup_id
-  WHERE c.at >= ${timestamptz(from)} AND c.at < ${timestamptz(to)}
+  WHERE ${condition} AND (${isWithin}) IS TRUE
     AND ${clientSeesAccounts(schema, tenant(tenantId), statement`w.client`, statement`p.accounts`)}`
+  }
+}
 
 export const layer = storeLayer(PickupSubscriptionStore, ({ schema, sql }) => {
   const table = statement`${schema}.pickup_subscriptions`
@@ -62,6 +69,6 @@ export const layer = storeLayer(PickupSubscriptionStore, ({ schema, sql }) => {
     prune,
     documents,
     clientSees,
-    replay: (tenantId, id, range) => replay(tenantId, id, changesBetween(schema, tenantId, range))
+    replay: (tenantId, id, range) => replay(tenantId, id, replayedChanges(schema, tenantId, range))
   }
 })

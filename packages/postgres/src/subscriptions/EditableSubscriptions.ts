@@ -3,10 +3,23 @@ import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import type { PgClient } from "../client/PgClient.ts"
-import { bool, int8 } from "../client/SqlRow.ts"
+import { bool, int8, optional } from "../client/SqlRow.ts"
 import { type Statement, statement } from "../client/SqlStatement.ts"
 import { makeDocuments } from "./SubscriptionDocuments.ts"
-import { findSubscription, lockSubscription, pruneSubscriptions, replayedRow, replayEntries, subscriptionOf, subscriptionRow } from "./SubscriptionSql.ts"
+import {
+  boundsRow,
+  findSubscription,
+  isBetweenNumbers,
+  lockSubscription,
+  pruneSubscriptions,
+  replayBounds,
+  replayedRow,
+  type ReplayedLog,
+  replayEntries,
+  replayStepEnd,
+  subscriptionOf,
+  subscriptionRow
+} from "./SubscriptionSql.ts"
 
 /** `empty` removes what a removed subscription says; its row stays until it is pruned, so that removing again succeeds. */
 export const makeEditable = (sql: PgClient, schema: Statement, table: Statement, empty: (tenantId: string, id: string) => Effect.Effect<void, SqlError>) => ({
@@ -23,10 +36,19 @@ export const makeEditable = (sql: PgClient, schema: Statement, table: Statement,
       return "removed"
     })),
   prune: (tenantId: string, removedBefore: number) => sql.one(int8, pruneSubscriptions(table, tenantId, removedBefore)),
-  replay: Effect.fnUntraced(function*(tenantId: string, id: string, entries: Statement) {
+  /** In bounded statements, each of them a transaction unless the caller has one open. */
+  replay: Effect.fnUntraced(function*(tenantId: string, id: string, log: ReplayedLog) {
     if (!isUuid(id)) return Option.none<number>()
-    const { isFound, queued } = yield* sql.one(replayedRow, replayEntries(schema, table, tenantId, id, entries))
-    return isFound ? Option.some(queued) : Option.none<number>()
+    const { first = 0, last = 0 } = yield* sql.one(boundsRow, replayBounds(log))
+    let queued = 0
+    for (let next = first; ;) {
+      const end = (yield* sql.one(optional(int8), replayStepEnd(log, next, last))) ?? last
+      const step = yield* sql.one(replayedRow, replayEntries(schema, table, tenantId, id, log.entries(isBetweenNumbers(log.number, next, end))))
+      if (!step.isFound) return Option.none<number>()
+      queued += step.queued
+      if (end >= last) return Option.some(queued)
+      next = end + 1
+    }
   }),
   documents: makeDocuments(sql, table, statement`deleted_at IS NULL`)
 })

@@ -55,6 +55,33 @@ gone AS (
 SELECT count(*) AS pruned FROM gone`
 }
 
+/** What a replay reads, step by step. */
+export interface ReplayedLog {
+  /** The rows of a tenant, for FROM and WHERE. */
+  readonly rows: Statement
+  /** A column that numbers them, by an index. */
+  readonly number: Statement
+  /** A condition on the rows: when they were stored. */
+  readonly isWithin: Statement
+  /** Entries of the rows that also fulfil a condition, for the subscription `wanted`. */
+  readonly entries: (condition: Statement) => Statement
+}
+
+/** Rows of the log that one statement reads: half a second of work, while a whole log may take longer than a statement may run. */
+const replayStep = raw("10000")
+
+export const boundsRow = row({ first: optional(int8), last: optional(int8) })
+
+/** The first and the last number within the time. OFFSET 0: by the numbers' index, the whole log before would be read. */
+export const replayBounds = ({ isWithin, number, rows }: ReplayedLog) => statement`
+SELECT min(r.number) AS first, max(r.number) AS last FROM (SELECT ${number} AS number FROM ${rows} AND ${isWithin} OFFSET 0) AS r`
+
+export const isBetweenNumbers = (number: Statement, first: number, last: number) => statement`${number} BETWEEN ${int8(first)} AND ${int8(last)}`
+
+/** The last number of the next step. */
+export const replayStepEnd = ({ number, rows }: ReplayedLog, first: number, last: number) => statement`
+SELECT max(r.number) AS last FROM (SELECT ${number} AS number FROM ${rows} AND ${isBetweenNumbers(number, first, last)} ORDER BY ${number} LIMIT ${replayStep}) AS r`
+
 export const replayedRow = row({ isFound: bool, queued: int8 })
 
 /** Returns whether the subscription `wanted` exists, and how many of the entries were queued again; those that wait already stay. */

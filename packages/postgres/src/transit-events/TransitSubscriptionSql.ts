@@ -2,9 +2,9 @@
 import type { DestinationState } from "@waybill/core/delivery"
 import { type ReplayRequest, type SubscriptionRecord, transitEventSource } from "@waybill/core/transit-events"
 import { bool, int4, int8, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
-import { type Expression, nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
+import { type Expression, nothing, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
-import { selectSubscriptions } from "../subscriptions/SubscriptionSql.ts"
+import { type ReplayedLog, selectSubscriptions } from "../subscriptions/SubscriptionSql.ts"
 import { clientSees } from "../shared/ShipmentSql.ts"
 
 export const lockedRow = row({ shipmentId: text, isInserted: bool })
@@ -98,15 +98,20 @@ WITH queued AS (
 ${signalQueued(schema, tenant(tenantId))}`
 }
 
-/** Entries of the stored events of a request, for the subscription `wanted`. */
-export const eventsOf = (schema: Statement, tenantId: string, { from, to = Infinity, ...request }: ReplayRequest) => {
-  const shipmentIds = request.shipmentIds === undefined ? nothing : statement`AND e.shipment_id = ANY (${textArray(request.shipmentIds)})`
-  return statement`${storedEvents(tenantId, statement`w.id`)}
+/** The stored events of a request. Its times have an index in no order of numbers, which IS TRUE hides from the statements of a step. */
+export const replayedEvents = (schema: Statement, tenantId: string, { from, to = Infinity, shipmentIds }: ReplayRequest): ReplayedLog => {
+  const isWithin = statement`e.recorded_at >= ${timestamptz(from)} AND e.recorded_at < ${timestamptz(to)}`
+  const ofShipments = shipmentIds === undefined ? nothing : statement`AND e.shipment_id = ANY (${textArray(shipmentIds)})`
+  return {
+    rows: statement`${schema}.transit_events AS e WHERE e.tenant_id = ${tenant(tenantId)} ${ofShipments}`,
+    number: raw("e.event_no"),
+    isWithin,
+    entries: (condition) => statement`${storedEvents(tenantId, statement`w.id`)}
   FROM wanted AS w
   JOIN ${schema}.transit_events AS e ON e.tenant_id = ${tenant(tenantId)}
-  WHERE e.recorded_at >= ${timestamptz(from)} AND e.recorded_at < ${timestamptz(to)}
-    ${shipmentIds}
+  WHERE ${condition} AND (${isWithin}) IS TRUE ${ofShipments}
     AND (w.shipment_ids IS NULL OR e.shipment_id = ANY (w.shipment_ids))
     AND e.type_bit & w.type_mask <> 0
     AND ${clientSees(schema, tenant(tenantId), statement`w.client`, statement`e.shipment_id`)}`
+  }
 }

@@ -56,6 +56,6 @@ export const layer = storeLayer(TransitSubscriptionStore, ({ schema, sql }) => {
     prune,
     clientSees: (tenantId, client, shipmentId) => sql.one(bool, statements.seesShipment(schema, tenantId, client, shipmentId)),
     documents,
-    replay: (tenantId, id, request) => replay(tenantId, id, statements.eventsOf(schema, tenantId, request))
+    replay: (tenantId, id, request) => replay(tenantId, id, statements.replayedEvents(schema, tenantId, request))
   }
 })
