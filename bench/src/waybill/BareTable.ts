@@ -19,7 +19,8 @@ export const bareTables: ReadonlyArray<string> = [
   `CREATE UNIQUE INDEX ON bare_indexed (tenant_id, event_id, shipment_id)`,
   `CREATE INDEX ON bare_indexed (tenant_id, shipment_id, sequence, event_id)`,
   `CREATE INDEX ON bare_indexed USING brin (occurred_at)`,
-  `CREATE INDEX ON bare_indexed USING brin (recorded_at)`
+  `CREATE INDEX ON bare_indexed USING brin (recorded_at)`,
+  `CREATE INDEX ON bare_indexed (tenant_id, occurred_at)`
 ]
 
 interface BareEvents {

@@ -2,6 +2,7 @@
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { assert } from "vitest"
+import type { PageRequest } from "@waybill/core/transit-events"
 import { pageEntries } from "../src/audit/AuditStorePostgres.ts"
 import { PgClient, Sql } from "../src/index.ts"
 import * as documents from "../src/invoices/DocumentSql.ts"
@@ -26,7 +27,7 @@ const rows: Readonly<Record<string, string>> = {
   shipment_statuses: `(tenant_id, shipment_id, state, verified, public, covered, pickup_at)
     SELECT 't', 'S' || lpad(n::text, 6, '0'), '{}', '', '', true, 'epoch'::timestamptz + n * interval '1 s' FROM %`,
   transit_events: `(tenant_id, event_id, shipment_id, sequence, type_bit, occurred_at, recorded_at, body)
-    SELECT 't', 'E' || n, md5(n::text), 1, 1, 'epoch', 'epoch'::timestamptz + n * interval '1 s', decode(repeat('00', 500), 'hex') FROM %`,
+    SELECT 't', 'E' || n, 'S' || lpad(n::text, 6, '0'), 1, 1, 'epoch'::timestamptz + mod(n * 7, ${many}) * interval '1 s', 'epoch'::timestamptz + n * interval '1 s', decode(repeat('00', 500), 'hex') FROM %`,
   invoices: `(tenant_id, unique_id, dot, mc, shipment_id, invoice_number, accounts, body)
     SELECT 't', 'U' || n, CASE WHEN ${isFew} THEN '2' ELSE '1' END, '', 'S', 'N', '{}', '' FROM %`,
   document_records: `(tenant_id, invoice_number, dot, mc, shipment_id, accounts, doc)
@@ -42,6 +43,10 @@ const carrier = { _tag: "Carrier", dot: "2", mc: "9" } as const
 const everything = { _tag: "All" } as const
 const range = { account: "MANY", from: 0, to: many * 1000, limit: 100, bytes: 1e9 }
 const between = { seen: "4:4:", upto: "999999999:999999999:", from: (many - 100) * 1000, after: undefined, limit: 100 }
+const eventsOf = (filter: object): PageRequest => ({
+  tenantId: "t", visibility: { _tag: "Granted", grants: [" dot 1"] }, filter: { shipmentId: undefined, eventTypes: undefined, occurredFrom: undefined, occurredTo: undefined, order: "asc", ...filter },
+  snapshot: undefined, after: undefined, skip: 0, limit: 10, count: false
+})
 
 const calls: Readonly<Record<string, Sql.Statement>> = {
   "an account of another carrier": accountKnownTo(schema, "t", "MANY", few),
@@ -49,6 +54,9 @@ const calls: Readonly<Record<string, Sql.Statement>> = {
   "what a carrier picked up of its account": statuses.findPickedUp(schema, "t", { ...range, account: "FEW", carrier: few }),
   "what a carrier with most shipments picked up of an account with few": statuses.findPickedUp(schema, "t", { ...range, account: "FEW", carrier: [" dot 1"] }),
   "events since a position": eventPages.since(schema, "t", everything, between),
+  "events of a carrier with nearly all shipments": eventPages.page(schema, eventsOf({})),
+  "events of a short time of a carrier with nearly all shipments": eventPages.page(schema, eventsOf({ occurredFrom: (many - 10) * 1000 })),
+  "number of events of a short time of a carrier with nearly all shipments": eventPages.count(schema, eventsOf({ occurredFrom: (many - 10) * 1000 }), undefined),
   "invoices of a carrier with both numbers": invoices.listInvoices(schema, "t", carrier, { uniqueId: undefined, shipmentId: undefined, invoiceNumber: undefined, dot: undefined, mc: undefined }, { after: undefined, limit: 50 }),
   "documents of a carrier with both numbers": documents.selectRecords(schema, "t", carrier, { invoiceNumber: undefined, dot: undefined, mc: undefined, documentTypes: undefined }, { after: undefined, limit: 50, newestFirst: false }),
   "audit entries of an actor": pageEntries(schema, { actor: "few", tenantId: undefined, from: undefined, before: undefined, limit: 50 })

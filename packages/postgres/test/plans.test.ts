@@ -3,6 +3,7 @@ import { layer } from "@effect/vitest"
 import { Deferred, Effect, type Scope } from "effect"
 import { assert } from "vitest"
 import { type DeliveryQuery, pauseByOperator, pauseForPurge } from "@waybill/core/delivery"
+import type { PageRequest } from "@waybill/core/transit-events"
 import * as clients from "../src/access/ClientSql.ts"
 import * as keys from "../src/access/KeySql.ts"
 import { pageEntries } from "../src/audit/AuditStorePostgres.ts"
@@ -69,6 +70,11 @@ const anyInvoice = { uniqueId: undefined, shipmentId: undefined, invoiceNumber: 
 const anyDocuments = { invoiceNumber: undefined, dot: undefined, mc: undefined, documentTypes: undefined }
 const documents = { invoiceNumber: "N", carrier, shipmentId: "S", accounts: [], doc: "{}", files: [] }
 
+const eventsOf = (grants: ReadonlyArray<string>, filter: object): PageRequest => ({
+  tenantId: "t", visibility: { _tag: "Granted", grants }, filter: { shipmentId: undefined, eventTypes: undefined, occurredFrom: undefined, occurredTo: undefined, order: "asc", ...filter },
+  snapshot: undefined, after: undefined, skip: 0, limit: 1, count: false
+})
+
 /** The values are any that a caller may have. */
 const statementsIn = (quoted: string) => {
   const schema = Sql.raw(quoted)
@@ -105,6 +111,9 @@ const statementsIn = (quoted: string) => {
     "page of transit subscriptions": subscriptions.pageSubscriptions(schema, "t", "c", "active", { skip: 0, limit: 1 }),
     "number of transit subscriptions": subscriptions.countSubscriptions(schema, "t", "c", "active"),
     "whether a client sees a shipment": subscriptions.seesShipment(schema, "t", "c", "S"),
+    "page of events of a carrier": eventPages.page(schema, eventsOf([" dot 1"], {})),
+    "page of events of a time": eventPages.page(schema, eventsOf([" dot 1"], { occurredFrom: 0, occurredTo: 1 })),
+    "count events of a time": eventPages.count(schema, eventsOf(["A", "B", "C", "D", "E"], { occurredFrom: 0 }), undefined),
     "replay events": replayEntries(schema, subscriptions.transitSubscriptions(schema), "t", id, replayed.entries(isBetweenNumbers(replayed.number, 1, 2))),
     "end of a replay's step": replayStepEnd(replayed, 1, 2),
     "replay shipments": replayEntries(schema, subscriptions.transitSubscriptions(schema), "t", id, replayedShipments.entries(isBetweenNumbers(replayed.number, 1, 2))),
