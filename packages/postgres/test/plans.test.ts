@@ -361,7 +361,7 @@ const judge = (schema: string, wrong: (name: string, plan: Effect.Success<Return
  * small. Takes do not look for rows by lists.
  */
 const namesByList = (name: string, isOlder: boolean, place: string) =>
-  isOlder && (!name.startsWith("take") || name === "take and send again") && name !== "settle first attempts" && /in (deliveries|delivery_destinations|transit_cursors|freight_charge_in_flight) by/.test(place)
+  isOlder && (!name.startsWith("take") || name === "take and send again") && name !== "settle first attempts" && /in (api_keys|deliveries|delivery_destinations|transit_cursors|freight_charge_in_flight) by/.test(place)
 
 const wholeReads = (schema: string) => (name: string, plan: Effect.Success<ReturnType<typeof planOf>>) => [
   ...readsSmall.has(name) ? [] : seqScans(plan).map((each) => `full scan of ${each}`),
