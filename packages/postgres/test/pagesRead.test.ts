@@ -19,11 +19,11 @@ const mostPages = 150
 const name = freshSchema()
 const schema = Sql.raw(`"${name}"`)
 
-/** Of one tenant. A carrier and an actor have ten of all rows, spread evenly; another one has the others. */
+/** Of one tenant. A carrier and an actor have ten of all rows, spread evenly; another one has the others. Each shipment has an account of its own as well, so that a plan for all accounts expects few shipments. */
 const isFew = `mod(n, ${many / 10}) = 7`
 const rows: Readonly<Record<string, string>> = {
   shipment_accounts: `(tenant_id, account, shipment_id, pickup_at)
-    SELECT 't', a, 'S' || lpad(n::text, 6, '0'), 'epoch'::timestamptz + n * interval '1 s' FROM %, unnest(ARRAY[CASE WHEN ${isFew} THEN 'FEW' ELSE 'MANY' END, CASE WHEN ${isFew} THEN ' dot 2' ELSE ' dot 1' END]) AS a`,
+    SELECT 't', a, 'S' || lpad(n::text, 6, '0'), 'epoch'::timestamptz + n * interval '1 s' FROM %, unnest(ARRAY[CASE WHEN ${isFew} THEN 'FEW' ELSE 'MANY' END, CASE WHEN ${isFew} THEN ' dot 2' ELSE ' dot 1' END, 'OWN' || n]) AS a`,
   shipment_statuses: `(tenant_id, shipment_id, state, verified, public, covered, pickup_at)
     SELECT 't', 'S' || lpad(n::text, 6, '0'), '{}', '', '', true, 'epoch'::timestamptz + n * interval '1 s' FROM %`,
   transit_events: `(tenant_id, event_id, shipment_id, sequence, type_bit, occurred_at, recorded_at, body)
