@@ -6,6 +6,7 @@ import { storeMutants } from "./StoreMutants.ts"
 
 const destination = "core/src/delivery/worker/Destination.ts"
 const taking = "core/src/delivery/worker/Taking.ts"
+const choosing = "core/src/delivery/worker/Choosing.ts"
 const sending = "core/src/delivery/worker/Sending.ts"
 const settling = "core/src/delivery/worker/Settling.ts"
 const work = "core/src/delivery/worker/WorkSet.ts"
@@ -50,8 +51,8 @@ const engineMutants: ReadonlyArray<Mutant> = [
     "        signalled(destination, key, work.nextEvent())\n", ""),
   mutant(destination, "keys in flight are not named",
     "if (first && (again.length > 0 || after === undefined || compareText(lastKey, after) > 0)) inFlight.push(deliveryId)", ""),
-  mutant(taking, "two takes of a tenant take from the same destination",
-    "if (tenant.guess !== undefined && !tenant.guess.has(destination.destinationId)) continue", ""),
+  mutant(choosing, "two takes of a tenant take from the same destination",
+    "tenant.guess === undefined || tenant.guess.has(destination.destinationId)", "true"),
   mutant(taking, "a take does not name the areas of its destinations",
     "new Set(asked.flatMap(({ destination }) => destination.settings?.source ?? []))", "[]"),
   mutant(taking, "a take takes unrequested deliveries from busy destinations",

@@ -1,28 +1,17 @@
 /** Takes deliveries, one tenant at a time. */
 import { type Cause, Effect, Exit, identity, Iterable } from "effect"
 import type { StorageError } from "../../shared/StoragePort.ts"
-import { type Destination, foundBy, hasSent, isFailing, needsLoad, planOf, signalled, takeFromOf } from "./Destination.ts"
+import { type Asked, chooseDestinations, destinationsPerTake } from "./Choosing.ts"
+import { type Destination, foundBy, isFailing, signalled } from "./Destination.ts"
 import { reportLost } from "../DeliveryReport.ts"
-import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "../DeliveryStore.ts"
+import { type OwnedPartition, partitionOf, type Taken, type TakeRequest } from "../DeliveryStore.ts"
 import { dropUnsendable } from "./Dropping.ts"
 import type { EngineState } from "./EngineState.ts"
 import { destinationClosed, loadDestinations } from "./Loading.ts"
 import { rateWindowMillis } from "../model/RateLimit.ts"
-import { beginCall, hasDrops, type OwnedTenant, ownershipOf, type ReadyGroup } from "./WorkSet.ts"
-import { type Promised, type Sending, sendsPerTurn } from "./Sending.ts"
+import { beginCall, hasDrops, type OwnedTenant, ownershipOf } from "./WorkSet.ts"
+import { type Sending, sendsPerTurn } from "./Sending.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
-
-/** Maximum number of destinations in one load, and in one take. */
-const destinationsPerTake = 256
-
-/** Approximate maximum of events in one take: larger statements delay other takes and are not more efficient. */
-const eventsPerTake = 1024
-
-/** A destination with this number of expected events is taken alone: deliveries of others in the same take would wait for all of them. */
-const largeTake = eventsPerTake / 4
-
-/** Deliveries of a destination may have so many times the bytes of its last ones. A further take reads what is more, because many destinations may change at once. */
-const growthPerTake = 2
 
 /** Number of loops that consume signals of one tenant and take what they name. Together with those that take its backlog, one is left for other tenants. */
 const signalTakesAtOnce = 2
@@ -37,13 +26,6 @@ const unrequestedBytesPart = 1 / 2
 
 /** Maximum number of entries of one destination that a take scans. */
 const lookAt = 5000
-
-/** The planned part of a take for one destination. */
-interface Asked {
-  readonly destination: Destination
-  readonly from: TakeFrom
-  readonly promised: Promised
-}
 
 /** The loop that takes deliveries and starts their attempts. */
 export class Taking {
@@ -130,7 +112,7 @@ export class Taking {
       // the response of the concurrent signal take may have been lost during the load
       yield* this.reclaimAll(tenant)
       const now = yield* monotonicMillis
-      const asked = this.choose(tenant, now)
+      const asked = chooseDestinations(this.parts, tenant, now)
       goesOn = asked.length > 0 || tenant.unloaded.size > 0
       if (asked.length === 0) {
         // the rest waits until an attempt ends; behind other tenants if it was served, because it looks again after the take
@@ -163,7 +145,7 @@ export class Taking {
       const unknown = Array.from(heard).filter((destination) => tenant.unloaded.has(destination)).slice(0, destinationsPerTake)
       if (unknown.length > 0) yield* loadDestinations(this.parts, tenant, unknown)
       const now = yield* monotonicMillis
-      const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : this.choose(tenant, now, { among: heard, isSmall: true })
+      const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : chooseDestinations(this.parts, tenant, now, { among: heard, isSmall: true })
       if (asked.length > 0) yield* Effect.andThen(release, this.take(tenant, asked, now))
     }).pipe(Effect.ensuring(Effect.suspend(() => {
       tenant.signalTakes -= 1
@@ -175,69 +157,6 @@ export class Taking {
   private load(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
     const unknown = Array.from(Iterable.take(tenant.unloaded, destinationsPerTake))
     return unknown.length === 0 ? Effect.void : loadDestinations(this.parts, tenant, unknown)
-  }
-
-  /** Chooses the next destinations among these or all, in turn by group. */
-  private choose(
-    tenant: OwnedTenant,
-    now: number,
-    { among, isSmall = false }: { readonly among?: ReadonlySet<Destination>; readonly isSmall?: boolean } = {}
-  ): ReadonlyArray<Asked> {
-    const { options, slots, work } = this.parts
-    const asked: Array<Asked> = []
-    let attempts = 0
-    let events = eventsPerTake
-    let bytes = options.maxBytesInFlight
-    const turns = Array.from(among === undefined ? tenant.ready.values() : readyAmong(among), ({ destinations, isFailing, owner }) => ({ owner, isFailing, own: destinations.values() }))
-    while (turns.length > 0 && asked.length < destinationsPerTake && attempts < deliveriesPerTake && events > 0 && bytes > 0) {
-      const turn = turns.shift()!
-      const { owner } = turn
-      if (slots.ofClient(owner, turn.isFailing) === 0) continue
-      const next = turn.own.next()
-      if (next.done === true) continue
-      turns.push(turn)
-      const destination = next.value
-      if (needsLoad(destination, now)) {
-        destination.stale = true
-        work.unready(destination)
-        work.touch(destination)
-        continue
-      }
-      // the concurrent signal take may return deliveries of it
-      if (tenant.guess !== undefined && !tenant.guess.has(destination.destinationId)) continue
-      const wasFailing = isFailing(destination)
-      const most = Math.min(deliveriesPerTake - attempts, Math.max(1, Math.floor(events / destination.eventsPerDelivery)))
-      const room = destination.taking || destination.owned.leaving ? 0 : Math.min(slots.ofClient(owner, wasFailing), most)
-      // less than a destination's first window may be allowed
-      const plan = planOf(destination, now, Math.min(room, options.destinationConcurrency - destination.running))
-      const wanted = plan.again.length + plan.batches
-      const isLarge = wanted * destination.eventsPerDelivery >= largeTake
-      if (isLarge && (isSmall || asked.length > 0)) continue
-      if (plan.lookAt !== undefined) work.lookAt(destination, plan.lookAt)
-      // it is checked again when an attempt of its client ends
-      if (room === 0 && !destination.taking) continue
-      work.unready(destination)
-      if (wanted === 0) continue
-      destination.taking = true
-      tenant.busy.add(destination)
-      slots.use(owner, wanted, wasFailing)
-      const mostBytes = this.bytesOf(plan.batches, destination.bytesPerDelivery)
-      const reserved = Math.min(mostBytes, this.bytesOf(plan.batches, destination.reservedPerDelivery)) + plan.again.length * destination.bytesPerDelivery
-      const promised = slots.useBytes(owner, reserved, wasFailing)
-      // nothing limits what is read of retries, and the first one may be a full batch
-      bytes -= mostBytes + (hasSent(destination) ? 0 : plan.again.length * options.maxBatchBytes)
-      attempts += wanted
-      events -= wanted * destination.eventsPerDelivery
-      asked.push({ destination, from: takeFromOf(destination, plan, mostBytes), promised: { attempts: wanted, bytes: promised, owner, wasFailing } })
-      if (isLarge) break
-    }
-    return asked
-  }
-
-  /** Bytes of new deliveries of a destination that have about so many. */
-  private bytesOf(batches: number, bytesPerDelivery: number): number {
-    const { maxBatchBytes, maxBytesInFlight } = this.parts.options
-    return Math.ceil(Math.min(batches * maxBatchBytes, Math.max(maxBytesInFlight / deliveriesPerTake, batches * bytesPerDelivery * growthPerTake)))
   }
 
   /** Returns destinations with signals whose entries the take did not read. `when`: decides when the attempts begin. */
@@ -425,19 +344,6 @@ export class Taking {
 /** Destinations that do not send, by the last take. */
 const withoutSending = ({ partitions }: OwnedTenant): ReadonlyArray<string> =>
   Array.from(partitions.values()).flatMap(({ destinations }) => Array.from(destinations.values()).flatMap(({ destinationId, sends }) => sends ? [] : [destinationId]))
-
-/** Those of these destinations that may send, by group. A tenant may have thousands more. */
-const readyAmong = (among: Iterable<Destination>): Iterable<ReadyGroup> => {
-  const found = new Map<ReadyGroup, ReadyGroup>()
-  for (const destination of among) {
-    const { readyIn } = destination
-    if (readyIn === undefined) continue
-    const own = found.get(readyIn)
-    if (own === undefined) found.set(readyIn, { ...readyIn, destinations: new Set([destination]) })
-    else own.destinations.add(destination)
-  }
-  return found.values()
-}
 
 /** Whether signals may exist that a loop may consume now. */
 const mayTakeSignals = ({ signalled, signalTakes, takingSignals }: OwnedTenant): boolean => signalled && !takingSignals && signalTakes < signalTakesAtOnce
