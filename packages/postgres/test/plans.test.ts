@@ -292,7 +292,7 @@ const ofDeliveries = (schema: Sql.Statement) => ({
   "lock a delivery": retries.lockRetried(schema, "t", id, sources),
   "retry a delivery": retries.retryDelivery(schema, "t", id),
   "whether a delivery is in flight": retries.isSending(schema, "t", id),
-  "recover deliveries": retries.recoverDeliveries(schema, "t", id, 0),
+  "recover deliveries": retries.recoverDeliveries(schema, "t", id, 0, id),
   "lock the destinations of dead letters": retries.lockDestinationsOf(schema, "t", [id]),
   "retry dead letters": retries.retryDead(schema, "t", [id]),
   "dismiss dead letters": control.dismissDeadLetters(schema, "t", [id]),

@@ -72,6 +72,20 @@ export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: Reado
     return Option.some(retried.whole ? retried.state : "cancelled")
   }, sql.withTransaction)
 
+  /** In steps, each of them a transaction unless the caller has one open. What dies again meanwhile is before the next step. */
+  const recover = Effect.fnUntraced(function*(tenantId: string, destinationId: string, since: number) {
+    let recovered = 0
+    for (let after: string | undefined = statements.firstIdAt(0); after !== undefined;) {
+      const step: Decoded<typeof retries.recoveredRow> = yield* sql.withTransaction(Effect.andThen(
+        sql.run(lockDestination(schema, tenantId, destinationId)),
+        sql.one(retries.recoveredRow, retries.recoverDeliveries(schema, tenantId, destinationId, since, after))
+      ))
+      recovered += step.recovered
+      after = step.last
+    }
+    return recovered
+  })
+
   const prune = Effect.fnUntraced(function*(tenantId: string, before: number) {
     const deliveries = yield* sql.one(int8, statements.pruneDeliveries(schema, tenantId, before))
     return deliveries > 0 ? deliveries : yield* sql.one(int8, statements.pruneDestinations(schema, tenantId, before))
@@ -87,11 +101,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: Reado
     find: (tenantId, deliveryId) =>
       Effect.map(sql.rows(statements.detailRow, statements.findDelivery(schema, tenantId, deliveryId, sources)), ([found]) => Option.map(Option.fromUndefinedOr(found), detailOf)),
     retry,
-    recover: (tenantId, destinationId, since) =>
-      sql.withTransaction(Effect.andThen(
-        sql.run(lockDestination(schema, tenantId, destinationId)),
-        sql.one(int8, retries.recoverDeliveries(schema, tenantId, destinationId, since))
-      )),
+    recover,
     retryDead: (tenantId, deliveryIds) =>
       sql.withTransaction(Effect.andThen(
         sql.run(retries.lockDestinationsOf(schema, tenantId, deliveryIds)),

@@ -1,6 +1,6 @@
 /** SQL statements that make deliveries due again. They run after the lock of the destination. */
 import type { DeliveryState } from "@waybill/core/delivery"
-import { bool, only, row, text, timestamptz, uuid, uuidArray } from "../../client/SqlRow.ts"
+import { bool, int8, only, optional, row, text, timestamptz, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { inFlightOf } from "./DeliveryLogSql.ts"
 import { hasDestination } from "../LookupSql.ts"
@@ -50,8 +50,21 @@ FROM (
   SELECT d.delivery_id FROM ${inFlight(schema, tenantId)} AS d WHERE d.tenant_id = ${tenant(tenantId)} ${inFlightOf(deliveryId)}
 ) AS d`
 
-export const recoverDeliveries = (schema: Statement, tenantId: string, destinationId: string, since: number) =>
-  retryDeadLetters(schema, tenantId, statement`AND d.destination_id = ${uuid(destinationId)} AND d.settled_at >= ${timestamptz(since)}`)
+/** At most so many are recovered by a statement, because all of a destination's may take longer than the statement timeout. */
+const recoverStep = 10_000
+
+/** `last`: the last delivery of a full step, after which the next one begins. */
+export const recoveredRow = row({ recovered: int8, last: optional(uuid) })
+
+export const recoverDeliveries = (schema: Statement, tenantId: string, destinationId: string, since: number, after: string) => statement`
+WITH step AS MATERIALIZED (
+  SELECT d.delivery_id FROM ${schema}.deliveries AS d
+  WHERE d.tenant_id = ${tenant(tenantId)} AND d.destination_id = ${uuid(destinationId)} AND d.state = 'dead'
+    AND d.delivery_id > ${uuid(after)} AND d.settled_at >= ${timestamptz(since)}
+  ORDER BY d.delivery_id LIMIT ${raw(String(recoverStep))}
+),
+${retryDeadLetters(schema, tenantId, raw("d.delivery_id = ANY (ARRAY(SELECT s.delivery_id FROM step AS s))"))}
+SELECT count(*) AS recovered, (SELECT s.delivery_id FROM step AS s ORDER BY s.delivery_id OFFSET ${raw(String(recoverStep - 1))}) AS last FROM recovered`
 
 /** Locks the destinations of dead letters. */
 export const lockDestinationsOf = (schema: Statement, tenantId: string, deliveryIds: ReadonlyArray<string>) =>
@@ -59,17 +72,18 @@ export const lockDestinationsOf = (schema: Statement, tenantId: string, delivery
   SELECT d.destination_id FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ANY (${uuidArray(deliveryIds)}) AND d.state = 'dead'
 ))`)
 
-export const retryDead = (schema: Statement, tenantId: string, deliveryIds: ReadonlyArray<string>) =>
-  retryDeadLetters(schema, tenantId, statement`AND d.delivery_id = ANY (${uuidArray(deliveryIds)})`)
+export const retryDead = (schema: Statement, tenantId: string, deliveryIds: ReadonlyArray<string>) => statement`
+WITH ${retryDeadLetters(schema, tenantId, statement`d.delivery_id = ANY (${uuidArray(deliveryIds)})`)}
+SELECT count(*) AS recovered FROM recovered`
 
-const retryDeadLetters = (schema: Statement, tenantId: string, condition: Statement) => statement`
-WITH recovered AS (
+function retryDeadLetters(schema: Statement, tenantId: string, condition: Statement): Statement {
+  return statement`recovered AS (
   UPDATE ${schema}.deliveries AS d SET ${again}
-  WHERE d.tenant_id = ${tenant(tenantId)} AND d.state = 'dead' ${condition} AND ${hasDestination(schema, tenantId, raw("l.state <> 'closed'"))}
+  WHERE d.tenant_id = ${tenant(tenantId)} AND d.state = 'dead' AND ${condition} AND ${hasDestination(schema, tenantId, raw("l.state <> 'closed'"))}
   RETURNING d.destination_id
 ),
 changed AS (
   SELECT DISTINCT destination_id FROM recovered
 ),
-signalled AS (${signalChanged(schema, tenant(tenantId))})
-SELECT count(*) AS recovered FROM recovered`
+signalled AS (${signalChanged(schema, tenant(tenantId))})`
+}
