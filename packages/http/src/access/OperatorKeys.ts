@@ -28,6 +28,7 @@ const advice = "Take the output of: openssl rand -hex 32"
  * key. Keys with the same name are one operator; values must differ.
  */
 export const parseOperatorKeys = (text: string): Result.Result<ReadonlyArray<OperatorKey>, string> => {
+  if (/[\r\n]/.test(text.trim())) return Result.fail("has several lines. Write all keys in one line, separated by commas")
   const entries = text.split(",").map((entry) => entry.trim())
   const keys: Array<OperatorKey> = []
   for (const [index, entry] of entries.entries()) {

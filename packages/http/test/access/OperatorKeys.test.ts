@@ -32,6 +32,7 @@ describe("a list of operator keys", () => {
     ["an empty entry", `${operatorKey},`, /shorter than 20/],
     ["another word than read", `ci:write:${nightly}`, /another word than read/],
     ["a key with a colon", `ci:read:${nightly}:x`, /too many colons/],
+    ["keys in several lines", `ops:${operatorKey}\nci:${nightly}`, /^has several lines\. Write all keys in one line/],
     ["a key with blanks", "ci:some words that are no key", /blanks/]
   ])("is refused for %s, without quoting a key", (_what, text, problem) => {
     expect(parsed(text)).toMatch(problem)

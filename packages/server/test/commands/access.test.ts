@@ -123,6 +123,14 @@ describe("keys on the command line", { timeout: 60_000 }, () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^waybill: The file of WAYBILL_OPERATOR_KEY_FILE cannot be read: ENOENT/)])
   })
 
+  it("says that keys of a file must be in one line, before it calls", async () => {
+    const file = join(directory(), "operator-keys")
+    writeFileSync(file, `ops:${"k".repeat(24)}\nci:${"c".repeat(24)}\n`)
+    const { code, stderr } = await run(["tenants", "list", "--url", "http://127.0.0.1:1"], { env: { WAYBILL_OPERATOR_KEY_FILE: file } })
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^waybill: The operator key has several lines\. Write all keys in one line, separated by commas\./)])
+    expect(stderr).not.toContain("kkkk")
+  })
+
   it("takes the first of several operator keys that may write", async () => {
     const { env, operatorKey } = await runningServer()
     const several = `ci:read:0123456789abcdef01234567,ops:${operatorKey}`

@@ -58,16 +58,16 @@ export const operatorOfAllTenants = Effect.fnUntraced(function*(flags: Flags): E
 
 const operatorKeyOf = Effect.fnUntraced(function*(flags: Flags, baseUrl: string): Effect.fn.Return<string, CommandFailed> {
   const text = (yield* keyOf(flags, "WAYBILL_OPERATOR_KEY")) ?? (yield* keyInFile) ?? (yield* keyInDataDir(baseUrl))
-  if (text !== undefined) return writableKeyOf(text)
+  if (text !== undefined) return yield* writableKeyOf(text)
   return yield* usageError("No operator key given. Set WAYBILL_OPERATOR_KEY, or run the command next to the server's data directory.")
 })
 
 /** A server's variable may hold several named operator keys. Uses the first one that may write. */
-const writableKeyOf = (text: string): string =>
+const writableKeyOf = (text: string): Effect.Effect<string, CommandFailed> =>
   Result.match(parseOperatorKeys(text), {
-    onSuccess: (keys) => Redacted.value((keys.find(({ readOnly }) => !readOnly) ?? keys[0]!).key),
-    // The server explains what is wrong with the key.
-    onFailure: () => text
+    onSuccess: (keys) => Effect.succeed(Redacted.value((keys.find(({ readOnly }) => !readOnly) ?? keys[0]!).key)),
+    // The server explains what is wrong with a key that can be sent.
+    onFailure: (reason) => /\s/.test(text) ? Effect.fail(usageError(`The operator key ${reason}.`)) : Effect.succeed(text)
   })
 
 const keyInFile = Effect.flatMap(setting("WAYBILL_OPERATOR_KEY_FILE"), (path) =>
