@@ -1,10 +1,7 @@
-import { WakeupsSuite } from "@waybill/conformance/suites"
 import { Wakeups } from "@waybill/core/delivery"
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Schedule } from "effect"
 import { freshSchema, testStorage } from "../TestStorage.ts"
-
-WakeupsSuite.suite("Postgres", testStorage())
 
 /** Another process on the same schema. */
 const otherProcess = (schema: string) => Effect.map(Layer.build(Layer.fresh(testStorage(schema, { keep: true }))), (services) => Context.get(services, Wakeups))

@@ -1,6 +1,4 @@
-import { MailStoreSuite } from "@waybill/conformance/suites"
 import { mailsSetBack } from "../ClockSetBack.ts"
-import { freshSchema, testStorage } from "../TestStorage.ts"
+import { freshSchema } from "../TestStorage.ts"
 
-MailStoreSuite.suite("Postgres", testStorage())
 mailsSetBack(freshSchema())

@@ -1,4 +1,6 @@
 /**
+ * The storage suites on Postgres, and what their statements read.
+ *
  * The schema can be distributed by `tenant_id`: every key starts with it, and every statement that the adapter sends in the
  * conformance suites stays within one tenant, except the few in `AcrossTenants.ts`.
  */
@@ -32,10 +34,10 @@ const readWhole: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> 
 const recorded = recordedStatements()
 
 describe("statements", () => {
-  storageSuites("recorded", Layer.provideMerge(recorded.layer, testStorage(schema)))
+  storageSuites("Postgres", Layer.provideMerge(recorded.layer, testStorage(schema)))
 
   // an optional port without a suite
-  layer(Layer.provideMerge(recorded.layer, testStorage(schema)), { excludeTestServices: true })("recorded: EventsAwaitingStatus", (it) => {
+  layer(Layer.provideMerge(recorded.layer, testStorage(schema)), { excludeTestServices: true })("Postgres: EventsAwaitingStatus", (it) => {
     it.effect("has no events before any were published from SQL", Effect.fnUntraced(function*() {
       const awaiting = (yield* EventsAwaitingStatus)!
       assert.deepEqual(yield* awaiting.tenants({ after: undefined, limit: 1 }), [])

@@ -1,4 +1,0 @@
-import { AccessStoreSuite } from "@waybill/conformance/suites"
-import { testStorage } from "../TestStorage.ts"
-
-AccessStoreSuite.suite("Postgres", testStorage())

@@ -1,4 +1,0 @@
-import { FreightBillStoreSuite } from "@waybill/conformance/suites"
-import { testStorage } from "../TestStorage.ts"
-
-FreightBillStoreSuite.suite("Postgres", testStorage())

@@ -1,4 +1,0 @@
-import { TransitEventStoreSuite } from "@waybill/conformance/suites"
-import { testStorage } from "../TestStorage.ts"
-
-TransitEventStoreSuite.suite("Postgres", testStorage())
