@@ -193,7 +193,10 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     // the same tab, so only the fragment changes
     // and the same link once more
     for (const url of [link.url!, link.url!]) {
+      // the view of the first link is shown until the page has seen the second
+      const session = page.waitForResponse("**/portal/v1/session")
       await page.goto(url)
+      await session
       await page.getByRole("heading", { name: "Subscriptions" }).waitFor()
     }
     await operator.suspendTenant("acme")
