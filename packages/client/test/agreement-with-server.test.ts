@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest"
 import type { PreliminaryFreightCharge } from "../src/freight-charges/index.ts"
 import type { ReportedCharge, ReportedShipment } from "../src/intake/index.ts"
+import type { PortalDeliveryQuery, PortalSubscriptionQuery } from "../src/portal/index.ts"
 import { DeliveryReceiver, type DeliveryReceiverOptions, type NotificationContext, SeenInMemory } from "../src/receiver/index.ts"
 import type { StatusNotification } from "../src/shipment-status/index.ts"
 import { pickupBody } from "../src/pickups/PickupRequest.ts"
@@ -241,5 +242,15 @@ describe("Client and service agree", () => {
     expect(journey.deliveries).toMatchObject([{ subscriptionId: transactionId, area: "shipment-status", state: "delivered" }])
     await expect(operator.getJourney("beta", "S/1")).rejects.toMatchObject({ status: 404, code: "shipment_not_found" })
     expect((await operator.listDeliveries("acme", { order: "newest" })).data).toHaveLength(1)
+  })
+
+  it("on every filter of the portal's lists", async () => {
+    const { portalOf } = await startService()
+    const portal = await portalOf("shipper")
+    const id = "0199-unknown"
+    const deliveries: Required<PortalDeliveryQuery> = { state: "dead", subscriptionId: id, since: new Date(0), order: "oldest", cursor: undefined, limit: 1 }
+    const subscriptions: Required<PortalSubscriptionQuery> = { subscriptionId: [id], state: "active", cursor: undefined, limit: 1 }
+    expect(await portal.listDeliveries(deliveries)).toEqual({ data: [], nextCursor: null })
+    expect(await portal.listSubscriptions(subscriptions)).toEqual({ data: [], nextCursor: null })
   })
 })

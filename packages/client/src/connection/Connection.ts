@@ -141,13 +141,16 @@ export class Connection {
 
   /** Sends a call, and retries it where that is safe and useful. Fails with `WaybillProblem` or `WaybillCallFailed`. */
   send(call: Call, options: CallOptions = {}): Promise<Answer> {
-    return this.#attempts(call, options, async (failedCall, attempt) => {
+    let mayBeDone = false
+    return this.#attempts(call, options, async (failedCall) => {
       try {
         return await this.#sendOnce(failedCall, call, options.signal)
       } catch (failure) {
         const isGone = failure instanceof WaybillProblem && failure.status === 404 && call.method === "DELETE" && call.findableAfterDelete !== true
         // An earlier attempt deleted it, and its response was lost.
-        if (attempt > 1 && isGone) return { call: failedCall, status: 204, headers: new Headers(), json: undefined }
+        if (mayBeDone && isGone) return { call: failedCall, status: 204, headers: new Headers(), json: undefined }
+        // too many requests: the server did nothing
+        if (!(failure instanceof WaybillProblem && failure.status === 429)) mayBeDone = true
         throw failure
       }
     })
@@ -177,14 +180,14 @@ export class Connection {
     })
   }
 
-  async #attempts<A>(call: Call, options: CallOptions, once: (failedCall: FailedCall, attempt: number) => Promise<A>): Promise<A> {
+  async #attempts<A>(call: Call, options: CallOptions, once: (failedCall: FailedCall) => Promise<A>): Promise<A> {
     checkOptions("the call", options, callKinds)
     const key = call.headers?.[idempotencyKey]
     const url = this.#base + pathOf(call.path) + searchOf(call.query)
     const failedCall = { method: call.method, url, ...(key === undefined ? {} : { idempotencyKey: key }) }
     for (let attempt = 1; ; attempt++) {
       try {
-        return await once(failedCall, attempt)
+        return await once(failedCall)
       } catch (failure) {
         const pause = call.repeatable ? pauseBeforeRetry(this.#retry, attempt, failure, Math.random()) : undefined
         if (pause === undefined) throw failure

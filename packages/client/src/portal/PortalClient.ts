@@ -17,7 +17,7 @@ export interface PortalSubscriptionQuery extends PageQuery {
 }
 
 /** Filters of the list of the customer's own deliveries. */
-export interface PortalDeliveryQuery extends Omit<DeliveryQuery, "client"> {}
+export interface PortalDeliveryQuery extends PageQuery, Pick<DeliveryQuery, "order" | "since" | "state" | "subscriptionId"> {}
 
 /** A delivery of the customer with its endpoint and body. */
 export interface PortalDelivery extends Delivery {

@@ -310,6 +310,15 @@ describe("Connection", () => {
       const first = connected(() => problem(404), quick)
       expect(await failure(first.connection.send(remove))).toMatchObject({ status: 404 })
     })
+
+    it("a DELETE, but keeps its 404 as error where every attempt before was refused with 429", async () => {
+      const remove: Call = { method: "DELETE", path: ["v1", "things", "1"], repeatable: true }
+      const refused = connected((_, count) => problem(count === 0 ? 429 : 404), quick)
+      expect(await failure(refused.connection.send(remove))).toMatchObject({ status: 404 })
+      expect(refused.received).toHaveLength(2)
+      const alsoLost = connected((_, count) => count === 0 ? lost() : problem(count === 1 ? 429 : 404), quick)
+      expect((await alsoLost.connection.send(remove)).status).toBe(204)
+    })
   })
 
   it("throws errors that differ by class", async () => {
