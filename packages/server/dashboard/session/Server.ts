@@ -1,10 +1,20 @@
 /** The connection of a page to its server: requests, the clock, and what failures mean. */
 import { WaybillCallFailed, WaybillProblem } from "@waybill/client/connection"
 
-let clockDifference = 0
+/** Unknown before the first response. */
+let clockDifference: number | undefined
 
 /** The time of the server, from its responses, because the local clock may be wrong. */
-export const serverNow = (): number => Date.now() + clockDifference
+export const serverNow = (): number => Date.now() + (clockDifference ?? 0)
+
+/** Asks about the server's time. The first question of a page is asked again if only its response tells that the local clock is wrong. */
+export const askAtServerTime = async <A>(ask: (nowMillis: number) => Promise<A>): Promise<A> => {
+  const isKnown = clockDifference !== undefined
+  const asked = ask(serverNow())
+  if (isKnown) return asked
+  await asked.catch(() => {})
+  return clockDifference ? ask(serverNow()) : asked
+}
 
 /** `credentials`: whether the browser sends the cookies of the page's origin. */
 const timed = (credentials: "omit" | "same-origin") => async (url: string, init: RequestInit): Promise<Response> => {
@@ -25,6 +35,9 @@ export const isKeyRefused = (failure: unknown): boolean =>
   failure instanceof WaybillProblem && (failure.status === 401 || (failure.status === 403 && failure.code !== "" && failure.code !== "operator_read_only"))
 
 export const isNotFound = (failure: unknown): boolean => failure instanceof WaybillProblem && failure.status === 404
+
+/** Whether no response came. */
+export const isUnreachable = (failure: unknown): boolean => failure instanceof WaybillCallFailed && (failure.reason === "network" || failure.reason === "timeout")
 
 /** Whether an action may have been done although it failed here. */
 export const isUncertain = (failure: unknown): boolean => failure instanceof WaybillCallFailed || failure instanceof TypeError || (failure instanceof WaybillProblem && failure.status >= 500)

@@ -6,7 +6,7 @@ import { durationText, utcText } from "../model/time.ts"
 import { Choice } from "../parts/Fields.tsx"
 import { LineChart } from "../parts/LineChart.tsx"
 import { Table } from "../parts/Table.tsx"
-import { serverNow } from "../session/Server.ts"
+import { askAtServerTime } from "../session/Server.ts"
 import { usePolled } from "../session/usePolled.ts"
 
 /** Counts are written once a minute. */
@@ -24,8 +24,8 @@ export const Charts = ({ client: owner, subscriptionId, tenantId }: ChartsProps)
   const [name, setName] = useState("1h")
   const range = chartRange(name)
   const polled = usePolled(`charts ${tenantId} ${subscriptionId ?? owner ?? ""} ${name}`, async (client, signal) => {
-    const query = rangeQuery(range, serverNow())
-    const { series } = await client.statistics(tenantId, { ...query, subscriptionId: subscriptionId === undefined ? undefined : [subscriptionId], client: owner }, { signal })
+    const of = { subscriptionId: subscriptionId === undefined ? undefined : [subscriptionId], client: owner }
+    const { series } = await askAtServerTime((now) => client.statistics(tenantId, { ...rangeQuery(range, now), ...of }, { signal }))
     return series[0]?.points ?? []
   }, everyMillis)
   return (

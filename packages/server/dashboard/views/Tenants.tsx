@@ -1,4 +1,4 @@
-/** List of tenants, the largest backlog first. */
+/** List of tenants, on each page the largest backlog first. */
 import { hashOf, inTrouble, type Route } from "../model/routes.ts"
 import { countedOfTenant, countText } from "../model/trouble.ts"
 import { Answered, Empty } from "../parts/Notes.tsx"
@@ -19,6 +19,9 @@ const columns = [
   { name: "Public hosts" }
 ]
 
+/** All that one call returns: the order is that of a page. */
+const pageSize = 500
+
 /** Health reads the backlog of every tenant. */
 const healthMillis = 30_000
 
@@ -26,7 +29,7 @@ const ofTenant = (count: number | undefined): string => count === undefined ? "â
 
 export const Tenants = ({ route }: { readonly route: Extract<Route, { readonly view: "tenants" }> }) => {
   const { cursor } = route
-  const polled = usePolled(hashOf(route), (client, signal) => client.listTenants({ cursor, limit: 100 }, { signal }))
+  const polled = usePolled(hashOf(route), (client, signal) => client.listTenants({ cursor, limit: pageSize }, { signal }))
   const { data: health } = usePolled("health", (client, signal) => client.health({ signal }), healthMillis)
   const healths = new Map(health?.tenants.map((tenant) => [tenant.tenantId, tenant]))
   const waiting = (tenantId: string) => healths.get(tenantId)?.waiting ?? 0

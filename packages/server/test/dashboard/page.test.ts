@@ -231,6 +231,25 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await page.getByRole("alert").filter({ hasText: /^It was dismissed\.$/ }).waitFor()
   })
 
+  it("stops with several deliveries when the server does not answer, and says for how many that is", async () => {
+    const { api, page } = await openView("#/t/acme/deliveries?state=dead")
+    const rows = page.getByRole("rowheader")
+    await eventually(async () => await rows.count() === 3 || undefined)
+    await page.getByRole("button", { name: "Select all on this page" }).click()
+    await page.getByRole("button", { name: "Dismiss 3 selected" }).click()
+    // a browser sends a request again whose connection was open before
+    const dismissed = () => new Set(api.requests.flatMap(({ method, path }) => method === "POST" ? path : [])).size
+    api.override = ({ method }) => method === "POST" ? "lost" : undefined
+    const confirm = page.getByRole("dialog").getByRole("button", { name: "Dismiss 3 dead letters" })
+    await confirm.click()
+    await page.getByRole("alert").filter({ hasText: /^The server cannot be reached\. .+ The action may have been done all the same/ }).waitFor()
+    expect(dismissed()).toBe(1)
+    api.override = ({ method }) => method === "POST" && dismissed() > 1 ? "lost" : undefined
+    await confirm.click()
+    await page.getByText(/^1 of 3 dead letters dismissed\. The others: The server cannot be reached\./).first().waitFor()
+    expect(dismissed()).toBe(2)
+  })
+
   it("shows which tenant the server does not know, and what to do", async () => {
     const api = await startFakeApi()
     const detail = "No tenant acmee. Check its id, or create it with PUT /operator/v1/tenants/acmee or tenants.put."
@@ -340,6 +359,26 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   it("lists the tenant with the most waiting entries first", async () => {
     const { page } = await openView("#/")
     await eventually(async () => (await page.getByRole("rowheader").allInnerTexts()).join() === "beta,acme" || undefined)
+  })
+
+  it("lists the tenant with the most waiting entries first among hundreds", async () => {
+    const api = await startFakeApi()
+    // the fake has more waiting entries for each tenant than for the one before it
+    api.freight.tenants = Array.from({ length: 400 }, (_, n) => ({ tenantId: `t-${String(n).padStart(3, "0")}`, name: "Freight", hosts: [], state: "active" as const }))
+    const { page } = await openView("#/", { api })
+    await eventually(async () => await page.getByRole("rowheader").first().innerText() === "t-399" || undefined)
+    expect(await page.getByRole("rowheader").count()).toBe(400)
+    expect(await page.getByRole("navigation", { name: "Pages" }).count()).toBe(0)
+  })
+
+  it("draws charts of the server's time at once where the browser's clock is wrong", async () => {
+    const { api, page } = await openView("#/t/acme/subscriptions")
+    await page.clock.install({ time: Date.now() + 3 * 86_400_000 })
+    const asked = () => api.requests.filter(({ path, query }) => path.endsWith("/statistics") && !query.has("subscriptionId")).map(({ query }) => Date.parse(query.get("to")!) > Date.now() + 86_400_000)
+    const before = asked().length
+    await page.reload()
+    await eventually(async () => asked().length > before + 1 || undefined)
+    expect(asked().slice(before)).toEqual([true, false])
   })
 
   it("recovers, replays and resumes a subscription", async () => {
