@@ -250,6 +250,18 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(dismissed()).toBe(2)
   })
 
+  it("reads the body of a delivery once, because each read is in the audit log, and shows what becomes of the delivery", async () => {
+    const { api, page } = await openView(`#/t/acme/deliveries/${idOf(0x1001)}`)
+    await page.getByText("dead letter", { exact: true }).waitFor()
+    const reads = () => api.requests.filter(({ path }) => path === `/acme/deliveries/${idOf(0x1001)}`).length
+    Object.assign(api.freight.deliveries.find(({ deliveryId }) => deliveryId === idOf(0x1001))!, { state: "delivered" })
+    await page.getByText("delivered", { exact: true }).waitFor()
+    expect(reads()).toBe(1)
+    api.freight.deliveries = api.freight.deliveries.filter(({ deliveryId }) => deliveryId !== idOf(0x1001))
+    await page.getByText("Delivery not found.").waitFor()
+    expect(reads()).toBeGreaterThan(1)
+  })
+
   it("shows which tenant the server does not know, and what to do", async () => {
     const api = await startFakeApi()
     const detail = "No tenant acmee. Check its id, or create it with PUT /operator/v1/tenants/acmee or tenants.put."
