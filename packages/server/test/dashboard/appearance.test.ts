@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { closeBrowserAfterwards, noBrowser } from "./Chromium.ts"
-import { deadLetter, idOf, startFakeApi } from "./FakeOperatorApi.ts"
+import { deadLetter, idOf, pickupSample, startFakeApi } from "./FakeOperatorApi.ts"
 import { openView } from "./OpenView.ts"
 
 closeBrowserAfterwards()
@@ -45,6 +45,15 @@ describe.skipIf(noBrowser)("the look of the dashboard's page", { timeout: 60_000
     const line = page.locator(".line").first()
     await line.waitFor()
     expect(await line.evaluate((line) => line.scrollWidth <= line.clientWidth && line.scrollHeight <= line.clientHeight)).toBe(true)
+  })
+
+  it("keeps the words of a state whole beside long names", async () => {
+    const api = await startFakeApi()
+    api.freight.pickups = [pickupSample(1, { client: `key:${"x".repeat(60)}`, status: "Accepted", waitingFor: null, waitingSince: null, origin: { name: "w".repeat(60), city: "Omaha", state: "NE", zip: "68102" } })]
+    const { page } = await openView("#/t/acme/pickups?state=all", { api, viewport: { width: 1920, height: 1000 } })
+    const tag = page.locator("td .tag", { hasText: "Accepted" })
+    expect(await tag.evaluate((tag) => tag.clientHeight / parseFloat(getComputedStyle(tag).lineHeight))).toBeLessThan(1.5)
+    expect(await overflow(page)).toBeLessThanOrEqual(0)
   })
 
   it("prints a whole body, and no buttons", async () => {
