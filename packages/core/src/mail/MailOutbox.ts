@@ -2,7 +2,7 @@
  * Sends e-mails after the transaction that caused them, at least once: a process that ends while it sends leaves the mail to another one. A mail
  * that no mail server accepted for a day is removed.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Metric } from "effect"
 import { LineLimiter } from "../shared/LineLimiter.ts"
 import type { StorageError } from "../shared/StoragePort.ts"
 import { TenantSweep } from "../shared/TenantSweep.ts"
@@ -26,6 +26,13 @@ const longestPauseMillis = 3_600_000
 
 /** Time after which an unsent mail is removed. */
 const keepMillis = 86_400_000
+
+const attemptsTotal = Metric.counter("waybill_mail_attempts_total", {
+  description: "Attempts of this process to give an e-mail to the mail server, by outcome: accepted or failed.",
+  incremental: true
+})
+
+const counted = (outcome: "accepted" | "failed") => Metric.update(Metric.withAttributes(attemptsTotal, { outcome }), 1)
 
 /** Stores mails in the caller's transaction and sends them afterwards, at least once. */
 export class MailOutbox extends Context.Service<MailOutbox, {
@@ -57,9 +64,10 @@ export class MailOutbox extends Context.Service<MailOutbox, {
     const send = (tenantId: string, mail: WaitingMail) =>
       mailer.send({ id: mail.id, to: mail.to, subject: mail.subject, text: mail.text }).pipe(
         Effect.timeoutOrElse({ duration: attemptMillis, orElse: () => Effect.fail(new MailFailed({ reason: `no answer within ${attemptMillis / 1000} seconds.` })) }),
+        Effect.andThen(counted("accepted")),
         Effect.andThen(store.remove(tenantId, mail.id)),
         Effect.as(1),
-        Effect.catchTag("MailFailed", (error) => Effect.as(failed(tenantId, mail, error), 0))
+        Effect.catchTag("MailFailed", (error) => counted("failed").pipe(Effect.andThen(failed(tenantId, mail, error)), Effect.as(0)))
       )
 
     const sweep = new TenantSweep("E-mails not sent", {

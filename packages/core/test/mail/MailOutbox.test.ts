@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Mail, Mailer, MailFailed, MailOutbox, MailStore, StorageError } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
-import { Effect, Fiber, Layer, Logger } from "effect"
+import { Effect, Fiber, Layer, Logger, Metric } from "effect"
 import { TestClock } from "effect/testing"
 
 const client = "key:shipper"
@@ -115,6 +115,22 @@ describe("the outbox of e-mails", () => {
     assert.strictEqual(yield* sweep, 1)
     assert.deepStrictEqual(mails.map(({ id }) => id).toSorted(), ["a.1", "a.2"])
   }, within))
+
+  it.effect("counts attempts by outcome, so that an alert can fire while a mail server refuses all of them", Effect.fnUntraced(function*() {
+    yield* TestWaybill.tenant("acme")
+    const { process, server, sweep } = makeServer()
+    const attempts = Effect.map(Metric.snapshot, (metrics) =>
+      Object.fromEntries(metrics.flatMap((metric) =>
+        metric.type === "Counter" && metric.id === "waybill_mail_attempts_total" ? [[metric.attributes?.["outcome"], metric.state.count]] : [])))
+    yield* process((outbox) => outbox.put("acme", client, mail))
+    server.answer = fails
+    yield* sweep
+    assert.deepStrictEqual(yield* attempts, { failed: 1 })
+    server.answer = Effect.void
+    yield* TestClock.adjust("1 minute")
+    yield* sweep
+    assert.deepStrictEqual(yield* attempts, { failed: 1, accepted: 1 })
+  }, within, Effect.provideService(Metric.MetricRegistry, new Map())))
 
   it.effect("logs ten of the mails in a minute that a mail server refuses, and then their number", Effect.fnUntraced(function*() {
     yield* TestWaybill.tenant("acme")

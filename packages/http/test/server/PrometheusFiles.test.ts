@@ -65,7 +65,7 @@ const servedMetrics = async (): Promise<ReadonlyMap<string, ReadonlySet<string>>
   expect((await service.send("PUT", "/operator/v1/tenants/acme/limits", { key: operatorKey, body: { waitingPerSubscription: 1 } })).status).toBe(200)
   expect(await service.run(Effect.flatMap(Backlogs, (backlogs) => backlogs.sweep))).toBeGreaterThan(0)
   const { text } = await service.send("GET", "/metrics", { key: operatorKey })
-  const labels = new Map<string, Set<string>>([["up", new Set()], [lostLeasesTotal.id, new Set()], [unreadableSecretsTotal.id, new Set()]])
+  const labels = new Map<string, Set<string>>([["up", new Set()], [lostLeasesTotal.id, new Set()], [unreadableSecretsTotal.id, new Set()], ["waybill_mail_attempts_total", new Set(["outcome"])]])
   for (const [, name, list = ""] of text.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
     const known = labels.get(name!) ?? new Set()
     for (const [, label] of list.matchAll(/(\w+)="(?:[^"\\]|\\.)*"/g)) known.add(label!)
