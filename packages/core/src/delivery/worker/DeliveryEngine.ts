@@ -14,10 +14,7 @@ import { EngineState, type EngineServices, failurePauseMillis } from "./EngineSt
 import { Owning } from "./Owning.ts"
 import { Sending } from "./Sending.ts"
 import { Settling } from "./Settling.ts"
-import { Taking } from "./Taking.ts"
-
-/** Number of loops that take. A busy tenant uses two: one waits for a take while the attempts of the take before begin. */
-const takesAtOnce = 6
+import { takesAtOnce, Taking } from "./Taking.ts"
 
 /** One worker. */
 export class DeliveryEngine {

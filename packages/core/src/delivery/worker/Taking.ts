@@ -13,6 +13,14 @@ import { beginCall, hasDrops, type OwnedTenant, ownershipOf } from "./WorkSet.ts
 import { type Sending, sendsPerTurn } from "./Sending.ts"
 import { monotonicMillis } from "../../shared/MonotonicTime.ts"
 
+/** Number of loops that take. A busy tenant uses two: one waits for a take while the attempts of the take before begin. */
+export const takesAtOnce = 6
+
+/** A tenant whose turn lasts longer than `slowMillis` is slow for the next `slowForMillis`. Slow tenants use half of the loops. */
+const slowMillis = 1_000
+const slowForMillis = 60_000
+const slowTurnsAtOnce = takesAtOnce / 2
+
 /** Number of loops that consume signals of one tenant and take what they name. Together with those that take its backlog, one is left for other tenants. */
 const signalTakesAtOnce = 2
 
@@ -31,6 +39,8 @@ const lookAt = 5000
 export class Taking {
   private readonly parts: EngineState
   private readonly sending: Sending
+  /** Pending turns of slow tenants. */
+  private slowTurns = 0
 
   constructor(parts: EngineState, sending: Sending) {
     this.parts = parts
@@ -53,17 +63,33 @@ export class Taking {
       for (const tenant of Array.from(work.demand)) {
         if (slots.free === 0) break
         if (now < tenant.failingUntil) continue
-        const exit = yield* Effect.exit(this.serve(tenant))
+        const began = yield* monotonicMillis
+        if (began < tenant.slowUntil && this.slowTurns >= slowTurnsAtOnce) continue
+        const exit = yield* began < tenant.slowUntil ? this.slowly(tenant) : Effect.exit(this.serve(tenant))
+        const ended = yield* monotonicMillis
+        if (ended - began > slowMillis) tenant.slowUntil = ended + slowForMillis
         if (Exit.isSuccess(exit)) {
           if (exit.value) tenant.failed = false
           continue
         }
         failure ??= exit.cause
         // after a lost answer another loop tries again at once; after the next failure the loop that sees it waits for the tenant, and the others go on
-        if (tenant.failed) tenant.failingUntil = (yield* monotonicMillis) + pauseMillis
+        if (tenant.failed) tenant.failingUntil = ended + pauseMillis
         tenant.failed = true
       }
       if (failure !== undefined) return yield* Effect.failCause(failure)
+    })
+  }
+
+  /** A turn of a slow tenant. */
+  private slowly(tenant: OwnedTenant): Effect.Effect<Exit.Exit<boolean, StorageError>> {
+    const { work } = this.parts
+    this.slowTurns += 1
+    return Effect.map(Effect.exit(this.serve(tenant)), (exit) => {
+      this.slowTurns -= 1
+      // another slow tenant may have waited for this turn; one in which nothing was done kept nobody waiting
+      if ((exit._tag === "Failure" || exit.value) && work.demand.size > 0) work.workAvailable.openUnsafe()
+      return exit
     })
   }
 

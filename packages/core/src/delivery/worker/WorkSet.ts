@@ -63,6 +63,8 @@ export class OwnedTenant {
   failed = false
   /** Until when no take loop serves it, in `monotonicMillis`, because takes fail. */
   failingUntil = -Infinity
+  /** Until when it shares a part of the take loops with other slow tenants, in `monotonicMillis`, because a turn of it lasted long. */
+  slowUntil = -Infinity
   /** Whether a take with planned destinations is pending. */
   taking = false
   /** Held while the attempts of a take with planned destinations begin. */
