@@ -187,7 +187,7 @@ export class SettleAudit {
     const isReplaced = endpointUrl !== destination.settings.endpointUrl
     if (pause !== undefined && always && !dead) simulation.violate("Only a dead letter pauses a subscription after its endpoint has changed", `${who}: ${destination.name}`)
     if (pause !== undefined && !always && cause !== undefined && !isReplaced && !gone) simulation.violate("410 pauses nothing after the endpoint has changed", `${who}: ${destination.name}`)
-    if (pause !== undefined && destination.state === "active" && (always || !isReplaced)) this.ledger.turn(destination, "paused", "service")
+    if (pause !== undefined && (destination.state === "active" || destination.purging) && (always || !isReplaced)) this.ledger.turn(destination, "paused", "service")
     if (isReplaced) return
     destination.breaker = breaker
     destination.recovered = false

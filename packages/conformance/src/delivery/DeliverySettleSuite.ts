@@ -1,5 +1,5 @@
 /** Conformance of `DeliveryStore`: outcomes, retries and drops. */
-import { type DeliveryOutcome, type DeliveryState, DeliveryStore, purgeStep, type TakenDelivery } from "@waybill/core/delivery"
+import { DeliveryControl, type DeliveryOutcome, type DeliveryState, DeliveryStore, pauseByOperator, pauseForPurge, purgeStep, type TakenDelivery } from "@waybill/core/delivery"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, occurredAt, publish, seed, single, subscribe, textOf } from "../StorageFixtures.ts"
@@ -124,6 +124,21 @@ const settles = storeSuite("DeliveryStore, settle", DeliveryStore, (test) => {
     yield* queue.changeDestination(tenantId, destinationSettings({ state: "inactive" }))
     yield* settle(worker, { destinations: [changeOf(1, { pause: "again", always: true })] })
     assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "inactive")
+  })
+
+  withDelivery("replaces the pause of a purge by that of an outcome, and no other pause of an operator", function*({ delivery, queue, tenantId, worker }) {
+    const control = yield* DeliveryControl
+    const status = Effect.map(queue.destinationStatus(tenantId, idOf(1)), Option.getOrThrow)
+    const pause = "A delivery was not accepted."
+    yield* control.pause(tenantId, idOf(1), pauseByOperator("Unpaid."))
+    yield* settle(worker, { destinations: [changeOf(1, { pause, always: true })] })
+    assert.strictEqual((yield* status).reason, "Unpaid.")
+    yield* control.resume(tenantId, idOf(1), "all")
+    yield* control.pause(tenantId, idOf(1), pauseForPurge)
+    yield* end(worker, [delivery], { state: "dead" }, [changeOf(1, { pause, always: true, cause: delivery.deliveryId })])
+    assert.strictEqual(yield* control.resume(tenantId, idOf(1), "purge"), "unchanged")
+    const { pausedBy, reason, state } = yield* status
+    assert.deepStrictEqual({ state, pausedBy, reason }, { state: "paused", pausedBy: "service", reason: pause })
   })
 
   test("pauses by an outcome once, not when that is written again after a resume", function*({ queue, tenantId }) {

@@ -235,7 +235,7 @@ export interface DestinationChange {
   /** The endpoint that breaker and pause apply to. If the stored one differs, both are ignored, except for a pause with `always`. */
   readonly endpointUrl: string
   readonly breaker: Breaker
-  /** Reason for a pause; undefined: no pause. */
+  /** Reason for a pause of a destination that is active, or paused for a purge (`purgeReason`); undefined: no pause. */
   readonly pause: string | undefined
   readonly always: boolean
   /**

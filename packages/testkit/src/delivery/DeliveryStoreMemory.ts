@@ -7,6 +7,7 @@ import {
   type DropRequest,
   type LoadedDestination,
   partitionOf,
+  purgeReason,
   purgeStep,
   type Settled,
   type SettleRequest,
@@ -104,7 +105,10 @@ class Writes {
   private change(destination: Destination, { always, breaker, cause, endpointUrl, pause }: DestinationChange, written: ReadonlySet<string>, now: number): void {
     const isSame = destination.settings.endpointUrl === endpointUrl
     if (isSame) this.journal.set(destination, "breaker", breaker)
-    if (pause === undefined || !isSame && !always || cause !== undefined && !written.has(cause) || destination.status.state !== "active") return
+    const { reason, state } = destination.status
+    if (pause === undefined || !isSame && !always || cause !== undefined && !written.has(cause)) return
+    // that of a purge would end with the purge
+    if (state !== "active" && !(state === "paused" && reason === purgeReason)) return
     this.rows.setStatus(destination, { state: "paused", reason: pause, pausedBy: "service", since: now })
   }
 

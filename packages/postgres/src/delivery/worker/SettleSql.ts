@@ -1,6 +1,6 @@
 /** The statement that writes outcomes. Their commit does not wait for the disk. */
-import { type DeliveryOutcome, type DestinationChange, partitionOf, type SettleRequest } from "@waybill/core/delivery"
-import { boolArray, float8Array, int4, int4Array, optional, row, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
+import { type DeliveryOutcome, type DestinationChange, partitionOf, purgeReason, type SettleRequest } from "@waybill/core/delivery"
+import { boolArray, float8Array, int4, int4Array, optional, row, text, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
 import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { freeDestinations } from "./FreeDestinationSql.ts"
 import { flownIn } from "../LookupSql.ts"
@@ -140,10 +140,10 @@ landed AS (
 const writtenBy = (outcomes: Readonly<Record<"first" | "again", ReadonlyArray<DeliveryOutcome>>>) =>
   raw(Object.entries(outcomes).map(([part, { length }]) => length === 0 ? "SELECT NULL::uuid" : `SELECT w.delivery_id FROM ${part} AS w`).join(" UNION ALL "))
 
-/** Outcomes of a replaced endpoint do not apply to the new one. A pause goes with the outcome that is its cause. */
+/** Outcomes of a replaced endpoint do not apply to the new one. A pause goes with the outcome that is its cause. It replaces that of a purge, which would end with the purge. */
 const changeDestinations = (schema: Statement, tenantId: string, changes: ReadonlyArray<DestinationChange>, written: Statement) => {
   const isSame = raw("l.endpoint_url = r.endpoint_url")
-  const pauses = statement`(r.pause IS NOT NULL AND l.state = 'active' AND (${isSame} OR r.always))`
+  const pauses = statement`(r.pause IS NOT NULL AND (l.state = 'active' OR l.state = 'paused' AND l.state_reason = ${text(purgeReason)}) AND (${isSame} OR r.always))`
   return statement`
 changed AS (
   UPDATE ${schema}.delivery_destinations AS l
