@@ -70,7 +70,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   mutant(store, "outcomes of the old endpoint count for the new one",
     "const isSame = destination.settings.endpointUrl === endpointUrl", "const isSame = true"),
   mutant(store, "a pause that is written again undoes a resume",
-    "cause !== undefined && !written.has(cause) || ", ""),
+    " || cause !== undefined && !written.has(cause)", ""),
   mutant(tables, "a dead letter disappears",
     "else this.journal.drop(destination.unsettled, deliveryId)\n", `else this.journal.drop(destination.unsettled, deliveryId)\n    if (written === "dead") this.journal.drop(deliveries, deliveryId)\n`),
   mutant(tables, "a retry after a removal waits forever",
