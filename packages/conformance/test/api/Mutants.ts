@@ -81,6 +81,7 @@ const invoicing: ReadonlyArray<Mutant> = [
   { rule: "b-get", name: "an attribute is lost", seen: "attributes is", ...changing("GET", invoice, (json) => ({ ...json, attributes: [] })) },
   { rule: "b-get-charges", name: "amounts as numbers", seen: "invoiceCharges is", ...changing("GET", invoice, (json) => ({ ...json, invoiceCharges: json.invoiceCharges.map((charge: Json) => ({ ...charge, cost: { ...charge.cost, value: String(Number(charge.cost.value)) } })) })) },
   { rule: "b-get-charges", name: "descriptions of charges are lost", seen: "invoiceCharges is", ...changing("GET", invoice, (json) => ({ ...json, invoiceCharges: json.invoiceCharges.map((charge: Json) => without(charge, "chargeDescription")) })) },
+  { rule: "b-get-members", name: "the discount of a charge is lost", seen: "chargeDiscount is missing", ...changing("GET", invoice, (json) => ({ ...json, invoiceCharges: json.invoiceCharges.map((charge: Json) => without(charge, "chargeDiscount")) })) },
   { rule: "b-get-unknown", name: "200 for an unknown invoice", seen: "answered 200", ...turning("GET", invoice, 404, 200) },
   { rule: "b-create-required", name: "an invoice without an id is accepted", seen: "no uniqueID answered 200", ...accepting("POST", invoices) },
   { rule: "b-create-charge-type", name: "an unknown charge type is accepted", seen: "NO_SUCH_CHARGE answered 200", ...accepting("POST", invoices) },
@@ -112,6 +113,7 @@ const invoicing: ReadonlyArray<Mutant> = [
   { rule: "b-foreign", name: "another customer sees the invoice", seen: "answered 200", ...confusing("other", "carrier", /\/invoices/u) },
   { rule: "b-documents", name: "files as strings", seen: "is not as the interface", ...changing("GET", document, (json) => ({ ...json, documents: json.documents.map((each: Json) => ({ ...each, files: each.files.map((file: Json) => file.content) })) })) },
   { rule: "b-documents", name: "another uniqueID", seen: "uniqueID is", ...changing("GET", document, (json) => ({ ...json, uniqueID: "OTHER" })) },
+  { rule: "b-documents-optional", name: "the comments of documents are lost", seen: "comments is missing", ...changing("GET", document, (json) => without(json, "comments")) },
   { rule: "b-documents-content", name: "a file is changed", seen: "The content of", ...changing("GET", document, (json) => ({ ...json, documents: json.documents.map((each: Json) => ({ ...each, files: each.files.map((file: Json) => ({ ...file, content: "JVBERi0=" })) })) })) },
   { rule: "b-upload-required", name: "an upload without a date is accepted", seen: "answered 200", ...accepting("POST", documents) },
   { rule: "b-upload-type", name: "an unknown document type is accepted", seen: "XYZ answered 200", ...accepting("POST", documents) },
@@ -198,6 +200,8 @@ const pickupMutants: ReadonlyArray<Mutant> = [
   { rule: "c-cancel-unknown", name: "200 when an unknown pickup is cancelled", seen: "answered 200", ...turning("DELETE", pickup, 404, 200) },
   { rule: "c-error-body", name: "errors as text", seen: "error body", answer: (reply) => reply.status === 400 ? { ...reply, body: "bad" } : reply },
   { rule: "c-create-nulls", name: "null is refused", seen: "answered 400", ...answering("POST", pickups, jsonReply(400, { message: "No" }), ({ body }) => body.includes("\"shipmentDetails\":null")) },
+  { rule: "c-create-nulls", name: "a ready date is required", seen: "answered 400", ...answering("POST", pickups, jsonReply(400, { message: "No" }), ({ body }) => body.includes("\"readyDate\":null")) },
+  { rule: "c-create-members", name: "emergency contacts are refused", seen: "answered 400", ...answering("POST", pickups, jsonReply(400, { message: "No" }), ({ body }) => body.includes("emergName")) },
   { rule: "c-update-omitted", name: "handlingUnitType is required in an update", seen: "answered 400", ...answering("PUT", pickup, jsonReply(400, { message: "No" }), ({ body }) => !body.includes("handlingUnitType")) }
 ]
 

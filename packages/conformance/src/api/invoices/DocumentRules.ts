@@ -1,7 +1,7 @@
 /** Rules of area B about supporting documents. */
 import { expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, jsonAnswer, Message, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
-import { billing, DocumentList, type DocumentsBody, DocumentRecord, documentsBody, documentsPath, fileContent, onDocuments, uploadDocuments } from "./InvoiceShapes.ts"
+import { asSent, billing, DocumentList, type DocumentsBody, DocumentRecord, documentsBody, documentsPath, fileContent, onDocuments, uploadDocuments } from "./InvoiceShapes.ts"
 
 const needs = ["carrier"] as const
 const unknownNumber = "WAYBILL-CHECK-NO-SUCH-NUMBER"
@@ -30,6 +30,11 @@ const uploadRules = rulesOf("b", "Area B, Operations: Upload and retrieve suppor
     for (const name of ["uniqueID", "shipmentID", "DOT", "MC", "invoiceNumber", "invoiceDate"] as const) expectEqual(record[name], body[name], name, exchange)
     expectEqual(filesIn(record).map(({ documentType }) => documentType).toSorted(), ["BOL", "POD"], "The document types", exchange)
     return `${filesIn(record).length} files`
+  })),
+  must("documents-optional", "returns documentSource, attributes and comments as they were uploaded", onDocuments(async ({ body }, context) => {
+    const [record, exchange] = await got(context, body.invoiceNumber)
+    for (const name of ["documentSource", "attributes", "comments"] as const) expectEqual(asSent(record[name], body[name]), body[name], name, exchange)
+    return "3 members"
   })),
   must("documents-content", "returns the content of every file as it was uploaded, under ids of their own", onDocuments(async ({ body }, context) => {
     const [record, exchange] = await got(context, body.invoiceNumber)

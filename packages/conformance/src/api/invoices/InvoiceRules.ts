@@ -1,10 +1,9 @@
 /** Rules of area B about invoices. */
-import { isObject } from "@waybill/core"
 import { Schema } from "effect"
 import type { CallerName, Exchange } from "../ApiCaller.ts"
 import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, jsonAnswer, Message, read, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
-import { billing, createInvoice, Invoice, invoiceBody, type InvoiceBody, InvoiceList, invoicePath, onInvoice } from "./InvoiceShapes.ts"
+import { asSent, billing, createInvoice, fullInvoice, Invoice, invoiceBody, type InvoiceBody, InvoiceList, invoicePath, onInvoice } from "./InvoiceShapes.ts"
 
 const needs = ["carrier"] as const
 const unknownId = "WAYBILL-CHECK-NO-SUCH-INVOICE"
@@ -28,6 +27,12 @@ const expectFiltered = async (context: RuleContext, name: string, query: (body: 
   return `${list.length} of ${name} ${wanted}`
 }
 
+/** As `expectEqual`, and names the member that differs. */
+const expectEach = (is: unknown, wanted: unknown, what: string, exchange: Exchange): void => {
+  if (typeof wanted !== "object" || wanted === null || typeof is !== "object" || is === null) return expectEqual(is, wanted, what, exchange)
+  for (const [name, each] of Object.entries(wanted)) expectEach((is as Readonly<Record<string, unknown>>)[name], each, `${what}.${name}`, exchange)
+}
+
 /** Carrier numbers may be written with a prefix. */
 const digitsOf = (text: string): string => text.replace(/^(USDOT|DOT|MC)[\s-]*0*/iu, "")
 
@@ -47,6 +52,14 @@ const createRules = rulesOf("b", "Area B, Operations: Create and retrieve invoic
     expectEqual(asSent((exchange.json as { invoiceCharges?: unknown }).invoiceCharges, body.invoiceCharges), body.invoiceCharges, "invoiceCharges", exchange)
     return `${body.invoiceCharges.length} charges`
   })),
+  must("get-members", "returns an invoice that has every member of the interface, with all of them", async (context) => {
+    const body = fullInvoice(context)
+    await createInvoice(context, body)
+    const [, exchange] = await got(context, body.uniqueID)
+    const now = exchange.json as Readonly<Record<string, unknown>>
+    for (const name of ["invoiceHeader", "invoiceCharges"] as const) expectEach(now[name], body[name], name, exchange)
+    return body.uniqueID
+  }),
   should("get-unknown", "answers 404 for an unknown invoice", {
     source: "published definition of area B: 404"
   }, async (context) => String(expectStatus(await billing(context, "GET", invoicePath(unknownId)), 404).status)),
@@ -113,13 +126,6 @@ const listRules = rulesOf("b", "Area B, Operations: List invoices", needs, [
     return "[]"
   }))
 ])
-
-/** Only the members that were sent, in their order: an implementation may add others. */
-const asSent = (now: unknown, sent: unknown): unknown => {
-  if (Array.isArray(now) && Array.isArray(sent)) return now.map((each, at) => asSent(each, sent[at]))
-  if (!isObject(now) || !isObject(sent)) return now
-  return Object.fromEntries(Object.entries(sent).map(([name, each]) => [name, asSent(now[name], each)]))
-}
 
 const replacing = (context: RuleContext, uniqueID: string, body: unknown, query: Readonly<Record<string, string>> = {}, as: CallerName = "carrier") =>
   billing(context, "PUT", invoicePath(uniqueID), { as, body, query })

@@ -1,4 +1,5 @@
 /** Shapes, bodies and calls of area B. */
+import { isObject } from "@waybill/core"
 import { Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import type { CallOptions, Exchange } from "../ApiCaller.ts"
@@ -27,6 +28,9 @@ export const DocumentRecord = Schema.Struct({
   MC: text,
   invoiceNumber: text,
   invoiceDate: text,
+  documentSource: optional(text),
+  attributes: optional(Schema.Array(object)),
+  comments: optional(Schema.Array(object)),
   documents: Schema.Array(Schema.Struct({ documentType: text, files: Schema.Array(Schema.Struct({ id: text, content: text })) }))
 })
 export const DocumentList = Schema.Array(DocumentRecord)
@@ -61,6 +65,40 @@ export const invoiceBody = (context: RuleContext, uniqueID = `CHECK-${unique()}`
   comments: [{ id: 1, commentText: "Sent by waybill check" }]
 })
 
+/** A valid invoice with every member of the interface. */
+export const fullInvoice = (context: RuleContext) => {
+  const { invoiceHeader, ...body } = invoiceBody(context)
+  const address = { ...chicago, adminArea2: "Cook", neighborhood: "Pilsen", postalExt: "1234", locationCode: "CHI-1" }
+  return {
+    ...body,
+    invoiceHeader: {
+      ...invoiceHeader,
+      consignor: { consignorName: "Closets Inc.", address },
+      consignee: { consigneeID: "C-9", consigneeName: "Mirrors Ltd.", address },
+      billingParty: { billingPartyName: "Debtor Corp.", address },
+      terms: { ...invoiceHeader.terms, cancellationPolicy: "None", disputeResolution: "Arbitration" }
+    },
+    invoiceCharges: [{
+      ...body.invoiceCharges[0]!,
+      specialInstructions: "Call ahead",
+      hazmat: "UN1993",
+      stopNumber: "2",
+      quantity: { unitOfMeasure: "Pounds", value: 1250.5 },
+      chargeAuthorizerDetails: {
+        authorizerTitle: "Manager",
+        authorizerName: "Dana Q. Reed",
+        authorizerFirstName: "Dana",
+        authorizerMiddleInitial: "Q",
+        authorizerLastName: "Reed",
+        authorizerNumber: "A-7",
+        phoneNumber: "6175550100",
+        email: "dana@closets.example"
+      },
+      chargeDiscount: { discountTypeCode: "DISCOUNT_APPLIED", discountValue: 12.5 }
+    }]
+  }
+}
+
 export type DocumentsBody = ReturnType<typeof documentsBody>
 
 /** The content of a file, which begins as a PDF does. */
@@ -74,6 +112,8 @@ export const documentsBody = (context: RuleContext, invoiceNumber = `CHECK-${uni
   invoiceNumber,
   invoiceDate: "2026-11-20",
   documentSource: "waybill check",
+  attributes: [{ id: 7, type: "requestNumber", value: "R-7" }],
+  comments: [{ id: 1, commentText: "Sent by waybill check" }],
   documents: [{ documentType: "BOL", files: [fileContent("bill of lading")] }, { documentType: "POD", files: [fileContent("proof of delivery")] }]
 })
 
@@ -101,3 +141,10 @@ export const uploadDocuments = async (context: RuleContext, body: DocumentsBody 
 }
 
 export const onDocuments = making(uploadDocuments)
+
+/** Only the members that were sent, in their order: an implementation may add others. */
+export const asSent = (now: unknown, sent: unknown): unknown => {
+  if (Array.isArray(now) && Array.isArray(sent)) return now.map((each, at) => asSent(each, sent[at]))
+  if (!isObject(now) || !isObject(sent)) return now
+  return Object.fromEntries(Object.entries(sent).map(([name, each]) => [name, asSent(now[name], each)]))
+}

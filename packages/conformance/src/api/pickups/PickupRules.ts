@@ -2,7 +2,7 @@
 import type { CallerName, Exchange } from "../ApiCaller.ts"
 import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, jsonAnswer, Message, read, withoutEach } from "../Expectations.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
-import { digitsOf, lookup, onPickup, orderPickup, PickupAnswers, pickupBody, type PickupBody, pickupPath, PickupVisibility } from "./PickupShapes.ts"
+import { digitsOf, fullPickup, lookup, onPickup, orderPickup, PickupAnswers, pickupBody, type PickupBody, pickupPath, PickupVisibility } from "./PickupShapes.ts"
 
 const needs = ["customer"] as const
 const unknownNumber = "9999999990"
@@ -12,6 +12,12 @@ const refusing = (context: RuleContext, bodies: ReadonlyArray<readonly [string, 
 
 const visible = (context: RuleContext, more: Readonly<Record<string, string>>) =>
   jsonAnswer(lookup(context, more), PickupVisibility, 200)
+
+/** Expects that the request is taken, and cancels the pickup at the end. */
+const expectTaken = async (context: RuleContext, body: object): Promise<void> => {
+  const [{ carrierPickupNumber }] = expectJson(await ordering(context, body)(), PickupAnswers, 200, 201)
+  if (carrierPickupNumber !== null) context.afterwards(() => context.call("c", "DELETE", pickupPath(carrierPickupNumber)))
+}
 
 const createRules = rulesOf("c", "Area C, Operations: Create pickup request", needs, [
   must("create", "answers a pickup request with an array of pickup responses", onPickup(({ exchange }) =>
@@ -40,9 +46,13 @@ const createRules = rulesOf("c", "Area C, Operations: Create pickup request", ne
     return `${names.length} members`
   }),
   must("create-nulls", "takes a request whose members that may be null are null", async (context) => {
-    const nulls = Object.fromEntries(["customer", "loadedBy", "dockDoorNumber", "dockContactName", "shipmentDetails", "destinationAddress", "billToAddress"].map((name) => [name, null]))
-    const [{ carrierPickupNumber }] = expectJson(await ordering(context, { ...pickupBody(context), ...nulls })(), PickupAnswers, 200, 201)
-    if (carrierPickupNumber !== null) context.afterwards(() => context.call("c", "DELETE", pickupPath(carrierPickupNumber)))
+    const lists = ["shipmentDetails", "destinationAddress", "billToAddress"]
+    const values = ["customer", "emergencyContact", "cubicFeet", "linearFeet", "trailerNumber", "loadedBy", "sealNumber", "warehouseName", "readyDate", "readyTime", "closeTime", "openDate", "openTime", "pickupLocationTimeZone", "dockDoorNumber", "dockContactEmail", "dockContactName", "dockContactPhone", "confirmationEmail"]
+    for (const names of [lists, values]) await expectTaken(context, { ...pickupBody(context), ...Object.fromEntries(names.map((name) => [name, null])) })
+    return `${lists.length + values.length} members`
+  }),
+  must("create-members", "takes a request with contacts, a bill-to address, hazardous freight and the optional members", async (context) => {
+    await expectTaken(context, fullPickup(context))
     return "taken"
   }),
   must("create-origin", "refuses a request without an origin", (context) => refusing(context, [["an empty pickupAddress", { pickupAddress: [] }], ["pickupAddress null", { pickupAddress: null }]])),

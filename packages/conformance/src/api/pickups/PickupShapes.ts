@@ -138,6 +138,38 @@ const shipmentDetail = (proNumber: string) => ({
   specialInstructionsPickup: "Ring at dock 3."
 })
 
+/** A valid request with the members that others leave out, or have as null. */
+export const fullPickup = (context: RuleContext) => {
+  const body = pickupBody(context)
+  const [day] = body.readyDate.split("T")
+  return {
+    ...body,
+    emergencyContact: [{ emergName: "Dana", emergPhone: "6175550100", emergEmail: "dana@closets.example" }],
+    linearFeet: 4,
+    trailerNumber: "T-7",
+    sealNumber: "SEAL-7",
+    warehouseName: "North",
+    openDate: `${day}T00:00:00.000`,
+    openTime: `${day}T07:00:00.000`,
+    dockContactEmail: "dock@closets.example",
+    dockContactPhone: "6175550101",
+    shipmentDetails: body.shipmentDetails.map((detail) => ({ ...detail, hazmatCheck: true, hazmatContactName: "Dana", hazmatContactPhoneNumber: "6175550102", hazmatContractNumber: "HZ-7" })),
+    billToAddress: [{
+      btAccountNumber: context.fixtures.clients?.customer?.accounts[0] ?? null,
+      btAddressName: "Debtor Corp.",
+      btAddressLine1: "7 Main Street",
+      btAddressLine2: "Floor 2",
+      btCity: "Dallas",
+      btContactName: "Lee",
+      btCountry: "USA",
+      btPhoneNumber: "2145550100",
+      btState: "TX",
+      btStoreNumber: "1",
+      btZip: "75201"
+    }]
+  }
+}
+
 export const pickupPath = (number: string): string => `/v1/pickups/${encodeURIComponent(number)}`
 
 interface OrderedPickup {
