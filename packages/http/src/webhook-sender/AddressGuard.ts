@@ -48,7 +48,7 @@ export const isAllowedAddress = (address: string, policy: EgressPolicy, host?: s
  * Why a subscription may not use this URL, or `undefined`.
  *
  * Messages about the form of a URL say what to change; a forbidden destination always gets `addressNotAllowed`. Names
- * are not resolved here: their addresses are checked at each connection.
+ * are not resolved here: their addresses are checked at each connection. SPEC-GAP-X12
  */
 export const refusalOfUrl = (text: string, policy: EgressPolicy): string | undefined => {
   if (text.length > maxUrlLength) return "The URL is longer than 2,048 characters."
