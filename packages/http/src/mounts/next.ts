@@ -28,11 +28,13 @@ export const toNextHandlers = (waybill: Pick<Waybill, "handler">, options: NextH
   checkMount("toNextHandlers", waybill, options, { basePath: mountPathKind })
   const { basePath = "" } = options
   const handler: NextHandler = async (request, { params }) => {
-    const catchAll = Object.values(await params).find((value) => Array.isArray(value))
+    const values = Object.values((await params) ?? {})
+    // an optional catch-all has none at the path of its folder
+    const catchAll = values.find((value) => Array.isArray(value)) ?? (values.some((value) => value !== undefined) ? undefined : [])
     if (catchAll === undefined) throw new Error("toNextHandlers(waybill) must be in a catch-all route, such as app/freight/[...path]/route.ts.")
     const { pathname, search } = new URL(request.url)
     const folder = mountPathBefore(pathname, catchAll.length)
-    return waybill.handler(request, { mountPath: `${basePath}${folder}`, target: `${pathname.slice(folder.length)}${search}`, host: request })
+    return waybill.handler(request, { mountPath: `${basePath}${folder}`, target: `${pathname.slice(folder.length) || "/"}${search}`, host: request })
   }
   return { GET: handler, HEAD: handler, POST: handler, PUT: handler, PATCH: handler, DELETE: handler, OPTIONS: handler }
 }

@@ -55,6 +55,16 @@ describe("Next", () => {
     expect([typeof demanded.GET, typeof given]).toEqual(["function", "function"])
   })
 
+  it("answers 404 at the folder of an optional catch-all, where there is no call", async () => {
+    const { GET } = toNextHandlers(await startWaybill(() => undefined))
+    for (const params of [{}, { path: undefined }, undefined]) {
+      for (const url of ["http://x/freight", "http://x/freight/", "http://x/freight?x=1"]) {
+        const answer = await GET(new Request(url), { params: Promise.resolve(params as {}) })
+        expect([answer.status, await answer.json()]).toMatchObject([404, { code: "path_not_found" }])
+      }
+    }
+  })
+
   it("explains where to mount it", async () => {
     await expect(toNextHandlers(remembering()).GET(new Request("http://x/freight"), { params: Promise.resolve({ id: "1" }) })).rejects.toThrow("app/freight/[...path]/route.ts")
   })
